@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(any(feature = "std", loom, shuttle)), no_std)]
+
+extern crate alloc;
+
+mod cache_padded;
+#[cfg(not(loom))]
+mod plain_cell;
+
+#[cfg(not(any(loom, shuttle)))]
+#[path = "std.rs"]
+mod imp;
+
+#[cfg(loom)]
+#[path = "loom.rs"]
+mod imp;
+
+#[cfg(all(shuttle, not(loom)))]
+#[path = "shuttle.rs"]
+mod imp;
+
+pub use cache_padded::CachePadded;
+pub use imp::*;

@@ -1,0 +1,153 @@
+//! The harness that every model of filch runs in.
+//!
+//! loom passes silently when it explored nothing: a gate that never compiled the algorithm, a limit that cut the
+//! search short, a model with one thread. [`check`] therefore counts executions, prints them, and fails when there
+//! was a single one or fewer than the model's author saw. [`refute`] is its mirror: a deliberately broken
+//! algorithm, which the checker must catch. [`Outcomes`] collects what the executions observed, so that a model can
+//! say which results are possible, and that each was reached.
+//!
+//! Run the models with `cargo xtask loom`; a file here is empty without `--cfg loom`.
+#![cfg(loom)]
+
+mod outcomes;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+pub use outcomes::Outcomes;
+
+/// How far a model is explored.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    preemptions: Option<usize>,
+    at_least: u64,
+}
+
+impl Bound {
+    /// At most `preemptions` involuntary context switches per execution, which must give `at_least` executions.
+    ///
+    /// Take `at_least` from a run that you saw, rounded down: it fails the model when a change makes the
+    /// algorithm, or part of it, vanish from the search.
+    pub const fn preemptions(preemptions: usize, at_least: u64) -> Self {
+        Self {
+            preemptions: Some(preemptions),
+            at_least,
+        }
+    }
+
+    /// Every interleaving that loom can produce, `at_least` executions.
+    pub const fn exhaustive(at_least: u64) -> Self {
+        Self {
+            preemptions: None,
+            at_least,
+        }
+    }
+
+    /// What `cargo xtask loom --bound N` or `--full` asks for instead, if anything.
+    fn from_environment(self) -> Self {
+        match std::env::var("FILCH_LOOM_BOUND").ok().as_deref() {
+            None | Some("") => self,
+            Some("full") => Self {
+                preemptions: None,
+                ..self
+            },
+            Some(bound) => {
+                let asked = bound
+                    .parse()
+                    .expect("FILCH_LOOM_BOUND is a number or `full`");
+                // A smaller bound than the author's explores less: then only emptiness is an error.
+                let weaker = self.preemptions.is_none_or(|own| asked < own);
+                Self {
+                    preemptions: Some(asked),
+                    at_least: if weaker { 2 } else { self.at_least },
+                }
+            }
+        }
+    }
+
+    fn builder(self) -> loom::model::Builder {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = self.preemptions;
+        builder.max_branches = 100_000;
+        // Either of these would end the search early and report success.
+        builder.max_permutations = None;
+        builder.max_duration = None;
+        builder
+    }
+
+    fn report(self, verdict: &str, claim: &str, executions: u64, elapsed: Duration) {
+        let bound = self
+            .preemptions
+            .map_or_else(|| "none".to_owned(), |bound| bound.to_string());
+        let test = std::thread::current().name().unwrap_or("?").to_owned();
+        // `cargo xtask loom` reads these lines: keep the field order.
+        println!(
+            "model\t{test}\t{verdict}\t{bound}\t{executions}\t{:.2}\t{claim}",
+            elapsed.as_secs_f64()
+        );
+    }
+}
+
+/// Explores `model` up to `bound`; panics if an execution fails, or if too few were explored to mean anything.
+pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
+    let bound = bound.from_environment();
+    let executions = Arc::new(AtomicU64::new(0));
+    let started = Instant::now();
+    bound.builder().check({
+        let executions = Arc::clone(&executions);
+        move || {
+            executions.fetch_add(1, Ordering::Relaxed);
+            model();
+        }
+    });
+    let executions = executions.load(Ordering::Relaxed);
+    bound.report("holds", claim, executions, started.elapsed());
+    assert!(
+        executions > 1,
+        "one execution only: the model has no race in it"
+    );
+    assert!(
+        executions >= bound.at_least,
+        "{executions} executions, expected at least {}: part of the algorithm is not being explored",
+        bound.at_least,
+    );
+}
+
+/// Explores a deliberately broken `model` up to `bound`, and panics unless the checker catches it.
+///
+/// `symptom` is a part of the message that the failing execution panics with, so that the bug is caught for the
+/// reason that its author gives, and not because the model itself is broken.
+pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
+    let executions = Arc::new(AtomicU64::new(0));
+    let started = Instant::now();
+    let verdict = catch_unwind(AssertUnwindSafe(|| {
+        bound.builder().check({
+            let executions = Arc::clone(&executions);
+            move || {
+                executions.fetch_add(1, Ordering::Relaxed);
+                model();
+            }
+        });
+    }));
+    let executions = executions.load(Ordering::Relaxed);
+    let Err(panic) = verdict else {
+        panic!("{executions} executions and the known bug was not caught: {claim}");
+    };
+    let message = panic_message(panic.as_ref());
+    assert!(
+        message.contains(symptom),
+        "caught, but not by its symptom: expected `{symptom}`, the execution failed with `{message}`",
+    );
+    bound.report("caught", claim, executions, started.elapsed());
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("a panic without a message")
+}

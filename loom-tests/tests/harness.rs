@@ -1,0 +1,67 @@
+//! The harness itself: it must refuse what proves nothing.
+#![cfg(loom)]
+
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check, refute};
+
+#[test]
+#[should_panic(expected = "one execution only")]
+fn a_model_without_a_race_is_refused() {
+    check("nothing happens", Bound::exhaustive(1), || ());
+}
+
+#[test]
+#[should_panic(expected = "part of the algorithm is not being explored")]
+fn a_model_that_shrank_is_refused() {
+    check(
+        "two increments",
+        Bound::exhaustive(1_000_000),
+        two_increments,
+    );
+}
+
+#[test]
+#[should_panic(expected = "the known bug was not caught")]
+fn a_known_bug_that_is_none_is_refused() {
+    refute("two increments", "", Bound::exhaustive(2), two_increments);
+}
+
+/// Store buffering with relaxed accesses: both threads may miss the other's store, and loom must show it.
+#[test]
+fn every_outcome_of_store_buffering_is_reached() {
+    let outcomes = Outcomes::new();
+    check(
+        "store buffering shows all four outcomes",
+        Bound::exhaustive(4),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let x = Arc::new(AtomicUsize::new(0));
+                let y = Arc::new(AtomicUsize::new(0));
+                let other = thread::spawn({
+                    let (x, y) = (x.clone(), y.clone());
+                    move || {
+                        x.store(1, Ordering::Relaxed);
+                        y.load(Ordering::Relaxed)
+                    }
+                });
+                y.store(1, Ordering::Relaxed);
+                let own = x.load(Ordering::Relaxed);
+                outcomes.observe((own, other.join().unwrap()));
+            }
+        },
+    );
+    outcomes.assert_exactly([(0, 0), (0, 1), (1, 0), (1, 1)]);
+}
+
+fn two_increments() {
+    let counter = Arc::new(AtomicUsize::new(0));
+    let other = thread::spawn({
+        let counter = counter.clone();
+        move || counter.fetch_add(1, Ordering::Relaxed)
+    });
+    counter.fetch_add(1, Ordering::Relaxed);
+    other.join().unwrap();
+    assert_eq!(counter.load(Ordering::Relaxed), 2);
+}
