@@ -76,7 +76,7 @@ impl Search {
         }
     }
 
-    fn from_injector<T: Send>(
+    fn take_global<T: Send>(
         &self,
         pool: &Processors<T>,
         local: &Worker<T>,
