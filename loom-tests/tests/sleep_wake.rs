@@ -192,19 +192,18 @@ fn a_searcher_that_gives_up_looks_once_more() {
     );
 }
 
-/// Two processors go idle while a third part wakes: the stack loses nobody, doubles nobody, and the searching count
-/// comes back to zero. Each woken one goes idle again, so that the same processor is popped and pushed under the other's
-/// hands: the tag's reason.
+/// Two threads wake and return processors, while a third processor goes idle for the first time: one is popped and pushed
+/// under the other's hands, onto another neighbour than before. The stack loses nobody, doubles nobody, and the
+/// searching count comes back to zero. A failure would be a pop that believed an old `below`.
 #[test]
 fn the_idle_stack_keeps_everybody() {
     check(
         "pop, push and pop again: every processor once",
-        Bound::exhaustive(80),
+        Bound::preemptions(4, 80),
         || {
             let pool = Pool::new(3);
-            for processor in 0..3 {
-                pool.idle.go_idle(processor, false);
-            }
+            pool.idle.go_idle(0, false);
+            pool.idle.go_idle(1, false);
             let wake_and_return = |pool: &Pool| {
                 if let Some(woken) = pool.idle.processor_to_wake() {
                     pool.idle.go_idle(woken, true);
@@ -217,6 +216,8 @@ fn the_idle_stack_keeps_everybody() {
                     wake_and_return(&pool);
                 }
             });
+            wake_and_return(&pool);
+            pool.idle.go_idle(2, false);
             wake_and_return(&pool);
             other.join().unwrap();
             let (mut idle, searching) = pool.idle.snapshot();
