@@ -204,7 +204,8 @@ impl<P: Protocol> Driver<P> {
             unreachable!("only the worker that made it Running completes it");
         }
         self.handle.table().unpin(task.0);
-        exit_cell.set(exit);
         self.handle.leave();
+        // Last, so that whoever has joined the process finds its place free.
+        exit_cell.set(exit);
     }
 }
