@@ -1,4 +1,5 @@
-//! Broken process states, each with the mistake that one is tempted to make; the models must catch all of them.
+//! Broken process states, each with the mistake that one is tempted to make; the models must catch
+//! all of them.
 //!
 //! The toy is that of `process_state`, cut down to one process that is idle or not, and messages.
 #![cfg(loom)]
@@ -44,7 +45,8 @@ impl Toy {
     }
 
     fn enqueue(&self) {
-        // ORDERING: AcqRel, unlike in the models of the real word: here the queue shall not be to blame.
+        // ORDERING: AcqRel, unlike in the models of the real word: here the queue shall not be to
+        // blame.
         let before = self.entries.fetch_add(1, Ordering::AcqRel);
         assert_eq!(before, 0, "enqueued twice");
     }
@@ -119,8 +121,8 @@ fn a_message_beside_a_turn(bug: Bug) {
     assert_eq!(seen, 1, "the wake-up was lost");
 }
 
-/// The process is Ready with its flag set. The waker's load is from before `start`, or its push is not visible to the
-/// drain: "somebody will see it", and nobody does.
+/// The process is Ready with its flag set. The waker's load is from before `start`, or its push is
+/// not visible to the drain: "somebody will see it", and nobody does.
 #[test]
 fn a_wake_that_only_looks() {
     refute(
@@ -142,8 +144,8 @@ fn letting_go_by_load_and_store() {
     );
 }
 
-/// The waker finds the process running, so it need not enqueue; the worker lets go, and sees no flag; then the flag
-/// comes.
+/// The waker finds the process running, so it need not enqueue; the worker lets go, and sees no
+/// flag; then the flag comes.
 #[test]
 fn a_flag_set_after_the_test() {
     refute(

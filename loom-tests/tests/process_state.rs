@@ -1,6 +1,7 @@
 //! Models of a process's state: a toy scheduler around the real word.
 //!
-//! Everything in the toy is relaxed, its run queue too: what a worker sees, it sees through the word alone.
+//! Everything in the toy is relaxed, its run queue too: what a worker sees, it sees through the
+//! word alone.
 #![cfg(loom)]
 
 use filch_process_state::{ProcessState, Reason, Release, State, Wake};
@@ -25,7 +26,8 @@ struct Toy {
     entries: AtomicUsize,
     /// 1 once the event was pushed.
     events: [AtomicUsize; 2],
-    /// The process itself: which events its turns have seen. loom fails the model if two workers touch it unordered.
+    /// The process itself: which events its turns have seen. loom fails the model if two workers
+    /// touch it unordered.
     seen: UnsafeCell<[bool; 2]>,
 }
 
@@ -79,7 +81,8 @@ impl Toy {
         wake
     }
 
-    /// loom explores a load against one RMW too little; an access to another atomic beside it makes it look.
+    /// loom explores a load against one RMW too little; an access to another atomic beside it makes
+    /// it look.
     fn schedule_point(&self) {
         self.entries.fetch_add(0, Ordering::Relaxed);
     }
@@ -146,8 +149,9 @@ fn spawn<R: 'static>(toy: &Arc<Toy>, f: impl FnOnce(&Toy) -> R + 'static) -> thr
     thread::spawn(move || f(&toy))
 }
 
-/// A waker against the worker that runs the process and lets go of it. `Enqueue` is answered to one of them, or to
-/// nobody, if the turn that was queued anyhow saw the event. A lost wake-up shows as an event that no turn saw.
+/// A waker against the worker that runs the process and lets go of it. `Enqueue` is answered to one
+/// of them, or to nobody, if the turn that was queued anyhow saw the event. A lost wake-up shows as
+/// an event that no turn saw.
 fn wake_races_a_turn(claim: &str, at_least: u64, reason: Reason, end: End) {
     let answers = Outcomes::new();
     check(claim, Bound::exhaustive(at_least), {
@@ -162,7 +166,8 @@ fn wake_races_a_turn(claim: &str, at_least: u64, reason: Reason, end: End) {
             assert_eq!(toy.settle(end), [true, false], "the wake-up was lost");
         }
     });
-    // Before the turn or during it, with and without a spurious turn; or after it, and then the waker enqueues.
+    // Before the turn or during it, with and without a spurious turn; or after it, and then the
+    // waker enqueues.
     answers.assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
 }
 
@@ -206,8 +211,9 @@ fn a_cancel_races_block() {
     wake_races_a_turn("a cancel races block", 800, Reason::Cancel, End::Block);
 }
 
-/// Two threads. The worker runs the process, which blocks; a message comes before, during or after. It wakes nobody;
-/// the turn that the completion brings sees it, if none did before. Failure: an entry in the queue, or the message unseen.
+/// Two threads. The worker runs the process, which blocks; a message comes before, during or after.
+/// It wakes nobody; the turn that the completion brings sees it, if none did before. Failure: an
+/// entry in the queue, or the message unseen.
 #[test]
 fn a_message_does_not_wake_a_blocked_process() {
     let earlier = Outcomes::new();
@@ -229,11 +235,12 @@ fn a_message_does_not_wake_a_blocked_process() {
     earlier.assert_exactly([false, true]);
 }
 
-/// Three threads. A blocked process; one waker brings a message, one the completion, a worker looks for work. The message's
-/// sender must never be told to enqueue; the message must be seen by the turn of the completion or a later one.
+/// Three threads. A blocked process; one waker brings a message, one the completion, a worker looks
+/// for work. The message's sender must never be told to enqueue; the message must be seen by the
+/// turn of the completion or a later one.
 ///
-/// The one case in which it is not: the message's wake-up comes after the turn began, which did not see it, and the
-/// process blocks again. Then the flag must have stayed.
+/// The one case in which it is not: the message's wake-up comes after the turn began, which did not
+/// see it, and the process blocks again. Then the flag must have stayed.
 #[test]
 fn a_message_beside_the_completion_is_seen_or_stays_pending() {
     let outcomes = Outcomes::new();
@@ -264,8 +271,8 @@ fn a_message_beside_the_completion_is_seen_or_stays_pending() {
     ]);
 }
 
-/// Three threads. An idle process, two wakers, a worker that looks for work twice. However they interleave, there is
-/// one entry at a time (`enqueue` asserts it), and both events are seen.
+/// Three threads. An idle process, two wakers, a worker that looks for work twice. However they
+/// interleave, there is one entry at a time (`enqueue` asserts it), and both events are seen.
 #[test]
 fn two_wakers_and_a_worker() {
     let answers = Outcomes::new();
@@ -289,7 +296,8 @@ fn two_wakers_and_a_worker() {
     ]);
 }
 
-/// Two threads, nobody runs the process: of two wakers exactly one is told to enqueue. Failure: both, or neither.
+/// Two threads, nobody runs the process: of two wakers exactly one is told to enqueue. Failure:
+/// both, or neither.
 #[test]
 fn one_of_two_wakers_enqueues() {
     let answers = Outcomes::new();
@@ -306,8 +314,9 @@ fn one_of_two_wakers_enqueues() {
     answers.assert_exactly([(Wake::Enqueue, Wake::Noted), (Wake::Noted, Wake::Enqueue)]);
 }
 
-/// Two threads. The process is Ready with its message flag set; a second message comes just as a worker starts it. The
-/// waker's edge changes nothing in the word, and is still what orders its push. Failure: the second event unseen.
+/// Two threads. The process is Ready with its message flag set; a second message comes just as a
+/// worker starts it. The waker's edge changes nothing in the word, and is still what orders its
+/// push. Failure: the second event unseen.
 #[test]
 fn a_wake_up_that_changes_nothing_still_counts() {
     let outcomes = Outcomes::new();
@@ -326,9 +335,9 @@ fn a_wake_up_that_changes_nothing_still_counts() {
     outcomes.assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
 }
 
-/// Three threads. One worker runs the process and yields, idles or blocks; a waker may enqueue it; a second worker
-/// takes the entry. What the first turn wrote into the process must be ordered before the second: loom reports a race
-/// on `seen` if not.
+/// Three threads. One worker runs the process and yields, idles or blocks; a waker may enqueue it;
+/// a second worker takes the entry. What the first turn wrote into the process must be ordered
+/// before the second: loom reports a race on `seen` if not.
 #[test]
 fn a_turn_happens_before_the_next_on_another_worker() {
     for end in [End::Yield, End::Idle, End::Block] {
@@ -354,8 +363,8 @@ fn a_turn_happens_before_the_next_on_another_worker() {
     }
 }
 
-/// Two threads. The worker ends the life; a waker comes. Unless it is refused, the last drain sees its event. A refused
-/// event may be seen by that drain or not. Failure: noted, and not drained.
+/// Two threads. The worker ends the life; a waker comes. Unless it is refused, the last drain sees
+/// its event. A refused event may be seen by that drain or not. Failure: noted, and not drained.
 #[test]
 fn a_wake_up_races_the_end() {
     let outcomes = Outcomes::new();
@@ -377,8 +386,9 @@ fn a_wake_up_races_the_end() {
     ]);
 }
 
-/// Two threads. One ends a life; the other sees Complete, by `submit` that succeeds or by a snapshot. What the life left
-/// must be visible, and writable. Failure: loom reports a race on `seen`.
+/// Two threads. One ends a life; the other sees Complete, by `submit` that succeeds or by a
+/// snapshot. What the life left must be visible, and writable. Failure: loom reports a race on
+/// `seen`.
 #[test]
 fn a_life_happens_before_who_sees_its_end() {
     for by_snapshot in [false, true] {
@@ -412,8 +422,8 @@ fn a_life_happens_before_who_sees_its_end() {
     }
 }
 
-/// Two threads. A slot is written and submitted by one, started by the other, which sees Ready in the word. Failure: loom
-/// reports a race on `seen`.
+/// Two threads. A slot is written and submitted by one, started by the other, which sees Ready in
+/// the word. Failure: loom reports a race on `seen`.
 #[test]
 fn a_submission_happens_before_the_first_turn() {
     let outcomes = Outcomes::new();
@@ -434,8 +444,9 @@ fn a_submission_happens_before_the_first_turn() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// Two threads. A late waker of the old life meets the submission of a new one: refused, or a flag that costs a turn
-/// without events at worst; never a second entry (`enqueue` asserts it), never a life that does not start.
+/// Two threads. A late waker of the old life meets the submission of a new one: refused, or a flag
+/// that costs a turn without events at worst; never a second entry (`enqueue` asserts it), never a
+/// life that does not start.
 #[test]
 fn a_late_wake_up_meets_a_new_life() {
     let answers = Outcomes::new();
@@ -454,8 +465,9 @@ fn a_late_wake_up_meets_a_new_life() {
     answers.assert_exactly([Wake::Refused, Wake::Noted]);
 }
 
-/// Two threads that break the rule: both start the process, and both let go of it if they could. One gets each edge, and
-/// the word stays sound. Failure: both start, or a Ready process without an entry.
+/// Two threads that break the rule: both start the process, and both let go of it if they could.
+/// One gets each edge, and the word stays sound. Failure: both start, or a Ready process without an
+/// entry.
 #[test]
 fn misuse_by_two_workers_gives_the_edge_to_one() {
     let outcomes = Outcomes::new();

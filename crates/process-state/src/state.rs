@@ -29,7 +29,8 @@ const AWAITS_MASK: u32 = PENDING_MASK << AWAITS;
 /// Where a process is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
-    /// It stands in exactly one run queue, or the caller that was told to enqueue it is about to put it there.
+    /// It stands in exactly one run queue, or the caller that was told to enqueue it is about to
+    /// put it there.
     Ready,
     /// Exactly one worker runs it.
     Running,
@@ -41,7 +42,8 @@ pub enum State {
     Complete,
 }
 
-/// Why a process is woken. The event itself lies in the process's queue; the word only says that it is there.
+/// Why a process is woken. The event itself lies in the process's queue; the word only says that it
+/// is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// A yield completed: wakes Blocked and Idle.
@@ -110,7 +112,8 @@ impl Snapshot {
         }
     }
 
-    /// An event of this kind came since the last turn began; the turn that is running may have drained it.
+    /// An event of this kind came since the last turn began; the turn that is running may have
+    /// drained it.
     pub const fn is_pending(self, reason: Reason) -> bool {
         self.0 & reason.flag() != 0
     }

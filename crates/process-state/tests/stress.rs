@@ -1,4 +1,5 @@
-//! The state under real threads: every event is seen by a turn, once and in order; no process runs twice at a time.
+//! The state under real threads: every event is seen by a turn, once and in order; no process runs
+//! twice at a time.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -26,10 +27,12 @@ struct Process {
     next: UnsafeCell<[usize; PRODUCERS]>,
 }
 
-// SAFETY: `next` is touched only between `start` and the edge that lets go, by the worker that started the process.
+// SAFETY: `next` is touched only between `start` and the edge that lets go, by the worker that
+// started the process.
 unsafe impl Sync for Process {}
 
-/// Each producer wakes each process with its own reason; a process blocks in every third turn, is idle else.
+/// Each producer wakes each process with its own reason; a process blocks in every third turn, is
+/// idle else.
 #[test]
 fn every_event_is_seen_once_and_in_order() {
     let processes: [Process; PROCESSES] = std::array::from_fn(|_| Process {
@@ -45,7 +48,8 @@ fn every_event_is_seen_once_and_in_order() {
     thread::scope(|scope| {
         for producer in 0..PRODUCERS {
             let (processes, enqueue) = (&processes, &enqueue);
-            // A message alone would wait for ever beside a blocked process: the last event is a completion.
+            // A message alone would wait for ever beside a blocked process: the last event is a
+            // completion.
             let reason = move |event| match (producer, event) {
                 (0, event) if event + 1 < EVENTS => Reason::Message,
                 (1, _) => Reason::Cancel,
