@@ -3,6 +3,9 @@
 
 extern crate alloc;
 
+#[doc = include_str!("../ALGORITHM.md")]
+pub mod algorithm {}
+
 mod block;
 mod channel;
 mod closed;
