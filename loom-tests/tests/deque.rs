@@ -59,7 +59,7 @@ fn assert_ascending(items: &[u32]) {
 #[test]
 fn the_last_item_has_one_taker() {
     let outcomes = Outcomes::new();
-    check("the last item has one taker", Bound::exhaustive(100), {
+    check("the last item has one taker", Bound::exhaustive(70), {
         let outcomes = outcomes.clone();
         move || {
             let worker = Worker::with_capacity(1);
@@ -86,7 +86,7 @@ fn two_thieves_and_the_owner_want_the_last_item() {
     let outcomes = Outcomes::new();
     check(
         "owner and two thieves: the last item has one taker",
-        Bound::preemptions(3, 1_000),
+        Bound::preemptions(3, 4_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -111,7 +111,7 @@ fn owner_and_thief_meet_in_the_middle() {
     let outcomes = Outcomes::new();
     check(
         "owner and one thief share three items",
-        Bound::preemptions(4, 1_000),
+        Bound::preemptions(4, 13_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -161,7 +161,7 @@ fn half_is_taken_while_the_owner_pops() {
 fn half_and_single_thieves_do_not_overlap() {
     check(
         "steal-half, steal and pop: each item once",
-        Bound::preemptions(2, 1_000),
+        Bound::preemptions(2, 50_000),
         || {
             let worker = Worker::with_capacity(4);
             let half = half_thief(worker.stealer(), 8);
@@ -200,27 +200,23 @@ fn the_limit_is_kept() {
 #[test]
 fn a_slot_is_published_again() {
     let outcomes = Outcomes::new();
-    check(
-        "pop, then push to the same slot",
-        Bound::preemptions(4, 1_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let worker = Worker::with_capacity(1);
-                let stolen = thief(worker.stealer(), 1);
-                let mut own = Vec::new();
-                for item in 0..3 {
-                    worker.push(item);
-                    if item < 2 {
-                        own.extend(worker.pop());
-                    }
+    check("pop, then push to the same slot", Bound::exhaustive(900), {
+        let outcomes = outcomes.clone();
+        move || {
+            let worker = Worker::with_capacity(1);
+            let stolen = thief(worker.stealer(), 1);
+            let mut own = Vec::new();
+            for item in 0..3 {
+                worker.push(item);
+                if item < 2 {
+                    own.extend(worker.pop());
                 }
-                let stolen = stolen.join().unwrap();
-                assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
-                outcomes.observe(stolen);
             }
-        },
-    );
+            let stolen = stolen.join().unwrap();
+            assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
+            outcomes.observe(stolen);
+        }
+    });
     outcomes.assert_exactly([vec![], vec![0], vec![1], vec![2]]);
 }
 
@@ -231,7 +227,7 @@ fn the_ring_grows_under_a_thief() {
     let outcomes = Outcomes::new();
     check(
         "growth from 1 to 4 while stealing",
-        Bound::preemptions(4, 1_000),
+        Bound::preemptions(3, 10_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -303,21 +299,25 @@ fn a_closed_deque_does_not_look_empty() {
 #[test]
 fn slots_are_reused_after_a_claim() {
     let outcomes = Outcomes::new();
-    check("slot reuse behind a thief", Bound::preemptions(4, 1_000), {
-        let outcomes = outcomes.clone();
-        move || {
-            let worker = Worker::with_capacity(2);
-            let stolen = thief(worker.stealer(), 3);
-            for item in 0..4 {
-                worker.push(item);
+    check(
+        "slot reuse behind a thief",
+        Bound::preemptions(3, 10_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let worker = Worker::with_capacity(2);
+                let stolen = thief(worker.stealer(), 3);
+                for item in 0..4 {
+                    worker.push(item);
+                }
+                let reused = worker.capacity() == 2;
+                let stolen = stolen.join().unwrap();
+                assert_ascending(&stolen);
+                assert_each_once(4, &[&stolen, &drain(&worker)]);
+                outcomes.observe(reused);
             }
-            let reused = worker.capacity() == 2;
-            let stolen = stolen.join().unwrap();
-            assert_ascending(&stolen);
-            assert_each_once(4, &[&stolen, &drain(&worker)]);
-            outcomes.observe(reused);
-        }
-    });
+        },
+    );
     outcomes.assert_exactly([false, true]);
 }
 
@@ -415,7 +415,7 @@ fn loot_is_stolen_on_in_order() {
     let outcomes = Outcomes::new();
     check(
         "loot stolen on, first in first out",
-        Bound::preemptions(2, 1_000),
+        Bound::preemptions(3, 500),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -451,7 +451,7 @@ fn loot_is_stolen_on_in_order() {
 /// waits, for nobody waits: a failure would be an item lost or doubled in a cycle of steals.
 #[test]
 fn workers_rob_each_other() {
-    check("mutual steal-half", Bound::preemptions(3, 500), || {
+    check("mutual steal-half", Bound::exhaustive(130), || {
         let left = Worker::with_capacity(2);
         let right = Worker::with_capacity(2);
         let (left_end, right_end) = (left.stealer(), right.stealer());
@@ -485,7 +485,7 @@ fn a_sleeper_and_a_pusher_see_each_other() {
     let outcomes = Outcomes::new();
     check(
         "push and is_empty with fences: no lost wake-up",
-        Bound::exhaustive(50),
+        Bound::exhaustive(15),
         {
             let outcomes = outcomes.clone();
             move || {

@@ -126,12 +126,12 @@ impl<T> Ring<T> {
     /// The caller claimed `count` items of this ring, has moved all of them out, and calls this once for them.
     #[inline]
     pub(crate) unsafe fn finish(ring: NonNull<Self>, count: u32) {
-        // SAFETY: a ring is not freed before every claim of it has finished, and this one has not. A raw pointer is
-        // passed, not a reference: no reference to the ring outlives the addition.
-        let done = unsafe { &*(&raw const (*ring.as_ptr()).done) };
-        // ORDERING: Release, for the Acquire in `settled`: without it the owner could overwrite or free slots that
+        // ORDERING: Release, for the Acquire in `finished`: without it the owner could overwrite or free slots that
         // this thief is still reading. The additions of other thieves continue the release sequence.
-        done.fetch_add(count, Ordering::Release);
+        // SAFETY: a ring is not freed before every claim of it has finished, and this one has not. No reference to
+        // the ring is an argument of a call that outlives the addition; `fetch_add` itself takes one to an atomic,
+        // which is allowed to go while it returns.
+        unsafe { (*ring.as_ptr()).done.fetch_add(count, Ordering::Release) };
     }
 
     /// Where the claims of this ring end, if all of them have finished; an earlier index if one is open.

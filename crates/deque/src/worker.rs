@@ -193,11 +193,9 @@ impl<T> Worker<T> {
     /// `offset` is less than [`room`](Self::room).
     #[inline]
     unsafe fn write(&self, offset: u32, item: T) {
+        let index = self.bottom.get().wrapping_add(offset);
         // SAFETY: this is the owner; at or past bottom nothing is published; before `room_end` no claim is open.
-        unsafe {
-            self.ring()
-                .write(self.bottom.get().wrapping_add(offset), item)
-        };
+        unsafe { self.ring().write(index, item) };
     }
 
     #[inline]
