@@ -4,7 +4,7 @@
 //! position of the highest bit of `index + 1`, and the rest of the bits is the place within the page.
 
 use alloc::boxed::Box;
-use core::{ptr, slice};
+use core::ptr;
 
 use filch_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -84,7 +84,7 @@ impl<T> Page<T> {
         if !first.is_null() {
             // SAFETY: `install` put the pointer of a box of `len` slots here (first condition of the caller);
             // nobody refers to it any more (the second), and `self` is not used again.
-            drop(unsafe { Box::from_raw(slice::from_raw_parts_mut(first, len)) });
+            drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(first, len)) });
         }
     }
 }
