@@ -1,6 +1,9 @@
 //! The slab: an index has one owner, and what its last owner did is seen by the next.
 #![cfg(loom)]
 
+mod crossing;
+
+use crossing::Crossing;
 use filch_slab::Slab;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::cell::UnsafeCell;
@@ -26,22 +29,6 @@ fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
             *value - 1
         }
     })
-}
-
-/// A place at which loom considers every order of the threads. It remembers one last access per object, and so misses
-/// orders of an early access with another thread's; all threads' accesses to this word are ordered both ways.
-#[derive(Clone)]
-struct Crossing(Arc<AtomicU32>);
-
-impl Crossing {
-    fn new() -> Self {
-        Self(Arc::new(AtomicU32::new(0)))
-    }
-
-    fn pass(&self) {
-        // ORDERING: Relaxed: it must add schedules, not edges.
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// Threads: main, one other. Both take the first slot of an empty slab, so both construct its page, and both want

@@ -88,14 +88,16 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         // the slab's release edge. No item is in the slot (all were taken, or this block is new).
         slot.value
             .with_mut(|value| unsafe { (*value).write(first) });
-        // ORDERING (all four): Relaxed: nobody but stale visitors of `next` looks at the block now; `link` publishes
-        // these stores to all who come to the block through the queue.
+        // ORDERING (these three): Relaxed: nobody looks at them now; `link` publishes them to all who come to the block
+        // through the queue.
         slot.state.store(FULL, Ordering::Relaxed);
         for slot in rest {
             slot.state.store(EMPTY, Ordering::Relaxed);
         }
         self.done.store(0, Ordering::Relaxed);
-        self.next.store(unlinked(sequence), Ordering::Relaxed);
+        // ORDERING: Release: pairs with the Acquire of `next`. A stale visitor that finds the new sequence learns by it
+        // that `head` and `tail` have left the former life, so that it will not find its old position there again.
+        self.next.store(unlinked(sequence), Ordering::Release);
     }
 
     /// Takes back what [`prepare`](Self::prepare) put in.
@@ -113,7 +115,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     /// What follows this block, as long as it is block `sequence` of the queue.
     pub(crate) fn next(&self, sequence: u32) -> Next {
         // ORDERING: Acquire: pairs with the Release of `link`: the next block is seen as prepared, by this thread and
-        // by those to whom it passes the number on through `head` or `tail`.
+        // by those to whom it passes the number on through `head` or `tail`. And with that of `prepare`, which see.
         let link = Link::unpack(self.next.load(Ordering::Acquire));
         if link.sequence != sequence {
             return Next::Stale;
