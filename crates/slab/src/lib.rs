@@ -6,8 +6,10 @@ extern crate alloc;
 mod free_list;
 mod page;
 mod slab;
+mod tenancy;
 
 pub use slab::{Slab, SlabFull};
+pub use tenancy::{Gone, Tenancy, Unpin};
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}
