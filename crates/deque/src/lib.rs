@@ -12,7 +12,7 @@ unsafe impl<T: Send> Send for Worker<T> {}
 
 /// stub: a thief's end; Send + Sync + Clone
 #[derive(Debug)]
-pub struct Stealer<T>(PhantomData<T>);
+pub struct Stealer<T>(PhantomData<fn() -> T>);
 
 impl<T> Clone for Stealer<T> {
     fn clone(&self) -> Self {

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 /// stub: the shared core, for embedding in a larger object that proves by other means who consumes.
 #[derive(Debug)]
-pub struct EventQueue<T>(PhantomData<T>);
+pub struct EventQueue<T>(PhantomData<fn() -> T>);
 
 /// stub
 #[derive(Debug)]

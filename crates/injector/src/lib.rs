@@ -7,7 +7,7 @@ use filch_deque::Worker;
 
 /// stub
 #[derive(Debug)]
-pub struct Injector<T>(PhantomData<T>);
+pub struct Injector<T>(PhantomData<fn() -> T>);
 
 impl<T: Send> Default for Injector<T> {
     fn default() -> Self {

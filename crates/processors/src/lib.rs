@@ -1,1 +1,23 @@
 #![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+#[expect(
+    unsafe_code,
+    reason = "a thread finds its own processor through a pointer kept by the thread itself"
+)]
+mod current;
+mod find_work;
+#[doc(hidden)] // public for the models, which check the protocol by itself
+pub mod idle;
+mod machine;
+mod processor;
+mod processors;
+mod random;
+mod stats;
+
+pub use machine::Machines;
+pub use processors::{Config, Processors, Runner, StartError};
+pub use stats::ProcessorStats;
+
+#[doc = include_str!("../ARCHITECTURE.md")]
+pub mod architecture {}

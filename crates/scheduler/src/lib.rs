@@ -1,1 +1,49 @@
 #![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+mod admission;
+mod command;
+mod contain;
+mod context;
+#[expect(
+    unsafe_code,
+    reason = "touches the body of the process that the worker has"
+)]
+mod driver;
+mod error;
+mod event;
+mod exit;
+mod handle;
+mod pid;
+mod process;
+mod protocol;
+mod route;
+mod scheduler;
+mod shutdown;
+mod stats;
+mod step_output;
+#[expect(
+    unsafe_code,
+    reason = "puts the body of the process that is being submitted into its slot"
+)]
+mod submit;
+#[expect(unsafe_code, reason = "owns the slots")]
+mod table;
+
+pub use command::{CommandHandler, Completion};
+pub use context::Context;
+pub use error::{
+    BuildError, CalledFromInside, CommandError, ExecuteError, InitError, JoinError, ProcessError,
+    Refused, SendError, SubmitError,
+};
+pub use event::{Event, Events};
+pub use exit::ProcessHandle;
+pub use filch_processors::{ProcessorStats, StartError};
+pub use handle::Handle;
+pub use pid::Pid;
+pub use process::Process;
+pub use protocol::Protocol;
+pub use scheduler::{Builder, Scheduler};
+pub use shutdown::ShutdownReport;
+pub use stats::{Stats, WorkerStats};
+pub use step_output::StepOutput;

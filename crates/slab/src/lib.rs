@@ -2,11 +2,15 @@
 #![no_std]
 extern crate alloc;
 
+mod tenancy;
+
 use core::marker::PhantomData;
+
+pub use tenancy::{Gone, Tenancy, Unpin};
 
 /// stub
 #[derive(Debug)]
-pub struct Slab<T>(PhantomData<T>);
+pub struct Slab<T>(PhantomData<fn() -> T>);
 
 /// stub
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

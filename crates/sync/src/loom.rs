@@ -24,5 +24,5 @@ pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Threads.
 pub mod thread {
-    pub use loom::thread::{JoinHandle, spawn, yield_now};
+    pub use loom::thread::{Builder, JoinHandle, spawn, yield_now};
 }

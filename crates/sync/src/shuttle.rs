@@ -21,5 +21,5 @@ pub use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Threads.
 pub mod thread {
-    pub use shuttle::thread::{JoinHandle, spawn, yield_now};
+    pub use shuttle::thread::{Builder, JoinHandle, spawn, yield_now};
 }

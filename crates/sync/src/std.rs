@@ -25,5 +25,5 @@ pub use std::sync::{Condvar, Mutex, MutexGuard};
 /// Threads.
 #[cfg(feature = "std")]
 pub mod thread {
-    pub use std::thread::{JoinHandle, spawn, yield_now};
+    pub use std::thread::{Builder, JoinHandle, spawn, yield_now};
 }

@@ -1,0 +1,217 @@
+//! Who is idle, who is searching, and who must be woken: no runnable task beside an idle processor, and no storm of
+//! wake-ups. The argument, with both cases of each race, is in [`architecture`](crate::architecture).
+
+use std::fmt;
+
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// The processors that are idle, as a lock-free stack, and the number of those that search, in one word: so that
+/// "nobody searches, therefore wake this one" is a single decision.
+///
+/// Word: `tag:32 | searching:16 | top:16`, where `top` is a processor's number plus one, or zero.
+pub struct Idle {
+    word: CachePadded<AtomicU64>,
+    /// For each processor on the stack, the one below it, in the form of `top`.
+    below: Box<[AtomicU32]>,
+}
+
+/// The word, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    /// Raised whenever the stack changes: a pop that read an old `below` must not succeed. It wraps after 2³² changes,
+    /// all of which would have to happen within one pop: minutes at full speed, for one exact value.
+    tag: u32,
+    /// Processors that look for work, those included that were woken for it and have not begun yet.
+    searching: u16,
+    top: u16,
+}
+
+impl Word {
+    const fn pack(self) -> u64 {
+        (self.tag as u64) << 32 | (self.searching as u64) << 16 | self.top as u64
+    }
+
+    const fn unpack(word: u64) -> Self {
+        Self {
+            tag: (word >> 32) as u32,
+            searching: (word >> 16) as u16,
+            top: word as u16,
+        }
+    }
+}
+
+impl Idle {
+    /// The largest number of processors that the word can name.
+    pub const MOST: usize = u16::MAX as usize - 1;
+
+    /// All `processors` running: none idle, none searching.
+    pub fn new(processors: usize) -> Self {
+        debug_assert!(processors <= Self::MOST);
+        Self {
+            word: CachePadded::new(AtomicU64::new(0)),
+            below: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    /// After work was published: the processor that the caller must unpark, if one must be woken for it. It has
+    /// been taken off the stack and counts as searching. Lock-free.
+    pub fn processor_to_wake(&self) -> Option<usize> {
+        // ORDERING: the fence's partner is the one in `go_idle`. Either this load sees the processor that went
+        // idle, or that processor's second look at the queues sees the work published before this fence.
+        fence(Ordering::SeqCst);
+        // ORDERING: Relaxed: the fence above orders it after the publication.
+        let mut word = Word::unpack(self.word.load(Ordering::Relaxed));
+        loop {
+            if word.searching > 0 || word.top == 0 {
+                return None;
+            }
+            let processor = usize::from(word.top) - 1;
+            // ORDERING: Relaxed: the compare-exchange below fails if the stack has changed since, so a value that it
+            // builds on was written before the push that it read `word` from; the loads of `word` acquire it.
+            let below = self.below[processor].load(Ordering::Relaxed);
+            let woken = Word {
+                tag: word.tag.wrapping_add(1),
+                searching: 1,
+                top: below as u16,
+            };
+            // ORDERING: AcqRel. Acquire: the push's Release, so that `below` is the one of this push. On failure
+            // too, for the next round.
+            match self.word.compare_exchange_weak(
+                word.pack(),
+                woken.pack(),
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return Some(processor),
+                Err(now) => word = Word::unpack(now),
+            }
+        }
+    }
+
+    /// A running processor has nothing left and wants to search. At most half of all processors do at a time: more
+    /// would only disturb each other. Whether it may; if not, it goes idle without a search of its own.
+    pub fn try_start_searching(&self) -> bool {
+        // ORDERING: Relaxed: a count of its own; the search synchronises with the queues by itself.
+        let word = Word::unpack(self.word.load(Ordering::Relaxed));
+        if 2 * usize::from(word.searching) >= self.below.len() {
+            return false;
+        }
+        // The count may go over by those who read it at the same time: a matter of manners, not of correctness.
+        // ORDERING: Relaxed: as above.
+        self.word.fetch_add(SEARCHING, Ordering::Relaxed);
+        true
+    }
+
+    /// A searching processor found work. Whether it was the last one that searched: then it must call
+    /// [`processor_to_wake`](Self::processor_to_wake) before it runs what it found, because producers that saw it searching
+    /// relied on it.
+    #[must_use]
+    pub fn stop_searching(&self) -> bool {
+        // ORDERING: Relaxed: the fence in `processor_to_wake` follows.
+        Word::unpack(self.word.fetch_sub(SEARCHING, Ordering::Relaxed)).searching == 1
+    }
+
+    /// The processor found nothing and goes idle. Afterwards it must look at every queue once more; if there is work,
+    /// it calls [`processor_to_wake`](Self::processor_to_wake) like a producer, which may well choose it; then it parks.
+    pub fn go_idle(&self, processor: usize, searching: bool) {
+        // ORDERING: Relaxed: the compare-exchange validates it.
+        let mut word = Word::unpack(self.word.load(Ordering::Relaxed));
+        loop {
+            // ORDERING: Relaxed: published by the Release below. Nobody else writes it while we are off the stack.
+            self.below[processor].store(u32::from(word.top), Ordering::Relaxed);
+            let idle = Word {
+                tag: word.tag.wrapping_add(1),
+                searching: word.searching - u16::from(searching),
+                top: processor as u16 + 1,
+            };
+            // ORDERING: Release on success, partner of the Acquire in `processor_to_wake`: whoever pops us reads our
+            // `below`. Being an RMW, it also continues the release sequences of the pushes beneath. Relaxed on
+            // failure: nothing is read through the word here.
+            match self.word.compare_exchange_weak(
+                word.pack(),
+                idle.pack(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break,
+                Err(now) => word = Word::unpack(now),
+            }
+        }
+        // ORDERING: the fence's partner is the one in `processor_to_wake`: see there.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Idle and searching processors, for people.
+    pub fn snapshot(&self) -> (Vec<usize>, usize) {
+        // ORDERING: Relaxed: a snapshot; the stack may change under the walk, which therefore has a bound.
+        let word = Word::unpack(self.word.load(Ordering::Relaxed));
+        let mut idle = Vec::new();
+        let mut top = u32::from(word.top);
+        while top != 0 && idle.len() < self.below.len() {
+            idle.push(top as usize - 1);
+            // ORDERING: Relaxed: as above.
+            top = self.below[top as usize - 1].load(Ordering::Relaxed);
+        }
+        (idle, word.searching.into())
+    }
+}
+
+/// One searching processor, as an addend of the word.
+const SEARCHING: u64 = 1 << 16;
+
+impl fmt::Debug for Idle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (idle, searching) = self.snapshot();
+        f.debug_struct("Idle")
+            .field("idle", &idle)
+            .field("searching", &searching)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Idle, Word};
+
+    #[test]
+    fn a_word_survives_packing() {
+        for tag in [0, 1, u32::MAX] {
+            for searching in [0, 1, u16::MAX] {
+                for top in [0, 1, u16::MAX] {
+                    let word = Word {
+                        tag,
+                        searching,
+                        top,
+                    };
+                    assert_eq!(Word::unpack(word.pack()), word);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_to_go_idle_is_woken_first_and_one_at_a_time() {
+        let idle = Idle::new(4);
+        assert_eq!(idle.processor_to_wake(), None, "all are running");
+        idle.go_idle(2, false);
+        idle.go_idle(0, false);
+        assert_eq!(idle.snapshot(), (vec![0, 2], 0));
+        assert_eq!(idle.processor_to_wake(), Some(0));
+        assert_eq!(idle.processor_to_wake(), None, "one is searching already");
+        assert!(idle.stop_searching(), "it was the only one");
+        assert_eq!(idle.processor_to_wake(), Some(2));
+        idle.go_idle(2, true);
+        assert_eq!(idle.snapshot(), (vec![2], 0));
+    }
+
+    #[test]
+    fn at_most_half_search() {
+        let idle = Idle::new(4);
+        assert!(idle.try_start_searching());
+        assert!(idle.try_start_searching());
+        assert!(!idle.try_start_searching());
+        assert!(!idle.stop_searching(), "another one still searches");
+        assert!(idle.stop_searching());
+    }
+}

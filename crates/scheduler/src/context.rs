@@ -1,0 +1,54 @@
+use std::fmt;
+
+use crate::{Handle, Pid, Process, ProcessHandle, Protocol, SendError, SubmitError};
+
+/// What a process knows of the world: who it is, and the scheduler that it lives in.
+pub struct Context<'a, P: Protocol> {
+    handle: &'a Handle<P>,
+    pid: Pid,
+}
+
+impl<'a, P: Protocol> Context<'a, P> {
+    pub(crate) fn new(handle: &'a Handle<P>, pid: Pid) -> Self {
+        Self { handle, pid }
+    }
+
+    /// The process's own PID, for others to send to.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The scheduler, to keep beyond the call.
+    pub fn handle(&self) -> &'a Handle<P> {
+        self.handle
+    }
+
+    /// Sends a message, also to itself: it arrives at a later step. See [`Handle::send`].
+    ///
+    /// # Errors
+    /// As [`Handle::send`].
+    pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        self.handle.send(to, message)
+    }
+
+    /// Submits a process. See [`Handle::submit`].
+    ///
+    /// # Errors
+    /// As [`Handle::submit`].
+    pub fn submit(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        self.handle.submit(process, method, input)
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Context<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("pid", &self.pid)
+            .finish_non_exhaustive()
+    }
+}

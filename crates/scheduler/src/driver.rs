@@ -1,0 +1,210 @@
+//! What running a task means here: one step of one process, and what follows from it.
+
+use filch_process_state::Release;
+use filch_processors::Runner;
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicU64, Ordering};
+
+use crate::command::{Completion, dispatch};
+use crate::contain::contain;
+use crate::exit::Exit;
+use crate::step_output::{Status, Yield};
+use crate::table::Slot;
+use crate::{Context, Event, Events, Handle, Pid, ProcessError, Protocol, StepOutput, WorkerStats};
+
+/// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task(pub(crate) u32);
+
+/// The scheduler's side of the processors.
+pub(crate) struct Driver<P: Protocol> {
+    handle: Handle<P>,
+}
+
+/// What a worker keeps from step to step, so that steps allocate nothing.
+pub(crate) struct Scratch<P: Protocol> {
+    inbox: Vec<Event<P>>,
+    output: StepOutput<P>,
+    worker: usize,
+}
+
+/// What one worker has done. It alone writes; anybody reads.
+#[derive(Default)]
+pub(crate) struct Counters {
+    counters: CachePadded<[AtomicU64; 6]>,
+}
+
+#[derive(Clone, Copy)]
+enum Count {
+    Steps,
+    Messages,
+    Commands,
+    Completions,
+    Ended,
+    Failed,
+}
+
+impl Counters {
+    fn add(&self, count: Count, n: u64) {
+        let counter = &self.counters[count as usize];
+        // ORDERING: Relaxed, and no RMW: only this worker writes it, and figures carry no other data.
+        counter.store(counter.load(Ordering::Relaxed) + n, Ordering::Relaxed);
+    }
+
+    fn get(&self, count: Count) -> u64 {
+        // ORDERING: Relaxed: see `add`.
+        self.counters[count as usize].load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn snapshot(&self) -> WorkerStats {
+        WorkerStats {
+            steps: self.get(Count::Steps),
+            messages: self.get(Count::Messages),
+            commands: self.get(Count::Commands),
+            completions: self.get(Count::Completions),
+            ended: self.get(Count::Ended),
+            failed: self.get(Count::Failed),
+            ..WorkerStats::default()
+        }
+    }
+}
+
+impl<P: Protocol> Runner<Task> for Driver<P> {
+    type Scratch = Scratch<P>;
+
+    fn scratch(&self, processor: usize) -> Scratch<P> {
+        Scratch {
+            inbox: Vec::new(),
+            output: StepOutput::new(),
+            worker: processor,
+        }
+    }
+
+    fn run(&self, task: Task, scratch: &mut Scratch<P>) {
+        let slot = self.handle.table().slot(task.0);
+        if slot.state.start().is_err() {
+            unreachable!("a process in a run queue is Ready, and in one run queue only");
+        }
+        match self.step(task, slot, scratch) {
+            After::Waits => {}
+            After::Again => self.handle.shared.processors.schedule(task),
+            After::GaveWay => self.handle.shared.processors.inject(task),
+            After::Ended(exit) => self.end(task, slot, exit, scratch),
+        }
+    }
+}
+
+/// What became of a process by a step.
+enum After<P: Protocol> {
+    /// It was let go and waits; another worker may have it already.
+    Waits,
+    /// It was let go and is Ready: something came while it ran.
+    Again,
+    /// It was let go and is Ready: it has more to do, and others come first.
+    GaveWay,
+    /// It has not been let go, and never will be.
+    Ended(Exit<P>),
+}
+
+impl<P: Protocol> Driver<P> {
+    pub(crate) fn new(handle: Handle<P>) -> Self {
+        Self { handle }
+    }
+
+    fn step(&self, task: Task, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
+        let counters = &self.handle.shared.counters[scratch.worker];
+        // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of whoever had the
+        // process before.
+        let Some(body) = (unsafe { slot.body() }) else {
+            unreachable!("a process that runs has a body");
+        };
+        // ORDERING: Relaxed: the RMWs on the state order it. `abort` sets the flag, then wakes: a wake before
+        // our `start` is acquired by it; after a later one the process runs once more, and comes here again.
+        if self.handle.shared.aborting.load(Ordering::Relaxed) {
+            return After::Ended(Err(ProcessError::ShutDown));
+        }
+        let Scratch { inbox, output, .. } = scratch;
+        let mut completions = 0;
+        // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
+        let events = unsafe {
+            slot.events.drain(|event| {
+                completions += usize::from(matches!(event, Event::Completed { .. }));
+                inbox.push(event);
+            })
+        };
+        body.outstanding -= completions;
+        counters.add(Count::Steps, 1);
+        counters.add(Count::Completions, completions as u64);
+        counters.add(Count::Messages, (events - completions) as u64);
+
+        let pid = Pid {
+            slot: task.0,
+            generation: slot.tenancy.generation(),
+        };
+        let context = Context::new(&self.handle, pid);
+        let stepped = contain(|| body.process.step(&context, Events::new(inbox), output));
+        let failure = match stepped {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(ProcessError::Failed(error)),
+            Err(message) => Some(ProcessError::Panicked(message)),
+        };
+        if let Some(failure) = failure {
+            return After::Ended(Err(failure));
+        }
+
+        let status = output.take_status();
+        for Yield { tag, command } in output.drain_yields() {
+            body.outstanding += 1;
+            counters.add(Count::Commands, 1);
+            let completion = Completion::new(&self.handle, pid, tag);
+            dispatch(self.handle.shared.handler.as_deref(), command, completion);
+        }
+        let release = match status {
+            Status::Done(output) => return After::Ended(Ok(output)),
+            Status::Wait if body.outstanding == 0 => {
+                return After::Ended(Err(ProcessError::WaitsForNothing));
+            }
+            Status::Wait => slot.state.block(),
+            Status::Idle => slot.state.idle(),
+            Status::Continue => slot.state.yield_now(),
+        };
+        // From here on the process may be running on another worker.
+        match (release, status) {
+            (Ok(Release::Waits), _) => After::Waits,
+            (Ok(Release::Enqueue), Status::Continue) => After::GaveWay,
+            (Ok(Release::Enqueue), _) => After::Again,
+            (Err(_), _) => unreachable!("only the worker that made it Running lets go of it"),
+        }
+    }
+
+    /// Ends the process that this worker has: closes it, tells who waits, and gives its place in the table up.
+    fn end(&self, task: Task, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
+        // Senders are refused from here on.
+        slot.events.close();
+        // SAFETY: the state is still Running, and this worker made it so.
+        let Some(body) = (unsafe { slot.body() }).take() else {
+            unreachable!("a process ends once");
+        };
+        let exit_cell = body.exit;
+        let mut process = body.process;
+        let closed = contain(|| {
+            process.close();
+            drop(process);
+            scratch.output.clear();
+            // SAFETY: as above: this worker is the queue's consumer. What is left in it has lost its reader.
+            unsafe { slot.events.drain(drop) };
+        });
+        if let (Ok(_), Err(message)) = (&exit, closed) {
+            exit = Err(ProcessError::Panicked(message));
+        }
+        let counters = &self.handle.shared.counters[scratch.worker];
+        counters.add(Count::Ended, 1);
+        counters.add(Count::Failed, u64::from(exit.is_err()));
+        if slot.state.complete().is_err() {
+            unreachable!("only the worker that made it Running completes it");
+        }
+        self.handle.table().unpin(task.0);
+        exit_cell.set(exit);
+        self.handle.leave();
+    }
+}

@@ -1,0 +1,271 @@
+use std::error::Error;
+use std::fmt;
+use std::num::NonZeroUsize;
+
+use filch_processors::StartError;
+
+use crate::{Pid, Process, ProcessHandle, Protocol};
+
+/// Why a scheduler could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The processors refused the number of workers, or the system the threads.
+    Processors(StartError),
+    /// A limit of zero live processes: nothing could ever be submitted.
+    ZeroLimit,
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Processors(error) => write!(f, "cannot start the workers: {error}"),
+            Self::ZeroLimit => f.write_str(
+                "a limit of 0 processes admits none: give at least 1, or no limit at all",
+            ),
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Processors(error) => Some(error),
+            Self::ZeroLimit => None,
+        }
+    }
+}
+
+/// Why [`Process::init`] refused.
+#[non_exhaustive]
+pub enum InitError<P: Protocol> {
+    /// The process has no entry point of that name.
+    UnknownMethod {
+        /// What was asked for.
+        method: String,
+        /// What there is.
+        known: &'static [&'static str],
+    },
+    /// The process's own error.
+    Failed(P::Error),
+    /// `init` panicked with this message.
+    Panicked(String),
+}
+
+impl<P: Protocol> InitError<P> {
+    /// No entry point `method`; these are the `known` ones.
+    pub fn unknown_method(method: &str, known: &'static [&'static str]) -> Self {
+        Self::UnknownMethod {
+            method: method.to_owned(),
+            known,
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Display for InitError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownMethod { method, known } => {
+                write!(
+                    f,
+                    "no method `{method}`; this process has: {}",
+                    known.join(", ")
+                )
+            }
+            Self::Failed(error) => write!(f, "init failed: {error}"),
+            Self::Panicked(message) => write!(f, "init panicked: {message}"),
+        }
+    }
+}
+
+/// Why a process was not submitted. Unless its own `init` refused, it comes back untouched.
+#[non_exhaustive]
+pub enum SubmitError<P: Protocol> {
+    /// The scheduler is shutting down, or has.
+    ShutDown(Refused<P>),
+    /// As many processes live as the scheduler was built to admit; wait for one to end, or raise the limit.
+    LimitReached {
+        /// The limit.
+        limit: NonZeroUsize,
+        /// What was not submitted.
+        refused: Refused<P>,
+    },
+    /// `init` returned an error or panicked; the process was closed.
+    Init(InitError<P>),
+}
+
+/// A process that was not submitted, and its input.
+pub struct Refused<P: Protocol> {
+    /// The process, on which nothing has been called.
+    pub process: Box<dyn Process<P>>,
+    /// Its input.
+    pub input: P::Input,
+}
+
+impl<P: Protocol> fmt::Display for SubmitError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ShutDown(_) => {
+                f.write_str("the scheduler is shutting down and takes no more processes")
+            }
+            Self::LimitReached { limit, .. } => write!(
+                f,
+                "the limit of {limit} live processes is reached: wait until one ends, or build the scheduler with \
+                 a higher limit"
+            ),
+            Self::Init(error) => error.fmt(f),
+        }
+    }
+}
+
+/// How a process ended, if not well.
+#[non_exhaustive]
+pub enum ProcessError<P: Protocol> {
+    /// `step` returned this error.
+    Failed(P::Error),
+    /// `step` or `close` panicked with this message.
+    Panicked(String),
+    /// The process said that it waits for commands, with none outstanding: it would have waited for ever.
+    WaitsForNothing,
+    /// The process had not ended when the patience of [`shutdown`](crate::Scheduler::shutdown) did.
+    ShutDown,
+}
+
+impl<P: Protocol> fmt::Display for ProcessError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => write!(f, "the process failed: {error}"),
+            Self::Panicked(message) => write!(f, "the process panicked: {message}"),
+            Self::WaitsForNothing => f.write_str(
+                "the process waits for commands but has none outstanding: yield one before `wait`, or be `idle` \
+                 to await messages",
+            ),
+            Self::ShutDown => f.write_str("the process had not ended when the scheduler shut down"),
+        }
+    }
+}
+
+/// Why [`execute`](crate::Handle::execute) has no output.
+#[non_exhaustive]
+pub enum ExecuteError<P: Protocol> {
+    /// It was not even submitted.
+    Submit(SubmitError<P>),
+    /// It ran and did not end well.
+    Process(ProcessError<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself; nothing was submitted.
+    CalledFromInside(Refused<P>),
+}
+
+/// Why [`join`](crate::ProcessHandle::join) has no output.
+pub enum JoinError<P: Protocol> {
+    /// The process did not end well.
+    Process(ProcessError<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself. The handle comes back.
+    CalledFromInside(ProcessHandle<P>),
+}
+
+impl<P: Protocol> fmt::Display for JoinError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process(error) => error.fmt(f),
+            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Display for ExecuteError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Submit(error) => error.fmt(f),
+            Self::Process(error) => error.fmt(f),
+            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+        }
+    }
+}
+
+/// No live process has that PID: it has ended, or never was. The message comes back.
+pub struct SendError<P: Protocol> {
+    /// Whom it was for.
+    pub to: Pid,
+    /// What was not delivered.
+    pub message: P::Message,
+}
+
+impl<P: Protocol> fmt::Display for SendError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no live process {}: it has ended, or is of another scheduler",
+            self.to
+        )
+    }
+}
+
+/// Why a command was not done.
+#[non_exhaustive]
+pub enum CommandError<P: Protocol> {
+    /// The handler's own error.
+    Failed(P::Error),
+    /// The handler panicked with this message while it was given the command.
+    Panicked(String),
+    /// The handler let go of the [`Completion`](crate::Completion) without completing it.
+    Abandoned,
+    /// The scheduler was built without a command handler.
+    NoHandler,
+}
+
+impl<P: Protocol> fmt::Display for CommandError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => error.fmt(f),
+            Self::Panicked(message) => write!(f, "the command's handler panicked: {message}"),
+            Self::Abandoned => {
+                f.write_str("the command's handler dropped it without completing it")
+            }
+            Self::NoHandler => f.write_str(
+                "this scheduler has no command handler: give it one with `Builder::handler`",
+            ),
+        }
+    }
+}
+
+/// A call that must come from outside the scheduler came from one of its own workers, which it would have waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CalledFromInside;
+
+impl fmt::Display for CalledFromInside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("called on a worker of this scheduler, which would wait for itself: call it from another thread")
+    }
+}
+
+impl Error for CalledFromInside {}
+
+/// `Debug` says what `Display` says, and `Error` follows: the vocabulary's types need not be printable.
+macro_rules! printable_error {
+    ($($name:ident),*) => {$(
+        impl<P: Protocol> fmt::Debug for $name<P> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self)
+            }
+        }
+
+        impl<P: Protocol> Error for $name<P> {}
+    )*};
+}
+
+printable_error!(
+    InitError,
+    SubmitError,
+    ProcessError,
+    ExecuteError,
+    JoinError,
+    SendError,
+    CommandError
+);
+
+impl<P: Protocol> fmt::Debug for Refused<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused").finish_non_exhaustive()
+    }
+}

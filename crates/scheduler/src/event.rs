@@ -1,0 +1,67 @@
+use std::fmt;
+
+use crate::{CommandError, Protocol};
+
+/// What happened to a process since its last step.
+pub enum Event<P: Protocol> {
+    /// A command that the process yielded is done.
+    Completed {
+        /// The tag that the process gave the command.
+        tag: u64,
+        /// What came of it.
+        result: Result<P::Reply, CommandError<P>>,
+    },
+    /// Somebody sent a message.
+    Message(P::Message),
+    /// The scheduler shuts down: finish what must be finished and say [`done`](crate::StepOutput::done).
+    Cancel,
+}
+
+impl<P: Protocol> fmt::Debug for Event<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Completed { tag, result } => f
+                .debug_struct("Completed")
+                .field("tag", tag)
+                .field("ok", &result.is_ok())
+                .finish(),
+            Self::Message(_) => f.write_str("Message(..)"),
+            Self::Cancel => f.write_str("Cancel"),
+        }
+    }
+}
+
+/// The events of one step, in order of arrival: per sender first in, first out.
+///
+/// A step is expected to take all of them; those it leaves are dropped with it, as if it had read and ignored them.
+pub struct Events<'step, P: Protocol> {
+    inbox: std::vec::Drain<'step, Event<P>>,
+}
+
+impl<'step, P: Protocol> Events<'step, P> {
+    pub(crate) fn new(inbox: &'step mut Vec<Event<P>>) -> Self {
+        Self {
+            inbox: inbox.drain(..),
+        }
+    }
+}
+
+impl<P: Protocol> Iterator for Events<'_, P> {
+    type Item = Event<P>;
+
+    fn next(&mut self) -> Option<Event<P>> {
+        self.inbox.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.inbox.size_hint()
+    }
+}
+
+impl<P: Protocol> ExactSizeIterator for Events<'_, P> {}
+
+impl<P: Protocol> fmt::Debug for Events<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.inbox.as_slice()).finish()
+    }
+}

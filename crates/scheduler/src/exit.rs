@@ -1,0 +1,99 @@
+use std::fmt;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use filch_sync::Arc;
+
+use crate::{Handle, JoinError, Pid, ProcessError, Protocol};
+
+/// How a process ended, once it has.
+pub(crate) type Exit<P> = Result<<P as Protocol>::Output, ProcessError<P>>;
+
+/// Where the worker that ends a process leaves its exit, for whoever joins it.
+pub(crate) struct ExitCell<P: Protocol> {
+    exit: Mutex<Option<Exit<P>>>,
+    ended: Condvar,
+}
+
+impl<P: Protocol> ExitCell<P> {
+    pub(crate) fn new() -> Self {
+        Self {
+            exit: Mutex::new(None),
+            ended: Condvar::new(),
+        }
+    }
+
+    pub(crate) fn set(&self, exit: Exit<P>) {
+        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
+        self.ended.notify_all();
+    }
+
+    fn wait(&self) -> Exit<P> {
+        let mut exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(exit) = exit.take() {
+                return exit;
+            }
+            exit = self
+                .ended
+                .wait(exit)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn is_set(&self) -> bool {
+        self.exit
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
+    }
+}
+
+/// A submitted process, to whoever wants to know how it ends. Dropping it lets the process go on unwatched.
+#[must_use = "dropping it is fine, but says that nobody will learn how the process ended"]
+pub struct ProcessHandle<P: Protocol> {
+    pid: Pid,
+    exit: Arc<ExitCell<P>>,
+    scheduler: Handle<P>,
+}
+
+impl<P: Protocol> ProcessHandle<P> {
+    pub(crate) fn new(pid: Pid, exit: Arc<ExitCell<P>>, scheduler: Handle<P>) -> Self {
+        Self {
+            pid,
+            exit,
+            scheduler,
+        }
+    }
+
+    /// The process's PID.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Whether the process has ended, so that [`join`](Self::join) would not wait.
+    pub fn has_ended(&self) -> bool {
+        self.exit.is_set()
+    }
+
+    /// Waits until the process has ended, and says how. Blocking.
+    ///
+    /// What the process did, in whatever thread, happens before the return.
+    ///
+    /// # Errors
+    /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the handle, on a worker of the
+    /// same scheduler, which would keep the processes behind it waiting.
+    pub fn join(self) -> Result<P::Output, JoinError<P>> {
+        if self.scheduler.is_worker() {
+            return Err(JoinError::CalledFromInside(self));
+        }
+        self.exit.wait().map_err(JoinError::Process)
+    }
+}
+
+impl<P: Protocol> fmt::Debug for ProcessHandle<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessHandle")
+            .field("pid", &self.pid)
+            .finish_non_exhaustive()
+    }
+}

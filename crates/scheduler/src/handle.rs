@@ -1,0 +1,83 @@
+use std::fmt;
+
+use filch_processors::Processors;
+use filch_sync::Arc;
+use filch_sync::atomic::AtomicBool;
+
+use crate::admission::Admission;
+use crate::command::CommandHandler;
+use crate::driver::{Counters, Task};
+use crate::table::Table;
+use crate::{Pid, Protocol, Stats, WorkerStats};
+
+/// Everything one does with a scheduler, from any thread: submit processes, send messages, look at what is going on.
+///
+/// A cheap clone of a reference. It does not keep the workers alive: the [`Scheduler`](crate::Scheduler) does.
+pub struct Handle<P: Protocol> {
+    pub(crate) shared: Arc<Shared<P>>,
+}
+
+/// What the handles, the workers and the completions of one scheduler share.
+pub(crate) struct Shared<P: Protocol> {
+    pub(crate) processors: Arc<Processors<Task>>,
+    pub(crate) table: Table<P>,
+    pub(crate) admission: Admission,
+    pub(crate) handler: Option<Box<dyn CommandHandler<P>>>,
+    /// One per worker, written by it alone.
+    pub(crate) counters: Box<[Counters]>,
+    /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.
+    pub(crate) aborting: AtomicBool,
+}
+
+impl<P: Protocol> Clone for Handle<P> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    pub(crate) fn table(&self) -> &Table<P> {
+        &self.shared.table
+    }
+
+    /// Whether the calling thread is one of this scheduler's workers, which must not wait for a process.
+    pub fn is_worker(&self) -> bool {
+        self.shared.processors.is_machine()
+    }
+
+    /// The number of processes that live now.
+    pub fn live(&self) -> usize {
+        self.shared.admission.live()
+    }
+
+    /// The PIDs of the processes that live now. Processes that come and go meanwhile may be in it or not.
+    pub fn processes(&self) -> Vec<Pid> {
+        self.table().iter().map(|process| process.pid).collect()
+    }
+
+    /// What the scheduler has done so far. Each figure was true at some moment during the call.
+    pub fn stats(&self) -> Stats {
+        let processors = self.shared.processors.stats();
+        Stats {
+            live: self.live(),
+            workers: processors
+                .into_iter()
+                .zip(&self.shared.counters)
+                .map(|(processor, counters)| WorkerStats {
+                    processor,
+                    ..counters.snapshot()
+                })
+                .collect(),
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Handle<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("live", &self.live())
+            .finish_non_exhaustive()
+    }
+}

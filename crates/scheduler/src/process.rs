@@ -1,0 +1,38 @@
+use crate::{Context, Events, InitError, Protocol, StepOutput};
+
+/// A state machine that the scheduler drives, one step at a time.
+///
+/// A process is owned by the scheduler from [`submit`](crate::Handle::submit) to its end, runs on one worker at a
+/// time, and may run on another at every step. What one step wrote to `self`, the next one sees, whichever
+/// thread it runs on.
+///
+/// Exactly one [`close`](Self::close) ends every life, however it ends: done, error, panic, a refused `init`, or
+/// a shutdown that ran out of patience. A panic in any of the three methods ends this process and no other.
+pub trait Process<P: Protocol>: Send {
+    /// Prepares the process to run from the entry point `method`. Runs on the thread that submits.
+    ///
+    /// # Errors
+    /// [`InitError::unknown_method`] for an entry point that this process does not have, or the process's own
+    /// error. `submit` returns it; the process is closed and was never registered.
+    fn init(
+        &mut self,
+        context: &Context<'_, P>,
+        method: &str,
+        input: P::Input,
+    ) -> Result<(), InitError<P>>;
+
+    /// Advances by the `events` since the last step, and writes to `out` what to do next. The first step may have
+    /// no events.
+    ///
+    /// # Errors
+    /// The process ends with [`ProcessError::Failed`](crate::ProcessError::Failed).
+    fn step(
+        &mut self,
+        context: &Context<'_, P>,
+        events: Events<'_, P>,
+        out: &mut StepOutput<P>,
+    ) -> Result<(), P::Error>;
+
+    /// Releases what the process holds. Called once, after the last step.
+    fn close(&mut self) {}
+}

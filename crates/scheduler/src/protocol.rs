@@ -1,0 +1,33 @@
+use std::fmt;
+
+/// The vocabulary that the processes, the command handler and the users of one scheduler share.
+///
+/// It is a set of types, never a value: usually an empty enum.
+///
+/// ```
+/// /// What a crawler's processes say to each other and to the outside.
+/// enum Crawl {}
+///
+/// impl filch_scheduler::Protocol for Crawl {
+///     type Input = String;            // where to begin
+///     type Message = Vec<String>;     // links found
+///     type Command = String;          // fetch this page
+///     type Reply = String;            // its text
+///     type Output = usize;            // pages seen
+///     type Error = std::io::Error;
+/// }
+/// ```
+pub trait Protocol: 'static {
+    /// What [`Process::init`](crate::Process::init) gets from whoever submits the process.
+    type Input: Send;
+    /// What processes, and anyone who knows a PID, send to a process.
+    type Message: Send;
+    /// What a process yields to have done by the command handler.
+    type Command: Send;
+    /// What the handler completes a command with.
+    type Reply: Send;
+    /// What a process ends with.
+    type Output: Send;
+    /// How a process, or a command, fails.
+    type Error: fmt::Debug + fmt::Display + Send;
+}

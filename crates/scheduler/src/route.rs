@@ -1,0 +1,64 @@
+//! How events reach processes: push the event, wake the process, and who is told "enqueue it" does.
+
+use filch_event_queue::Closed;
+use filch_process_state::{Reason, Wake};
+
+use crate::driver::Task;
+use crate::table::Slot;
+use crate::{CommandError, Event, Handle, Pid, Protocol, SendError};
+
+impl<P: Protocol> Handle<P> {
+    /// Sends `message` to the process `to`. Lock-free.
+    ///
+    /// Messages of one thread arrive in the order sent; what the thread did before happens before the step that sees
+    /// the message. A message that is accepted and not read before the process ends is dropped with it.
+    ///
+    /// # Errors
+    /// [`SendError`], with the message, if the process has ended or never was.
+    pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        let Some(process) = self.table().pin(to) else {
+            return Err(SendError { to, message });
+        };
+        match process.slot.events.push(Event::Message(message)) {
+            Ok(()) => {
+                self.wake(to, process.slot, Reason::Message);
+                Ok(())
+            }
+            Err(Closed(Event::Message(message))) => Err(SendError { to, message }),
+            Err(Closed(_)) => unreachable!("the queue hands back what was pushed"),
+        }
+    }
+
+    /// Delivers a completion. The caller holds a pin on the slot.
+    pub(crate) fn deliver_completion(
+        &self,
+        pid: Pid,
+        tag: u64,
+        result: Result<P::Reply, CommandError<P>>,
+    ) {
+        let slot = self.table().slot(pid.slot);
+        // Refused: the process has ended without waiting for its command.
+        if slot.events.push(Event::Completed { tag, result }).is_ok() {
+            self.wake(pid, slot, Reason::Completion);
+        }
+    }
+
+    /// Asks the process to end, if it still lives.
+    pub(crate) fn cancel(&self, pid: Pid) {
+        if let Some(process) = self.table().pin(pid)
+            && process.slot.events.push(Event::Cancel).is_ok()
+        {
+            self.wake(pid, process.slot, Reason::Cancel);
+        }
+    }
+
+    /// After an event was pushed, or the reason itself is the event.
+    pub(crate) fn wake(&self, pid: Pid, slot: &Slot<P>, reason: Reason) {
+        match slot.state.wake(reason) {
+            Wake::Enqueue => self.shared.processors.schedule(Task(pid.slot)),
+            // Noted: somebody has it and will see the event. Refused: it is not Ready for the first time yet, and
+            // will find the event in its queue then; or it has ended since the push.
+            Wake::Noted | Wake::Refused => {}
+        }
+    }
+}

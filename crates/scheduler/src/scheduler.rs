@@ -1,0 +1,176 @@
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::ops::Deref;
+use std::time::Duration;
+
+use filch_processors::{Config, Machines, Processors};
+use filch_sync::Arc;
+use filch_sync::atomic::AtomicBool;
+
+use crate::admission::Admission;
+use crate::command::CommandHandler;
+use crate::driver::{Counters, Driver};
+use crate::handle::Shared;
+use crate::table::Table;
+use crate::{BuildError, CalledFromInside, Handle, Protocol, ShutdownReport};
+
+/// How to make a [`Scheduler`]; from [`Scheduler::builder`].
+pub struct Builder<P: Protocol> {
+    workers: Option<usize>,
+    limit: Option<usize>,
+    handler: Option<Box<dyn CommandHandler<P>>>,
+}
+
+impl<P: Protocol> Builder<P> {
+    /// The number of workers, each with a thread. Default: the parallelism that the system reports.
+    #[must_use]
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// How many processes may live at once. Default: as many as the table holds, which is 2³² − 1.
+    #[must_use]
+    pub fn limit(mut self, processes: usize) -> Self {
+        self.limit = Some(processes);
+        self
+    }
+
+    /// Who does the commands that processes yield. Without one they complete with
+    /// [`CommandError::NoHandler`](crate::CommandError::NoHandler).
+    #[must_use]
+    pub fn handler(mut self, handler: impl CommandHandler<P>) -> Self {
+        self.handler = Some(Box::new(handler));
+        self
+    }
+
+    /// Starts the workers.
+    ///
+    /// # Errors
+    /// See [`BuildError`]. Nothing is left running.
+    pub fn build(self) -> Result<Scheduler<P>, BuildError> {
+        let limit = match self.limit.map(NonZeroUsize::new) {
+            None => NonZeroUsize::MAX,
+            Some(Some(limit)) => limit,
+            Some(None) => return Err(BuildError::ZeroLimit),
+        };
+        let mut config = Config::default();
+        if let Some(workers) = self.workers {
+            config = config.processors(workers);
+        }
+        let processors = Processors::new(config).map_err(BuildError::Processors)?;
+        let counters = (0..processors.count())
+            .map(|_| Counters::default())
+            .collect();
+        let handle = Handle {
+            shared: Arc::new(Shared {
+                processors,
+                table: Table::new(),
+                admission: Admission::new(limit),
+                handler: self.handler,
+                counters,
+                aborting: AtomicBool::new(false),
+            }),
+        };
+        let machines = handle
+            .shared
+            .processors
+            .start(Arc::new(Driver::new(handle.clone())))
+            .map_err(BuildError::Processors)?;
+        Ok(Scheduler {
+            handle,
+            machines: Some(machines),
+        })
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Builder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("limit", &self.limit)
+            .field("handler", &self.handler.is_some())
+            .finish()
+    }
+}
+
+/// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything one does with it.
+///
+/// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does.
+pub struct Scheduler<P: Protocol> {
+    handle: Handle<P>,
+    machines: Option<Machines>,
+}
+
+impl<P: Protocol> Scheduler<P> {
+    /// Begins to configure a scheduler.
+    pub fn builder() -> Builder<P> {
+        Builder {
+            workers: None,
+            limit: None,
+            handler: None,
+        }
+    }
+
+    /// A handle for other threads, and for processes.
+    pub fn handle(&self) -> Handle<P> {
+        self.handle.clone()
+    }
+
+    /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended, and stops the workers.
+    ///
+    /// Processes that have not ended after `patience` are closed where they stand and end with
+    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a step cannot be: it is
+    /// given the same patience once more, and if it still runs then, it is reported as stuck, with its thread
+    /// left behind. From the call on, [`submit`](Handle::submit) refuses. Blocking.
+    ///
+    /// # Errors
+    /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on without its owner, until its
+    /// last process has ended.
+    pub fn shutdown(mut self, patience: Duration) -> Result<ShutdownReport, CalledFromInside> {
+        self.stop(patience)
+    }
+
+    fn stop(&mut self, patience: Duration) -> Result<ShutdownReport, CalledFromInside> {
+        let Some(machines) = self.machines.take() else {
+            return Ok(ShutdownReport::default());
+        };
+        if self.handle.is_worker() {
+            // Nobody may wait here. No process is admitted from now on, and those that live are asked to end.
+            self.handle.cancel_all();
+            machines.detach();
+            return Err(CalledFromInside);
+        }
+        let report = self.handle.end_all(patience);
+        self.handle.shared.processors.stop();
+        if report.stuck.is_empty() {
+            machines.join();
+        } else {
+            machines.detach();
+        }
+        Ok(report)
+    }
+}
+
+impl<P: Protocol> Deref for Scheduler<P> {
+    type Target = Handle<P>;
+
+    fn deref(&self) -> &Handle<P> {
+        &self.handle
+    }
+}
+
+impl<P: Protocol> Drop for Scheduler<P> {
+    fn drop(&mut self) {
+        // The report has no reader, and the call from inside its own way to end: see `stop`.
+        let _ = self.stop(Duration::ZERO);
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Scheduler<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scheduler")
+            .field("stats", &self.handle.stats())
+            .finish()
+    }
+}

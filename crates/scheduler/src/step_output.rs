@@ -1,0 +1,97 @@
+use std::fmt;
+
+use crate::Protocol;
+
+/// What a step tells the scheduler: commands to dispatch, and what the process does next.
+///
+/// The last word counts: each of [`go_on`](Self::go_on), [`wait`](Self::wait), [`idle`](Self::idle) and
+/// [`done`](Self::done) replaces what was said before. A step that says nothing is idle.
+///
+/// One output serves all the steps of a worker, so yielding allocates nothing once the worker is warm.
+pub struct StepOutput<P: Protocol> {
+    yields: Vec<Yield<P>>,
+    status: Status<P>,
+}
+
+/// One command on its way to the handler.
+pub(crate) struct Yield<P: Protocol> {
+    pub(crate) tag: u64,
+    pub(crate) command: P::Command,
+}
+
+/// What a process does after a step.
+pub(crate) enum Status<P: Protocol> {
+    Continue,
+    Wait,
+    Idle,
+    Done(P::Output),
+}
+
+impl<P: Protocol> StepOutput<P> {
+    pub(crate) fn new() -> Self {
+        Self {
+            yields: Vec::new(),
+            status: Status::Idle,
+        }
+    }
+
+    /// Has `command` done by the handler. Its completion arrives as [`Event::Completed`](crate::Event::Completed)
+    /// with the same `tag`, which is the process's own: two commands may carry the same one.
+    pub fn yield_command(&mut self, tag: u64, command: P::Command) {
+        self.yields.push(Yield { tag, command });
+    }
+
+    /// The process has more to do and gives way to others: it goes to the end of the global queue.
+    pub fn go_on(&mut self) {
+        self.status = Status::Continue;
+    }
+
+    /// The process waits for the commands it yielded. Messages are kept for then and do not wake it.
+    ///
+    /// With no command outstanding nothing could ever wake it: the process then ends with
+    /// [`ProcessError::WaitsForNothing`](crate::ProcessError::WaitsForNothing).
+    pub fn wait(&mut self) {
+        self.status = Status::Wait;
+    }
+
+    /// The process waits for whatever comes: a message, or the completion of a command.
+    pub fn idle(&mut self) {
+        self.status = Status::Idle;
+    }
+
+    /// The process has ended with `output`. Commands yielded in the same step are still dispatched; nobody will
+    /// see their completions.
+    pub fn done(&mut self, output: P::Output) {
+        self.status = Status::Done(output);
+    }
+
+    /// Takes the status of the step that just ran and leaves the next one its default.
+    pub(crate) fn take_status(&mut self) -> Status<P> {
+        std::mem::replace(&mut self.status, Status::Idle)
+    }
+
+    pub(crate) fn drain_yields(&mut self) -> std::vec::Drain<'_, Yield<P>> {
+        self.yields.drain(..)
+    }
+
+    /// Forgets what a step that failed half-way had written.
+    pub(crate) fn clear(&mut self) {
+        self.yields.clear();
+        self.status = Status::Idle;
+    }
+}
+
+impl<P: Protocol> fmt::Debug for StepOutput<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = match self.status {
+            Status::Continue => "continue",
+            Status::Wait => "wait",
+            Status::Idle => "idle",
+            Status::Done(_) => "done",
+        };
+        f.debug_struct("StepOutput")
+            .field("yields", &self.yields.len())
+            .field("status", &status)
+            .finish()
+    }
+}

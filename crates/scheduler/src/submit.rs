@@ -1,0 +1,140 @@
+//! How a process comes to life: [`Handle::submit`] and [`Handle::execute`].
+
+use std::num::NonZeroUsize;
+
+use filch_sync::Arc;
+use filch_sync::atomic::{Ordering, fence};
+
+use crate::admission::Refusal;
+use crate::contain::contain;
+use crate::driver::Task;
+use crate::exit::ExitCell;
+use crate::table::Body;
+use crate::{
+    Context, ExecuteError, Handle, InitError, JoinError, Pid, Process, ProcessHandle, Protocol,
+    Refused, SubmitError,
+};
+
+impl<P: Protocol> Handle<P> {
+    /// Gives the process to the scheduler: calls its [`init`](Process::init) here and now, with the name of an entry
+    /// point and its input, then puts it into the run queues. Lock-free, but for `init` and memory.
+    ///
+    /// What the caller did before happens before the first step.
+    ///
+    /// # Errors
+    /// [`SubmitError`]: the scheduler is shut down or full, and hands the process back, or `init` refused, and the process
+    /// is closed. In either case nothing stays registered.
+    pub fn submit(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        self.submit_boxed(Box::new(process), method, input)
+    }
+
+    /// As [`submit`](Self::submit), for a process whose type was chosen while running, or that was handed back.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub fn submit_boxed(
+        &self,
+        process: Box<dyn Process<P>>,
+        method: &str,
+        input: P::Input,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        if let Err(refusal) = self.shared.admission.enter() {
+            let refused = Refused { process, input };
+            return Err(match refusal {
+                Refusal::Closed => SubmitError::ShutDown(refused),
+                Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
+            });
+        }
+        let Ok((pid, slot)) = self.table().move_in() else {
+            self.leave();
+            let limit = NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX);
+            return Err(SubmitError::LimitReached {
+                limit,
+                refused: Refused { process, input },
+            });
+        };
+        let exit = Arc::new(ExitCell::new());
+        let process = match self.initialise(pid, process, method, input) {
+            Ok(process) => process,
+            Err(error) => {
+                // Whoever learnt the PID from `init` and sends to it is refused from here on.
+                slot.events.close();
+                self.table().unpin(pid.slot);
+                self.leave();
+                return Err(SubmitError::Init(error));
+            }
+        };
+        // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
+        let body = unsafe { slot.body() };
+        *body = Some(Body {
+            process,
+            exit: Arc::clone(&exit),
+            outstanding: 0,
+        });
+        if slot.state.submit().is_err() {
+            unreachable!("the state of a slot without a tenant is Complete");
+        }
+        self.shared.processors.schedule(Task(pid.slot));
+        // ORDERING: the fence's partner is the one in `cancel_all`. Either its walk through the table finds this
+        // process, or the closed door is seen here.
+        fence(Ordering::SeqCst);
+        if self.shared.admission.is_closed() {
+            self.cancel(pid);
+        }
+        Ok(ProcessHandle::new(pid, exit, self.clone()))
+    }
+
+    /// Submits the process, waits for its end, and returns its output. Blocking.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit) and [`ProcessHandle::join`]. On a worker of this scheduler nothing is submitted.
+    pub fn execute(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<P::Output, ExecuteError<P>> {
+        if self.is_worker() {
+            return Err(ExecuteError::CalledFromInside(Refused {
+                process: Box::new(process),
+                input,
+            }));
+        }
+        let handle = self
+            .submit(process, method, input)
+            .map_err(ExecuteError::Submit)?;
+        handle.join().map_err(|error| match error {
+            JoinError::Process(error) => ExecuteError::Process(error),
+            JoinError::CalledFromInside(_) => {
+                unreachable!("this thread was no worker a moment ago")
+            }
+        })
+    }
+
+    /// Runs `init`. A process that refuses is closed and gone.
+    fn initialise(
+        &self,
+        pid: Pid,
+        mut process: Box<dyn Process<P>>,
+        method: &str,
+        input: P::Input,
+    ) -> Result<Box<dyn Process<P>>, InitError<P>> {
+        let context = Context::new(self, pid);
+        let error = match contain(|| process.init(&context, method, input)) {
+            Ok(Ok(())) => return Ok(process),
+            Ok(Err(error)) => error,
+            Err(message) => InitError::Panicked(message),
+        };
+        // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
+        let _ = contain(|| {
+            process.close();
+            drop(process);
+        });
+        Err(error)
+    }
+}

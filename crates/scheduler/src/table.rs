@@ -1,0 +1,183 @@
+//! The process table: which process a PID means, and who may touch what of it.
+
+use std::fmt;
+
+use filch_event_queue::EventQueue;
+use filch_process_state::ProcessState;
+use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
+use filch_sync::cell::UnsafeCell;
+
+use crate::exit::ExitCell;
+use crate::{Event, Pid, Process, Protocol};
+
+/// What runs in a slot: touched only by the one who has the process.
+pub(crate) struct Body<P: Protocol> {
+    pub(crate) process: Box<dyn Process<P>>,
+    pub(crate) exit: filch_sync::Arc<ExitCell<P>>,
+    /// Commands yielded whose completion no step has seen yet.
+    pub(crate) outstanding: usize,
+}
+
+/// One place of the table, for one process after another.
+///
+/// | field | who touches it |
+/// |---|---|
+/// | `tenancy`, `state` | anybody: atomic words |
+/// | `events` | producers: whoever holds a pin; consumer: whoever may touch `body`, and the last one out |
+/// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
+pub(crate) struct Slot<P: Protocol> {
+    pub(crate) tenancy: Tenancy,
+    pub(crate) state: ProcessState,
+    pub(crate) events: EventQueue<Event<P>>,
+    body: UnsafeCell<Option<Body<P>>>,
+}
+
+// SAFETY: the words and the queue's producer side are made for sharing, and events are Send. `body`, and the queue's
+// consumer side, are reached through unsafe methods by one thread at a time, as the table at the type says;
+// they are handed from thread to thread by the orderings of `state`, `tenancy` and the run queues, and all
+// they hold is Send.
+unsafe impl<P: Protocol> Sync for Slot<P> {}
+
+impl<P: Protocol> Slot<P> {
+    fn vacant(_index: u32) -> Self {
+        Self {
+            tenancy: Tenancy::new(),
+            state: ProcessState::new_complete(),
+            events: EventQueue::new(),
+            body: UnsafeCell::new(None),
+        }
+    }
+
+    /// The tenant's body, if there is one.
+    ///
+    /// # Safety
+    /// The caller has the process: it is the submitter before the process became Ready, or the worker that made it
+    /// Running and has not let go; and it holds no other reference to the body.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the cell's point: exclusivity is the caller's, by the process state"
+    )]
+    pub(crate) unsafe fn body(&self) -> &mut Option<Body<P>> {
+        // SAFETY: exclusivity is the caller's obligation, above.
+        self.body.with_mut(|body| unsafe { &mut *body })
+    }
+}
+
+/// All processes, by PID.
+pub(crate) struct Table<P: Protocol> {
+    slots: Slab<Slot<P>>,
+}
+
+impl<P: Protocol> Table<P> {
+    pub(crate) fn new() -> Self {
+        Self {
+            slots: Slab::new(Slot::vacant),
+        }
+    }
+
+    /// A slot for a new process, and the PID that will be its own from now on. The caller holds the process's pin.
+    pub(crate) fn move_in(&self) -> Result<(Pid, &Slot<P>), SlabFull> {
+        let index = self.slots.allocate()?;
+        let slot = self.slot(index);
+        Ok((
+            Pid {
+                slot: index,
+                generation: slot.tenancy.move_in(),
+            },
+            slot,
+        ))
+    }
+
+    /// The slot of a process that the caller has a pin on, its own or the process's.
+    ///
+    /// # Panics
+    /// If the index is not from this table: never, for indices out of its run queues and pins.
+    pub(crate) fn slot(&self, index: u32) -> &Slot<P> {
+        self.slots
+            .get(index)
+            .unwrap_or_else(|| unreachable!("slot {index} was never allocated"))
+    }
+
+    /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
+    pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
+        let slot = self.slots.get(pid.slot)?;
+        match slot.tenancy.pin(pid.generation) {
+            Ok(()) => Some(Pin {
+                table: self,
+                slot,
+                pid,
+            }),
+            Err(gone) => {
+                self.after(gone.0, pid.slot, slot);
+                None
+            }
+        }
+    }
+
+    /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Pin<'_, P>> {
+        (0..self.slots.high_water()).filter_map(|index| {
+            // A slot that is being made this moment is not there yet: its process is one of those that arrive.
+            let slot = self.slots.get(index)?;
+            match slot.tenancy.pin_current() {
+                Ok(generation) => Some(Pin {
+                    table: self,
+                    slot,
+                    pid: Pid {
+                        slot: index,
+                        generation,
+                    },
+                }),
+                Err(gone) => {
+                    self.after(gone.0, index, slot);
+                    None
+                }
+            }
+        })
+    }
+
+    /// Gives one pin on the slot back. The caller holds it and forgets it.
+    pub(crate) fn unpin(&self, index: u32) {
+        let slot = self.slot(index);
+        self.after(slot.tenancy.unpin(), index, slot);
+    }
+
+    /// The last one out cleans the slot: the next tenant must find the queue open and empty.
+    fn after(&self, unpin: Unpin, index: u32, slot: &Slot<P>) {
+        if unpin == Unpin::Others {
+            return;
+        }
+        // Events that were pushed while the process ended: nobody will read them. Dropping them is user code, and
+        // the slot must not be lost to its panic.
+        let late = crate::contain::contain(|| {
+            // SAFETY: `Unpin::Last`: no pin is held, so nobody pushes, and the process has ended, so nobody drains.
+            unsafe { slot.events.drain(drop) };
+        });
+        drop(late);
+        // SAFETY: as above; the queue was closed when the process ended, and drained just now.
+        unsafe { slot.events.reopen() };
+        self.slots.release(index);
+    }
+}
+
+/// A process that cannot leave the table: it may end, but its PID keeps meaning it.
+pub(crate) struct Pin<'table, P: Protocol> {
+    table: &'table Table<P>,
+    pub(crate) slot: &'table Slot<P>,
+    pub(crate) pid: Pid,
+}
+
+impl<P: Protocol> Drop for Pin<'_, P> {
+    fn drop(&mut self) {
+        self.table
+            .after(self.slot.tenancy.unpin(), self.pid.slot, self.slot);
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Table<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("slots", &self.slots.high_water())
+            .finish()
+    }
+}
