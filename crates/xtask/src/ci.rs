@@ -63,9 +63,15 @@ pub(crate) fn run() -> Result<ExitCode> {
     }
 
     let mut docs = cargo();
-    docs.args(["doc", "--workspace", "--no-deps"])
+    docs.args(["doc", "--workspace", "--no-deps", "--exclude", "loom-tests"])
         .env("RUSTDOCFLAGS", "-D warnings");
     stages.check("documentation", &mut docs);
+
+    // The harness exists in a model build only.
+    let mut docs = cargo_with_cfg("loom");
+    docs.args(["doc", "--package", "loom-tests", "--no-deps"])
+        .env("RUSTDOCFLAGS", "--cfg loom -D warnings");
+    stages.check("documentation of the models", &mut docs);
 
     test::add_stages(&mut stages);
     Ok(stages.summary())
