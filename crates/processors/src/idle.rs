@@ -60,27 +60,29 @@ impl Idle {
         // ORDERING: the fence's partner is the one in `go_idle`. Either this load sees the processor that went
         // idle, or that processor's second look at the queues sees the work published before this fence.
         fence(Ordering::SeqCst);
-        // ORDERING: Relaxed: the fence above orders it after the publication.
-        let mut word = Word::unpack(self.word.load(Ordering::Relaxed));
+        // ORDERING: Acquire, partner of the Release in `go_idle`: the `below` of the processor on top is the one of its last
+        // push. (The fence above orders the load after the publication of the work.)
+        let mut word = Word::unpack(self.word.load(Ordering::Acquire));
         loop {
             if word.searching > 0 || word.top == 0 {
                 return None;
             }
             let processor = usize::from(word.top) - 1;
-            // ORDERING: Relaxed: the compare-exchange below fails if the stack has changed since, so a value that it
-            // builds on was written before the push that it read `word` from; the loads of `word` acquire it.
+            // ORDERING: Relaxed: `word` was acquired, so this is the value of that push or of a later one; if later, the
+            // tag has changed and the compare-exchange below fails.
             let below = self.below[processor].load(Ordering::Relaxed);
             let woken = Word {
                 tag: word.tag.wrapping_add(1),
                 searching: 1,
                 top: below as u16,
             };
-            // ORDERING: AcqRel. Acquire: the push's Release, so that `below` is the one of this push. On failure
-            // too, for the next round.
+            // ORDERING: Relaxed on success: it changes who is on top and publishes nothing; the one that is on top now was
+            // pushed earlier, and an RMW continues the release sequence of its push. Acquire on failure: as for the
+            // load above.
             match self.word.compare_exchange_weak(
                 word.pack(),
                 woken.pack(),
-                Ordering::AcqRel,
+                Ordering::Relaxed,
                 Ordering::Acquire,
             ) {
                 Ok(_) => return Some(processor),

@@ -105,7 +105,8 @@ pub struct Processors<T> {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// Makes the processors. Tasks can be scheduled from now on; they run once [`start`](Self::start) has been called.
+    /// Makes the processors. Tasks can be scheduled from now on; they run once
+    /// [`start`](Self::start) has been called.
     ///
     /// # Errors
     /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`].
@@ -141,13 +142,13 @@ impl<T: Send + 'static> Processors<T> {
         }))
     }
 
-    /// Starts a thread for each processor.
+    /// Starts a thread for each processor of `pool`.
     ///
     /// # Errors
     /// [`StartError::AlreadyStarted`]; [`StartError::Thread`], after which the pool is stopped and the threads that had been
     /// started leave.
-    pub fn start<R: Runner<T>>(self: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
-        let owners = match self.owners.lock() {
+    pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
+        let owners = match pool.owners.lock() {
             Ok(mut owners) => owners.take(),
             Err(poisoned) => poisoned.into_inner().take(),
         };
@@ -157,19 +158,17 @@ impl<T: Send + 'static> Processors<T> {
             .into_iter()
             .enumerate()
         {
-            let (pool, runner) = (Arc::clone(self), Arc::clone(&runner));
-            match (Machine {
-                pool,
-                runner,
+            let machine = Machine {
+                pool: Arc::clone(pool),
+                runner: Arc::clone(&runner),
                 own,
                 worker,
                 parker,
-            })
-            .spawn()
-            {
+            };
+            match machine.spawn() {
                 Ok(thread) => machines.push(thread),
                 Err(error) => {
-                    self.stop();
+                    pool.stop();
                     machines.join();
                     return Err(StartError::Thread(error));
                 }

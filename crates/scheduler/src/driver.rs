@@ -9,7 +9,7 @@ use crate::command::{Completion, dispatch};
 use crate::contain::contain;
 use crate::exit::Exit;
 use crate::step_output::{Status, Yield};
-use crate::table::Slot;
+use crate::table::{Body, Slot, Waits};
 use crate::{Context, Event, Events, Handle, Pid, ProcessError, Protocol, StepOutput, WorkerStats};
 
 /// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another one.
@@ -132,6 +132,11 @@ impl<P: Protocol> Driver<P> {
                 inbox.push(event);
             })
         };
+        if events == 0 && body.waits != Waits::Turn {
+            // What woke it had been drained by the step before: the flag is set after the push, and the step came in
+            // between. It would not know what to do with a step without events.
+            return self.let_go(slot, body.waits);
+        }
         body.outstanding -= completions;
         counters.add(Count::Steps, 1);
         counters.add(Count::Completions, completions as u64);
@@ -142,38 +147,55 @@ impl<P: Protocol> Driver<P> {
             generation: slot.tenancy.generation(),
         };
         let context = Context::new(&self.handle, pid);
-        let stepped = contain(|| body.process.step(&context, Events::new(inbox), output));
-        let failure = match stepped {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(ProcessError::Failed(error)),
-            Err(message) => Some(ProcessError::Panicked(message)),
-        };
-        if let Some(failure) = failure {
-            return After::Ended(Err(failure));
+        match contain(|| body.process.step(&context, Events::new(inbox), output)) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return After::Ended(Err(ProcessError::Failed(error))),
+            Err(message) => return After::Ended(Err(ProcessError::Panicked(message))),
         }
-
         let status = output.take_status();
-        for Yield { tag, command } in output.drain_yields() {
-            body.outstanding += 1;
-            counters.add(Count::Commands, 1);
-            let completion = Completion::new(&self.handle, pid, tag);
-            dispatch(self.handle.shared.handler.as_deref(), command, completion);
-        }
-        let release = match status {
+        self.dispatch(pid, body, output, counters);
+        body.waits = match status {
             Status::Done(output) => return After::Ended(Ok(output)),
             Status::Wait if body.outstanding == 0 => {
                 return After::Ended(Err(ProcessError::WaitsForNothing));
             }
-            Status::Wait => slot.state.block(),
-            Status::Idle => slot.state.idle(),
-            Status::Continue => slot.state.yield_now(),
+            Status::Wait => Waits::Commands,
+            Status::Idle => Waits::Events,
+            Status::Continue => Waits::Turn,
         };
-        // From here on the process may be running on another worker.
-        match (release, status) {
-            (Ok(Release::Waits), _) => After::Waits,
-            (Ok(Release::Enqueue), Status::Continue) => After::GaveWay,
-            (Ok(Release::Enqueue), _) => After::Again,
-            (Err(_), _) => unreachable!("only the worker that made it Running lets go of it"),
+        self.let_go(slot, body.waits)
+    }
+
+    /// Hands the commands of a step to the handler.
+    fn dispatch(
+        &self,
+        pid: Pid,
+        body: &mut Body<P>,
+        output: &mut StepOutput<P>,
+        counters: &Counters,
+    ) {
+        let handler = self.handle.shared.handler.as_deref();
+        for Yield { tag, command } in output.drain_yields() {
+            body.outstanding += 1;
+            counters.add(Count::Commands, 1);
+            dispatch(handler, command, Completion::new(&self.handle, pid, tag));
+        }
+    }
+
+    /// Lets go of the process. From the RMW on it may be running on another worker.
+    fn let_go(&self, slot: &Slot<P>, waits: Waits) -> After<P> {
+        let release = match waits {
+            Waits::Turn => slot.state.yield_now(),
+            Waits::Commands => slot.state.block(),
+            Waits::Events => slot.state.idle(),
+        };
+        match release {
+            Ok(Release::Waits) => After::Waits,
+            Ok(Release::Enqueue) if waits == Waits::Turn => After::GaveWay,
+            Ok(Release::Enqueue) => After::Again,
+            Err(error) => {
+                unreachable!("only the worker that made it Running lets go of it: {error}")
+            }
         }
     }
 
@@ -204,7 +226,8 @@ impl<P: Protocol> Driver<P> {
             unreachable!("only the worker that made it Running completes it");
         }
         self.handle.table().unpin(task.0);
-        exit_cell.set(exit);
         self.handle.leave();
+        // Last, so that whoever has joined the process finds its place free.
+        exit_cell.set(exit);
     }
 }

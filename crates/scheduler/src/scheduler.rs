@@ -72,11 +72,9 @@ impl<P: Protocol> Builder<P> {
                 aborting: AtomicBool::new(false),
             }),
         };
-        let machines = handle
-            .shared
-            .processors
-            .start(Arc::new(Driver::new(handle.clone())))
-            .map_err(BuildError::Processors)?;
+        let driver = Arc::new(Driver::new(handle.clone()));
+        let machines =
+            Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
             handle,
             machines: Some(machines),

@@ -46,7 +46,8 @@ impl<P: Protocol> StepOutput<P> {
         self.status = Status::Continue;
     }
 
-    /// The process waits for the commands it yielded. Messages are kept for then and do not wake it.
+    /// The process waits for the commands it yielded. Messages are kept for then and do not wake it. (One that arrives
+    /// at the moment of a completion may still come in a step of its own.)
     ///
     /// With no command outstanding nothing could ever wake it: the process then ends with
     /// [`ProcessError::WaitsForNothing`](crate::ProcessError::WaitsForNothing).

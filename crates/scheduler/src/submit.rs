@@ -9,7 +9,7 @@ use crate::admission::Refusal;
 use crate::contain::contain;
 use crate::driver::Task;
 use crate::exit::ExitCell;
-use crate::table::Body;
+use crate::table::{Body, Waits};
 use crate::{
     Context, ExecuteError, Handle, InitError, JoinError, Pid, Process, ProcessHandle, Protocol,
     Refused, SubmitError,
@@ -75,6 +75,7 @@ impl<P: Protocol> Handle<P> {
             process,
             exit: Arc::clone(&exit),
             outstanding: 0,
+            waits: Waits::Turn,
         });
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without a tenant is Complete");

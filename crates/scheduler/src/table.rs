@@ -16,6 +16,19 @@ pub(crate) struct Body<P: Protocol> {
     pub(crate) exit: filch_sync::Arc<ExitCell<P>>,
     /// Commands yielded whose completion no step has seen yet.
     pub(crate) outstanding: usize,
+    /// What it said at the end of its last step.
+    pub(crate) waits: Waits,
+}
+
+/// What a process that is not running waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// Its turn: it was submitted, or it goes on.
+    Turn,
+    /// The completion of a command.
+    Commands,
+    /// Any event.
+    Events,
 }
 
 /// One place of the table, for one process after another.

@@ -7,7 +7,8 @@ pub mod atomic {
     };
 }
 
-/// Shared data that atomics guard. Shuttle does not watch data, only schedules: this is the plain cell.
+/// Shared data that atomics guard. Shuttle does not watch data, only schedules: this is the plain
+/// cell.
 pub mod cell {
     pub use crate::plain_cell::UnsafeCell;
 }
@@ -18,6 +19,21 @@ pub mod hint {
 }
 
 pub use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// A wait that ends when its time is up, which is whenever the scheduler likes: the lock is let go
+/// of and taken again.
+pub fn wait_until<'a, T>(
+    _condvar: &Condvar,
+    mutex: &'a Mutex<T>,
+    guard: MutexGuard<'a, T>,
+    _deadline: std::time::Instant,
+) -> (MutexGuard<'a, T>, bool) {
+    drop(guard);
+    let guard = mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    (guard, true)
+}
 
 /// Threads.
 pub mod thread {

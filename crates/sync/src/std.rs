@@ -1,4 +1,5 @@
-//! The shipped build: the standard library, re-exported, and a cell in loom's shape that compiles to nothing.
+//! The shipped build: the standard library, re-exported, and a cell in loom's shape that compiles
+//! to nothing.
 
 /// Atomic integers, pointers, fences and orderings.
 pub mod atomic {
@@ -21,6 +22,26 @@ pub use alloc::sync::Arc;
 
 #[cfg(feature = "std")]
 pub use std::sync::{Condvar, Mutex, MutexGuard};
+
+/// Waits on `condvar` with `guard`, a lock of `mutex`, until a notification, `deadline`, or for no
+/// reason; whether the deadline has passed.
+///
+/// This is not a method of `Condvar`, and it wants the mutex too, because of the model builds:
+/// there is no time in them, so a timed wait ends by itself, whenever the scheduler likes.
+#[cfg(feature = "std")]
+pub fn wait_until<'a, T>(
+    condvar: &Condvar,
+    _mutex: &'a Mutex<T>,
+    guard: MutexGuard<'a, T>,
+    deadline: std::time::Instant,
+) -> (MutexGuard<'a, T>, bool) {
+    let left = deadline.saturating_duration_since(std::time::Instant::now());
+    let (guard, _) = condvar
+        .wait_timeout(guard, left)
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    // Not what the wait said: it may have been woken, for no reason, just before its time.
+    (guard, std::time::Instant::now() >= deadline)
+}
 
 /// Threads.
 #[cfg(feature = "std")]

@@ -1,5 +1,6 @@
 //! `cargo xtask lint`: the house rules that neither rustc nor clippy knows.
 
+mod book;
 mod layers;
 mod source;
 
@@ -42,19 +43,20 @@ pub(crate) fn run() -> Result<ExitCode> {
 /// Prints every finding; each file and each package counts as one check.
 pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     let mut tally = Tally::default();
-    for (package, member) in &workspace.members {
-        let findings = layers::check(package, member);
+    let mut note = |findings: Vec<Finding>| {
         tally += Tally::of(findings.is_empty());
         for finding in findings {
             println!("{finding}");
         }
+    };
+    for (package, member) in &workspace.members {
+        note(layers::check(package, member));
     }
     for file in source::files()? {
-        let findings = source::check(&file)?;
-        tally += Tally::of(findings.is_empty());
-        for finding in findings {
-            println!("{finding}");
-        }
+        note(source::check(&file)?);
+    }
+    for file in book::files()? {
+        note(book::check(&file)?);
     }
     Ok(tally)
 }

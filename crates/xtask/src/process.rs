@@ -1,5 +1,6 @@
 //! Running cargo and the test programs that it built.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -12,6 +13,24 @@ use crate::Result;
 /// The workspace's root.
 pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// The files in `directories` that end in `.extension`, relative to the root, sorted.
+pub(crate) fn files_below(directories: &[&str], extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open: Vec<_> = directories.iter().map(|name| root().join(name)).collect();
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|own| own == extension) {
+                found.push(path.strip_prefix(root())?.to_owned());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// cargo, of the toolchain that runs this program, at the workspace's root.

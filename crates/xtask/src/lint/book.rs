@@ -11,7 +11,7 @@ use crate::process::{files_below, root};
 const SUMMARY: &str = "docs/SUMMARY.md";
 
 /// All Markdown files of the repository, relative to its root, sorted.
-pub(crate) fn files() -> Result<Vec<PathBuf>> {
+pub(super) fn files() -> Result<Vec<PathBuf>> {
     let mut files = files_below(&["crates", "benches", "loom-tests", "docs"], "md")?;
     for entry in fs::read_dir(root())? {
         let name = PathBuf::from(entry?.file_name());
@@ -23,7 +23,7 @@ pub(crate) fn files() -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-pub(crate) fn check(file: &Path) -> Result<Vec<Finding>> {
+pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
     let text = fs::read_to_string(root().join(file))?;
     let directory = file.parent().unwrap_or(Path::new(""));
     let mut findings = Vec::new();

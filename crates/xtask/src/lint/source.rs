@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Finding;
 use crate::Result;
-use crate::process::root;
+use crate::process::{files_below, root};
 
 /// A file is read in one sitting.
 const MOST_LINES: usize = 400;
@@ -18,22 +18,7 @@ const NOTE_REACHES: usize = 20;
 
 /// All Rust files of the workspace, relative to its root, sorted.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut open: Vec<_> = ["crates", "benches", "loom-tests"]
-        .map(|name| root().join(name))
-        .into();
-    while let Some(directory) = open.pop() {
-        for entry in fs::read_dir(directory)? {
-            let path = entry?.path();
-            if path.is_dir() && !path.ends_with("target") {
-                open.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path.strip_prefix(root())?.to_owned());
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
+    files_below(&["crates", "benches", "loom-tests"], "rs")
 }
 
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {

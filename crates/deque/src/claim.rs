@@ -1,0 +1,60 @@
+use core::ptr::NonNull;
+
+use crate::ring::Ring;
+
+/// Items that a thief has claimed and not yet moved out: they are its own, and the ring waits for them.
+///
+/// Taking them, oldest first, is the one thing to do with it: until it is dropped, nothing may allocate, panic or call
+/// user code, for a claim that stays open keeps its ring alive.
+pub(crate) struct Claim<T> {
+    ring: NonNull<Ring<T>>,
+    next: u32,
+    end: u32,
+    count: u32,
+}
+
+impl<T> Claim<T> {
+    /// Begins the claim of items `first..first + count` of `ring`: moves the oldest out, and keeps the others.
+    ///
+    /// # Safety
+    ///
+    /// The compare-and-swap that took these items, at least one, succeeded, with an edge from their writes to here;
+    /// `ring` holds them and will live until `done` counts them; nobody else makes this claim.
+    #[inline]
+    pub(crate) unsafe fn begin(ring: NonNull<Ring<T>>, first: u32, count: u32) -> (T, Self) {
+        // SAFETY: the caller's, by contract.
+        let oldest = unsafe { ring.as_ref().take(first) };
+        let others = Self {
+            ring,
+            next: first.wrapping_add(1),
+            end: first.wrapping_add(count),
+            count,
+        };
+        (oldest, others)
+    }
+}
+
+impl<T> Iterator for Claim<T> {
+    type Item = T;
+
+    /// Moves the next item out, oldest first.
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        if self.next == self.end {
+            return None;
+        }
+        let index = self.next;
+        self.next = index.wrapping_add(1);
+        // SAFETY: claimed by this thread (`begin`), each index once; the ring lives, since `done` lacks this claim.
+        Some(unsafe { self.ring.as_ref().take(index) })
+    }
+}
+
+impl<T> Drop for Claim<T> {
+    #[inline]
+    fn drop(&mut self) {
+        debug_assert_eq!(self.next, self.end, "claimed items would leak");
+        // SAFETY: claimed and moved out by `begin` and `next`, reported here once. Items left would leak, not move.
+        unsafe { Ring::finish(self.ring, self.count) };
+    }
+}

@@ -1,0 +1,209 @@
+use alloc::boxed::Box;
+use core::cell::Cell;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicU32, Ordering};
+use filch_sync::cell::UnsafeCell;
+
+/// No ring is larger, so that two indices of one ring are never confused after wrapping: any two are less than a
+/// quarter of the index space apart.
+pub(crate) const MAX_CAPACITY: u32 = 1 << 30;
+
+/// A power of two of slots: item `i` lives in slot `i mod capacity`.
+///
+/// | field | who touches it, and when |
+/// |---|---|
+/// | `done` | a thief adds to it as the very last thing that it does with the ring; the owner reads it |
+/// | `slots` | the pointer and the length never change. Slot `i`: the owner writes it while `i` is at or past `bottom` and no claim of `i - capacity` is open; whoever took item `i` reads it |
+/// | `base`, `end`, `older` | the owner alone, and after it whoever drops the deque |
+///
+/// A thief keeps no reference to a `Ring` when it calls [`finish`](Self::finish): the ring may be freed while that
+/// call returns.
+pub(crate) struct Ring<T> {
+    done: CachePadded<AtomicU32>,
+    slots: Box<[UnsafeCell<MaybeUninit<T>>]>,
+    base: Cell<u32>,
+    end: Cell<u32>,
+    older: Cell<Option<NonNull<Ring<T>>>>,
+}
+
+impl<T> Ring<T> {
+    /// A ring without items, for `capacity` of them (a power of two), whose first claim will begin at `base`.
+    pub(crate) fn allocate(capacity: u32, base: u32) -> NonNull<Self> {
+        debug_assert!(capacity.is_power_of_two() && capacity <= MAX_CAPACITY);
+        let slots = (0..capacity)
+            .map(|_| UnsafeCell::new(MaybeUninit::uninit()))
+            .collect();
+        let ring = Box::new(Self {
+            done: CachePadded::new(AtomicU32::new(0)),
+            slots,
+            base: Cell::new(base),
+            end: Cell::new(base),
+            older: Cell::new(None),
+        });
+        // SAFETY: a box is never null.
+        unsafe { NonNull::new_unchecked(Box::into_raw(ring)) }
+    }
+
+    /// Frees the ring. Items in its slots are not dropped.
+    ///
+    /// # Safety
+    ///
+    /// The ring came from [`allocate`](Self::allocate), and nobody will touch it again: it is not published, and
+    /// every claim of it has finished, with an edge from there to here.
+    pub(crate) unsafe fn free(ring: NonNull<Self>) {
+        // SAFETY: `allocate` made it from a box, and by contract this is the only pointer that is still used.
+        drop(unsafe { Box::from_raw(ring.as_ptr()) });
+    }
+
+    #[inline]
+    pub(crate) fn capacity(&self) -> u32 {
+        // No larger than MAX_CAPACITY.
+        self.slots.len() as u32
+    }
+
+    #[inline]
+    fn slot(&self, index: u32) -> &UnsafeCell<MaybeUninit<T>> {
+        let position = index as usize & (self.slots.len() - 1);
+        // SAFETY: the length is a power of two, so the mask keeps the position below it.
+        unsafe { self.slots.get_unchecked(position) }
+    }
+
+    /// Moves `item` into the slot of `index`.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner, `index` is not published, and no claim of the slot's former item is open.
+    #[inline]
+    pub(crate) unsafe fn write(&self, index: u32, item: T) {
+        self.slot(index).with_mut(|slot| {
+            // SAFETY: by contract nobody else reads or writes this slot now.
+            unsafe { (*slot).write(item) };
+        });
+    }
+
+    /// Moves the item at `index` out of its slot.
+    ///
+    /// # Safety
+    ///
+    /// Item `index` was written with an edge from there to here, and it is the caller's: claimed, or reclaimed by
+    /// the owner. It is taken once.
+    #[inline]
+    pub(crate) unsafe fn take(&self, index: u32) -> T {
+        self.slot(index).with(|slot| {
+            // SAFETY: by contract the slot is initialized, not being written, and not taken a second time.
+            unsafe { (*slot).assume_init_read() }
+        })
+    }
+
+    /// Copies the bits of the items `first..end` to `target`, without saying whose they are.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner of both rings; the items were written, `end - first` fits into either ring, and
+    /// `target` is not published.
+    pub(crate) unsafe fn copy_to(&self, target: &Self, first: u32, end: u32) {
+        let mut index = first;
+        while index != end {
+            self.slot(index).with(|from| {
+                target.slot(index).with_mut(|to| {
+                    // SAFETY: nobody writes slots of published items, thieves at most read them as we do; `target`
+                    // is ours alone. The copy is of `MaybeUninit`s: no item exists twice by it.
+                    unsafe { to.copy_from_nonoverlapping(from, 1) };
+                });
+            });
+            index = index.wrapping_add(1);
+        }
+    }
+
+    /// Reports that `count` claimed items have left the ring. The thief's last act: the ring may be gone when this
+    /// returns.
+    ///
+    /// # Safety
+    ///
+    /// The caller claimed `count` items of this ring, has moved all of them out, and calls this once for them.
+    #[inline]
+    pub(crate) unsafe fn finish(ring: NonNull<Self>, count: u32) {
+        // ORDERING: Release, for the Acquire in `finished`: without it the owner could overwrite or free slots that
+        // this thief is still reading. The additions of other thieves continue the release sequence.
+        // SAFETY: a ring is not freed before every claim of it has finished, and this one has not. No reference to
+        // the ring is an argument of a call that outlives the addition; `fetch_add` itself takes one to an atomic,
+        // which is allowed to go while it returns.
+        unsafe { (*ring.as_ptr()).done.fetch_add(count, Ordering::Release) };
+    }
+
+    /// Where the claims of this ring end, if all of them have finished; an earlier index if one is open.
+    ///
+    /// Compare it with a value of top's index that is loaded afterwards.
+    #[inline]
+    pub(crate) fn finished(&self) -> u32 {
+        // ORDERING: Acquire, for the Release in `finish`: the slots of finished claims may be written again, and
+        // the ring freed. It also orders the claims that are counted here before the load of top that follows.
+        let done = self.done.load(Ordering::Acquire);
+        self.base.get().wrapping_add(done)
+    }
+
+    /// Makes `self` the ring after `old`, for claims from `base` on.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner; `old` is the ring that it is leaving, and no new claim of it is possible; `self` is
+    /// not published.
+    pub(crate) unsafe fn supersede(&self, old: NonNull<Self>, base: u32) {
+        self.base.set(base);
+        self.older.set(Some(old));
+        // SAFETY: the owner alone frees rings, and not the one that it is leaving.
+        unsafe { old.as_ref() }.end.set(base);
+    }
+
+    /// Frees the older rings whose claims have all finished.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner, `self` is its newest ring, and it holds no reference to an older one.
+    pub(crate) unsafe fn free_settled(&self) {
+        let mut newer = NonNull::from(self);
+        // SAFETY: rings in the list are live until freed here, by the owner.
+        while let Some(ring) = unsafe { newer.as_ref() }.older.get() {
+            // SAFETY: as above.
+            let (settled, older) = unsafe {
+                let ring = ring.as_ref();
+                (ring.finished() == ring.end.get(), ring.older.get())
+            };
+            if settled {
+                // SAFETY: as above.
+                unsafe { newer.as_ref() }.older.set(older);
+                // SAFETY: it was unlinked, it is not published any more, a thief that still holds its address
+                // cannot claim (its tag is old), and `finished` acquired the end of every claim there was.
+                unsafe { Self::free(ring) };
+            } else {
+                newer = ring;
+            }
+        }
+    }
+
+    /// Frees this ring and every older one.
+    ///
+    /// # Safety
+    ///
+    /// As for [`free`](Self::free), for all of them; `end` is the final index of top.
+    pub(crate) unsafe fn free_all(newest: NonNull<Self>, end: u32) {
+        // SAFETY: live, by contract.
+        unsafe { newest.as_ref() }.end.set(end);
+        let mut next = Some(newest);
+        while let Some(ring) = next {
+            // SAFETY: live, by contract, and freed once: the list has no cycle.
+            unsafe {
+                next = ring.as_ref().older.get();
+                debug_assert_eq!(
+                    ring.as_ref().finished(),
+                    ring.as_ref().end.get(),
+                    "a claim got lost"
+                );
+                Self::free(ring);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/// What came of an attempt to steal.
+///
+/// "Nothing there" and "lost the race" are different answers: a thief may go to sleep on the first (after the
+/// handshake that its scheduler needs), never on the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Steal<T> {
+    /// There was no public item at some moment of the call, as far as the calling thread could know.
+    Empty,
+    /// The owner or another thief came first, or the owner is just replacing its ring. Trying again may succeed.
+    Retry,
+    /// The item, the caller's alone.
+    Success(T),
+}
+
+impl<T> Steal<T> {
+    /// Whether there was nothing.
+    pub const fn is_empty(&self) -> bool {
+        matches!(self, Self::Empty)
+    }
+
+    /// Whether the race was lost.
+    pub const fn is_retry(&self) -> bool {
+        matches!(self, Self::Retry)
+    }
+
+    /// Whether there is an item.
+    pub const fn is_success(&self) -> bool {
+        matches!(self, Self::Success(_))
+    }
+
+    /// The item, if there is one.
+    pub fn success(self) -> Option<T> {
+        match self {
+            Self::Success(item) => Some(item),
+            Self::Empty | Self::Retry => None,
+        }
+    }
+
+    /// This success, or else what the next attempt gives; [`Retry`](Self::Retry) if either attempt lost a race and
+    /// neither won.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let (near, far) = (Worker::new(), Worker::new());
+    /// far.push(7);
+    /// let stolen = near.stealer().steal().or_else(|| far.stealer().steal());
+    /// assert_eq!(stolen, Steal::Success(7));
+    /// ```
+    pub fn or_else(self, next: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Success(_) => self,
+            Self::Empty => next(),
+            Self::Retry => match next() {
+                Self::Empty => Self::Retry,
+                other => other,
+            },
+        }
+    }
+}
+
+/// Tries several victims: the first success, and no attempt after it; otherwise [`Steal::Retry`] if any attempt lost
+/// a race; otherwise [`Steal::Empty`].
+///
+/// ```
+/// use filch_deque::{Steal, Worker};
+///
+/// let workers = [Worker::new(), Worker::new(), Worker::new()];
+/// workers[2].push('x');
+/// let stealers = workers.each_ref().map(Worker::stealer);
+/// let stolen: Steal<char> = stealers.iter().map(|stealer| stealer.steal()).collect();
+/// assert_eq!(stolen, Steal::Success('x'));
+/// ```
+impl<T> FromIterator<Steal<T>> for Steal<T> {
+    fn from_iter<I: IntoIterator<Item = Self>>(attempts: I) -> Self {
+        let mut lost = false;
+        for attempt in attempts {
+            match attempt {
+                Self::Success(_) => return attempt,
+                Self::Retry => lost = true,
+                Self::Empty => {}
+            }
+        }
+        if lost { Self::Retry } else { Self::Empty }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Steal::{self, Empty, Retry, Success};
+
+    #[test]
+    fn the_first_success_ends_the_search() {
+        let mut asked = 0;
+        let found: Steal<i32> = [Empty, Retry, Success(1), Success(2)]
+            .into_iter()
+            .inspect(|_| asked += 1)
+            .collect();
+        assert_eq!((found, asked), (Success(1), 3));
+    }
+
+    #[test]
+    fn a_lost_race_is_not_emptiness() {
+        assert_eq!(
+            [Empty, Retry, Empty].into_iter().collect::<Steal<()>>(),
+            Retry
+        );
+        assert_eq!([Empty, Empty].into_iter().collect::<Steal<()>>(), Empty);
+        assert_eq!(core::iter::empty().collect::<Steal<()>>(), Empty);
+        assert_eq!(Retry::<()>.or_else(|| Empty), Retry);
+        assert_eq!(Empty::<()>.or_else(|| Retry), Retry);
+    }
+
+    #[test]
+    fn the_second_attempt_is_made_only_when_needed() {
+        assert_eq!(Success(1).or_else(|| unreachable!()), Success(1));
+        assert_eq!(Retry.or_else(|| Success(2)), Success(2));
+    }
+
+    #[test]
+    fn questions() {
+        assert!(Empty::<()>.is_empty() && Retry::<()>.is_retry() && Success(()).is_success());
+        assert!(!Retry::<()>.is_empty() && !Empty::<()>.is_retry() && !Retry::<()>.is_success());
+        assert_eq!(
+            (Success(1).success(), Retry::<i32>.success()),
+            (Some(1), None)
+        );
+    }
+}

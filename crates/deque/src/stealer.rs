@@ -1,0 +1,128 @@
+use core::fmt;
+
+use filch_sync::Arc;
+
+use crate::deque::Deque;
+use crate::{Steal, Worker};
+
+/// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.
+///
+/// Each call makes one attempt and never waits: it is wait-free, and [`Steal::Retry`] tells that the owner or another
+/// thief made progress instead (or that the owner was interrupted while it replaced its ring, which is the one way
+/// in which a thread that is not running can make others retry).
+///
+/// The deque's [`Worker`] may be gone: then there is nothing to steal.
+pub struct Stealer<T> {
+    deque: Arc<Deque<T>>,
+}
+
+impl<T> Stealer<T> {
+    pub(crate) fn new(deque: Arc<Deque<T>>) -> Self {
+        Self { deque }
+    }
+
+    /// Takes the oldest item.
+    ///
+    /// Whatever the owner did before it pushed the item happens before this returns it.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let worker = Worker::new();
+    /// worker.push(1);
+    /// worker.push(2);
+    /// assert_eq!(worker.stealer().steal(), Steal::Success(1));
+    /// ```
+    #[inline]
+    pub fn steal(&self) -> Steal<T> {
+        let offer = match self.deque.observe() {
+            Steal::Success(offer) => offer,
+            Steal::Empty => return Steal::Empty,
+            Steal::Retry => return Steal::Retry,
+        };
+        let Some((item, others)) = self.deque.claim(&offer, 1) else {
+            return Steal::Retry;
+        };
+        drop(others);
+        Steal::Success(item)
+    }
+
+    /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap. Returns the oldest
+    /// and pushes the others into `into`, oldest first.
+    ///
+    /// So the thieves of `into` take the loot in the order in which it was pushed, and the caller, whose own
+    /// [`pop`](Worker::pop) takes the youngest, takes it from the other end. To run the loot in order, steal it from
+    /// `into` through a [`Stealer`] of one's own, or steal one by one.
+    ///
+    /// If `into` is the owner's end of the very deque that is robbed, then only the oldest item is taken, as by
+    /// [`steal`](Self::steal).
+    ///
+    /// Whatever the victim did before it pushed the items happens before this returns, and before a thief of `into`
+    /// gets them.
+    ///
+    /// # Panics
+    ///
+    /// If `limit` is zero, and where [`Worker::push`] does; nothing was taken then.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let (victim, own) = (Worker::new(), Worker::new());
+    /// for item in 0..8 {
+    ///     victim.push(item);
+    /// }
+    /// // Items 0, 1, 2 and 3 change hands.
+    /// assert_eq!(victim.stealer().steal_half_into(&own, 16), Steal::Success(0));
+    /// assert_eq!((own.len(), victim.len()), (3, 4));
+    /// assert_eq!(own.stealer().steal(), Steal::Success(1));
+    /// assert_eq!(own.pop(), Some(3));
+    /// ```
+    pub fn steal_half_into(&self, into: &Worker<T>, limit: usize) -> Steal<T> {
+        assert!(limit > 0, "a thief that may take nothing");
+        if into.owns(&self.deque) {
+            return self.steal();
+        }
+        let offer = match self.deque.observe() {
+            Steal::Success(offer) => offer,
+            Steal::Empty => return Steal::Empty,
+            Steal::Retry => return Steal::Retry,
+        };
+        let half = offer.count().div_ceil(2);
+        let count = u32::try_from(limit).map_or(half, |limit| half.min(limit));
+        // Before the claim, since after it nothing may allocate or panic. What an offer that was overtaken says about
+        // the count may be far off: do not allocate for it.
+        if into.room() < count - 1 {
+            if !self.deque.stands(&offer) {
+                return Steal::Retry;
+            }
+            into.make_room(count - 1);
+        }
+        let Some((oldest, others)) = self.deque.claim(&offer, count) else {
+            return Steal::Retry;
+        };
+        into.receive(others);
+        Steal::Success(oldest)
+    }
+
+    /// Whether there was no public item, as far as the calling thread could know. It may have changed since.
+    ///
+    /// A sleeper asks this after the sequentially consistent fence of its handshake; then it sees every item that
+    /// was pushed before the pusher's fence. While the owner replaces its ring the answer is no.
+    pub fn is_empty(&self) -> bool {
+        self.deque.observe().is_empty()
+    }
+}
+
+impl<T> Clone for Stealer<T> {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.deque))
+    }
+}
+
+impl<T> fmt::Debug for Stealer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stealer")
+            .field("is_empty", &self.is_empty())
+            .finish()
+    }
+}

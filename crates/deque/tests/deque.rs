@@ -1,0 +1,176 @@
+//! What one thread can tell about the deque: order, counts, drops, refusals.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use filch_deque::{Steal, Stealer, Worker};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+assert_impl_all!(Worker<Box<u8>>: Send);
+assert_impl_all!(Worker<std::cell::Cell<u8>>: Send);
+assert_not_impl_any!(Worker<Box<u8>>: Sync, Clone);
+assert_not_impl_any!(Worker<Rc<u8>>: Send);
+assert_impl_all!(Stealer<std::cell::Cell<u8>>: Send, Sync, Clone);
+assert_not_impl_any!(Stealer<Rc<u8>>: Send, Sync);
+
+#[test]
+fn the_owner_is_last_in_first_out_and_thieves_are_first_in_first_out() {
+    let worker: Worker<_> = (0..4).collect();
+    let stealer = worker.stealer();
+    assert_eq!(worker.pop(), Some(3));
+    assert_eq!(stealer.steal(), Steal::Success(0));
+    assert_eq!(stealer.clone().steal(), Steal::Success(1));
+    assert_eq!(worker.pop(), Some(2));
+    assert_eq!(worker.pop(), None);
+    assert!(stealer.steal().is_empty());
+}
+
+#[test]
+fn half_is_rounded_up_and_limited() {
+    for (held, limit, taken) in [
+        (1, 9, 1),
+        (2, 9, 1),
+        (3, 9, 2),
+        (8, 9, 4),
+        (9, 9, 5),
+        (9, 3, 3),
+        (9, 1, 1),
+    ] {
+        let victim: Worker<_> = (0..held).collect();
+        let own = Worker::new();
+        assert_eq!(
+            victim.stealer().steal_half_into(&own, limit),
+            Steal::Success(0)
+        );
+        assert_eq!(own.len() + 1, taken, "of {held}, limit {limit}");
+        assert_eq!(victim.len(), held - taken);
+        let loot: Vec<_> = std::iter::from_fn(|| own.stealer().steal().success()).collect();
+        assert!(loot.into_iter().eq(1..taken));
+    }
+}
+
+#[test]
+fn loot_comes_after_what_the_thief_had() {
+    let victim: Worker<_> = (10..18).collect();
+    let own: Worker<_> = (0..2).collect();
+    assert_eq!(
+        victim.stealer().steal_half_into(&own, usize::MAX),
+        Steal::Success(10)
+    );
+    let order: Vec<_> = std::iter::from_fn(|| own.pop()).collect();
+    assert_eq!(order, [13, 12, 11, 1, 0]);
+}
+
+#[test]
+fn a_deque_that_robs_itself_takes_one_item() {
+    let worker: Worker<_> = (0..8).collect();
+    let stealer = worker.stealer();
+    assert_eq!(stealer.steal_half_into(&worker, 8), Steal::Success(0));
+    assert_eq!(worker.len(), 7);
+    let order: Vec<_> = std::iter::from_fn(|| worker.pop()).collect();
+    assert_eq!(order, [7, 6, 5, 4, 3, 2, 1]);
+    assert!(stealer.steal_half_into(&worker, 8).is_empty());
+}
+
+#[test]
+#[should_panic(expected = "a thief that may take nothing")]
+fn a_limit_of_zero_is_refused() {
+    let worker = Worker::<u8>::new();
+    let _ = worker.stealer().steal_half_into(&Worker::new(), 0);
+}
+
+#[test]
+#[should_panic(expected = "2^30")]
+fn a_capacity_past_the_index_space_is_refused() {
+    drop(Worker::<()>::with_capacity((1 << 30) + 1));
+}
+
+#[test]
+fn capacities_are_rounded_up_and_grow() {
+    for (asked, made) in [(0, 1), (1, 1), (2, 2), (3, 4), (64, 64), (65, 128)] {
+        assert_eq!(Worker::<u8>::with_capacity(asked).capacity(), made);
+    }
+    let worker = Worker::with_capacity(1);
+    for item in 0..100 {
+        worker.push(item);
+    }
+    assert_eq!(worker.capacity(), 128);
+    assert!((0..100).rev().all(|item| worker.pop() == Some(item)));
+}
+
+#[test]
+fn a_ring_that_thieves_empty_does_not_grow() {
+    let worker = Worker::with_capacity(4);
+    let stealer = worker.stealer();
+    for item in 0..1_000 {
+        worker.push(item);
+        assert_eq!(stealer.steal(), Steal::Success(item));
+    }
+    assert_eq!(worker.capacity(), 4);
+}
+
+#[test]
+fn items_of_no_size_are_counted() {
+    let worker = Worker::with_capacity(1);
+    let own = Worker::with_capacity(1);
+    for _ in 0..1_000 {
+        worker.push(());
+    }
+    assert!(
+        worker
+            .stealer()
+            .steal_half_into(&own, usize::MAX)
+            .is_success()
+    );
+    assert_eq!((worker.len(), own.len()), (500, 499));
+    assert_eq!(std::iter::from_fn(|| own.pop()).count(), 499);
+}
+
+#[test]
+fn dropping_the_worker_drops_what_is_left() {
+    let item = Arc::new(());
+    let worker: Worker<_> = (0..100).map(|_| item.clone()).collect();
+    let stealer = worker.stealer();
+    let stolen = stealer.steal();
+    drop(worker);
+    assert_eq!(Arc::strong_count(&item), 2);
+    assert!(stealer.steal().is_empty() && stealer.is_empty());
+    drop(stolen);
+    assert_eq!(Arc::strong_count(&item), 1);
+}
+
+#[test]
+fn a_forgotten_worker_leaves_its_items_to_thieves() {
+    let worker: Worker<_> = (0..3).collect();
+    let stealer = worker.stealer();
+    std::mem::forget(worker);
+    let order: Vec<i32> = std::iter::from_fn(|| stealer.steal().success()).collect();
+    assert_eq!(order, [0, 1, 2]);
+}
+
+#[test]
+fn a_destructor_that_panics_spares_the_other_items() {
+    struct Bomb(Arc<()>, bool);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            assert!(!self.1, "boom");
+        }
+    }
+    let alive = Arc::new(());
+    let worker: Worker<_> = (0..5).map(|id| Bomb(alive.clone(), id == 3)).collect();
+    let stealer = worker.stealer();
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(worker))).is_err());
+    assert!(stealer.steal().is_empty());
+    assert_eq!(Arc::strong_count(&alive), 1);
+}
+
+#[test]
+fn debug_says_something() {
+    let worker: Worker<_> = (0..3).collect();
+    assert_eq!(format!("{worker:?}"), "Worker { len: 3, capacity: 64 }");
+    assert_eq!(
+        format!("{:?}", worker.stealer()),
+        "Stealer { is_empty: false }"
+    );
+}

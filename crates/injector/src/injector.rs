@@ -1,0 +1,333 @@
+use core::fmt;
+
+use filch_deque::Worker;
+use filch_slab::Slab;
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicU64, Ordering};
+
+use crate::batch::Batch;
+use crate::block::{Block, Next};
+use crate::position::{MAX_BLOCKS, MAX_SLOTS, Position};
+
+/// Slots of a block: with its header and pointer-sized items it fills 512 bytes.
+const DEFAULT_BLOCK: usize = 31;
+
+/// A FIFO queue for any number of producers and consumers, lock-free at both ends.
+///
+/// It is linearizable: every operation takes effect at one moment between its call and its return. What a thread did
+/// before [`push`](Self::push) happens before the operation that takes the item returns.
+///
+/// `BLOCK`, at least 1 and at most 63, is the number of items per block, and bounds what one batch takes.
+///
+/// The queue is Michael and Scott's (*Simple, Fast, and Practical Non-Blocking and Blocking Concurrent Queue
+/// Algorithms*, PODC 1996) with blocks for nodes; slots are claimed and burnt as in Ramalhete and Correia's
+/// *FAAArrayQueue* (2016), after Morrison and Afek's *LCRQ* (PPoPP 2013). See [`algorithm`](crate::algorithm).
+///
+/// ```
+/// use filch_injector::Injector;
+///
+/// let queue = Injector::new();
+/// for job in ["fetch", "parse", "index", "store"] {
+///     queue.push(job);
+/// }
+/// // One claim: the oldest to run now, and up to two more for later.
+/// let mut later = Vec::new();
+/// assert_eq!(queue.pop_batch(2, |job| later.push(job)), Some("fetch"));
+/// assert_eq!(later, ["parse", "index"]);
+/// assert_eq!(queue.pop(), Some("store"));
+/// assert_eq!(queue.pop(), None);
+/// ```
+pub struct Injector<T, const BLOCK: usize = DEFAULT_BLOCK> {
+    /// The next slot that a consumer will claim. Never beyond `tail`.
+    head: CachePadded<AtomicU64>,
+    /// The next slot that a producer will claim.
+    tail: CachePadded<AtomicU64>,
+    blocks: Slab<Block<T, BLOCK>>,
+}
+
+impl<T: Send> Injector<T> {
+    /// An empty queue, with one block.
+    pub fn new() -> Self {
+        Self::with_blocks()
+    }
+}
+
+impl<T: Send> Default for Injector<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
+    /// An empty queue, with one block of `BLOCK` slots. A `BLOCK` outside of `1..=63` does not compile.
+    ///
+    /// ```
+    /// let queue: filch_injector::Injector<_, 2> = filch_injector::Injector::with_blocks();
+    /// queue.push("an item");
+    /// ```
+    ///
+    /// ```compile_fail
+    /// let queue: filch_injector::Injector<_, 64> = filch_injector::Injector::with_blocks();
+    /// queue.push("an item");
+    /// ```
+    pub fn with_blocks() -> Self {
+        const { assert!(1 <= BLOCK && BLOCK <= MAX_SLOTS) };
+        let blocks = Slab::with_limit(|_| Block::new(), MAX_BLOCKS);
+        let first = Position {
+            sequence: 0,
+            block: blocks.allocate().expect("the limit is not zero"),
+            index: 0,
+        };
+        Self {
+            head: CachePadded::new(AtomicU64::new(first.pack())),
+            tail: CachePadded::new(AtomicU64::new(first.pack())),
+            blocks,
+        }
+    }
+
+    /// Adds `item` at the back. Lock-free, but for the global allocator, which new blocks come from.
+    ///
+    /// # Panics
+    ///
+    /// If 2²⁶ blocks are in use: two thousand million items at the default block size.
+    pub fn push(&self, item: T) {
+        let mut item = item;
+        loop {
+            // ORDERING: Acquire: pairs with the Release of `move_tail`: the block is seen as it was prepared, and its
+            // slots as their former users left them.
+            let tail = Position::unpack(self.tail.load(Ordering::Acquire));
+            let attempt = if tail.index as usize == BLOCK {
+                self.push_block(tail, item)
+            } else {
+                self.push_slot(tail, item)
+            };
+            match attempt {
+                Ok(()) => return,
+                Err(back) => item = back,
+            }
+        }
+    }
+
+    /// Claims the slot at `tail` for `item`, or gives it back: `tail` has moved, or the slot was burnt.
+    #[inline]
+    fn push_slot(&self, tail: Position, item: T) -> Result<(), T> {
+        let block = self.block(tail.block);
+        // ORDERING: success Relaxed: the load has acquired the block, and whoever finds this position acquires what it
+        // needs from the `move_tail` that led to the block: an RMW goes on with its release sequence. The item is
+        // published by the slot's state. Failure Relaxed: the caller loads again.
+        let claimed = self.tail.compare_exchange_weak(
+            tail.pack(),
+            tail.at(tail.index + 1).pack(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        if claimed.is_err() {
+            return Err(item);
+        }
+        // SAFETY: the exchange claimed this index of this block, once: `tail` only moves forward.
+        unsafe { block.put(tail.index, item) }.inspect_err(|_| self.finish(tail, 1))
+    }
+
+    /// Appends a block with `item` in its first slot, or gives it back: somebody else has appended one, and `tail` is
+    /// on the move.
+    #[cold]
+    fn push_block(&self, tail: Position, item: T) -> Result<(), T> {
+        let last = self.block(tail.block);
+        match last.next(tail.sequence) {
+            Next::Stale => return Err(item),
+            Next::Block(next) => {
+                self.move_tail(tail, next);
+                return Err(item);
+            }
+            Next::None => {}
+        }
+        let Ok(number) = self.blocks.allocate() else {
+            panic!("the injector is full: {MAX_BLOCKS} blocks are in use");
+        };
+        // `tail` may be stale, and this very block may have been its successor in the meantime, and come back. Were it
+        // prepared with that sequence again, a producer that still has a position in its former life would link a
+        // block to it. If `tail` has not moved by now, no block has had the sequence, and only this one can get it.
+        // ORDERING: Relaxed: coherence is enough. If this block has been the successor, then `tail` moving off it
+        // happened before its release, and that before `allocate`, so this load sees that move or a later one.
+        if self.tail.load(Ordering::Relaxed) != tail.pack() {
+            self.blocks.release(number);
+            return Err(item);
+        }
+        let fresh = self.block(number);
+        // SAFETY: the number is from the slab, and not linked yet. The check above gives that no position of this
+        // sequence has ever been in `tail`.
+        unsafe { fresh.prepare(tail.sequence.wrapping_add(1), item) };
+        if last.link(tail.sequence, number) {
+            self.move_tail(tail, number);
+            Ok(())
+        } else {
+            // SAFETY: prepared just now, not linked.
+            let item = unsafe { fresh.unprepare() };
+            self.blocks.release(number);
+            Err(item)
+        }
+    }
+
+    /// Moves `tail` to the block `next`, which is linked, and whose first slot has its item already.
+    fn move_tail(&self, tail: Position, next: u32) {
+        // ORDERING: success Release: pairs with the Acquire loads of `tail`: the block that this thread has prepared, or
+        // acquired through `next`, is seen by those who find it here; so is the link, by a consumer that must follow.
+        // A failure means that somebody else has moved it.
+        let _ = self.tail.compare_exchange(
+            tail.pack(),
+            tail.following(next, 1).pack(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Takes the oldest item. Lock-free.
+    ///
+    /// `None` if the queue was empty at some moment during the call. In particular an item whose push happened before
+    /// this call is never overlooked, unless another consumer takes it.
+    pub fn pop(&self) -> Option<T> {
+        self.pop_batch(0, drop)
+    }
+
+    /// Takes the oldest item, and with the same claim up to `more` that follow it, which go to `sink` in FIFO order.
+    /// Lock-free.
+    ///
+    /// The batch ends with the block that it begins in, so it has at most `BLOCK` items, and may have fewer than the
+    /// queue could give. `sink` runs when the claim is settled: it may push to this queue, and if it panics, the items
+    /// that it has not had are dropped.
+    pub fn pop_batch(&self, more: usize, sink: impl FnMut(T)) -> Option<T> {
+        let mut batch = Batch::new();
+        self.take(more.saturating_add(1), &mut batch);
+        let first = batch.next()?;
+        batch.for_each(sink);
+        Some(first)
+    }
+
+    /// Takes the oldest item, and with the same claim up to `more` that follow it, which are pushed to `into` in FIFO
+    /// order: thieves find them in it oldest first. Otherwise as [`pop_batch`](Self::pop_batch).
+    pub fn pop_batch_into(&self, into: &Worker<T>, more: usize) -> Option<T> {
+        self.pop_batch(more, |item| into.push(item))
+    }
+}
+
+impl<T, const BLOCK: usize> Injector<T, BLOCK> {
+    /// Whether the queue was empty at some moment during the call. Wait-free.
+    ///
+    /// For a consumer that is going to sleep: if it announces that, passes a `fence(SeqCst)` and asks, and the producer
+    /// pushes, passes a `fence(SeqCst)` and looks for announcements, then one of them sees the other (or a third has
+    /// taken the item).
+    pub fn is_empty(&self) -> bool {
+        let (head, tail) = self.ends();
+        head == tail
+    }
+
+    /// How many items there were, about: exact if nobody pushes or takes meanwhile. Wait-free.
+    ///
+    /// Pushes that have claimed a place but not put their item there yet are counted.
+    pub fn len(&self) -> usize {
+        let (head, tail) = self.ends();
+        let blocks = tail.sequence.wrapping_sub(head.sequence) as usize;
+        blocks * BLOCK + tail.index as usize - head.index as usize
+    }
+
+    /// `head`, and then `tail`: never behind it, and equal only if the queue is empty as `tail` is read.
+    fn ends(&self) -> (Position, Position) {
+        // ORDERING: Acquire: pairs with the Release of the exchanges of `head`. Their thread had read a `tail` that is
+        // not behind the new head, and coherence gives this thread that one or a later one.
+        let head = self.head.load(Ordering::Acquire);
+        // ORDERING: Acquire: pairs with the Release of `move_tail`, so that the link of a block that `tail` has left is
+        // seen, and the block that it went to.
+        let tail = self.tail.load(Ordering::Acquire);
+        (Position::unpack(head), Position::unpack(tail))
+    }
+
+    /// Moves at least one item and at most `wanted` to `batch`, all by one claim; none if the queue is empty.
+    fn take(&self, wanted: usize, batch: &mut Batch<T, BLOCK>) {
+        while batch.is_empty() {
+            let (head, tail) = self.ends();
+            if head == tail {
+                return;
+            }
+            if head.index as usize == BLOCK {
+                self.move_head(head);
+                continue;
+            }
+            let end = if (head.sequence, head.block) == (tail.sequence, tail.block) {
+                tail.index
+            } else {
+                BLOCK as u32
+            };
+            debug_assert!(head.index < end, "head has overtaken tail");
+            let count = (end - head.index).min(u32::try_from(wanted).unwrap_or(u32::MAX));
+            let claimed = head.index..head.index + count;
+            let block = self.block(head.block);
+            // ORDERING: success Release: pairs with the Acquire of `ends`: whoever starts from the new head sees a `tail`
+            // that is not behind it. The block was acquired by the load. Failure Relaxed: the loop loads again.
+            let exchanged = self.head.compare_exchange_weak(
+                head.pack(),
+                head.at(claimed.end).pack(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            if exchanged.is_ok() {
+                // SAFETY: the exchange claimed these indices of this block, once: `head` only moves forward. The batch
+                // is empty and has room for a block.
+                let taken = unsafe { block.take(claimed, batch) };
+                // If all were burnt, the block is not this thread's to touch any more.
+                if taken > 0 {
+                    self.finish(head, taken);
+                }
+            }
+        }
+    }
+
+    /// Moves `head`, which is at the end of its block, to the next block. It is linked: `tail` was seen to have left.
+    #[cold]
+    fn move_head(&self, head: Position) {
+        let Next::Block(next) = self.block(head.block).next(head.sequence) else {
+            return;
+        };
+        // ORDERING: success Release: as the claim in `take`; and the next block, acquired through the link, is seen by
+        // those who find it here. Failure Relaxed: somebody else has moved it.
+        let moved = self.head.compare_exchange(
+            head.pack(),
+            head.following(next, 0).pack(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        if moved.is_ok() {
+            self.finish(head, 1);
+        }
+    }
+
+    /// Counts `shares` of the block at `position` as finished, and gives the block back to the slab with the last.
+    fn finish(&self, position: Position, shares: u32) {
+        if self.block(position.block).finish(shares) {
+            self.blocks.release(position.block);
+        }
+    }
+
+    #[inline]
+    fn block(&self, number: u32) -> &Block<T, BLOCK> {
+        self.blocks
+            .get(number)
+            .expect("a block in the queue was allocated")
+    }
+}
+
+impl<T, const BLOCK: usize> Drop for Injector<T, BLOCK> {
+    fn drop(&mut self) {
+        // No producer is between its claim and its item any more, so every claim here is of items.
+        while !self.is_empty() {
+            self.take(BLOCK, &mut Batch::new());
+        }
+    }
+}
+
+impl<T, const BLOCK: usize> fmt::Debug for Injector<T, BLOCK> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Injector")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,190 @@
+//! What a user may rely on: order, identity, ownership.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+
+use filch_injector::Injector;
+use proptest::prelude::*;
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+assert_impl_all!(Injector<u32>: Send, Sync);
+assert_impl_all!(Injector<std::cell::Cell<u32>>: Send, Sync);
+assert_not_impl_any!(Injector<Rc<u32>>: Send, Sync);
+
+/// A queue whose blocks end often.
+type Short<T> = Injector<T, 3>;
+
+#[test]
+fn a_new_queue_is_empty() {
+    let queue = Injector::<u32>::default();
+    assert!(queue.is_empty());
+    assert_eq!((queue.len(), queue.pop()), (0, None));
+}
+
+#[test]
+fn a_batch_is_in_order_and_ends_with_its_block() {
+    let queue = Short::with_blocks();
+    (0..8).for_each(|number| queue.push(number));
+    let mut rest = Vec::new();
+    assert_eq!(queue.pop_batch(1, |number| rest.push(number)), Some(0));
+    assert_eq!(
+        queue.pop_batch(usize::MAX, |number| rest.push(number)),
+        Some(2)
+    );
+    assert_eq!(
+        queue.pop_batch(usize::MAX, |number| rest.push(number)),
+        Some(3)
+    );
+    assert_eq!(rest, [1, 4, 5]);
+    assert_eq!(queue.len(), 2);
+}
+
+#[test]
+fn the_sink_may_push_to_the_queue() {
+    let queue = Short::with_blocks();
+    (0..3).for_each(|number| queue.push(number));
+    assert_eq!(
+        queue.pop_batch(2, |number| queue.push(number + 10)),
+        Some(0)
+    );
+    assert_eq!(
+        std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(),
+        [11, 12]
+    );
+}
+
+#[test]
+fn a_panicking_sink_loses_no_more_than_its_batch() {
+    let witness = Arc::new(());
+    let queue = Short::with_blocks();
+    (0..6).for_each(|number| queue.push((number, Arc::clone(&witness))));
+    let refuse = |_| panic!("refused");
+    catch_unwind(AssertUnwindSafe(|| queue.pop_batch(2, refuse))).unwrap_err();
+    assert_eq!(
+        Arc::strong_count(&witness),
+        4,
+        "the batch of three is dropped"
+    );
+    assert_eq!(queue.pop().map(|(number, _)| number), Some(3));
+}
+
+#[test]
+fn items_that_are_left_are_dropped_once() {
+    struct Counted<'a>(&'a AtomicUsize);
+    impl Drop for Counted<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    for pushed in 0..10 {
+        for popped in 0..=pushed {
+            let drops = AtomicUsize::new(0);
+            let queue = Short::with_blocks();
+            (0..pushed).for_each(|_| queue.push(Counted(&drops)));
+            (0..popped).for_each(|_| drop(queue.pop()));
+            assert_eq!(drops.load(Ordering::Relaxed), popped);
+            drop(queue);
+            assert_eq!(drops.load(Ordering::Relaxed), pushed);
+        }
+    }
+}
+
+#[test]
+fn items_without_size_are_counted() {
+    let queue = Short::with_blocks();
+    (0..10).for_each(|_| queue.push(()));
+    assert_eq!(std::iter::from_fn(|| queue.pop()).count(), 10);
+}
+
+proptest! {
+    /// Against a `VecDeque`: the same items in the same order, the same length, `None` exactly when empty. A batch is
+    /// a prefix of the queue, not empty unless the queue is, and not longer than asked for.
+    #[test]
+    fn behaves_like_a_deque(script in prop::collection::vec(prop::option::weighted(0.4, 0_usize..5), 0..300)) {
+        let queue = Short::with_blocks();
+        let mut model = VecDeque::new();
+        for (number, step) in script.into_iter().enumerate() {
+            match step {
+                None => {
+                    queue.push(Box::new(number));
+                    model.push_back(number);
+                }
+                Some(more) => {
+                    let mut batch = Vec::new();
+                    let first = queue.pop_batch(more, |item| batch.push(*item));
+                    prop_assert_eq!(first.map(|item| *item), model.pop_front());
+                    prop_assert!(batch.len() <= more);
+                    for item in batch {
+                        prop_assert_eq!(Some(item), model.pop_front());
+                    }
+                }
+            }
+            prop_assert_eq!(queue.len(), model.len());
+            prop_assert_eq!(queue.is_empty(), model.is_empty());
+        }
+    }
+}
+
+/// Two producers, three consumers with batches of different sizes. Each item arrives exactly once, and each consumer
+/// sees each producer's items in the order in which they were pushed.
+fn stress<const BLOCK: usize>(each: usize) {
+    const PRODUCERS: usize = 2;
+    let queue = Injector::<Box<(usize, usize)>, BLOCK>::with_blocks();
+    let arrivals: Vec<AtomicU32> = (0..PRODUCERS * each).map(|_| AtomicU32::new(0)).collect();
+    let missing = AtomicUsize::new(PRODUCERS * each);
+    let start = Barrier::new(PRODUCERS + 3);
+    std::thread::scope(|scope| {
+        for producer in 0..PRODUCERS {
+            let (queue, start) = (&queue, &start);
+            scope.spawn(move || {
+                start.wait();
+                (0..each).for_each(|number| queue.push(Box::new((producer, number))));
+            });
+        }
+        for more in [0, 3, 16] {
+            let (queue, start, arrivals, missing) = (&queue, &start, &arrivals, &missing);
+            scope.spawn(move || {
+                let mut latest = [None; PRODUCERS];
+                let mut arrive = |item: Box<(usize, usize)>| {
+                    let (producer, number) = *item;
+                    assert!(latest[producer] < Some(number), "out of order");
+                    latest[producer] = Some(number);
+                    let before = arrivals[producer * each + number].fetch_add(1, Ordering::Relaxed);
+                    assert_eq!(before, 0, "an item arrived twice");
+                    missing.fetch_sub(1, Ordering::Relaxed);
+                };
+                start.wait();
+                let mut rest = Vec::new();
+                while missing.load(Ordering::Relaxed) > 0 {
+                    match queue.pop_batch(more, |item| rest.push(item)) {
+                        Some(first) => {
+                            arrive(first);
+                            rest.drain(..).for_each(&mut arrive);
+                        }
+                        None => std::thread::yield_now(),
+                    }
+                }
+            });
+        }
+    });
+    assert!(
+        arrivals
+            .iter()
+            .all(|count| count.load(Ordering::Relaxed) == 1)
+    );
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn every_item_arrives_once_and_in_order() {
+    stress::<31>(100_000);
+}
+
+#[test]
+fn every_item_arrives_once_and_in_order_over_the_shortest_blocks() {
+    stress::<1>(30_000);
+    stress::<2>(30_000);
+}

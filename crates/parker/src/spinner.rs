@@ -1,0 +1,137 @@
+use filch_sync::{hint, thread};
+
+/// What to do after a look that found nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[must_use = "it only waits a little; whether to block is for the caller to do"]
+pub enum Spin {
+    /// Look again.
+    Again,
+    /// Enough: block.
+    Block,
+}
+
+/// How long to look for work before blocking: a few tight rounds, then some that let other threads
+/// run.
+///
+/// The tight rounds catch work that comes within a microsecond. The yielding rounds matter where
+/// threads share a processor: a spinner that does not yield keeps from running the very thread that
+/// it waits for.
+///
+/// ```
+/// use filch_parker::{AdaptiveSpinner, Parker, Spin};
+///
+/// # let mut inbox = vec![1];
+/// # let parker = Parker::new();
+/// let mut spinner = AdaptiveSpinner::new();
+/// let item = loop {
+///     if let Some(item) = inbox.pop() {
+///         spinner.reset();
+///         break item;
+///     }
+///     if spinner.spin() == Spin::Block {
+///         parker.park();
+///         spinner.reset();
+///     }
+/// };
+/// # assert_eq!(item, 1);
+/// ```
+#[derive(Debug, Clone)]
+pub struct AdaptiveSpinner {
+    tight: u32,
+    yielding: u32,
+    spent: u32,
+}
+
+impl AdaptiveSpinner {
+    /// Rounds 0–3 tight, 4–15 yielding; from 16 on, block.
+    pub const fn new() -> Self {
+        Self::with_rounds(4, 12)
+    }
+
+    /// `tight` rounds of spinning, then `yielding` rounds that give the processor away; then block.
+    ///
+    /// Tight round `n` issues 2ⁿ spin-loop hints, 64 at most: the first look comes back soon, later
+    /// ones disturb less.
+    pub const fn with_rounds(tight: u32, yielding: u32) -> Self {
+        Self {
+            tight,
+            yielding,
+            spent: 0,
+        }
+    }
+
+    /// No round at all, for one processor: nothing can come while this thread looks.
+    pub const fn none() -> Self {
+        Self::with_rounds(0, 0)
+    }
+
+    /// Waits for one round, or says that it is time to block. The latter spends nothing, and is
+    /// said again until [`reset`](Self::reset).
+    ///
+    /// Orders nothing: what the next look must see, it has to acquire.
+    pub fn spin(&mut self) -> Spin {
+        if self.spent < self.tight {
+            for _ in 0..1_u32 << self.spent.min(6) {
+                hint::spin_loop();
+            }
+        } else if self.spent - self.tight < self.yielding {
+            thread::yield_now();
+        } else {
+            return Spin::Block;
+        }
+        self.spent += 1;
+        Spin::Again
+    }
+
+    /// Starts over: something was found, or the sleep is over.
+    pub const fn reset(&mut self) {
+        self.spent = 0;
+    }
+
+    /// Rounds spent since the last reset.
+    pub const fn rounds(&self) -> u32 {
+        self.spent
+    }
+}
+
+impl Default for AdaptiveSpinner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{AdaptiveSpinner, Spin};
+
+    fn rounds_until_block(spinner: &mut AdaptiveSpinner) -> u32 {
+        while spinner.spin() == Spin::Again {}
+        assert_eq!(spinner.spin(), Spin::Block, "said again");
+        spinner.rounds()
+    }
+
+    #[test]
+    fn sixteen_rounds_by_default() {
+        let mut spinner = AdaptiveSpinner::default();
+        assert_eq!(spinner.rounds(), 0);
+        assert_eq!(rounds_until_block(&mut spinner), 16);
+        spinner.reset();
+        assert_eq!(spinner.rounds(), 0);
+        assert_eq!(rounds_until_block(&mut spinner), 16);
+    }
+
+    #[test]
+    fn as_many_rounds_as_asked_for() {
+        assert_eq!(rounds_until_block(&mut AdaptiveSpinner::none()), 0);
+        assert_eq!(
+            rounds_until_block(&mut AdaptiveSpinner::with_rounds(40, 2)),
+            42
+        );
+        assert_eq!(
+            rounds_until_block(&mut AdaptiveSpinner::with_rounds(0, 3)),
+            3
+        );
+        let mut endless = AdaptiveSpinner::with_rounds(1, u32::MAX);
+        assert_eq!([endless.spin(), endless.spin()], [Spin::Again; 2]);
+    }
+}

@@ -1,0 +1,176 @@
+//! The word: its bits, and what they say about a process. No atomics here.
+
+use core::fmt;
+
+/// Unseen events: a message was pushed.
+pub(crate) const MESSAGE: u32 = 1 << 0;
+/// Unseen events: a completion was pushed.
+pub(crate) const COMPLETION: u32 = 1 << 1;
+/// Unseen events: the process shall end.
+pub(crate) const CANCEL: u32 = 1 << 2;
+/// The process is owed a turn without any event: it was submitted, or it yielded.
+pub(crate) const TURN: u32 = 1 << 3;
+
+/// The awaits mask lies this far above the pending flags, in the same order.
+pub(crate) const AWAITS: u32 = 4;
+/// What [`State::Blocked`] awaits.
+const BLOCKED: u32 = (COMPLETION | CANCEL) << AWAITS;
+/// What [`State::Idle`] awaits.
+const IDLE: u32 = (MESSAGE | COMPLETION | CANCEL) << AWAITS;
+/// Awaits the turn that it is owed: Ready, always.
+const OWED: u32 = (TURN << AWAITS) | TURN;
+
+/// The life is over.
+pub(crate) const COMPLETE: u32 = 1 << 8;
+
+const PENDING_MASK: u32 = MESSAGE | COMPLETION | CANCEL | TURN;
+const AWAITS_MASK: u32 = PENDING_MASK << AWAITS;
+
+/// Where a process is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// It stands in exactly one run queue, or the caller that was told to enqueue it is about to
+    /// put it there.
+    Ready,
+    /// Exactly one worker runs it.
+    Running,
+    /// It awaits completions of what it yielded. A message does not wake it.
+    Blocked,
+    /// It awaits messages; a completion wakes it too.
+    Idle,
+    /// Its life is over, or has not begun: an empty slot.
+    Complete,
+}
+
+/// Why a process is woken. The event itself lies in the process's queue; the word only says that it
+/// is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// A yield completed: wakes Blocked and Idle.
+    Completion,
+    /// A message was pushed: wakes Idle, not Blocked.
+    Message,
+    /// The process shall end: wakes Blocked and Idle.
+    Cancel,
+}
+
+impl Reason {
+    pub(crate) const fn flag(self) -> u32 {
+        match self {
+            Self::Message => MESSAGE,
+            Self::Completion => COMPLETION,
+            Self::Cancel => CANCEL,
+        }
+    }
+}
+
+/// The word at one moment.
+///
+/// A plain value: while you look at it, the process moves on.
+///
+/// ```
+/// use filch_process_state::{ProcessState, Reason, State, Wake};
+///
+/// let process = ProcessState::new_ready();
+/// process.start()?;
+/// assert_eq!(process.wake(Reason::Message), Wake::Noted);
+///
+/// let now = process.snapshot();
+/// assert_eq!(now.state(), State::Running);
+/// assert!(now.is_pending(Reason::Message));
+/// assert!(!now.awaits(Reason::Message), "a running process awaits nothing");
+/// # Ok::<(), filch_process_state::IllegalTransition>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Snapshot(u32);
+
+impl Snapshot {
+    pub(crate) const READY: Self = Self(OWED);
+    pub(crate) const RUNNING: Self = Self(0);
+    pub(crate) const COMPLETE: Self = Self(COMPLETE);
+
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The state that the word stands for.
+    pub const fn state(self) -> State {
+        if self.0 & COMPLETE != 0 {
+            State::Complete
+        } else if self.0 & AWAITS_MASK == 0 {
+            State::Running
+        } else if (self.0 >> AWAITS) & self.0 & PENDING_MASK != 0 {
+            State::Ready
+        } else if self.awaits(Reason::Message) {
+            State::Idle
+        } else {
+            State::Blocked
+        }
+    }
+
+    /// An event of this kind came since the last turn began; the turn that is running may have
+    /// drained it.
+    pub const fn is_pending(self, reason: Reason) -> bool {
+        self.0 & reason.flag() != 0
+    }
+
+    /// An event of this kind ends, or has ended, the process's wait.
+    pub const fn awaits(self, reason: Reason) -> bool {
+        self.0 & (reason.flag() << AWAITS) != 0
+    }
+
+    /// The process is owed a turn without any event: it was submitted, or it yielded.
+    pub const fn is_owed_a_turn(self) -> bool {
+        self.0 & TURN != 0
+    }
+
+    /// With `reason` pending.
+    pub(crate) const fn woken(self, reason: Reason) -> Self {
+        Self(self.0 | reason.flag())
+    }
+
+    /// Let go of, to wait for a completion.
+    pub(crate) const fn blocked(self) -> Self {
+        Self(self.0 | BLOCKED)
+    }
+
+    /// Let go of, to wait for anything.
+    pub(crate) const fn idle(self) -> Self {
+        Self(self.0 | IDLE)
+    }
+
+    /// Let go of, to go on at once.
+    pub(crate) const fn yielded(self) -> Self {
+        Self(self.0 | OWED)
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("state", &self.state())
+            .field("pending", &Flags(self.0))
+            .field("awaits", &Flags(self.0 >> AWAITS))
+            .finish()
+    }
+}
+
+/// Prints the names of the flags that are set.
+struct Flags(u32);
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (MESSAGE, "message"),
+            (COMPLETION, "completion"),
+            (CANCEL, "cancel"),
+            (TURN, "turn"),
+        ];
+        let set = names.iter().filter(|(flag, _)| self.0 & flag != 0);
+        f.debug_set().entries(set.map(|(_, name)| name)).finish()
+    }
+}

@@ -1,0 +1,286 @@
+//! The edges: one method and one successful read-modify-write each. The table is in STATES.md.
+
+use core::fmt;
+
+use filch_sync::atomic::{AtomicU32, Ordering};
+
+use crate::state::{Reason, Snapshot, State};
+
+/// The life of one process.
+///
+/// [`wake`](Self::wake) may be called by anybody, at any time. [`start`](Self::start) belongs to
+/// the worker that took the process out of a run queue; [`yield_now`](Self::yield_now),
+/// [`block`](Self::block), [`idle`](Self::idle) and [`complete`](Self::complete) to the worker that
+/// started it; [`submit`](Self::submit) to the owner of the slot. Who breaks these rules gets an
+/// [`IllegalTransition`]; the word stays as it was, and of two callers that race for one edge one
+/// gets it.
+pub struct ProcessState {
+    word: AtomicU32,
+}
+
+/// What the caller of [`ProcessState::wake`] must do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[must_use = "a process that became Ready must be enqueued"]
+pub enum Wake {
+    /// It became Ready by this call: the caller must enqueue it, exactly once.
+    Enqueue,
+    /// Nothing to do: the event will be seen by the turn that is queued, or by a later one.
+    Noted,
+    /// Its life is over: no turn will see the event. Whoever ended the life disposes of what is in
+    /// the queue.
+    Refused,
+}
+
+/// What a worker that let go of a process must do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[must_use = "a process that is Ready must be enqueued"]
+pub enum Release {
+    /// It is Ready (a wake-up came while it ran, or it yielded): the caller must enqueue it,
+    /// exactly once.
+    Enqueue,
+    /// It waits; whoever wakes it will enqueue it. The worker may not touch it any more.
+    Waits,
+}
+
+/// An edge that the table does not have; the word is as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IllegalTransition {
+    /// The state found.
+    pub from: State,
+    /// The edge asked for.
+    pub edge: Edge,
+}
+
+/// The edges that only one party may take; everybody may [`wake`](ProcessState::wake).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Edge {
+    /// [`ProcessState::submit`], from Complete.
+    Submit,
+    /// [`ProcessState::start`], from Ready.
+    Start,
+    /// [`ProcessState::yield_now`], from Running.
+    Yield,
+    /// [`ProcessState::block`], from Running.
+    Block,
+    /// [`ProcessState::idle`], from Running.
+    Idle,
+    /// [`ProcessState::complete`], from Running.
+    Complete,
+}
+
+impl ProcessState {
+    /// Ready, as if submitted: the caller must enqueue it.
+    ///
+    /// How the process reaches the first worker is the caller's business: the constructor publishes
+    /// nothing.
+    pub fn new_ready() -> Self {
+        Self::at(Snapshot::READY)
+    }
+
+    /// Complete: an empty slot, to be submitted later.
+    pub fn new_complete() -> Self {
+        Self::at(Snapshot::COMPLETE)
+    }
+
+    pub(crate) fn at(word: Snapshot) -> Self {
+        Self {
+            word: AtomicU32::new(word.bits()),
+        }
+    }
+
+    /// Complete → Ready: a new life begins. On success the caller must enqueue the process, exactly
+    /// once.
+    ///
+    /// The events of the life before are forgotten, not drained. A wake-up that was meant for that
+    /// life and comes late gives the new one a turn without an event, at worst.
+    ///
+    /// What [`complete`](Self::complete) ended happens before the return of `submit`; what came
+    /// before `submit` happens before the first [`start`](Self::start). Wait-free.
+    ///
+    /// # Errors The slot is alive.
+    pub fn submit(&self) -> Result<(), IllegalTransition> {
+        // ORDERING: Release pairs with the Acquire of `start`: without it the first worker would
+        // not see the new process. Acquire pairs with the Release of `complete`: without it the new
+        // process could be written while the end of the old one is still being written.
+        self.take(Edge::Submit, State::Complete, Ordering::AcqRel, |_| {
+            Snapshot::READY
+        })?;
+        Ok(())
+    }
+
+    /// Ready → Running: the caller took the process out of a run queue, and runs it now. All
+    /// pending flags are consumed: drain the event queue after this call, never before.
+    ///
+    /// Everything before a [`wake`](Self::wake) that this call consumes, and the whole turn before,
+    /// on whatever worker, happen before its return. Wait-free: it retries only when a waker sets a
+    /// flag meanwhile, and there are three.
+    ///
+    /// # Errors The process is not Ready: whoever enqueued it did so twice.
+    pub fn start(&self) -> Result<(), IllegalTransition> {
+        // ORDERING: Acquire pairs with the Release of every `wake` since the last `start` (their
+        // events are drained next), with that of the letting-go edge (the process itself), and with
+        // that of `submit`. All are RMWs, so the word that is read here continues the release
+        // sequence of each. No Release: nothing was written that a waker reads.
+        self.take(Edge::Start, State::Ready, Ordering::Acquire, |_| {
+            Snapshot::RUNNING
+        })?;
+        Ok(())
+    }
+
+    /// Any state: an event of this kind was pushed, before this call. The answer says who runs the
+    /// process for it.
+    ///
+    /// Among all wake-ups and letting-go edges exactly one is told to enqueue, each time the
+    /// process becomes Ready. What comes before `wake` happens before the return of the
+    /// [`start`](Self::start) that consumes its flag.
+    ///
+    /// Wait-free: one `fetch_or`, also where it changes nothing. STATES.md says why that one must
+    /// not be left out.
+    pub fn wake(&self, reason: Reason) -> Wake {
+        // ORDERING: Release pairs with the Acquire of `start` (and of `complete`): without it the
+        // flag could be consumed and the event not be seen. No Acquire: the waker touches nothing
+        // of the process.
+        let old = self.word.fetch_or(reason.flag(), Ordering::Release);
+        let old = Snapshot::from_bits(old);
+        match (old.state(), old.woken(reason).state()) {
+            (State::Complete, _) => Wake::Refused,
+            (State::Blocked | State::Idle, State::Ready) => Wake::Enqueue,
+            _ => Wake::Noted,
+        }
+    }
+
+    /// Running → Ready: the process wants to go on, after others had their turn. The answer is
+    /// always [`Release::Enqueue`].
+    ///
+    /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
+    /// `start`.
+    ///
+    /// # Errors The process is not Running.
+    pub fn yield_now(&self) -> Result<Release, IllegalTransition> {
+        self.let_go(Edge::Yield, Snapshot::yielded)
+    }
+
+    /// Running → Blocked: the process awaits a completion. It is Ready at once if a completion or a
+    /// cancellation came since [`start`](Self::start), even if this turn has drained it. A message
+    /// waits for the completion.
+    ///
+    /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
+    /// `start`. After [`Release::Waits`] another worker may run the process: do not touch it.
+    ///
+    /// # Errors The process is not Running.
+    pub fn block(&self) -> Result<Release, IllegalTransition> {
+        self.let_go(Edge::Block, Snapshot::blocked)
+    }
+
+    /// Running → Idle: the process awaits a message. It is Ready at once if anything came since
+    /// [`start`](Self::start), even if this turn has drained it.
+    ///
+    /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
+    /// `start`. After [`Release::Waits`] another worker may run the process: do not touch it.
+    ///
+    /// # Errors The process is not Running.
+    pub fn idle(&self) -> Result<Release, IllegalTransition> {
+        self.let_go(Edge::Idle, Snapshot::idle)
+    }
+
+    /// Running → Complete: the life is over, and every later wake-up is [`Wake::Refused`].
+    ///
+    /// An event whose wake-up was not refused was pushed before: drain the queue once more after
+    /// this call, and nothing that was promised a turn is left behind. The life happens before the
+    /// return of the next [`submit`](Self::submit), and of every [`snapshot`](Self::snapshot) that
+    /// says Complete. Wait-free, like `start`.
+    ///
+    /// # Errors The process is not Running.
+    pub fn complete(&self) -> Result<(), IllegalTransition> {
+        // ORDERING: Release pairs with the Acquire of `submit` and `snapshot`: without it they
+        // could see the end of a life and not what it left. Acquire pairs with the Release of
+        // `wake`: without it the last drain could miss an event that was noted.
+        self.take(Edge::Complete, State::Running, Ordering::AcqRel, |_| {
+            Snapshot::COMPLETE
+        })?;
+        Ok(())
+    }
+
+    /// The word now. If it says Complete, the life that ended happens before the return. Wait-free.
+    pub fn snapshot(&self) -> Snapshot {
+        // ORDERING: Acquire pairs with the Release of `complete`; see there.
+        Snapshot::from_bits(self.word.load(Ordering::Acquire))
+    }
+
+    /// The state now: `self.snapshot().state()`.
+    pub fn state(&self) -> State {
+        self.snapshot().state()
+    }
+
+    fn let_go(
+        &self,
+        edge: Edge,
+        next: fn(Snapshot) -> Snapshot,
+    ) -> Result<Release, IllegalTransition> {
+        // ORDERING: Release pairs with the Acquire of the next `start`: without it that worker
+        // would not see what this turn wrote into the process. No Acquire: whoever drains next
+        // starts first.
+        let after = self.take(edge, State::Running, Ordering::Release, next)?;
+        Ok(match after.state() {
+            State::Ready => Release::Enqueue,
+            _ => Release::Waits,
+        })
+    }
+
+    /// Takes `edge` from `from` to `next(word)`, which it returns; or leaves the word alone.
+    ///
+    /// Why a compare-exchange and not a swap: a swap by somebody who may not take the edge would
+    /// destroy the word. Why strong: then an attempt fails only because the word changed. While the
+    /// party that owns the edge is in here, only wakers change the word, each flag at most once:
+    /// four attempts at most.
+    fn take(
+        &self,
+        edge: Edge,
+        from: State,
+        success: Ordering,
+        next: impl Fn(Snapshot) -> Snapshot,
+    ) -> Result<Snapshot, IllegalTransition> {
+        // ORDERING: Relaxed: a guess at the word, which the compare-exchange verifies.
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let mut old = Snapshot::from_bits(word);
+            if old.state() != from {
+                // A load may be old (and a failed compare-exchange is a load): from before the edge
+                // that made the process Ready, say, if the run queue does not order it. Only an RMW
+                // is sure to read the latest.
+                // ORDERING: Relaxed: who may not take the edge learns nothing but the state.
+                old = Snapshot::from_bits(self.word.fetch_or(0, Ordering::Relaxed));
+                if old.state() != from {
+                    let from = old.state();
+                    return Err(IllegalTransition { from, edge });
+                }
+            }
+            let new = next(old);
+            // ORDERING: success as the edge says; failure Relaxed, a better guess.
+            match self
+                .word
+                .compare_exchange(old.bits(), new.bits(), success, Ordering::Relaxed)
+            {
+                Ok(_) => return Ok(new),
+                Err(seen) => word = seen,
+            }
+        }
+    }
+}
+
+impl fmt::Debug for ProcessState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ProcessState")
+            .field(&self.snapshot())
+            .finish()
+    }
+}
+
+impl fmt::Display for IllegalTransition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, edge } = self;
+        write!(f, "the edge {edge:?} does not leave the state {from:?}")
+    }
+}
+
+impl core::error::Error for IllegalTransition {}

@@ -1,0 +1,147 @@
+//! A vocabulary for tests, and a process whose step is a closure.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use filch_scheduler::{
+    Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+};
+
+pub(crate) enum Test {}
+
+impl Protocol for Test {
+    type Input = u64;
+    type Message = (usize, u64);
+    type Command = Command;
+    type Reply = u64;
+    type Output = u64;
+    type Error = String;
+}
+
+pub(crate) enum Command {
+    /// Reply with this, on the spot.
+    Echo(u64),
+    /// Reply with this, from another thread.
+    EchoLater(u64),
+    /// Fail with this.
+    Fail(&'static str),
+    /// Drop the completion.
+    Forget,
+    /// Panic.
+    Panic,
+    /// Panic after completing.
+    CompleteThenPanic(u64),
+    /// Give the completion to the test.
+    Give(std::sync::mpsc::Sender<Completion<Test>>),
+}
+
+pub(crate) fn handle(command: Command, completion: Completion<Test>) {
+    match command {
+        Command::Echo(value) => completion.complete(value),
+        Command::EchoLater(value) => {
+            std::thread::spawn(move || completion.complete(value));
+        }
+        Command::Fail(message) => completion.fail(message.to_owned()),
+        Command::Forget => drop(completion),
+        Command::Panic => panic!("the handler's message"),
+        Command::CompleteThenPanic(value) => {
+            completion.complete(value);
+            panic!("too late to matter");
+        }
+        Command::Give(to) => to.send(completion).unwrap(),
+    }
+}
+
+pub(crate) fn scheduler(workers: usize) -> Scheduler<Test> {
+    Scheduler::builder()
+        .workers(workers)
+        .handler(handle)
+        .build()
+        .unwrap()
+}
+
+type Step = dyn FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Result<(), String>
+    + Send;
+
+/// Calls its closure with the events of each step. Counts how often it is closed.
+pub(crate) struct Scripted {
+    step: Box<Step>,
+    closed: Arc<AtomicUsize>,
+}
+
+pub(crate) fn scripted(
+    step: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Result<(), String>
+    + Send
+    + 'static,
+) -> Scripted {
+    Scripted {
+        step: Box::new(step),
+        closed: Arc::default(),
+    }
+}
+
+impl Scripted {
+    /// The count of `close` calls, to look at afterwards.
+    pub(crate) fn closed(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.closed)
+    }
+}
+
+impl Process<Test> for Scripted {
+    fn init(&mut self, _: &Context<'_, Test>, method: &str, _: u64) -> Result<(), InitError<Test>> {
+        match method {
+            "run" => Ok(()),
+            "fail" => Err(InitError::Failed("init does not want to".to_owned())),
+            "panic" => panic!("init's message"),
+            _ => Err(InitError::unknown_method(method, &["run", "fail", "panic"])),
+        }
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Test>,
+        events: Events<'_, Test>,
+        out: &mut StepOutput<Test>,
+    ) -> Result<(), String> {
+        (self.step)(context, events.collect(), out)
+    }
+
+    fn close(&mut self) {
+        self.closed.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A process that waits for `n` messages and is done with the sum of what they say.
+pub(crate) fn summing(n: u64) -> Scripted {
+    let (mut seen, mut sum) = (0, 0);
+    scripted(move |_, events, out| {
+        for event in events {
+            if let Event::Message((_, value)) = event {
+                seen += 1;
+                sum += value;
+            }
+        }
+        if seen == n {
+            out.done(sum);
+        } else {
+            out.idle();
+        }
+        Ok(())
+    })
+}
+
+/// A process that does nothing until it is cancelled, and is then done with 0.
+pub(crate) fn waiting() -> Scripted {
+    scripted(|_, events, out| {
+        if events.iter().any(|event| matches!(event, Event::Cancel)) {
+            out.done(0);
+        } else {
+            out.idle();
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn closed_once(closed: &AtomicUsize) -> bool {
+    closed.load(Ordering::Relaxed) == 1
+}

@@ -1,0 +1,7 @@
+//! The scheduler from the outside, through its public interface, on real threads.
+
+mod common;
+mod lifecycle;
+mod refusals;
+mod shutdown;
+mod stress;

@@ -1,0 +1,239 @@
+//! Row A1 and what else can be asked wrongly: a typed error, the refused value handed back, nothing left behind.
+
+use std::error::Error;
+use std::time::Duration;
+
+use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_scheduler::{
+    BuildError, ExecuteError, InitError, JoinError, ProcessError, Refused, Scheduler, StartError,
+    SubmitError,
+};
+
+#[test]
+fn no_workers() {
+    let error = Scheduler::<Test>::builder().workers(0).build().unwrap_err();
+    assert!(matches!(
+        error,
+        BuildError::Processors(StartError::NoProcessors)
+    ));
+    assert_eq!(
+        error.to_string(),
+        "cannot start the workers: 0 workers can run nothing: ask for at least 1"
+    );
+    assert!(error.source().is_some());
+}
+
+#[test]
+fn absurdly_many_workers() {
+    let error = Scheduler::<Test>::builder()
+        .workers(usize::MAX)
+        .build()
+        .unwrap_err();
+    assert!(matches!(
+        error,
+        BuildError::Processors(StartError::TooManyProcessors {
+            asked: usize::MAX,
+            most: 65_534
+        })
+    ));
+}
+
+#[test]
+fn a_limit_of_nobody() {
+    assert!(matches!(
+        Scheduler::<Test>::builder().limit(0).build(),
+        Err(BuildError::ZeroLimit)
+    ));
+}
+
+#[test]
+fn an_unknown_method_is_named_with_the_known_ones() {
+    let scheduler = scheduler(1);
+    let process = waiting();
+    let closed = process.closed();
+    let error = scheduler.submit(process, "rum", 0).unwrap_err();
+    assert!(
+        matches!(&error, SubmitError::Init(InitError::UnknownMethod { method, .. }) if method == "rum")
+    );
+    assert_eq!(
+        error.to_string(),
+        "no method `rum`; this process has: run, fail, panic"
+    );
+    assert!(closed_once(&closed));
+    assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
+}
+
+#[test]
+fn an_init_that_fails_or_panics() {
+    let scheduler = scheduler(1);
+    for (method, said) in [
+        ("fail", "init failed: init does not want to"),
+        ("panic", "init panicked: init's message"),
+    ] {
+        let process = waiting();
+        let closed = process.closed();
+        assert_eq!(
+            scheduler
+                .submit(process, method, 0)
+                .unwrap_err()
+                .to_string(),
+            said
+        );
+        assert!(closed_once(&closed));
+        assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
+    }
+}
+
+#[test]
+fn a_full_house_hands_the_process_back_until_one_leaves() {
+    let scheduler = Scheduler::<Test>::builder()
+        .workers(1)
+        .limit(2)
+        .build()
+        .unwrap();
+    let first = scheduler.submit(summing(1), "run", 0).unwrap();
+    let _second = scheduler.submit(waiting(), "run", 0).unwrap();
+    let third = waiting();
+    let closed = third.closed();
+    let Err(SubmitError::LimitReached {
+        limit,
+        refused: Refused { process, input },
+    }) = scheduler.submit(third, "run", 5)
+    else {
+        panic!("the limit is 2");
+    };
+    assert_eq!((limit.get(), input), (2, 5));
+    assert_eq!(
+        closed.load(std::sync::atomic::Ordering::Relaxed),
+        0,
+        "nothing was called on it"
+    );
+    scheduler.send(first.pid(), (0, 1)).unwrap();
+    assert_eq!(first.join().unwrap(), 1);
+    let third = scheduler.submit_boxed(process, "run", input).unwrap();
+    assert_eq!(scheduler.live(), 2);
+    drop(third);
+}
+
+#[test]
+fn submit_after_shutdown_hands_the_process_back() {
+    let scheduler = scheduler(2);
+    let handle = scheduler.handle();
+    scheduler.shutdown(Duration::from_secs(10)).unwrap();
+    let process = waiting();
+    let closed = process.closed();
+    let Err(SubmitError::ShutDown(Refused { process, input: 3 })) =
+        handle.submit(process, "run", 3)
+    else {
+        panic!("it is shut down");
+    };
+    drop(process);
+    assert_eq!(
+        closed.load(std::sync::atomic::Ordering::Relaxed),
+        0,
+        "nothing was called on it"
+    );
+}
+
+#[test]
+fn a_pid_that_never_was_or_is_no_more_hands_the_message_back() {
+    let scheduler = scheduler(2);
+    let ended = scheduler.submit(summing(0), "run", 0).unwrap();
+    let pid = ended.pid();
+    ended.join().unwrap();
+    let error = scheduler.send(pid, (1, 2)).unwrap_err();
+    assert_eq!((error.to, error.message), (pid, (1, 2)));
+    assert!(error.to_string().contains("has ended"), "{error}");
+    // The slot's next tenants have other names.
+    for _ in 0..100 {
+        let next = scheduler.submit(summing(1), "run", 0).unwrap();
+        assert!(scheduler.send(pid, (1, 2)).is_err());
+        scheduler.send(next.pid(), (0, 3)).unwrap();
+        assert_eq!(next.join().unwrap(), 3);
+    }
+}
+
+#[test]
+fn a_step_that_fails_or_panics_ends_its_process_and_no_other() {
+    let scheduler = scheduler(2);
+    let bystander = scheduler.submit(summing(1), "run", 0).unwrap();
+    let failing = scripted(|_, _, out| {
+        out.yield_command(0, Command::Echo(1));
+        Err("cannot go on".to_owned())
+    });
+    let closed = failing.closed();
+    let error = scheduler.execute(failing, "run", 0).unwrap_err();
+    assert!(
+        matches!(&error, ExecuteError::Process(ProcessError::Failed(message)) if message == "cannot go on")
+    );
+    assert!(closed_once(&closed));
+
+    let panicking = scripted(|_, _, _| panic!("step's message"));
+    let closed = panicking.closed();
+    let error = scheduler.execute(panicking, "run", 0).unwrap_err();
+    assert!(
+        matches!(&error, ExecuteError::Process(ProcessError::Panicked(message)) if message == "step's message")
+    );
+    assert!(closed_once(&closed));
+
+    scheduler.send(bystander.pid(), (0, 8)).unwrap();
+    assert_eq!(bystander.join().unwrap(), 8);
+    assert_eq!(scheduler.stats().total().failed, 2);
+}
+
+#[test]
+fn a_close_that_panics_is_told() {
+    struct BadEnd;
+    impl filch_scheduler::Process<Test> for BadEnd {
+        fn init(
+            &mut self,
+            _: &filch_scheduler::Context<'_, Test>,
+            _: &str,
+            _: u64,
+        ) -> Result<(), InitError<Test>> {
+            Ok(())
+        }
+        fn step(
+            &mut self,
+            _: &filch_scheduler::Context<'_, Test>,
+            _: filch_scheduler::Events<'_, Test>,
+            out: &mut filch_scheduler::StepOutput<Test>,
+        ) -> Result<(), String> {
+            out.done(1);
+            Ok(())
+        }
+        fn close(&mut self) {
+            panic!("close's message");
+        }
+    }
+    let scheduler = scheduler(1);
+    let error = scheduler.execute(BadEnd, "", 0).unwrap_err();
+    assert!(
+        matches!(&error, ExecuteError::Process(ProcessError::Panicked(message)) if message == "close's message")
+    );
+    assert_eq!(
+        scheduler.execute(summing(0), "run", 0).unwrap(),
+        0,
+        "the worker lives on"
+    );
+}
+
+#[test]
+fn waiting_from_inside_is_refused() {
+    let scheduler = scheduler(1);
+    let process = scripted(|context, _, out| {
+        let handle = context.handle();
+        assert!(matches!(
+            handle.execute(waiting(), "run", 0),
+            Err(ExecuteError::CalledFromInside(_))
+        ));
+        let child = handle.submit(summing(0), "run", 0).unwrap();
+        let Err(JoinError::CalledFromInside(child)) = child.join() else {
+            panic!("would wait for itself")
+        };
+        drop(child);
+        out.done(1);
+        Ok(())
+    });
+    assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
+}

@@ -1,0 +1,186 @@
+//! Row A12: cancel, patience, the rest is closed, nothing leaks, everybody is closed exactly once.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
+use filch_scheduler::{
+    CalledFromInside, Event, JoinError, ProcessError, Scheduler, ShutdownReport,
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[test]
+fn everybody_is_asked_and_everybody_ends() {
+    let scheduler = scheduler(2);
+    let processes: Vec<_> = (0..100)
+        .map(|_| {
+            let process = waiting();
+            (
+                process.closed(),
+                scheduler.submit(process, "run", 0).unwrap(),
+            )
+        })
+        .collect();
+    let report = scheduler.shutdown(PATIENCE).unwrap();
+    assert_eq!(
+        report,
+        ShutdownReport {
+            cancelled: 100,
+            aborted: 0,
+            stuck: Vec::new()
+        }
+    );
+    for (closed, handle) in processes {
+        assert_eq!(handle.join().unwrap(), 0);
+        assert!(closed_once(&closed));
+    }
+}
+
+#[test]
+fn those_who_do_not_listen_are_closed() {
+    let scheduler = scheduler(2);
+    let (give, completions) = mpsc::channel();
+    let deaf = scripted(|_, _, out| {
+        out.idle();
+        Ok(())
+    });
+    let blocked = scripted(move |_, events, out| {
+        if events.is_empty() {
+            out.yield_command(0, Command::Give(give.clone()));
+        }
+        out.wait();
+        Ok(())
+    });
+    let busy = scripted(|_, _, out| {
+        out.go_on();
+        Ok(())
+    });
+    let all = [deaf, blocked, busy].map(|process| {
+        (
+            process.closed(),
+            scheduler.submit(process, "run", 0).unwrap(),
+        )
+    });
+    // The command is under way: the process is blocked, or will be.
+    let completion = completions.recv().unwrap();
+    let report = scheduler.shutdown(Duration::from_millis(1)).unwrap();
+    assert_eq!(
+        report,
+        ShutdownReport {
+            cancelled: 3,
+            aborted: 3,
+            stuck: Vec::new()
+        }
+    );
+    for (closed, handle) in all {
+        assert!(matches!(
+            handle.join(),
+            Err(JoinError::Process(ProcessError::ShutDown))
+        ));
+        assert!(closed_once(&closed));
+    }
+    // The handler did not know. It does no harm.
+    completion.complete(1);
+}
+
+#[test]
+fn one_that_never_returns_is_reported() {
+    let release = Arc::new(AtomicBool::new(false));
+    let scheduler = scheduler(2);
+    let (entered, inside) = mpsc::channel();
+    let process = scripted({
+        let release = Arc::clone(&release);
+        move |_, _, out| {
+            entered.send(()).unwrap();
+            while !release.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            out.done(1);
+            Ok(())
+        }
+    });
+    let stuck = scheduler.submit(process, "run", 0).unwrap();
+    inside.recv().unwrap();
+    let report = scheduler.shutdown(Duration::from_millis(1)).unwrap();
+    assert_eq!(report.stuck, [stuck.pid()]);
+    // Its thread was left behind; when the step returns after all, the process ends as it says.
+    release.store(true, Ordering::Release);
+    assert_eq!(stuck.join().unwrap(), 1);
+}
+
+#[test]
+fn dropping_the_scheduler_closes_what_lives() {
+    let scheduler = scheduler(2);
+    let process = summing(1);
+    let closed = process.closed();
+    let handle = scheduler.submit(process, "run", 0).unwrap();
+    drop(scheduler);
+    assert!(matches!(
+        handle.join(),
+        Err(JoinError::Process(ProcessError::ShutDown))
+    ));
+    assert!(closed_once(&closed));
+}
+
+#[test]
+fn shutdown_from_inside_is_refused_and_everybody_is_still_asked() {
+    let scheduler = scheduler(2);
+    let other = scheduler.submit(waiting(), "run", 0).unwrap();
+    let owner: Arc<Mutex<Option<Scheduler<Test>>>> = Arc::default();
+    let process = scripted({
+        let owner = Arc::clone(&owner);
+        move |_, events, out| {
+            if let Some(scheduler) = owner.lock().unwrap().take() {
+                assert_eq!(scheduler.shutdown(PATIENCE), Err(CalledFromInside));
+            }
+            if events.iter().any(|event| matches!(event, Event::Cancel)) {
+                out.done(1);
+            } else {
+                out.idle();
+            }
+            Ok(())
+        }
+    });
+    let handle = scheduler.handle();
+    *owner.lock().unwrap() = Some(scheduler);
+    let inside = handle.submit(process, "run", 0).unwrap();
+    assert_eq!(inside.join().unwrap(), 1);
+    assert_eq!(other.join().unwrap(), 0);
+}
+
+/// Submissions race the shutdown: each is either refused, or its process is cancelled like everybody else and ends.
+#[test]
+fn nobody_slips_in_between() {
+    for _ in 0..50 {
+        let scheduler = scheduler(2);
+        let handle = scheduler.handle();
+        let admitted = AtomicUsize::new(0);
+        let closed = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                loop {
+                    let process = waiting();
+                    let count = process.closed();
+                    match handle.submit(process, "run", 0) {
+                        Ok(_) => {
+                            admitted.fetch_add(1, Ordering::Relaxed);
+                            closed.lock().unwrap().push(count);
+                        }
+                        Err(_) => break,
+                    }
+                }
+            });
+            while admitted.load(Ordering::Relaxed) < 5 {
+                std::thread::yield_now();
+            }
+            let report = scheduler.shutdown(PATIENCE).unwrap();
+            assert_eq!((report.aborted, report.stuck.len()), (0, 0));
+        });
+        assert_eq!(handle.live(), 0);
+        let closed = closed.into_inner().unwrap();
+        assert_eq!(closed.len(), admitted.into_inner());
+        assert!(closed.iter().all(|count| closed_once(count)));
+    }
+}

@@ -1,0 +1,119 @@
+//! The free indices: Treiber's stack, threaded through the slots' links, with a tag against ABA.
+
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The index that no slot has: the end of the list.
+const NONE: u32 = u32::MAX;
+
+/// The word at the top of the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Top {
+    /// Counts pushes, so that a top which was popped and pushed again is not taken for the old one.
+    tag: u32,
+    /// The index on top, or `NONE`.
+    index: u32,
+}
+
+impl Top {
+    const fn pack(self) -> u64 {
+        ((self.tag as u64) << 32) | self.index as u64
+    }
+
+    const fn unpack(word: u64) -> Self {
+        Self {
+            tag: (word >> 32) as u32,
+            index: word as u32,
+        }
+    }
+}
+
+/// A stack of indices. `link` tells it where the link of an index is; links never move and never vanish.
+#[derive(Debug)]
+pub(crate) struct FreeList {
+    top: CachePadded<AtomicU64>,
+}
+
+impl FreeList {
+    pub(crate) fn new() -> Self {
+        let empty = Top {
+            tag: 0,
+            index: NONE,
+        };
+        Self {
+            top: CachePadded::new(AtomicU64::new(empty.pack())),
+        }
+    }
+
+    /// Puts `index` on top. Lock-free.
+    ///
+    /// What the caller did before happens before the [`pop`](Self::pop) that returns `index`.
+    pub(crate) fn push(&self, index: u32, link: &AtomicU32) {
+        // ORDERING: Relaxed: nothing is read through this index; a stale top only fails the exchange.
+        let mut top = Top::unpack(self.top.load(Ordering::Relaxed));
+        loop {
+            // ORDERING: Relaxed: the exchange below publishes it. A `pop` that read an earlier top may look at
+            // the link meanwhile; the tag fails its exchange, so what it reads does not matter.
+            link.store(top.index, Ordering::Relaxed);
+            let pushed = Top {
+                tag: top.tag.wrapping_add(1),
+                index,
+            };
+            // ORDERING: success Release: pairs with the Acquire loads of `pop`; publishes the link and whatever
+            // the caller did with the slot. Every later change of the word is an RMW, so the edge holds too for
+            // a `pop` that finds `index` on top again after others came and went. Failure Relaxed: as the load.
+            match self.top.compare_exchange_weak(
+                top.pack(),
+                pushed.pack(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return,
+                Err(word) => top = Top::unpack(word),
+            }
+        }
+    }
+
+    /// Takes the index on top. Lock-free.
+    pub(crate) fn pop<'a>(&self, link: impl Fn(u32) -> &'a AtomicU32) -> Option<u32> {
+        // ORDERING: Acquire: pairs with the Release of `push`: the link, and for the caller the slot, are seen as
+        // the releasing thread left them. Without it a stale link could be installed by a successful exchange.
+        let mut top = Top::unpack(self.top.load(Ordering::Acquire));
+        while top.index != NONE {
+            // The slot may have been taken, used and released again since `top` was read. It is still there, so
+            // reading its link is harmless, and each push bumped the tag, so the exchange will fail.
+            // ORDERING: Relaxed: if the exchange succeeds, the last store to the link is the one published with
+            // this top, which was acquired.
+            let below = Top {
+                tag: top.tag,
+                index: link(top.index).load(Ordering::Relaxed),
+            };
+            // ORDERING: success Relaxed: the load that found `top` has acquired what this index needs, and being
+            // an RMW it hands on the edges of the indices below. Failure Acquire: as the first load.
+            match self.top.compare_exchange_weak(
+                top.pack(),
+                below.pack(),
+                Ordering::Relaxed,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return Some(top.index),
+                Err(word) => top = Top::unpack(word),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Top;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_top_survives_packing(tag: u32, index: u32) {
+            let top = Top { tag, index };
+            prop_assert_eq!(Top::unpack(top.pack()), top);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+use alloc::boxed::Box;
+use core::marker::PhantomData;
+use core::{array, error, fmt};
+
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicU32, Ordering};
+
+use crate::free_list::FreeList;
+use crate::page::{PAGES, Page, Place, Slot};
+
+/// Slots that never move, handed out by index.
+///
+/// A slot's value is constructed once and dropped with the slab. In between, [`allocate`](Self::allocate) and
+/// [`release`](Self::release) pass the right to use an index around, and [`get`](Self::get) gives a shared reference
+/// to everybody, owner of the index or not: memory is *type-stable*.
+///
+/// The free list is Treiber's stack (R. K. Treiber, *Systems Programming: Coping with Parallelism*, 1986) with a
+/// counted pointer; see [`algorithm`](crate::algorithm).
+///
+/// ```
+/// use filch_slab::Slab;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// // A table of processes: a slot's generation counts the lives that it has had.
+/// struct Process {
+///     generation: AtomicU32,
+/// }
+/// let table = Slab::new(|_index| Process { generation: AtomicU32::new(0) });
+///
+/// let index = table.allocate()?;
+/// let stale = table.get(index).unwrap().generation.load(Ordering::Relaxed);
+///
+/// // The process ends. Whoever still has its index finds the slot, and sees that it is another's life.
+/// table.get(index).unwrap().generation.fetch_add(1, Ordering::Relaxed);
+/// table.release(index);
+/// assert_ne!(table.get(index).unwrap().generation.load(Ordering::Relaxed), stale);
+/// # Ok::<(), filch_slab::SlabFull>(())
+/// ```
+pub struct Slab<T> {
+    /// Read by every `get`, written 32 times in a life.
+    pages: [Page<T>; PAGES],
+    limit: u32,
+    make: fn(u32) -> T,
+    /// Indices from here on were never allocated.
+    fresh: CachePadded<AtomicU32>,
+    free: FreeList,
+    /// The pages own values of type `T`; `Send` and `Sync` are argued below, not inherited from the pointers.
+    values: PhantomData<*mut T>,
+}
+
+// SAFETY: the slab owns its values; whoever has it may use and drop them.
+unsafe impl<T: Send> Send for Slab<T> {}
+// SAFETY: a shared slab hands out `&T` on every thread (`T: Sync`), and a value made by one thread's `allocate` is
+// dropped by the thread that drops the slab (`T: Send`). All else is atomic.
+unsafe impl<T: Send + Sync> Sync for Slab<T> {}
+
+/// Every slot below the limit is allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlabFull;
+
+impl fmt::Display for SlabFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("every slot of the slab is allocated")
+    }
+}
+
+impl error::Error for SlabFull {}
+
+impl<T> Slab<T> {
+    /// An empty slab of up to `u32::MAX` slots. Allocates nothing.
+    ///
+    /// `make(index)` constructs the value of each slot, once, when the page that holds it comes into being. It must
+    /// be pure: when two threads need the same page at once, both construct it and one result is dropped.
+    pub fn new(make: fn(u32) -> T) -> Self {
+        Self::with_limit(make, u32::MAX)
+    }
+
+    /// As [`new`](Self::new), with at most `limit` slots: every index is below `limit`.
+    pub fn with_limit(make: fn(u32) -> T, limit: u32) -> Self {
+        Self {
+            pages: array::from_fn(|_| Page::absent()),
+            limit,
+            make,
+            fresh: CachePadded::new(AtomicU32::new(0)),
+            free: FreeList::new(),
+            values: PhantomData,
+        }
+    }
+
+    /// Takes a free slot: the one released last, or else a new one. Lock-free.
+    ///
+    /// What happened before the [`release`](Self::release) of this index happens before this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`SlabFull`] if, at some moment during the call, every slot below the limit was allocated.
+    ///
+    /// # Panics
+    ///
+    /// If `make` does; the slab is then as it was before.
+    pub fn allocate(&self) -> Result<u32, SlabFull> {
+        // The second look at the free list makes the error exact: a slot may have come back while the last new one
+        // went to somebody else.
+        self.pop_free()
+            .or_else(|| self.take_fresh())
+            .or_else(|| self.pop_free())
+            .ok_or(SlabFull)
+    }
+
+    /// Gives a slot back. Its value stays, for the next owner of the index to find. Lock-free.
+    ///
+    /// The index must have come from [`allocate`](Self::allocate) and not been released since. Otherwise it is a
+    /// logic error, and no more than that: two callers may come to own one index. The slab never lends a `&mut T`,
+    /// so *it* cannot be made unsound by this, and the function is safe. Code that builds exclusive access on owning
+    /// an index must keep its slab private, as it must keep the index.
+    ///
+    /// # Panics
+    ///
+    /// If the index was never allocated and no neighbour of it either, so that there is no such slot.
+    pub fn release(&self, index: u32) {
+        let slot = self.slot(index).expect("a released index was allocated");
+        self.free.push(index, &slot.link);
+    }
+
+    /// The value at `index`, whoever owns the index now. Wait-free: one load.
+    ///
+    /// `Some` for each index that was ever allocated, as far as the caller has heard of it by a happens-before
+    /// edge. Slots are constructed by the page, so indices that nobody has allocated yet may have a value too.
+    #[inline]
+    pub fn get(&self, index: u32) -> Option<&T> {
+        self.slot(index).map(|slot| &slot.value)
+    }
+
+    /// How many slots were ever allocated. Every index below it has a value. Wait-free.
+    pub fn high_water(&self) -> u32 {
+        // ORDERING: Acquire: pairs with the Release of `take_fresh`, so that `get` finds the pages of these indices.
+        self.fresh.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn slot(&self, index: u32) -> Option<&Slot<T>> {
+        if index >= self.limit {
+            return None;
+        }
+        let place = Place::of(index);
+        let first = self.pages[place.page].load();
+        if first.is_null() {
+            return None;
+        }
+        // SAFETY: the acquired pointer is to the slots of this page, constructed before it was installed and neither
+        // moved nor freed before the slab is. `index < limit`, so `offset` is below `page_len(page)`, its length.
+        Some(unsafe { &*first.add(place.offset) })
+    }
+
+    fn pop_free(&self) -> Option<u32> {
+        self.free.pop(|index| {
+            let slot = self.slot(index).expect("a free index was allocated");
+            &slot.link
+        })
+    }
+
+    /// Takes the lowest index that was never allocated. Lock-free.
+    fn take_fresh(&self) -> Option<u32> {
+        // ORDERING: Relaxed: `ensure_page` acquires the page itself; a stale index only fails the exchange.
+        let mut index = self.fresh.load(Ordering::Relaxed);
+        while index < self.limit {
+            // First the page, then the index: `make` may panic, and `high_water` must not run ahead of the pages.
+            self.ensure_page(Place::of(index).page);
+            // ORDERING: success Release: pairs with the Acquire of `high_water`: whoever sees the index below it
+            // sees the page. Failure Relaxed: as the load.
+            match self.fresh.compare_exchange_weak(
+                index,
+                index + 1,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Some(index),
+                Err(now) => index = now,
+            }
+        }
+        None
+    }
+
+    /// Constructs the page, unless it is there. On return this thread has acquired it.
+    #[inline]
+    fn ensure_page(&self, page: usize) {
+        if self.pages[page].load().is_null() {
+            self.construct_page(page);
+        }
+    }
+
+    #[cold]
+    fn construct_page(&self, page: usize) {
+        let start = page_start(page);
+        let slots: Box<[Slot<T>]> = (start..start + self.page_len(page))
+            .map(|index| Slot {
+                link: AtomicU32::new(index),
+                value: (self.make)(index),
+            })
+            .collect();
+        self.pages[page].install(slots);
+        // The page may be another thread's: acquire it, for the owner of the index and for `high_water`.
+        let installed = self.pages[page].load();
+        debug_assert!(!installed.is_null());
+    }
+
+    /// Slots of `page` below the limit.
+    fn page_len(&self, page: usize) -> u32 {
+        (1 << page).min(self.limit - page_start(page))
+    }
+}
+
+/// The first index of `page`.
+const fn page_start(page: usize) -> u32 {
+    (1 << page) - 1
+}
+
+impl<T> Drop for Slab<T> {
+    fn drop(&mut self) {
+        for page in 0..PAGES {
+            if page_start(page) >= self.limit {
+                break;
+            }
+            let len = self.page_len(page) as usize;
+            // SAFETY: `construct_page` gives a page `page_len(page)` slots, and the limit never changes; references
+            // into the page borrow the slab, which is being dropped.
+            unsafe { self.pages[page].free(len) };
+        }
+    }
+}
+
+impl<T> fmt::Debug for Slab<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slab")
+            .field("high_water", &self.high_water())
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}

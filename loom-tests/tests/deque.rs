@@ -1,0 +1,511 @@
+//! The deque: every item is taken once, by the owner or by a thief, in the order that each was promised.
+//!
+//! Items carry their identity. A thief starts before the owner pushes, so that what it sees comes through the
+//! deque's own edges and not through `spawn`. Ring slots are loom cells: an access without an edge fails the model
+//! with "Causality violation".
+#![cfg(loom)]
+
+use std::sync::Mutex as StdMutex;
+
+use filch_deque::{Steal, Stealer, Worker};
+use filch_sync::atomic::{AtomicBool, Ordering, fence};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+/// Starts a thief that makes `attempts` attempts, and returns what it got, in order.
+fn thief(stealer: Stealer<u32>, attempts: usize) -> thread::JoinHandle<Vec<u32>> {
+    thread::spawn(move || {
+        (0..attempts)
+            .filter_map(|_| stealer.steal().success())
+            .collect()
+    })
+}
+
+/// Starts a thief that makes one attempt at half of the items, and returns them in the order in which its own
+/// thieves would get them.
+fn half_thief(stealer: Stealer<u32>, limit: usize) -> thread::JoinHandle<Vec<u32>> {
+    thread::spawn(move || {
+        let own = Worker::with_capacity(1);
+        let oldest = stealer.steal_half_into(&own, limit).success();
+        let others = own.stealer();
+        oldest
+            .into_iter()
+            .chain(std::iter::from_fn(|| others.steal().success()))
+            .collect()
+    })
+}
+
+fn drain(worker: &Worker<u32>) -> Vec<u32> {
+    std::iter::from_fn(|| worker.pop()).collect()
+}
+
+/// Panics unless the items `0..count` are in `parts`, each once.
+fn assert_each_once(count: u32, parts: &[&[u32]]) {
+    let mut all = parts.concat();
+    all.sort_unstable();
+    assert!(
+        all.iter().copied().eq(0..count),
+        "not every item exactly once: {parts:?}"
+    );
+}
+
+fn assert_ascending(items: &[u32]) {
+    assert!(items.is_sorted(), "a thief's order: {items:?}");
+}
+
+/// Two threads: the owner pushes one item and pops; a thief tries once. The one race that the textbook deque decides
+/// by a compare-and-swap, decided here by the tag. A failure: an item with two takers or none, or a thief that reads
+/// the slot without an edge.
+#[test]
+fn the_last_item_has_one_taker() {
+    let outcomes = Outcomes::new();
+    check("the last item has one taker", Bound::exhaustive(70), {
+        let outcomes = outcomes.clone();
+        move || {
+            let worker = Worker::with_capacity(1);
+            let stealer = worker.stealer();
+            let thief = thread::spawn(move || stealer.steal());
+            worker.push(0);
+            let popped = worker.pop();
+            let answer = match thief.join().unwrap() {
+                Steal::Empty => "empty",
+                Steal::Retry => "retry",
+                Steal::Success(0) => "took",
+                Steal::Success(_) => "read something else",
+            };
+            assert_eq!(worker.pop(), None);
+            outcomes.observe((popped, answer));
+        }
+    });
+    outcomes.assert_exactly([(Some(0), "empty"), (Some(0), "retry"), (None, "took")]);
+}
+
+/// Three threads: two thieves and the owner after one item. Nobody gets a copy, and one of the three gets it.
+#[test]
+fn two_thieves_and_the_owner_want_the_last_item() {
+    let outcomes = Outcomes::new();
+    check(
+        "owner and two thieves: the last item has one taker",
+        Bound::preemptions(3, 4_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let worker = Worker::with_capacity(1);
+                let first = thief(worker.stealer(), 1);
+                let second = thief(worker.stealer(), 1);
+                worker.push(0);
+                let own = drain(&worker);
+                let (first, second) = (first.join().unwrap(), second.join().unwrap());
+                assert_each_once(1, &[&own, &first, &second, &drain(&worker)]);
+                outcomes.observe((own.len(), first.len(), second.len()));
+            }
+        },
+    );
+    outcomes.assert_reached([(1, 0, 0), (0, 1, 0), (0, 0, 1)]);
+}
+
+/// Two threads: the owner pushes three and pops them all while a thief takes up to two. Every split of the items is
+/// reached, the thief's part is the oldest items in order, the owner's the youngest, backwards.
+#[test]
+fn owner_and_thief_meet_in_the_middle() {
+    let outcomes = Outcomes::new();
+    check(
+        "owner and one thief share three items",
+        Bound::preemptions(4, 13_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let worker = Worker::with_capacity(4);
+                let stolen = thief(worker.stealer(), 2);
+                for item in 0..3 {
+                    worker.push(item);
+                }
+                let own = drain(&worker);
+                let stolen = stolen.join().unwrap();
+                assert_each_once(3, &[&own, &stolen]);
+                assert_ascending(&stolen);
+                assert!(own.is_sorted_by(|a, b| a > b), "the owner's order: {own:?}");
+                outcomes.observe(stolen);
+            }
+        },
+    );
+    outcomes.assert_exactly([vec![], vec![0], vec![0, 1]]);
+}
+
+/// Two threads: five items, a thief takes half with one claim, the owner meanwhile pops four. This is the race that
+/// kills the textbook deque (see known_bugs_deque.rs): there the owner pops an item inside the half. A failure: an
+/// item with two takers.
+#[test]
+fn half_is_taken_while_the_owner_pops() {
+    let outcomes = Outcomes::new();
+    check("steal-half against pops", Bound::preemptions(4, 1_000), {
+        let outcomes = outcomes.clone();
+        move || {
+            let worker = Worker::with_capacity(8);
+            let stolen = half_thief(worker.stealer(), 8);
+            for item in 0..5 {
+                worker.push(item);
+            }
+            let own: Vec<_> = (0..4).filter_map(|_| worker.pop()).collect();
+            let stolen = stolen.join().unwrap();
+            assert_each_once(5, &[&own, &stolen, &drain(&worker)]);
+            assert_ascending(&stolen);
+            outcomes.observe(stolen.len());
+        }
+    });
+    outcomes.assert_exactly([0, 1, 2, 3]);
+}
+
+/// Three threads: a thief takes half, another takes single items, the owner pops. A failure: overlapping claims.
+#[test]
+fn half_and_single_thieves_do_not_overlap() {
+    check(
+        "steal-half, steal and pop: each item once",
+        Bound::preemptions(2, 50_000),
+        || {
+            let worker = Worker::with_capacity(4);
+            let half = half_thief(worker.stealer(), 8);
+            let single = thief(worker.stealer(), 2);
+            for item in 0..4 {
+                worker.push(item);
+            }
+            let own: Vec<_> = (0..2).filter_map(|_| worker.pop()).collect();
+            let (half, single) = (half.join().unwrap(), single.join().unwrap());
+            assert_ascending(&half);
+            assert_ascending(&single);
+            assert_each_once(4, &[&own, &half, &single, &drain(&worker)]);
+        },
+    );
+}
+
+/// Three threads: `limit` caps the half. Two thieves with limit 2 at six items: never more than two each.
+#[test]
+fn the_limit_is_kept() {
+    check("limit 2 is kept", Bound::preemptions(2, 500), || {
+        let worker = Worker::with_capacity(8);
+        let first = half_thief(worker.stealer(), 2);
+        let second = half_thief(worker.stealer(), 2);
+        for item in 0..6 {
+            worker.push(item);
+        }
+        let (first, second) = (first.join().unwrap(), second.join().unwrap());
+        assert!(first.len() <= 2 && second.len() <= 2);
+        assert_each_once(6, &[&first, &second, &drain(&worker)]);
+    });
+}
+
+/// Two threads: the owner pops an item and pushes another into the same slot, twice, while a thief is between its
+/// look and its claim. Without the tag the thief's claim would succeed on the new item although it looked at the
+/// old. A failure: a causality violation in the slot, or an item twice.
+#[test]
+fn a_slot_is_published_again() {
+    let outcomes = Outcomes::new();
+    check("pop, then push to the same slot", Bound::exhaustive(900), {
+        let outcomes = outcomes.clone();
+        move || {
+            let worker = Worker::with_capacity(1);
+            let stolen = thief(worker.stealer(), 1);
+            let mut own = Vec::new();
+            for item in 0..3 {
+                worker.push(item);
+                if item < 2 {
+                    own.extend(worker.pop());
+                }
+            }
+            let stolen = stolen.join().unwrap();
+            assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
+            outcomes.observe(stolen);
+        }
+    });
+    outcomes.assert_exactly([vec![], vec![0], vec![1], vec![2]]);
+}
+
+/// Two threads: a ring of one slot grows to four under a thief that takes twice. A failure: the thief reads a freed
+/// ring, or claims from the old ring an item that moved.
+#[test]
+fn the_ring_grows_under_a_thief() {
+    let outcomes = Outcomes::new();
+    check(
+        "growth from 1 to 4 while stealing",
+        Bound::preemptions(3, 10_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let worker = Worker::with_capacity(1);
+                let stolen = thief(worker.stealer(), 2);
+                for item in 0..3 {
+                    worker.push(item);
+                }
+                let stolen = stolen.join().unwrap();
+                assert_ascending(&stolen);
+                assert_each_once(3, &[&stolen, &drain(&worker)]);
+                outcomes.observe(stolen);
+            }
+        },
+    );
+    outcomes.assert_exactly([vec![], vec![0], vec![0, 1]]);
+}
+
+/// Three threads, growth under a thief of half and a thief of one. A failure as above, or two claims of one item on
+/// two rings.
+#[test]
+fn the_ring_grows_under_two_thieves() {
+    check(
+        "growth from 2 to 4 under two thieves",
+        Bound::preemptions(2, 1_000),
+        || {
+            let worker = Worker::with_capacity(2);
+            let half = half_thief(worker.stealer(), 8);
+            let single = thief(worker.stealer(), 1);
+            for item in 0..4 {
+                worker.push(item);
+            }
+            let (half, single) = (half.join().unwrap(), single.join().unwrap());
+            assert_ascending(&half);
+            assert_each_once(4, &[&half, &single, &drain(&worker)]);
+        },
+    );
+}
+
+/// Two threads: the deque is never empty once the first item is in, yet its ring is replaced twice. A thief that
+/// looks during a replacement is told to retry, never that there is nothing: it would go to sleep on that.
+#[test]
+fn a_closed_deque_does_not_look_empty() {
+    let outcomes = Outcomes::new();
+    check("no false emptiness", Bound::preemptions(4, 1_000), {
+        let outcomes = outcomes.clone();
+        move || {
+            let worker = Worker::with_capacity(1);
+            let stealer = worker.stealer();
+            worker.push(0);
+            let thief = thread::spawn(move || {
+                assert!(!stealer.is_empty(), "looks empty");
+                let answer = stealer.steal();
+                assert!(!answer.is_empty(), "empty answer");
+                answer.success()
+            });
+            worker.push(1);
+            worker.push(2);
+            let stolen = thief.join().unwrap();
+            outcomes.observe(stolen);
+        }
+    });
+    outcomes.assert_exactly([None, Some(0)]);
+}
+
+/// Two threads: a ring of two slots turns around twice while a thief takes what it can: slots are written again
+/// after the thief's reads, or the ring is replaced. A failure: a causality violation between the thief's read and
+/// the owner's next write of the slot.
+#[test]
+fn slots_are_reused_after_a_claim() {
+    let outcomes = Outcomes::new();
+    check(
+        "slot reuse behind a thief",
+        Bound::preemptions(3, 10_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let worker = Worker::with_capacity(2);
+                let stolen = thief(worker.stealer(), 3);
+                for item in 0..4 {
+                    worker.push(item);
+                }
+                let reused = worker.capacity() == 2;
+                let stolen = stolen.join().unwrap();
+                assert_ascending(&stolen);
+                assert_each_once(4, &[&stolen, &drain(&worker)]);
+                outcomes.observe(reused);
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
+}
+
+/// As above, with tag and index beginning just before `u32::MAX`, so that both wrap, and with pops and a claim of
+/// more than one. A failure: an item lost or doubled where a comparison forgot to wrap.
+#[test]
+fn tag_and_index_wrap_around() {
+    check("tag and index wrap", Bound::preemptions(3, 1_000), || {
+        let worker = Worker::starting_at(2, u32::MAX - 1);
+        let half = half_thief(worker.stealer(), 8);
+        let mut own = Vec::new();
+        for item in 0..4 {
+            worker.push(item);
+            if item == 1 {
+                own.extend(worker.pop());
+            }
+        }
+        own.extend(worker.pop());
+        let half = half.join().unwrap();
+        assert_ascending(&half);
+        assert_each_once(4, &[&own, &half, &drain(&worker)]);
+    });
+}
+
+/// Growth at the same place: the new ring's claims begin at an index that has just wrapped, or is about to.
+#[test]
+fn the_ring_grows_where_the_index_wraps() {
+    check("growth at the wrap", Bound::preemptions(3, 500), || {
+        let worker = Worker::starting_at(1, u32::MAX);
+        let stolen = thief(worker.stealer(), 2);
+        for item in 0..3 {
+            worker.push(item);
+        }
+        let stolen = stolen.join().unwrap();
+        assert_ascending(&stolen);
+        assert_each_once(3, &[&stolen, &drain(&worker)]);
+    });
+}
+
+/// An item that reports its end.
+struct Item {
+    id: usize,
+    ends: std::sync::Arc<StdMutex<Vec<usize>>>,
+    // A loom object: loom fails the model if it is leaked.
+    _alive: Arc<()>,
+}
+
+impl Drop for Item {
+    fn drop(&mut self) {
+        self.ends.lock().unwrap().push(self.id);
+    }
+}
+
+/// Three threads: the owner drops its end with items in it, while one thief is in the middle of a steal and another
+/// of half; the last handle to go is either's. Every item is dropped once; afterwards there is nothing to steal. A
+/// failure: a leak, a double drop, a ring freed under a thief.
+#[test]
+fn the_owner_goes_with_items_left() {
+    check(
+        "worker dropped with thieves in flight",
+        Bound::preemptions(2, 1_000),
+        || {
+            let ends = std::sync::Arc::new(StdMutex::new(Vec::new()));
+            let worker = Worker::with_capacity(2);
+            let single = worker.stealer();
+            let half = worker.stealer();
+            let single = thread::spawn(move || single.steal().success());
+            let half = thread::spawn(move || {
+                let own = Worker::with_capacity(1);
+                half.steal_half_into(&own, 8).success()
+            });
+            for id in 0..3 {
+                worker.push(Item {
+                    id,
+                    ends: ends.clone(),
+                    _alive: Arc::new(()),
+                });
+            }
+            let stealer = worker.stealer();
+            drop(worker);
+            assert!(stealer.steal().is_empty(), "an item after the owner's end");
+            drop(stealer);
+            drop((single.join().unwrap(), half.join().unwrap()));
+            let mut ends = ends.lock().unwrap().clone();
+            ends.sort_unstable();
+            assert_eq!(ends, [0, 1, 2], "each item ends once");
+        },
+    );
+}
+
+/// Three threads: what one thief took in one claim, a second takes from the first's deque, in the same order. A
+/// failure: loot out of order, or seen before it was written.
+#[test]
+fn loot_is_stolen_on_in_order() {
+    let outcomes = Outcomes::new();
+    check(
+        "loot stolen on, first in first out",
+        Bound::preemptions(3, 500),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let victim = Worker::with_capacity(8);
+                let own = Worker::with_capacity(4);
+                let second = thief(own.stealer(), 2);
+                let stealer = victim.stealer();
+                let first = thread::spawn(move || {
+                    let oldest = stealer.steal_half_into(&own, 8).success();
+                    (oldest, own)
+                });
+                for item in 0..6 {
+                    victim.push(item);
+                }
+                let (oldest, own) = first.join().unwrap();
+                let second = second.join().unwrap();
+                assert_ascending(&second);
+                let oldest: Vec<_> = oldest.into_iter().collect();
+                assert!(oldest.iter().all(|&item| item == 0));
+                assert!(
+                    second.first().is_none_or(|&item| item == 1),
+                    "not the oldest"
+                );
+                assert_each_once(6, &[&oldest, &second, &drain(&own), &drain(&victim)]);
+                outcomes.observe(second.len());
+            }
+        },
+    );
+    outcomes.assert_exactly([0, 1, 2]);
+}
+
+/// Three threads: two workers rob each other and the main thread robs one of them. Nobody holds anything while it
+/// waits, for nobody waits: a failure would be an item lost or doubled in a cycle of steals.
+#[test]
+fn workers_rob_each_other() {
+    check("mutual steal-half", Bound::exhaustive(130), || {
+        let left = Worker::with_capacity(2);
+        let right = Worker::with_capacity(2);
+        let (left_end, right_end) = (left.stealer(), right.stealer());
+        let other = thread::spawn(move || {
+            right.push(2);
+            right.push(3);
+            let taken: Vec<_> = left_end
+                .steal_half_into(&right, 8)
+                .success()
+                .into_iter()
+                .collect();
+            (taken, right)
+        });
+        left.push(0);
+        left.push(1);
+        let taken: Vec<_> = right_end
+            .steal_half_into(&left, 8)
+            .success()
+            .into_iter()
+            .collect();
+        let (others, right) = other.join().unwrap();
+        assert_each_once(4, &[&taken, &others, &drain(&left), &drain(&right)]);
+    });
+}
+
+/// Two threads, the idle handshake of a scheduler: the owner pushes, fences, looks for a sleeper; the sleeper announces
+/// itself, fences, looks for work. At least one sees the other. A failure is a lost wake-up: the sleeper finds the
+/// deque empty and the owner finds nobody asleep.
+#[test]
+fn a_sleeper_and_a_pusher_see_each_other() {
+    let outcomes = Outcomes::new();
+    check(
+        "push and is_empty with fences: no lost wake-up",
+        Bound::exhaustive(15),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let worker = Worker::with_capacity(1);
+                let stealer = worker.stealer();
+                let asleep = Arc::new(AtomicBool::new(false));
+                let sleeper = thread::spawn({
+                    let asleep = asleep.clone();
+                    move || {
+                        asleep.store(true, Ordering::Relaxed);
+                        fence(Ordering::SeqCst);
+                        !stealer.is_empty()
+                    }
+                });
+                worker.push(0);
+                fence(Ordering::SeqCst);
+                let woke = asleep.load(Ordering::Relaxed);
+                outcomes.observe((woke, sleeper.join().unwrap()));
+            }
+        },
+    );
+    outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
+}

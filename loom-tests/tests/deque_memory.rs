@@ -1,0 +1,126 @@
+//! The deque's memory: a thief that stops in the middle of a steal keeps one ring alive, not one per turn; and every
+//! ring is freed once.
+//!
+//! loom does not see plain allocations, so this file's allocator counts the rings: their slots, and nothing else
+//! here, are aligned to 512 bytes. loom runs a model's threads on one thread of the process: the counts are
+//! thread-local, one set per model.
+#![cfg(loom)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use filch_deque::Worker;
+use filch_sync::thread;
+use loom_tests::{Bound, Outcomes, check};
+
+/// An item that gives the slots their alignment.
+#[repr(align(512))]
+struct Wide(u32);
+
+thread_local! {
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+struct RingCounter;
+
+#[global_allocator]
+static ALLOCATOR: RingCounter = RingCounter;
+
+impl RingCounter {
+    fn count(layout: Layout, by: isize) {
+        if layout.align() == align_of::<Wide>() {
+            let live = LIVE.get() + by;
+            LIVE.set(live);
+            PEAK.set(PEAK.get().max(live));
+        }
+    }
+}
+
+// SAFETY: it passes everything on to the system's allocator, and allocates nothing while it counts.
+unsafe impl GlobalAlloc for RingCounter {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::count(layout, 1);
+        // SAFETY: the caller's promises, passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        Self::count(layout, -1);
+        // SAFETY: the caller's promises, passed on.
+        unsafe { System.dealloc(block, layout) };
+    }
+}
+
+/// Runs one execution and returns the most rings that were alive in it. Panics unless all are gone afterwards.
+fn most_rings(execution: impl FnOnce()) -> isize {
+    assert_eq!(LIVE.get(), 0);
+    PEAK.set(0);
+    execution();
+    assert_eq!(LIVE.get(), 0, "rings leaked, or freed twice");
+    PEAK.get()
+}
+
+/// Two threads: a thief claims one item and may stop before it says `done`, for as long as the owner runs. The owner
+/// turns its ring of two slots around four times (it takes from the top itself, so that nothing piles up). Claim: one
+/// replacement at most, two rings at any time. A failure: a ring per turn (a thief that never comes back would make
+/// memory grow without bound), or a ring freed under the thief.
+#[test]
+fn a_stalled_thief_keeps_one_ring() {
+    let outcomes = Outcomes::new();
+    check(
+        "two rings under a stalled thief",
+        Bound::preemptions(3, 500),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                outcomes.observe(most_rings(|| {
+                    let worker = Worker::with_capacity(2);
+                    let own = worker.stealer();
+                    let stealer = worker.stealer();
+                    let thief =
+                        thread::spawn(move || stealer.steal().success().map(|item: Wide| item.0));
+                    let mut taken = Vec::new();
+                    for item in 0..8 {
+                        worker.push(Wide(item));
+                        taken.extend(own.steal().success().map(|item| item.0));
+                    }
+                    assert_eq!(worker.capacity(), 2, "a slow thief is no reason to grow");
+                    taken.extend(thief.join().unwrap());
+                    taken.extend(std::iter::from_fn(|| worker.pop()).map(|item| item.0));
+                    taken.sort_unstable();
+                    assert!(taken.into_iter().eq(0..8));
+                }));
+            }
+        },
+    );
+    outcomes.assert_exactly([1, 2]);
+}
+
+/// Two threads: a ring grows from one slot to four under a thief that takes one item. Claim: three rings are alive
+/// at most (the thief's, the one being left, the new one), and once the thief has finished, the next time that room
+/// runs out leaves one. A failure: a leak, a double free, or a ring freed under the thief.
+#[test]
+fn outgrown_rings_are_freed() {
+    let outcomes = Outcomes::new();
+    check("outgrown rings are freed", Bound::preemptions(3, 500), {
+        let outcomes = outcomes.clone();
+        move || {
+            outcomes.observe(most_rings(|| {
+                let worker = Worker::with_capacity(1);
+                let stealer = worker.stealer();
+                let thief = thread::spawn(move || stealer.steal().is_success());
+                for item in 0..3 {
+                    worker.push(Wide(item));
+                }
+                let held = 3 - usize::from(thief.join().unwrap());
+                assert_eq!(worker.len(), held);
+                for item in 0..8 {
+                    worker.push(Wide(item));
+                }
+                assert_eq!(LIVE.get(), 1, "nobody holds the older rings");
+            }));
+        }
+    });
+    outcomes.assert_exactly([2, 3]);
+}

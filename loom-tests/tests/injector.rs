@@ -1,0 +1,381 @@
+//! The injector: every item arrives exactly once, in order; nothing that is there is called absent.
+//!
+//! Blocks have one or two slots here, so that a handful of operations crosses, recycles and burns them. Items are
+//! loom's `Track`: one that is lost or left behind fails the execution as a leak.
+#![cfg(loom)]
+
+mod crossing;
+
+use crossing::Crossing;
+use filch_injector::Injector;
+use filch_sync::atomic::{AtomicU32, Ordering, fence};
+use filch_sync::{Arc, thread};
+use loom::alloc::Track;
+use loom_tests::{Bound, Outcomes, check};
+
+type Queue<const BLOCK: usize> = Arc<Injector<Track<u32>, BLOCK>>;
+
+fn queue<const BLOCK: usize>(items: impl IntoIterator<Item = u32>) -> Queue<BLOCK> {
+    let queue = Injector::with_blocks();
+    for item in items {
+        queue.push(Track::new(item));
+    }
+    Arc::new(queue)
+}
+
+fn pop<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> Option<u32> {
+    queue.pop().map(Track::into_inner)
+}
+
+/// The whole batch, the returned item first.
+fn pop_batch<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>, more: usize) -> Vec<u32> {
+    let mut rest = Vec::new();
+    let first = queue.pop_batch(more, |item| rest.push(item.into_inner()));
+    first
+        .into_iter()
+        .map(Track::into_inner)
+        .chain(rest)
+        .collect()
+}
+
+fn drain<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> Vec<u32> {
+    std::iter::from_fn(|| pop(queue)).collect()
+}
+
+/// Starts a thread that pushes `items`, passing `crossing` before each.
+fn producer<const BLOCK: usize>(
+    queue: &Queue<BLOCK>,
+    crossing: &Crossing,
+    items: &'static [u32],
+) -> thread::JoinHandle<()> {
+    let (queue, crossing) = (queue.clone(), crossing.clone());
+    thread::spawn(move || {
+        for &item in items {
+            crossing.pass();
+            queue.push(Track::new(item));
+        }
+    })
+}
+
+/// Each item of `sent` is in `got` exactly once; items of one producer (same tens) that were got by one consumer are
+/// in order. `got` is a list per consumer.
+fn assert_delivered(sent: &[u32], got: &[&[u32]]) {
+    let mut all: Vec<u32> = got.concat();
+    all.sort_unstable();
+    assert_eq!(all, sent, "every item exactly once");
+    for consumer in got {
+        for producer in 0..10 {
+            let own = consumer.iter().filter(|&&item| item / 10 == producer);
+            assert!(own.is_sorted(), "out of order: {consumer:?}");
+        }
+    }
+}
+
+/// Threads: main takes, two producers push two items each over blocks of two. They race for slots, for the link to
+/// the second block, and with main, which may burn what they claim. Main takes three times, joins, and takes the rest.
+/// A failure: an item twice, never (a leak), or out of its producer's order.
+#[test]
+fn two_producers_and_a_consumer_cross_a_block() {
+    check(
+        "each item once, per-producer order",
+        Bound::preemptions(2, 1_000),
+        || {
+            let queue = queue::<2>([]);
+            let crossing = Crossing::new();
+            let producers = [
+                producer(&queue, &crossing, &[10, 11]),
+                producer(&queue, &crossing, &[20, 21]),
+            ];
+            let mut got = Vec::new();
+            for _ in 0..2 {
+                crossing.pass();
+                got.extend(pop(&queue));
+            }
+            for producer in producers {
+                producer.join().unwrap();
+            }
+            got.extend(drain(&queue));
+            assert_delivered(&[10, 11, 20, 21], &[&got]);
+        },
+    );
+}
+
+/// Threads: main and another take batches, a producer adds one item to a full block and one to the next. A batch is
+/// one claim: what the two get are two disjoint runs, each in order, and the runs' union begins with the oldest.
+/// A failure: a gap inside a batch, an item in both, or an older item after a newer one.
+#[test]
+fn batches_are_disjoint_runs() {
+    let outcomes = Outcomes::new();
+    check(
+        "a batch is a run of the queue",
+        Bound::preemptions(3, 500),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = queue::<3>([10, 11]);
+                let crossing = Crossing::new();
+                let producer = producer(&queue, &crossing, &[12]);
+                let consumer = thread::spawn({
+                    let (queue, crossing) = (queue.clone(), crossing.clone());
+                    move || {
+                        crossing.pass();
+                        pop_batch(&queue, 1)
+                    }
+                });
+                crossing.pass();
+                let own = pop_batch(&queue, 2);
+                let other = consumer.join().unwrap();
+                producer.join().unwrap();
+                let rest = drain(&queue);
+                for run in [&own, &other] {
+                    assert!(
+                        run.windows(2).all(|pair| pair[1] == pair[0] + 1),
+                        "a gap: {run:?}"
+                    );
+                }
+                assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
+                outcomes.observe((own, other, rest));
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (vec![10, 11, 12], vec![], vec![]),
+        (vec![10, 11], vec![], vec![12]),
+        (vec![10, 11], vec![12], vec![]),
+        (vec![12], vec![10, 11], vec![]),
+        (vec![], vec![10, 11], vec![12]),
+    ]);
+}
+
+/// Threads: main takes, a producer pushes one item into an empty block of two. Main may come between the producer's
+/// claim and its item: then the slot is burnt, main goes on and finds nothing, and the producer puts its item into the
+/// second slot. That this was reached shows in the next batch: an item pushed afterwards is not in the same block.
+/// A failure: the item is lost, or found in a slot that main has left.
+#[test]
+fn a_burnt_slot_is_its_producers_to_replace() {
+    let outcomes = Outcomes::new();
+    check(
+        "a burnt slot costs a slot, not an item",
+        Bound::exhaustive(30),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = queue::<2>([]);
+                let crossing = Crossing::new();
+                let producer = producer(&queue, &crossing, &[1]);
+                crossing.pass();
+                let first = pop(&queue);
+                producer.join().unwrap();
+                queue.push(Track::new(2));
+                let batch = pop_batch(&queue, 1);
+                let rest = drain(&queue);
+                outcomes.observe((first, batch, rest));
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (Some(1), vec![2], vec![]),
+        (None, vec![1, 2], vec![]),
+        // Burnt.
+        (None, vec![1], vec![2]),
+    ]);
+}
+
+/// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may burn the last slot
+/// of a block, so that the producer is the last to be done with it and must recycle it. A failure: a block that two
+/// recycle or that is recycled under the other's hands (a causality violation of its cells).
+#[test]
+fn a_producer_recycles_the_block_it_was_burnt_in() {
+    check(
+        "a burnt block is recycled once",
+        Bound::preemptions(4, 1_000),
+        || {
+            let queue = queue::<2>([]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[10, 11, 12]);
+            let mut got = Vec::new();
+            for _ in 0..3 {
+                crossing.pass();
+                got.extend(pop(&queue));
+            }
+            producer.join().unwrap();
+            got.extend(drain(&queue));
+            assert_eq!(got, [10, 11, 12]);
+        },
+    );
+}
+
+/// Threads: two producers push one item each, main pushes two and takes three, over blocks of one slot: each push
+/// links a block, each take past one recycles it. A producer that stalls with a position in a block finds it recycled,
+/// and perhaps prepared by the other for the same place in the queue. A failure: a link into a block that left the queue,
+/// seen as a lost item.
+#[test]
+fn a_stale_producer_cannot_link_to_a_recycled_block() {
+    check(
+        "a block's former life cannot be linked to",
+        Bound::preemptions(2, 1_000),
+        || {
+            let queue = queue::<1>([10]);
+            let crossing = Crossing::new();
+            let producers = [
+                producer(&queue, &crossing, &[20]),
+                producer(&queue, &crossing, &[30]),
+            ];
+            crossing.pass();
+            queue.push(Track::new(11));
+            crossing.pass();
+            queue.push(Track::new(12));
+            let mut got = Vec::new();
+            for _ in 0..3 {
+                got.extend(pop(&queue));
+            }
+            crossing.pass();
+            for producer in producers {
+                producer.join().unwrap();
+            }
+            got.extend(drain(&queue));
+            assert_delivered(&[10, 11, 12, 20, 30], &[&got]);
+        },
+    );
+}
+
+/// Threads: two consumers and a producer on blocks of one slot. The consumers race to leave the first block and to
+/// recycle it, while the producer wants a block. A failure: a head beyond the tail, an item twice, a block in two hands.
+#[test]
+fn two_consumers_leave_a_block() {
+    check(
+        "one consumer recycles the block",
+        Bound::preemptions(3, 1_000),
+        || {
+            let queue = queue::<1>([10]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[11, 12]);
+            let consumer = thread::spawn({
+                let (queue, crossing) = (queue.clone(), crossing.clone());
+                move || {
+                    crossing.pass();
+                    let first = pop(&queue);
+                    crossing.pass();
+                    first.into_iter().chain(pop(&queue)).collect::<Vec<_>>()
+                }
+            });
+            crossing.pass();
+            let mut own: Vec<_> = pop(&queue).into_iter().collect();
+            crossing.pass();
+            own.extend(pop(&queue));
+            let other = consumer.join().unwrap();
+            producer.join().unwrap();
+            let rest = drain(&queue);
+            assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
+        },
+    );
+}
+
+/// Threads: one producer pushes and says so; another pushes at the same time; main, if it has heard of the first push,
+/// takes. It must not hear "empty": the push was complete before. `BLOCK` decides whether the pushes link blocks or
+/// claim slots. A failure: `None`, or a length of nought, with an item there that main knows of.
+fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
+    let outcomes = Outcomes::new();
+    check("empty means empty", bound, {
+        let outcomes = outcomes.clone();
+        move || {
+            let queue = queue::<BLOCK>([]);
+            let (crossing, told) = (Crossing::new(), Arc::new(AtomicU32::new(0)));
+            let teller = thread::spawn({
+                let (queue, crossing, told) = (queue.clone(), crossing.clone(), told.clone());
+                move || {
+                    crossing.pass();
+                    queue.push(Track::new(10));
+                    // ORDERING: Release: pairs with the load below; the history says that the push was before.
+                    told.store(1, Ordering::Release);
+                }
+            });
+            let other = producer(&queue, &crossing, &[20]);
+            crossing.pass();
+            // ORDERING: Acquire: pairs with the store above.
+            let heard = told.load(Ordering::Acquire) == 1;
+            let empty = queue.is_empty();
+            let first = pop(&queue);
+            assert!(
+                !heard || (!empty && first.is_some()),
+                "an item was overlooked"
+            );
+            teller.join().unwrap();
+            other.join().unwrap();
+            let rest = drain(&queue);
+            assert_delivered(&[10, 20], &[&[first.as_slice(), &rest].concat()]);
+            outcomes.observe((heard, first));
+        }
+    });
+    outcomes.assert_exactly([
+        (false, None),
+        (false, Some(10)),
+        (false, Some(20)),
+        (true, Some(10)),
+        (true, Some(20)),
+    ]);
+}
+
+#[test]
+fn a_finished_push_is_never_missed_by_slots() {
+    a_finished_push_is_never_missed::<2>(Bound::preemptions(3, 1_000));
+}
+
+#[test]
+fn a_finished_push_is_never_missed_by_links() {
+    a_finished_push_is_never_missed::<1>(Bound::preemptions(3, 1_000));
+}
+
+/// Threads: main goes to sleep, a producer pushes. The handshake that the scheduler's idle protocol relies on: main
+/// announces, fences, looks; the producer pushes, fences, looks for the announcement. One must see the other.
+/// A failure: main sleeps beside an item that nobody wakes it for.
+#[test]
+fn a_sleeper_and_a_producer_see_each_other() {
+    let outcomes = Outcomes::new();
+    check(
+        "sleeper sees item or producer sees sleeper",
+        Bound::exhaustive(10),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = queue::<1>([]);
+                let asleep = Arc::new(AtomicU32::new(0));
+                let producer = thread::spawn({
+                    let (queue, asleep) = (queue.clone(), asleep.clone());
+                    move || {
+                        queue.push(Track::new(1));
+                        // ORDERING: SeqCst fence: pairs with the sleeper's: the push before this load.
+                        fence(Ordering::SeqCst);
+                        // ORDERING: Relaxed: ordered by the fence.
+                        asleep.load(Ordering::Relaxed) == 1
+                    }
+                });
+                // ORDERING: Relaxed: ordered by the fence.
+                asleep.fetch_add(1, Ordering::Relaxed);
+                // ORDERING: SeqCst fence: pairs with the producer's: the announcement before the look.
+                fence(Ordering::SeqCst);
+                let stays_awake = !queue.is_empty();
+                let wakes = producer.join().unwrap();
+                assert!(stays_awake || wakes, "a lost wake-up");
+                outcomes.observe((stays_awake, wakes));
+                assert_eq!(drain(&queue), [1]);
+            }
+        },
+    );
+    outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
+}
+
+/// Threads: a producer and a consumer; when both are done, main drops the queue with whatever is in it. Every item is
+/// dropped once, wherever it lies. A failure: a leak, or an item that is freed twice.
+#[test]
+fn items_left_in_the_queue_are_dropped() {
+    check("the queue drops what it has", Bound::exhaustive(20), || {
+        let queue = queue::<2>([10]);
+        let crossing = Crossing::new();
+        let producer = producer(&queue, &crossing, &[11, 12]);
+        crossing.pass();
+        drop(queue.pop());
+        producer.join().unwrap();
+        drop(queue);
+    });
+}

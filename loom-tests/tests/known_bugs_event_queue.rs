@@ -1,0 +1,258 @@
+//! Ways to get an event queue wrong, each in a small copy of it, and each caught.
+//!
+//! The copy keeps what the bugs are about: a tail that is claimed by CAS, slots with a flag, a consumer that passes over
+//! slots that are not full. It has a fixed number of slots, and no blocks but in the last bug.
+#![cfg(loom)]
+
+use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, check, refute};
+
+/// What a copy does differently from the real queue; [`Self::RIGHT`] is what it does.
+#[derive(Clone, Copy)]
+struct Variant {
+    fill: Ordering,
+    claim: Ordering,
+    /// Look at slots up to where the tail was when the drain began, and not at what is claimed meanwhile.
+    snapshot: bool,
+    close: fn(&AtomicUsize),
+}
+
+const CLOSED: usize = 8;
+
+impl Variant {
+    const RIGHT: Self = Self {
+        fill: Ordering::Release,
+        claim: Ordering::AcqRel,
+        snapshot: true,
+        close: |tail| {
+            tail.fetch_or(CLOSED, Ordering::Release);
+        },
+    };
+}
+
+struct Slot {
+    full: AtomicBool,
+    value: UnsafeCell<char>,
+}
+
+struct Queue {
+    variant: Variant,
+    tail: AtomicUsize,
+    slots: [Slot; 2],
+    /// Where each call begins with an RMW, so that loom considers a switch there.
+    schedule: AtomicUsize,
+}
+
+impl Queue {
+    fn new(variant: Variant) -> Arc<Self> {
+        Arc::new(Self {
+            variant,
+            tail: AtomicUsize::new(0),
+            schedule: AtomicUsize::new(0),
+            slots: [(); 2].map(|()| Slot {
+                full: AtomicBool::new(false),
+                value: UnsafeCell::new('-'),
+            }),
+        })
+    }
+
+    fn push(&self, event: char) -> Result<(), char> {
+        self.schedule.fetch_add(1, Ordering::Relaxed);
+        let mut tail = self.tail.load(Ordering::Acquire);
+        while tail & CLOSED == 0 {
+            let claim = self.variant.claim;
+            match self
+                .tail
+                .compare_exchange(tail, tail + 1, claim, Ordering::Acquire)
+            {
+                Ok(_) => {
+                    let slot = &self.slots[tail];
+                    // SAFETY: claimed by this thread alone; the consumer waits for the flag.
+                    slot.value.with_mut(|value| unsafe { *value = event });
+                    slot.full.store(true, self.variant.fill);
+                    return Ok(());
+                }
+                Err(now) => tail = now,
+            }
+        }
+        Err(event)
+    }
+
+    /// Delivers the full slots among those that `taken` does not name.
+    fn drain(&self, taken: &mut [bool; 2]) -> Vec<char> {
+        self.schedule.fetch_add(1, Ordering::Relaxed);
+        let claimed = || self.tail.load(Ordering::Acquire) & !CLOSED;
+        let snapshot = claimed();
+        let mut events = Vec::new();
+        let mut index = 0;
+        while index
+            < if self.variant.snapshot {
+                snapshot
+            } else {
+                claimed()
+            }
+        {
+            let slot = &self.slots[index];
+            if !taken[index] && slot.full.load(Ordering::Acquire) {
+                taken[index] = true;
+                // SAFETY: the flag says that the producer is done.
+                events.push(slot.value.with(|value| unsafe { *value }));
+            }
+            index += 1;
+        }
+        events
+    }
+}
+
+/// A pushes `x` and tells B, which pushes `y`; both are drained, `y` never first.
+fn told_push(variant: Variant) {
+    let queue = Queue::new(variant);
+    let told = Arc::new(AtomicBool::new(false));
+    let a = thread::spawn({
+        let (queue, told) = (queue.clone(), told.clone());
+        move || {
+            queue.push('x').unwrap();
+            told.store(true, Ordering::Release);
+        }
+    });
+    let b = thread::spawn({
+        let queue = queue.clone();
+        move || {
+            if told.load(Ordering::Acquire) {
+                queue.push('y').unwrap();
+            }
+        }
+    });
+    let mut taken = [false; 2];
+    let mut events = queue.drain(&mut taken);
+    a.join().unwrap();
+    b.join().unwrap();
+    events.extend(queue.drain(&mut taken));
+    assert!(matches!(events[..], ['x'] | ['x', 'y']), "overtaken");
+}
+
+/// The control: without a bug, the copy does what the others fail at.
+#[test]
+fn the_copy_without_a_bug_holds() {
+    check(
+        "an event is never delivered before one that its producer knew to be pushed",
+        Bound::preemptions(3, 100),
+        || told_push(Variant::RIGHT),
+    );
+}
+
+/// A drain that goes on to slots that were claimed after it began: it passes over `x`, whose push is under way; `x` is
+/// completed, B learns of it, claims and fills the next slot; and the drain delivers `y`.
+#[test]
+fn a_drain_without_a_snapshot_lets_a_later_push_overtake() {
+    refute(
+        "a drain that follows the moving tail keeps the order",
+        "overtaken",
+        Bound::preemptions(3, 2),
+        || {
+            told_push(Variant {
+                snapshot: false,
+                ..Variant::RIGHT
+            });
+        },
+    );
+}
+
+/// A claim that does not release: the snapshot shows B's claim, and not yet that the slot before it is full.
+#[test]
+fn a_claim_that_does_not_release_lets_a_later_push_overtake() {
+    refute(
+        "a claim needs to acquire only",
+        "overtaken",
+        Bound::preemptions(3, 2),
+        || {
+            told_push(Variant {
+                claim: Ordering::Acquire,
+                ..Variant::RIGHT
+            });
+        },
+    );
+}
+
+/// A flag that is stored relaxed: the consumer sees the slot full, and reads it while it is written.
+#[test]
+fn a_relaxed_flag_publishes_nothing() {
+    refute(
+        "the flag of a slot can be stored relaxed",
+        "Causality violation",
+        Bound::preemptions(3, 2),
+        || {
+            told_push(Variant {
+                fill: Ordering::Relaxed,
+                ..Variant::RIGHT
+            });
+        },
+    );
+}
+
+/// Closing by a load and a store: a claim between the two is undone, and its slot given out twice or never drained.
+#[test]
+fn a_close_by_store_undoes_a_claim() {
+    refute(
+        "the queue can be closed by a load and a store",
+        "an accepted event was lost",
+        Bound::preemptions(3, 2),
+        || {
+            let queue = Queue::new(Variant {
+                close: |tail| {
+                    let word = tail.load(Ordering::Acquire);
+                    tail.store(word | CLOSED, Ordering::Release);
+                },
+                ..Variant::RIGHT
+            });
+            let producer = thread::spawn({
+                let queue = queue.clone();
+                move || queue.push('x').is_ok()
+            });
+            (queue.variant.close)(&queue.tail);
+            let accepted = producer.join().unwrap();
+            let events = queue.drain(&mut [false; 2]);
+            assert_eq!(
+                events.len(),
+                usize::from(accepted),
+                "an accepted event was lost"
+            );
+        },
+    );
+}
+
+/// A list of blocks whose back link is written after the block is installed: the consumer finds the new block as the
+/// tail, and no way from there to the one that it knows.
+#[test]
+fn a_link_written_after_the_installation_is_missing() {
+    refute(
+        "a block can be linked after it was installed",
+        "Causality violation",
+        Bound::preemptions(3, 2),
+        || {
+            struct Block {
+                prev: UnsafeCell<usize>,
+            }
+            // Block 0 is the one that the consumer knows; the tail is the number of the last block.
+            let blocks = Arc::new([0, 0].map(|prev| Block {
+                prev: UnsafeCell::new(prev),
+            }));
+            let tail = Arc::new(AtomicUsize::new(0));
+            let producer = thread::spawn({
+                let (blocks, tail) = (blocks.clone(), tail.clone());
+                move || {
+                    let prev = tail.swap(1, Ordering::AcqRel);
+                    // SAFETY: the bug: the consumer can reach the block already.
+                    blocks[1].prev.with_mut(|cell| unsafe { *cell = prev });
+                }
+            });
+            if tail.load(Ordering::Acquire) == 1 {
+                // SAFETY: the bug's other half.
+                assert_eq!(blocks[1].prev.with(|prev| unsafe { *prev }), 0);
+            }
+            producer.join().unwrap();
+        },
+    );
+}

@@ -1,0 +1,201 @@
+//! Broken parkers, each with the mistake that one is tempted to make; the models must catch all of
+//! them.
+#![cfg(loom)]
+
+use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use filch_sync::{Arc, Mutex, thread};
+use loom_tests::{Bound, refute};
+
+const EMPTY: u32 = 0;
+const NOTIFIED: u32 = 1;
+const PARKED: u32 = 2;
+
+/// Where the broken parker differs from the real one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bug {
+    /// `unpark` notifies without having taken the lock.
+    NotifyWithoutLock,
+    /// `unpark` leaves a token that is there alone.
+    LookBeforeLeaving,
+    /// `park` looks for a token, and then announces its sleep by a store.
+    AnnounceByStore,
+    /// After the time is up the sleep is called off by a store.
+    WithdrawByStore,
+}
+
+/// A parker whose condition variable is a flag, and whose sleep is a return: a real deadlock makes
+/// loom abort the process, and a test could not tell what it caught. Who sleeps at the end, and was
+/// not notified, sleeps for ever.
+struct Toy {
+    bug: Bug,
+    state: AtomicU32,
+    lock: Mutex<()>,
+    /// 1 while the parker waits for a notification.
+    waiting: AtomicU32,
+}
+
+impl Toy {
+    fn new(bug: Bug) -> Arc<Self> {
+        Arc::new(Self {
+            bug,
+            state: AtomicU32::new(EMPTY),
+            lock: Mutex::new(()),
+            waiting: AtomicU32::new(0),
+        })
+    }
+
+    fn take(&self) -> bool {
+        self.state
+            .compare_exchange(NOTIFIED, EMPTY, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// Whether there was a token.
+    fn announce(&self) -> bool {
+        if self.bug == Bug::AnnounceByStore {
+            if self.take() {
+                return true;
+            }
+            self.state.store(PARKED, Ordering::Release);
+            return false;
+        }
+        self.state
+            .compare_exchange(EMPTY, PARKED, Ordering::AcqRel, Ordering::Acquire)
+            .is_err()
+            && self.state.swap(EMPTY, Ordering::AcqRel) == NOTIFIED
+    }
+
+    /// Whether it took a token; else it sleeps.
+    fn park(&self) -> bool {
+        if self.take() {
+            return true;
+        }
+        let _guard = self.lock.lock().unwrap();
+        if self.announce() {
+            return true;
+        }
+        // The wait begins, and lets go of the lock: one step.
+        self.waiting.store(1, Ordering::Relaxed);
+        false
+    }
+
+    /// A timed sleep whose time is up at once; whether it took a token.
+    fn park_shortly(&self) -> bool {
+        if self.take() {
+            return true;
+        }
+        let guard = self.lock.lock().unwrap();
+        if self.announce() {
+            return true;
+        }
+        drop(guard);
+        let _guard = self.lock.lock().unwrap();
+        let took = self.take();
+        if !took {
+            self.state.store(EMPTY, Ordering::Release);
+        }
+        took
+    }
+
+    fn unpark(&self) {
+        if self.bug == Bug::LookBeforeLeaving && self.state.load(Ordering::Acquire) == NOTIFIED {
+            return;
+        }
+        if self.state.swap(NOTIFIED, Ordering::AcqRel) == PARKED {
+            if self.bug != Bug::NotifyWithoutLock {
+                drop(self.lock.lock().unwrap());
+            }
+            // Wakes whoever waits now, and has no memory.
+            self.waiting.swap(0, Ordering::AcqRel);
+        }
+    }
+
+    /// All others have ended: a sleeper that was not notified never will be.
+    fn assert_awake(&self) {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        assert_eq!(waiting, 0, "nobody wakes the sleeper");
+    }
+}
+
+/// One sleep, one token.
+fn one_token(bug: Bug) {
+    let toy = Toy::new(bug);
+    let waker = thread::spawn({
+        let toy = Arc::clone(&toy);
+        move || toy.unpark()
+    });
+    toy.park();
+    waker.join().unwrap();
+    toy.assert_awake();
+}
+
+/// The notification comes after the announcement and before the wait, where nobody hears it.
+#[test]
+fn a_notification_without_the_lock() {
+    refute(
+        "unpark notifies without the lock",
+        "nobody wakes the sleeper",
+        Bound::exhaustive(2),
+        || one_token(Bug::NotifyWithoutLock),
+    );
+}
+
+/// The token comes between the look and the store, which puts it out.
+#[test]
+fn an_announcement_by_store() {
+    refute(
+        "park announces by a store",
+        "nobody wakes the sleeper",
+        Bound::exhaustive(2),
+        || one_token(Bug::AnnounceByStore),
+    );
+}
+
+/// The token comes after the last look and before the store, which puts it out: the next sleep
+/// never ends.
+#[test]
+fn a_sleep_called_off_by_store() {
+    refute(
+        "a timed sleep is called off by a store",
+        "nobody wakes the sleeper",
+        Bound::exhaustive(2),
+        || {
+            let toy = Toy::new(Bug::WithdrawByStore);
+            let waker = thread::spawn({
+                let toy = Arc::clone(&toy);
+                move || toy.unpark()
+            });
+            if !toy.park_shortly() {
+                toy.park();
+            }
+            waker.join().unwrap();
+            toy.assert_awake();
+        },
+    );
+}
+
+/// A token lies there. A second unparker leaves an item, finds the token, and leaves it alone; the
+/// parker takes it, does not see the item, and sleeps beside it.
+#[test]
+fn a_token_that_is_not_left_again() {
+    refute(
+        "unpark looks, and leaves a token alone",
+        "nobody wakes the sleeper",
+        Bound::exhaustive(2),
+        || {
+            let toy = Toy::new(Bug::LookBeforeLeaving);
+            toy.unpark();
+            let item = Arc::new(AtomicUsize::new(0));
+            let waker = thread::spawn({
+                let (toy, item) = (Arc::clone(&toy), Arc::clone(&item));
+                move || {
+                    item.store(1, Ordering::Relaxed);
+                    toy.unpark();
+                }
+            });
+            while item.load(Ordering::Relaxed) == 0 && toy.park() {}
+            waker.join().unwrap();
+            toy.assert_awake();
+        },
+    );
+}

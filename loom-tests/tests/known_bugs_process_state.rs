@@ -1,0 +1,187 @@
+//! Broken process states, each with the mistake that one is tempted to make; the models must catch
+//! all of them.
+//!
+//! The toy is that of `process_state`, cut down to one process that is idle or not, and messages.
+#![cfg(loom)]
+
+use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, refute};
+
+const MESSAGE: u32 = 1;
+const AWAITS_MESSAGE: u32 = 2;
+const READY: u32 = MESSAGE | AWAITS_MESSAGE;
+
+/// Where the broken word differs from the real one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bug {
+    /// `wake` looks first, and writes only if the flag is not set.
+    WakeLoads,
+    /// Letting go is a load and a store.
+    LetGoStores,
+    /// `wake` tests whether the process is waiting, and sets the flag after that.
+    FlagAfterTest,
+    /// `start` drains first, and then consumes the flag.
+    DrainThenStart,
+}
+
+struct Toy {
+    bug: Bug,
+    word: AtomicU32,
+    entries: AtomicUsize,
+    events: [AtomicUsize; 2],
+    seen: [AtomicUsize; 2],
+}
+
+impl Toy {
+    fn new(bug: Bug, word: u32) -> Arc<Self> {
+        Arc::new(Self {
+            bug,
+            word: AtomicU32::new(word),
+            entries: AtomicUsize::new(usize::from(word == READY)),
+            events: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            seen: [AtomicUsize::new(0), AtomicUsize::new(0)],
+        })
+    }
+
+    fn enqueue(&self) {
+        // ORDERING: AcqRel, unlike in the models of the real word: here the queue shall not be to
+        // blame.
+        let before = self.entries.fetch_add(1, Ordering::AcqRel);
+        assert_eq!(before, 0, "enqueued twice");
+    }
+
+    fn send(&self, event: usize) {
+        self.events[event].store(1, Ordering::Relaxed);
+        let old = match self.bug {
+            Bug::WakeLoads => {
+                let old = self.word.load(Ordering::Acquire);
+                if old & MESSAGE != 0 {
+                    return;
+                }
+                self.word.fetch_or(MESSAGE, Ordering::AcqRel)
+            }
+            Bug::FlagAfterTest => {
+                let old = self.word.load(Ordering::Acquire);
+                self.word.fetch_or(MESSAGE, Ordering::AcqRel);
+                old
+            }
+            Bug::LetGoStores | Bug::DrainThenStart => self.word.fetch_or(MESSAGE, Ordering::AcqRel),
+        };
+        if old == AWAITS_MESSAGE {
+            self.enqueue();
+        }
+    }
+
+    fn drain(&self) {
+        for (event, seen) in self.events.iter().zip(&self.seen) {
+            if event.load(Ordering::Relaxed) == 1 {
+                seen.store(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Runs one turn, idle after it, if the process is queued.
+    fn turn(&self) -> bool {
+        if self.entries.swap(0, Ordering::AcqRel) == 0 {
+            return false;
+        }
+        if self.bug == Bug::DrainThenStart {
+            self.drain();
+            self.word.swap(0, Ordering::AcqRel);
+        } else {
+            self.word.swap(0, Ordering::AcqRel);
+            self.drain();
+        }
+        let old = if self.bug == Bug::LetGoStores {
+            let old = self.word.load(Ordering::Acquire);
+            self.word.store(old | AWAITS_MESSAGE, Ordering::Release);
+            old
+        } else {
+            self.word.fetch_or(AWAITS_MESSAGE, Ordering::AcqRel)
+        };
+        if old & MESSAGE != 0 {
+            self.enqueue();
+        }
+        true
+    }
+}
+
+/// A process that is Ready, a worker that runs it, and a waker; afterwards the queue runs dry.
+fn a_message_beside_a_turn(bug: Bug) {
+    let toy = Toy::new(bug, READY);
+    let worker = thread::spawn({
+        let toy = Arc::clone(&toy);
+        move || assert!(toy.turn())
+    });
+    toy.send(0);
+    worker.join().unwrap();
+    while toy.turn() {}
+    let seen = toy.seen[0].load(Ordering::Relaxed);
+    assert_eq!(seen, 1, "the wake-up was lost");
+}
+
+/// The process is Ready with its flag set. The waker's load is from before `start`, or its push is
+/// not visible to the drain: "somebody will see it", and nobody does.
+#[test]
+fn a_wake_that_only_looks() {
+    refute(
+        "wake is a load when the flag is set",
+        "the wake-up was lost",
+        Bound::exhaustive(2),
+        || a_message_beside_a_turn(Bug::WakeLoads),
+    );
+}
+
+/// The flag is set between the worker's load and its store, which puts it out again.
+#[test]
+fn letting_go_by_load_and_store() {
+    refute(
+        "letting go is a load and a store",
+        "the wake-up was lost",
+        Bound::exhaustive(2),
+        || a_message_beside_a_turn(Bug::LetGoStores),
+    );
+}
+
+/// The waker finds the process running, so it need not enqueue; the worker lets go, and sees no
+/// flag; then the flag comes.
+#[test]
+fn a_flag_set_after_the_test() {
+    refute(
+        "wake tests, then sets the flag",
+        "the wake-up was lost",
+        Bound::exhaustive(2),
+        || a_message_beside_a_turn(Bug::FlagAfterTest),
+    );
+}
+
+/// The event comes after the drain, its flag before `start`, which consumes it.
+#[test]
+fn draining_before_start() {
+    refute(
+        "a turn drains, then starts",
+        "the wake-up was lost",
+        Bound::exhaustive(2),
+        || a_message_beside_a_turn(Bug::DrainThenStart),
+    );
+}
+
+/// Two wakers test, both find the process waiting, both enqueue it.
+#[test]
+fn a_test_that_two_wakers_pass() {
+    refute(
+        "two wakers test, then set the flag",
+        "enqueued twice",
+        Bound::exhaustive(2),
+        || {
+            let toy = Toy::new(Bug::FlagAfterTest, AWAITS_MESSAGE);
+            let other = thread::spawn({
+                let toy = Arc::clone(&toy);
+                move || toy.send(0)
+            });
+            toy.send(1);
+            other.join().unwrap();
+        },
+    );
+}

@@ -1,0 +1,164 @@
+//! The textbook ways to lose a wake-up, each caught. The protocol here is the idle list reduced to one flag.
+#![cfg(loom)]
+
+use filch_sync::atomic::{AtomicBool, Ordering, fence};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, check, refute};
+
+#[derive(Default)]
+struct Pool {
+    task: AtomicBool,
+    idle: AtomicBool,
+    token: AtomicBool,
+    searching: AtomicBool,
+}
+
+impl Pool {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            task: AtomicBool::new(false),
+            idle: AtomicBool::new(false),
+            token: AtomicBool::new(false),
+            searching: AtomicBool::new(false),
+        })
+    }
+
+    fn assert_not_lost(&self) {
+        assert!(
+            self.token.load(Ordering::Relaxed),
+            "a task is there and its processor sleeps"
+        );
+    }
+}
+
+fn race(producer: fn(&Pool), sleeper: fn(&Pool)) {
+    let pool = Pool::new();
+    let sleeping = thread::spawn({
+        let pool = pool.clone();
+        move || sleeper(&pool)
+    });
+    producer(&pool);
+    sleeping.join().unwrap();
+    pool.assert_not_lost();
+}
+
+/// Publish; fence; wake whoever is idle.
+fn correct_producer(pool: &Pool) {
+    pool.task.store(true, Ordering::Release);
+    fence(Ordering::SeqCst);
+    if pool.idle.load(Ordering::Acquire) {
+        pool.token.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Register; fence; look once more.
+fn correct_sleeper(pool: &Pool) {
+    pool.idle.store(true, Ordering::Release);
+    fence(Ordering::SeqCst);
+    if pool.task.load(Ordering::Acquire) {
+        pool.token.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The control: the same model with nothing wrong holds, so what the others catch is their mistake.
+#[test]
+fn with_both_fences_nothing_is_lost() {
+    check(
+        "publish, fence, look; register, fence, look",
+        Bound::exhaustive(10),
+        || {
+            race(correct_producer, correct_sleeper);
+        },
+    );
+}
+
+/// Mistake: the producer has no fence. Its store may still be on its way when it reads the flag: release and
+/// acquire order neither a store before a later load.
+#[test]
+fn producer_without_a_fence() {
+    refute(
+        "publish, look for idlers, no fence between",
+        "its processor sleeps",
+        Bound::exhaustive(2),
+        || {
+            race(
+                |pool| {
+                    pool.task.store(true, Ordering::Release);
+                    if pool.idle.load(Ordering::Acquire) {
+                        pool.token.store(true, Ordering::Relaxed);
+                    }
+                },
+                correct_sleeper,
+            );
+        },
+    );
+}
+
+/// Mistake: the sleeper has no fence. The same, mirrored.
+#[test]
+fn sleeper_without_a_fence() {
+    refute(
+        "register, look again, no fence between",
+        "its processor sleeps",
+        Bound::exhaustive(2),
+        || {
+            race(correct_producer, |pool| {
+                pool.idle.store(true, Ordering::Release);
+                if pool.task.load(Ordering::Acquire) {
+                    pool.token.store(true, Ordering::Relaxed);
+                }
+            });
+        },
+    );
+}
+
+/// Mistake: the sleeper looks first and registers afterwards. Fences do not help: the task comes in between.
+#[test]
+fn look_before_registering() {
+    refute(
+        "look, then register",
+        "its processor sleeps",
+        Bound::exhaustive(2),
+        || {
+            race(correct_producer, |pool| {
+                let task = pool.task.load(Ordering::Acquire);
+                fence(Ordering::SeqCst);
+                pool.idle.store(true, Ordering::Release);
+                if task {
+                    pool.token.store(true, Ordering::Relaxed);
+                }
+            });
+        },
+    );
+}
+
+/// Mistake: a searcher that found a task runs it without waking anybody. The producer that saw it searching relied on it, and
+/// its own task waits for the end of the other.
+#[test]
+fn the_last_searcher_just_runs() {
+    refute(
+        "stop searching, wake nobody",
+        "its processor sleeps",
+        Bound::exhaustive(2),
+        || {
+            let pool = Pool::new();
+            pool.idle.store(true, Ordering::Relaxed);
+            pool.searching.store(true, Ordering::Relaxed);
+            let producer = thread::spawn({
+                let pool = pool.clone();
+                move || {
+                    pool.task.store(true, Ordering::Release);
+                    fence(Ordering::SeqCst);
+                    if !pool.searching.load(Ordering::Acquire) && pool.idle.load(Ordering::Acquire)
+                    {
+                        pool.token.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+            // It has found another task, and goes off to run it.
+            pool.searching.store(false, Ordering::Release);
+            producer.join().unwrap();
+            pool.assert_not_lost();
+        },
+    );
+}

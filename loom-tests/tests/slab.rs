@@ -1,0 +1,255 @@
+//! The slab: an index has one owner, and what its last owner did is seen by the next.
+#![cfg(loom)]
+
+mod crossing;
+
+use crossing::Crossing;
+use filch_slab::Slab;
+use filch_sync::atomic::{AtomicU32, Ordering};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+/// A value that only the owner of its index may touch; loom fails an execution in which two do.
+struct Owned(UnsafeCell<u32>);
+
+// SAFETY: the models touch the cell only while they own its index, which is the claim under test.
+unsafe impl Sync for Owned {}
+
+fn owned(_index: u32) -> Owned {
+    Owned(UnsafeCell::new(0))
+}
+
+/// Adds one to the value at `index`, and gives it as it was.
+fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
+    slab.get(index).unwrap().0.with_mut(|value| {
+        // SAFETY: the caller owns `index`; `release` to `allocate` is the edge from the owner before.
+        unsafe {
+            *value += 1;
+            *value - 1
+        }
+    })
+}
+
+/// Threads: main, one other. Both take the first slot of an empty slab, so both construct its page, and both want
+/// index 0. One page must win, the other must go; the indices must be 0 and 1. A failure: an index twice, a write to
+/// a page that is gone, or a page that leaks (each value has a loom `Arc` in it, which loom counts).
+#[test]
+fn two_threads_install_the_first_page() {
+    let outcomes = Outcomes::new();
+    check(
+        "one page is installed, indices are distinct",
+        Bound::exhaustive(50),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let slab = Arc::new(Slab::new(|index| (Arc::new(()), AtomicU32::new(index))));
+                let other = thread::spawn({
+                    let slab = slab.clone();
+                    move || {
+                        let index = slab.allocate().unwrap();
+                        // ORDERING: Relaxed: the page edge alone must show the constructed value.
+                        assert_eq!(slab.get(index).unwrap().1.load(Ordering::Relaxed), index);
+                        index
+                    }
+                });
+                let own = slab.allocate().unwrap();
+                // ORDERING: Relaxed: as above.
+                assert_eq!(slab.get(own).unwrap().1.load(Ordering::Relaxed), own);
+                outcomes.observe((own, other.join().unwrap()));
+            }
+        },
+    );
+    outcomes.assert_exactly([(0, 1), (1, 0)]);
+}
+
+/// Threads: main, two others. Slots 0 and 1 are free, 0 on top. One thread allocates: it reads top 0 and its link 1,
+/// and stalls. The other allocates 0 and 1, and gives 0 back. Top is 0 again, but 1 is taken. The first thread's
+/// exchange must fail; it then gets 0, and the next `allocate` must not give out 1. A failure: index 1 has two owners
+/// (a causality violation of its cell), or the list's contents are wrong at the end.
+#[test]
+fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
+    let outcomes = Outcomes::new();
+    check("no index has two owners (ABA)", Bound::exhaustive(500), {
+        let outcomes = outcomes.clone();
+        move || {
+            let slab = Arc::new(Slab::with_limit(owned, 3));
+            for _ in 0..3 {
+                slab.allocate().unwrap();
+            }
+            for index in [2, 1, 0] {
+                slab.release(index);
+            }
+            let crossing = Crossing::new();
+            let stalled = thread::spawn({
+                let (slab, crossing) = (slab.clone(), crossing.clone());
+                move || {
+                    crossing.pass();
+                    let index = slab.allocate().unwrap();
+                    bump(&slab, index);
+                    index
+                }
+            });
+            let first = slab.allocate().unwrap();
+            crossing.pass();
+            let second = slab.allocate().unwrap();
+            bump(&slab, first);
+            bump(&slab, second);
+            slab.release(first);
+            crossing.pass();
+            let third = slab.allocate().ok();
+            if let Some(third) = third {
+                bump(&slab, third);
+                assert_ne!(third, second, "an index with two owners");
+            }
+            let other = stalled.join().unwrap();
+            assert_ne!(other, second, "an index with two owners");
+            assert_ne!(third, Some(other), "an index with two owners");
+            outcomes.observe((first, second, third, other));
+        }
+    });
+    outcomes.assert_reached([
+        // The other came before, in the middle (then it may have got the index that was released), and after.
+        (1, 2, Some(1), 0),
+        (0, 2, Some(0), 1),
+        (0, 1, Some(2), 0),
+        (0, 1, Some(0), 2),
+    ]);
+}
+
+/// Threads: main, two others. Two allocate while one releases, with slots for all. Every index must have one owner,
+/// who sees what the last owner wrote. A failure: a causality violation of a cell, or a lost increment.
+#[test]
+fn two_allocate_while_one_releases() {
+    check(
+        "release happens before allocate",
+        Bound::preemptions(3, 20_000),
+        || {
+            let slab = Arc::new(Slab::with_limit(owned, 4));
+            let mine = [slab.allocate().unwrap(), slab.allocate().unwrap()];
+            let others: Vec<_> = (0..2)
+                .map(|_| {
+                    let slab = slab.clone();
+                    thread::spawn(move || {
+                        let index = slab.allocate().unwrap();
+                        bump(&slab, index);
+                        slab.release(index);
+                    })
+                })
+                .collect();
+            for index in mine {
+                bump(&slab, index);
+                slab.release(index);
+            }
+            for other in others {
+                other.join().unwrap();
+            }
+            // All is free, each index once, and no increment was lost.
+            let mut all: Vec<_> = (0..slab.high_water())
+                .map(|_| slab.allocate().unwrap())
+                .collect();
+            let bumps: u32 = all.iter().map(|&index| bump(&slab, index)).sum();
+            assert_eq!(bumps, 4);
+            all.sort_unstable();
+            assert_eq!(all, (0..slab.high_water()).collect::<Vec<_>>());
+        },
+    );
+}
+
+/// Threads: main, one other, on a slab of one slot. Main owns it, writes, and gives it back while the other tries to
+/// get it. It must fail, or see what main wrote. A failure: a causality violation, or a value other than 1.
+#[test]
+fn the_next_owner_sees_what_the_last_one_did() {
+    let outcomes = Outcomes::new();
+    check(
+        "release happens before allocate, or it is full",
+        Bound::exhaustive(10),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let slab = Arc::new(Slab::with_limit(owned, 1));
+                let index = slab.allocate().unwrap();
+                let other = thread::spawn({
+                    let slab = slab.clone();
+                    move || slab.allocate().ok().map(|index| bump(&slab, index))
+                });
+                bump(&slab, index);
+                slab.release(index);
+                outcomes.observe(other.join().unwrap());
+            }
+        },
+    );
+    outcomes.assert_exactly([Some(1), None]);
+}
+
+/// Threads: main, one other, on a slab of two slots. The other frees one slot while main takes the last new one and
+/// then asks for another. The slot that came back is free from some moment on; "full" may only be said of a moment at
+/// which it was not. A failure: main's second request fails although the release had happened before it began (here:
+/// main heard of it through the flag).
+#[test]
+fn full_is_never_said_of_a_slab_with_a_free_slot() {
+    let outcomes = Outcomes::new();
+    check("SlabFull is exact", Bound::exhaustive(200), {
+        let outcomes = outcomes.clone();
+        move || {
+            let slab = Arc::new(Slab::with_limit(owned, 2));
+            let released = Arc::new(AtomicU32::new(0));
+            let crossing = Crossing::new();
+            let index = slab.allocate().unwrap();
+            let other = thread::spawn({
+                let (slab, released) = (slab.clone(), released.clone());
+                let crossing = crossing.clone();
+                move || {
+                    crossing.pass();
+                    slab.release(index);
+                    // ORDERING: Release: pairs with the load below; the history says "released".
+                    released.store(1, Ordering::Release);
+                }
+            });
+            crossing.pass();
+            let first = slab.allocate().ok();
+            crossing.pass();
+            // ORDERING: Acquire: pairs with the store above.
+            let heard = released.load(Ordering::Acquire) == 1;
+            let second = slab.allocate().ok();
+            assert!(first.is_some(), "one slot was new all along");
+            assert!(!heard || second.is_some(), "full, with a slot free");
+            outcomes.observe((first, second));
+            other.join().unwrap();
+        }
+    });
+    outcomes.assert_exactly([(Some(1), None), (Some(1), Some(0)), (Some(0), Some(1))]);
+}
+
+/// Threads: main, one other, which grows the slab onto its second page. Main asks for the high-water mark and then
+/// for every value below it. A failure: a mark that ran ahead of the pages, so that `get` finds nothing.
+#[test]
+fn every_index_below_the_high_water_mark_has_a_value() {
+    let outcomes = Outcomes::new();
+    check("high_water is behind the pages", Bound::exhaustive(20), {
+        let outcomes = outcomes.clone();
+        move || {
+            let slab = Arc::new(Slab::new(AtomicU32::new));
+            let crossing = Crossing::new();
+            let other = thread::spawn({
+                let (slab, crossing) = (slab.clone(), crossing.clone());
+                move || {
+                    for _ in 0..2 {
+                        crossing.pass();
+                        slab.allocate().unwrap();
+                    }
+                }
+            });
+            crossing.pass();
+            let mark = slab.high_water();
+            for index in 0..mark {
+                // ORDERING: Relaxed: the edges of the mark and the page must show the constructed value.
+                let value = slab.get(index).map(|value| value.load(Ordering::Relaxed));
+                assert_eq!(value, Some(index), "no value below the mark");
+            }
+            other.join().unwrap();
+            outcomes.observe(mark);
+        }
+    });
+    outcomes.assert_exactly([0, 1, 2]);
+}

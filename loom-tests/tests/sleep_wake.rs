@@ -1,0 +1,228 @@
+//! Models of the idle protocol (`filch_processors::idle`): no task waits beside a sleeping processor, and no more
+//! processors are woken than needed.
+//!
+//! The queue is one relaxed counter, weaker than the real queues: all the ordering has to come from the protocol. A
+//! processor's token is a flag instead of a parker: a model that ends with a task left and nobody awake to take it
+//! is a lost wake-up, and is seen by looking, without a deadlock.
+#![cfg(loom)]
+
+use filch_processors::idle::Idle;
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+/// A pool reduced to its protocol.
+struct Pool {
+    idle: Idle,
+    tasks: AtomicUsize,
+    /// Per processor, how often it was told to wake up.
+    tokens: Vec<AtomicUsize>,
+}
+
+impl Pool {
+    fn new(processors: usize) -> Arc<Self> {
+        Arc::new(Self {
+            idle: Idle::new(processors),
+            tasks: AtomicUsize::new(0),
+            tokens: (0..processors).map(|_| AtomicUsize::new(0)).collect(),
+        })
+    }
+
+    fn wake_one(&self) -> bool {
+        let processor = self.idle.processor_to_wake();
+        if let Some(processor) = processor {
+            self.tokens[processor].fetch_add(1, Ordering::Relaxed);
+        }
+        processor.is_some()
+    }
+
+    /// What a producer does.
+    fn publish(&self) -> bool {
+        self.tasks.fetch_add(1, Ordering::Relaxed);
+        self.wake_one()
+    }
+
+    /// What a processor without work does; whether its second look found some.
+    fn sleep(&self, own: usize, searching: bool) -> bool {
+        self.idle.go_idle(own, searching);
+        let work = self.tasks.load(Ordering::Relaxed) > 0;
+        if work {
+            self.wake_one();
+        }
+        work
+    }
+
+    /// Takes a task, as a search does: a queue's own operations are RMWs and see the latest.
+    fn take(&self) -> bool {
+        self.tasks
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |tasks| {
+                tasks.checked_sub(1)
+            })
+            .is_ok()
+    }
+
+    fn tokens(&self) -> Vec<usize> {
+        self.tokens
+            .iter()
+            .map(|token| token.load(Ordering::Relaxed))
+            .collect()
+    }
+}
+
+/// A producer publishes while the one processor goes to sleep. Either the producer sees it idle and wakes it, or its
+/// second look finds the task and it wakes itself. Never neither, never both.
+#[test]
+fn a_task_and_a_sleeper_do_not_miss_each_other() {
+    let outcomes = Outcomes::new();
+    check(
+        "one producer, one sleeper: exactly one wake-up",
+        Bound::exhaustive(10),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let pool = Pool::new(2);
+                let sleeper = thread::spawn({
+                    let pool = pool.clone();
+                    move || pool.sleep(0, false)
+                });
+                let by_producer = pool.publish();
+                let seen_by_sleeper = sleeper.join().unwrap();
+                assert_eq!(
+                    pool.tokens(),
+                    [1, 0],
+                    "a task is there and its processor sleeps"
+                );
+                outcomes.observe((by_producer, seen_by_sleeper));
+            }
+        },
+    );
+    outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
+}
+
+/// Two producers at once, one of two sleepers needed: one is woken, not two. The woken one searches, and its search will
+/// find both tasks or wake the other.
+#[test]
+fn two_producers_wake_one_searcher() {
+    check(
+        "two producers: one wake-up, no storm",
+        Bound::exhaustive(15),
+        || {
+            let pool = Pool::new(2);
+            pool.idle.go_idle(0, false);
+            pool.idle.go_idle(1, false);
+            let other = thread::spawn({
+                let pool = pool.clone();
+                move || pool.publish()
+            });
+            let own = pool.publish();
+            let other = other.join().unwrap();
+            assert!(own != other, "exactly one of them wakes somebody");
+            assert_eq!(pool.tokens(), [0, 1], "the one that went idle last");
+        },
+    );
+}
+
+/// A searcher finds a task just as a producer publishes another, sees somebody searching, and relies on it. The searcher
+/// is the last one, so before it runs what it found it wakes the sleeper: the second task does not wait for the
+/// first to end.
+#[test]
+fn the_last_searcher_wakes_another_before_it_runs() {
+    let outcomes = Outcomes::new();
+    check(
+        "a task published beside a searcher is not left alone",
+        Bound::exhaustive(20),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let pool = Pool::new(2);
+                pool.tasks.store(1, Ordering::Relaxed);
+                pool.idle.go_idle(1, false);
+                assert!(pool.idle.try_start_searching());
+                let producer = thread::spawn({
+                    let pool = pool.clone();
+                    move || pool.publish()
+                });
+                assert!(pool.take());
+                if pool.idle.stop_searching() {
+                    pool.wake_one();
+                }
+                let by_producer = producer.join().unwrap();
+                assert_eq!(
+                    pool.tokens()[1],
+                    1,
+                    "a task is left, and the other processor sleeps"
+                );
+                outcomes.observe(by_producer);
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// A searcher gives up just as a producer relies on it. Its going idle and its second look are the same race as a sleeper's,
+/// with the searching count in between.
+#[test]
+fn a_searcher_that_gives_up_looks_once_more() {
+    check(
+        "a task published beside a searcher that gives up wakes one",
+        Bound::exhaustive(20),
+        || {
+            let pool = Pool::new(2);
+            pool.idle.go_idle(1, false);
+            assert!(pool.idle.try_start_searching());
+            let producer = thread::spawn({
+                let pool = pool.clone();
+                move || pool.publish()
+            });
+            let found = pool.take();
+            if found {
+                if pool.idle.stop_searching() {
+                    pool.wake_one();
+                }
+            } else {
+                pool.sleep(0, true);
+            }
+            producer.join().unwrap();
+            let awake: usize = pool.tokens().iter().sum();
+            assert!(
+                found || awake == 1,
+                "the task is left and both sleep, or both were woken for it"
+            );
+        },
+    );
+}
+
+/// Two threads wake and return processors, while a third processor goes idle for the first time: one is popped and pushed
+/// under the other's hands, onto another neighbour than before. The stack loses nobody, doubles nobody, and the
+/// searching count comes back to zero. A failure would be a pop that believed an old `below`.
+#[test]
+fn the_idle_stack_keeps_everybody() {
+    check(
+        "pop, push and pop again: every processor once",
+        Bound::preemptions(4, 80),
+        || {
+            let pool = Pool::new(3);
+            pool.idle.go_idle(0, false);
+            pool.idle.go_idle(1, false);
+            let wake_and_return = |pool: &Pool| {
+                if let Some(woken) = pool.idle.processor_to_wake() {
+                    pool.idle.go_idle(woken, true);
+                }
+            };
+            let other = thread::spawn({
+                let pool = pool.clone();
+                move || {
+                    wake_and_return(&pool);
+                    wake_and_return(&pool);
+                }
+            });
+            wake_and_return(&pool);
+            pool.idle.go_idle(2, false);
+            wake_and_return(&pool);
+            other.join().unwrap();
+            let (mut idle, searching) = pool.idle.snapshot();
+            idle.sort_unstable();
+            assert_eq!((idle, searching), (vec![0, 1, 2], 0));
+        },
+    );
+}

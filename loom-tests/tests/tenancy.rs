@@ -1,0 +1,188 @@
+//! Models of `filch_slab::Tenancy`: a slot with one tenant after another, and visitors who have only a name.
+#![cfg(loom)]
+
+use filch_slab::{Gone, Tenancy, Unpin};
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+/// A slot whose furniture loom watches: reading it without a pin, or cleaning it while somebody reads, is a race.
+struct Slot {
+    tenancy: Tenancy,
+    furniture: UnsafeCell<u32>,
+    cleaned: AtomicUsize,
+}
+
+// SAFETY: the claim under test: `furniture` is read under a pin and written by the last one out or before moving in.
+unsafe impl Sync for Slot {}
+
+const EMPTY: u32 = 0;
+
+impl Slot {
+    /// A slot with its first tenant, who has furnished it with `furniture`.
+    fn let_to(furniture: u32) -> (Arc<Self>, u32) {
+        let slot = Self {
+            tenancy: Tenancy::new(),
+            furniture: UnsafeCell::new(EMPTY),
+            cleaned: AtomicUsize::new(0),
+        };
+        let generation = slot.furnish(furniture);
+        (Arc::new(slot), generation)
+    }
+
+    fn furnish(&self, furniture: u32) -> u32 {
+        // SAFETY: the slot is vacant and ours.
+        self.furniture
+            .with_mut(|place| unsafe { *place = furniture });
+        self.tenancy.move_in()
+    }
+
+    /// What a visitor who came for `generation` found, if it was let in.
+    fn visit(&self, generation: u32) -> Option<u32> {
+        match self.tenancy.pin(generation) {
+            Ok(()) => {
+                // SAFETY: pinned.
+                let found = self.furniture.with(|place| unsafe { *place });
+                let _ = self.leave();
+                Some(found)
+            }
+            Err(Gone(unpin)) => {
+                let _ = self.clean(unpin);
+                None
+            }
+        }
+    }
+
+    /// Gives a pin back; whether the slot was cleaned by it.
+    fn leave(&self) -> bool {
+        self.clean(self.tenancy.unpin())
+    }
+
+    fn clean(&self, unpin: Unpin) -> bool {
+        if unpin == Unpin::Others {
+            return false;
+        }
+        // SAFETY: the last one out.
+        self.furniture.with_mut(|place| unsafe { *place = EMPTY });
+        // ORDERING: Relaxed: counted after the join.
+        self.cleaned.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+}
+
+/// A tenant leaves while a visitor comes. The visitor finds the tenant's furniture or nobody, and the slot is cleaned
+/// exactly once, by whoever is last. A failure would be a data race on the furniture, or a slot cleaned twice or never.
+#[test]
+fn a_visitor_meets_the_tenant_or_nobody() {
+    let outcomes = Outcomes::new();
+    check(
+        "a pinned slot is not cleaned; the last one out cleans it once",
+        Bound::exhaustive(10),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (slot, generation) = Slot::let_to(7);
+                let visitor = thread::spawn({
+                    let slot = slot.clone();
+                    move || slot.visit(generation)
+                });
+                let tenant_was_last = slot.leave();
+                let found = visitor.join().unwrap();
+                assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
+                outcomes.observe((found, tenant_was_last));
+            }
+        },
+    );
+    outcomes.assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
+}
+
+/// Two visitors and a leaving tenant: three could be last, one is.
+#[test]
+fn one_of_three_is_the_last_one_out() {
+    check(
+        "exactly one of three cleans",
+        Bound::exhaustive(8000),
+        || {
+            let (slot, generation) = Slot::let_to(7);
+            let visitors: Vec<_> = (0..2)
+                .map(|_| {
+                    let slot = slot.clone();
+                    thread::spawn(move || slot.visit(generation))
+                })
+                .collect();
+            let _ = slot.leave();
+            for visitor in visitors {
+                assert!(matches!(visitor.join().unwrap(), None | Some(7)));
+            }
+            assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
+        },
+    );
+}
+
+/// The slot is let again, at once, by whoever cleans it. A visitor with the old name comes at any moment: it never sees
+/// the second tenant's furniture, and never makes the second tenant homeless. This is the race that a stale PID
+/// runs against the reuse of its slot.
+#[test]
+fn an_old_name_never_reaches_the_next_tenant() {
+    let outcomes = Outcomes::new();
+    check(
+        "a stale name is refused, whenever it comes",
+        Bound::exhaustive(80),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (slot, first) = Slot::let_to(7);
+                let visitor = thread::spawn({
+                    let slot = slot.clone();
+                    move || slot.visit(first)
+                });
+                let second = if slot.leave() {
+                    let second = slot.furnish(8);
+                    assert_eq!(slot.visit(second), Some(8));
+                    Some(second)
+                } else {
+                    None
+                };
+                let found = visitor.join().unwrap();
+                assert_ne!(found, Some(8), "the old name reached the new tenant");
+                if let Some(second) = second {
+                    assert_eq!(
+                        slot.visit(second),
+                        Some(8),
+                        "the new tenant is still at home"
+                    );
+                    assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
+                }
+                outcomes.observe((found, second.is_some()));
+            }
+        },
+    );
+    outcomes.assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
+}
+
+/// The tenant hands pins to helpers (as a process does to the completions of its commands) and leaves at once. The
+/// furniture stays until the last helper has let go.
+#[test]
+fn shared_pins_keep_the_slot() {
+    check(
+        "a shared pin outlives the tenant's own",
+        Bound::exhaustive(4),
+        || {
+            let (slot, _) = Slot::let_to(7);
+            slot.tenancy.share();
+            let helper = thread::spawn({
+                let slot = slot.clone();
+                move || {
+                    // SAFETY: under the shared pin.
+                    let found = slot.furniture.with(|place| unsafe { *place });
+                    (found, slot.leave())
+                }
+            });
+            let tenant_was_last = slot.leave();
+            let (found, helper_was_last) = helper.join().unwrap();
+            assert_eq!(found, 7);
+            assert_ne!(tenant_was_last, helper_was_last);
+        },
+    );
+}
