@@ -58,7 +58,7 @@ fn check_text(file: &Path, text: &str) -> Vec<Finding> {
                 "mend what the lint says, or use `#[expect(…, reason = …)]`",
             );
         }
-        if in_tests && code.contains("sleep(") {
+        if in_tests && code.contains("thread::sleep(") {
             report(number, "a test that sleeps is slow, and passes by luck");
         }
         if contains_word(&code, &["unsafe {", "unsafe impl"]) && !has_note(&lines, index, "SAFETY:")
