@@ -1,2 +1,81 @@
-//! stub
-fn main() {}
+//! Comparisons of filch with its rivals, interleaved in one process: `cargo xtask bench`.
+//!
+//! A group holds scenarios, a scenario holds contenders that do the same work. docs/performance.md says how to read
+//! the figures, and what a published one must name.
+
+mod groups;
+mod harness;
+mod machine;
+mod report;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use groups::Group;
+use harness::Effort;
+use report::Report;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask bench", about, version)]
+struct Arguments {
+    /// Fewer and shorter rounds: to see that it works, not to compare.
+    #[arg(long)]
+    quick: bool,
+
+    /// Only this group; may be repeated.
+    #[arg(long)]
+    group: Vec<Group>,
+
+    /// Only scenarios whose name contains this.
+    #[arg(long)]
+    scenario: Option<String>,
+
+    /// How many rounds are measured, one more is discarded.
+    #[arg(long)]
+    rounds: Option<usize>,
+
+    /// Seed of the order in which the contenders take their turns.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Writes the results here as well.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut effort = if arguments.quick {
+        Effort::QUICK
+    } else {
+        Effort::FULL
+    };
+    effort.rounds = arguments.rounds.unwrap_or(effort.rounds).max(1);
+    let mut report = Report::new(machine::describe(), effort, arguments.seed);
+    println!("{}", report.heading());
+    for &group in Group::ALL {
+        if !arguments.group.is_empty() && !arguments.group.contains(&group) {
+            continue;
+        }
+        for scenario in group.scenarios(effort) {
+            let wanted = arguments.scenario.as_deref().unwrap_or_default();
+            if scenario.name().contains(wanted) {
+                let measured = scenario.measure(effort.rounds, arguments.seed);
+                println!("{}", report.add(group.name(), &measured));
+            }
+        }
+    }
+    if report.is_empty() {
+        eprintln!("error: no scenario was selected");
+        return ExitCode::FAILURE;
+    }
+    if let Some(path) = &arguments.json
+        && let Err(error) = report.write_json(path)
+    {
+        eprintln!("error: {}: {error}", path.display());
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}

@@ -1,2 +1,71 @@
-//! stub
-fn main() {}
+//! The commands of filch's developers; `cargo xtask --help` lists them.
+//!
+//! One file per command. Nothing here needs more than cargo and the pinned toolchain; a command that does says so
+//! before it starts.
+
+mod bench;
+mod ci;
+mod lint;
+mod loom;
+mod metadata;
+mod not_yet;
+mod process;
+mod sanitize;
+mod stages;
+mod table;
+mod test;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What every command returns: an error is one that stopped it, not a test that failed.
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about, version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Everything a contributor must pass: unit, property, integration and doc tests, and the models.
+    Test,
+    /// What CI runs: format, clippy, docs, house rules, and `test`.
+    Ci,
+    /// The models, each in a process of its own, with a table of what was explored.
+    Loom(loom::Options),
+    /// The house rules that rustc and clippy cannot check: layers, orderings, file sizes.
+    Lint,
+    /// Comparisons with other crates, interleaved in one process; arguments go to `filch-benches`.
+    Bench(bench::Options),
+    /// Weakens one ordering at a time and runs the models against it.
+    Orderings(not_yet::Options),
+    /// Whole schedulers under shuttle's randomised schedules.
+    Shuttle(not_yet::Options),
+    /// The stress tests under a sanitizer (needs a nightly toolchain).
+    Sanitize(sanitize::Options),
+    /// The stress tests, over and over.
+    Soak(not_yet::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Test => test::run(),
+        Command::Ci => ci::run(),
+        Command::Loom(options) => loom::run(&options),
+        Command::Lint => lint::run(),
+        Command::Bench(options) => bench::run(&options),
+        Command::Orderings(_) => Ok(not_yet::orderings()),
+        Command::Shuttle(_) => Ok(not_yet::shuttle()),
+        Command::Sanitize(options) => sanitize::run(&options),
+        Command::Soak(_) => Ok(not_yet::soak()),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,165 @@
+//! The global queue: pushes, and takes of one item with up to 16 more for the taker's own deque.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::harness::{Effort, Patience, Scenario, per_operation, time, time_together};
+
+/// How many items a take moves besides the one that it returns.
+const MORE: usize = 16;
+
+/// Items pushed before the takes begin, on one thread.
+const FILL: u64 = 1024;
+
+/// What the scenarios need from an injector and the deque that belongs to it.
+trait Injector: Sync + 'static {
+    type Own;
+
+    fn new() -> Self;
+    fn own() -> Self::Own;
+    fn push(&self, item: u64);
+    /// The oldest item; up to `MORE` others go to `own`.
+    fn take(&self, own: &Self::Own) -> Option<u64>;
+    fn pop_own(own: &Self::Own) -> Option<u64>;
+}
+
+impl Injector for filch_injector::Injector<u64> {
+    type Own = filch_deque::Worker<u64>;
+
+    fn new() -> Self {
+        Self::new()
+    }
+
+    fn own() -> Self::Own {
+        filch_deque::Worker::new()
+    }
+
+    fn push(&self, item: u64) {
+        self.push(item);
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        self.pop_batch_into(own, MORE)
+    }
+
+    fn pop_own(own: &Self::Own) -> Option<u64> {
+        own.pop()
+    }
+}
+
+impl Injector for crossbeam_deque::Injector<u64> {
+    type Own = crossbeam_deque::Worker<u64>;
+
+    fn new() -> Self {
+        Self::new()
+    }
+
+    fn own() -> Self::Own {
+        crossbeam_deque::Worker::new_lifo()
+    }
+
+    fn push(&self, item: u64) {
+        self.push(item);
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        loop {
+            match self.steal_batch_with_limit_and_pop(own, MORE + 1) {
+                crossbeam_deque::Steal::Success(item) => return Some(item),
+                crossbeam_deque::Steal::Empty => return None,
+                crossbeam_deque::Steal::Retry => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    fn pop_own(own: &Self::Own) -> Option<u64> {
+        own.pop()
+    }
+}
+
+type Filch = filch_injector::Injector<u64>;
+type Crossbeam = crossbeam_deque::Injector<u64>;
+
+pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let fills = effort.operations(1_000);
+    let each = effort.operations(500_000);
+    vec![
+        Scenario::new("push + batch take, 1 thread", "ns per item")
+            .contender("filch-injector", one_thread::<Filch>(fills))
+            .contender("crossbeam Injector", one_thread::<Crossbeam>(fills)),
+        Scenario::new("2 producers, 2 consumers", "ns per item")
+            .contender("filch-injector", two_and_two::<Filch>(each))
+            .contender("crossbeam Injector", two_and_two::<Crossbeam>(each)),
+    ]
+}
+
+/// Takes once, and empties the taker's own deque; returns how many items that were, and their sum.
+fn take_and_consume<I: Injector>(injector: &I, own: &I::Own) -> (u64, u64) {
+    let Some(first) = injector.take(own) else {
+        return (0, 0);
+    };
+    let rest = std::iter::from_fn(|| I::pop_own(own));
+    rest.fold((1, first), |(taken, sum), item| (taken + 1, sum + item))
+}
+
+fn one_thread<I: Injector>(fills: u64) -> impl FnMut() -> f64 {
+    let injector = I::new();
+    let own = I::own();
+    move || {
+        let elapsed = time(|| {
+            for _ in 0..fills {
+                for item in 0..FILL {
+                    injector.push(black_box(item));
+                }
+                let mut left = FILL;
+                while left > 0 {
+                    let (taken, sum) = take_and_consume(&injector, &own);
+                    black_box(sum);
+                    assert!(taken > 0, "items went missing");
+                    left -= taken;
+                }
+            }
+        });
+        per_operation(elapsed, fills * FILL)
+    }
+}
+
+/// A new queue each round: what an earlier round left allocated would favour whoever keeps it.
+fn two_and_two<I: Injector>(items_each: u64) -> impl FnMut() -> f64 {
+    move || {
+        let injector = &I::new();
+        let total = 2 * items_each;
+        let consumed = &AtomicU64::new(0);
+        let sum_of_all = &AtomicU64::new(0);
+        let produce = move || {
+            for item in 0..items_each {
+                injector.push(black_box(item));
+            }
+        };
+        let consume = move || {
+            let own = I::own();
+            let mut patience = Patience::default();
+            let mut sum_of_own = 0;
+            while consumed.load(Ordering::Relaxed) < total {
+                let (taken, sum) = take_and_consume(injector, &own);
+                if taken == 0 {
+                    patience.wait();
+                } else {
+                    consumed.fetch_add(taken, Ordering::Relaxed);
+                    sum_of_own += sum;
+                    patience.reset();
+                }
+            }
+            sum_of_all.fetch_add(sum_of_own, Ordering::Relaxed);
+        };
+        let elapsed = time_together(vec![
+            Box::new(produce),
+            Box::new(produce),
+            Box::new(consume),
+            Box::new(consume),
+        ]);
+        let expected = items_each * (items_each - 1);
+        assert_eq!(sum_of_all.load(Ordering::Relaxed), expected);
+        per_operation(elapsed, total)
+    }
+}

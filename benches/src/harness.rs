@@ -1,0 +1,285 @@
+//! Scenarios, contenders and rounds.
+//!
+//! A machine's speed drifts: clocks change, neighbours come and go. The contenders of a scenario therefore take
+//! turns in one process, in a new random order each round, so that a slow minute falls on all of them. The first
+//! round warms caches, allocators and branch predictors, and is thrown away.
+
+use std::hint;
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Rounds that count.
+    pub(crate) rounds: usize,
+    /// Operations of a round are divided by this.
+    divisor: u64,
+}
+
+impl Effort {
+    pub(crate) const FULL: Self = Self {
+        rounds: 15,
+        divisor: 1,
+    };
+    pub(crate) const QUICK: Self = Self {
+        rounds: 5,
+        divisor: 8,
+    };
+
+    /// How many operations a round of a contender does, where a full run does `full`.
+    pub(crate) fn operations(self, full: u64) -> u64 {
+        (full / self.divisor).max(1)
+    }
+}
+
+/// The same work, done by several contenders.
+pub(crate) struct Scenario {
+    name: &'static str,
+    unit: &'static str,
+    contenders: Vec<Contender>,
+}
+
+struct Contender {
+    name: &'static str,
+    floor: bool,
+    round: Box<dyn FnMut() -> f64>,
+}
+
+/// What a scenario's contenders were measured at.
+pub(crate) struct Measured {
+    pub(crate) scenario: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) series: Vec<Series>,
+}
+
+/// One contender's rounds, sorted.
+pub(crate) struct Series {
+    pub(crate) contender: &'static str,
+    pub(crate) floor: bool,
+    figures: Vec<f64>,
+}
+
+impl Scenario {
+    /// A scenario whose rounds are given in `unit`; all of ours are times, and lower is better.
+    pub(crate) fn new(name: &'static str, unit: &'static str) -> Self {
+        Self {
+            name,
+            unit,
+            contenders: Vec::new(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// `round` does the work once and returns its figure.
+    pub(crate) fn contender(
+        mut self,
+        name: &'static str,
+        round: impl FnMut() -> f64 + 'static,
+    ) -> Self {
+        self.contenders.push(Contender {
+            name,
+            floor: false,
+            round: Box::new(round),
+        });
+        self
+    }
+
+    /// Not a rival: what the machine asks for the least that such work needs.
+    pub(crate) fn floor(
+        mut self,
+        name: &'static str,
+        round: impl FnMut() -> f64 + 'static,
+    ) -> Self {
+        self = self.contender(name, round);
+        self.contenders.last_mut().expect("it was just added").floor = true;
+        self
+    }
+
+    /// One discarded round, then `rounds` that count.
+    pub(crate) fn measure(mut self, rounds: usize, seed: u64) -> Measured {
+        let mut random = Random::new(seed);
+        let mut series: Vec<Series> = self.contenders.iter().map(Series::of).collect();
+        let mut order: Vec<usize> = (0..series.len()).collect();
+        for round in 0..=rounds {
+            random.shuffle(&mut order);
+            for &index in &order {
+                let figure = (self.contenders[index].round)();
+                if round > 0 {
+                    series[index].figures.push(figure);
+                }
+            }
+        }
+        for one in &mut series {
+            one.figures.sort_by(f64::total_cmp);
+        }
+        Measured {
+            scenario: self.name,
+            unit: self.unit,
+            series,
+        }
+    }
+}
+
+impl Series {
+    fn of(contender: &Contender) -> Self {
+        Self {
+            contender: contender.name,
+            floor: contender.floor,
+            figures: Vec::new(),
+        }
+    }
+
+    pub(crate) fn median(&self) -> f64 {
+        let middle = self.figures.len() / 2;
+        if self.figures.len() % 2 == 1 {
+            self.figures[middle]
+        } else {
+            f64::midpoint(self.figures[middle - 1], self.figures[middle])
+        }
+    }
+
+    pub(crate) fn min(&self) -> f64 {
+        self.figures[0]
+    }
+
+    pub(crate) fn max(&self) -> f64 {
+        self.figures[self.figures.len() - 1]
+    }
+
+    /// How far apart the extremes are, as a share of the median.
+    pub(crate) fn spread(&self) -> f64 {
+        (self.max() - self.min()) / self.median()
+    }
+}
+
+/// Nanoseconds per operation.
+pub(crate) fn per_operation(elapsed: Duration, operations: u64) -> f64 {
+    elapsed.as_secs_f64() * 1e9 / operations as f64
+}
+
+/// Times `work` on this thread.
+pub(crate) fn time(work: impl FnOnce()) -> Duration {
+    let started = Instant::now();
+    work();
+    started.elapsed()
+}
+
+/// Runs `tasks` on a thread each, and times them from the first one's start to the last one's end.
+///
+/// They start together; creating the threads is not part of the time. The tasks themselves look at the clock: on
+/// a busy machine the caller may be woken only after all is done.
+pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Duration {
+    let ready = Barrier::new(tasks.len());
+    let stretches: Vec<(Instant, Instant)> = thread::scope(|scope| {
+        let ready = &ready;
+        let mut threads = Vec::new();
+        for task in tasks {
+            threads.push(scope.spawn(move || {
+                ready.wait();
+                let started = Instant::now();
+                task();
+                (started, Instant::now())
+            }));
+        }
+        let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);
+        joined
+            .map(|stretch| stretch.expect("a contender panicked"))
+            .collect()
+    });
+    let first = stretches.iter().map(|(started, _)| started).min();
+    let last = stretches.iter().map(|(_, ended)| ended).max();
+    first
+        .zip(last)
+        .map_or(Duration::ZERO, |(first, last)| *last - *first)
+}
+
+/// How every contender waits when there is nothing to take: a few pauses, then it gives its core away.
+#[derive(Default)]
+pub(crate) struct Patience {
+    rounds: u32,
+}
+
+impl Patience {
+    const PAUSES: u32 = 32;
+
+    pub(crate) fn wait(&mut self) {
+        self.rounds += 1;
+        if self.rounds <= Self::PAUSES {
+            hint::spin_loop();
+        } else {
+            thread::yield_now();
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.rounds = 0;
+    }
+}
+
+/// Marsaglia's xorshift: enough to shuffle a handful of contenders.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        // The generator's state must not be 0.
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Fisher and Yates.
+    fn shuffle(&mut self, order: &mut [usize]) {
+        for last in (1..order.len()).rev() {
+            let other = (self.next() % (last as u64 + 1)) as usize;
+            order.swap(last, other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Random, Scenario};
+
+    #[test]
+    fn the_first_round_is_discarded_and_each_contender_has_every_other() {
+        let counting = |from: f64| {
+            let mut next = from;
+            move || {
+                next += 1.0;
+                next
+            }
+        };
+        let scenario = Scenario::new("counting", "turns")
+            .contender("one", counting(0.0))
+            .floor("other", counting(100.0));
+        let measured = scenario.measure(4, 7);
+        assert_eq!(measured.series[0].figures, [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(measured.series[1].figures, [102.0, 103.0, 104.0, 105.0]);
+        assert_eq!(measured.series[0].median(), 3.5);
+        assert!(measured.series[1].floor);
+    }
+
+    #[test]
+    fn a_shuffle_is_a_permutation_and_every_place_is_reached() {
+        let mut random = Random::new(1);
+        let mut first = [0; 3];
+        for _ in 0..300 {
+            let mut order = [0, 1, 2];
+            random.shuffle(&mut order);
+            first[order[0]] += 1;
+            order.sort_unstable();
+            assert_eq!(order, [0, 1, 2]);
+        }
+        assert!(first.iter().all(|&times| times > 50), "{first:?}");
+    }
+}

@@ -1,0 +1,87 @@
+//! Building the models and finding out what there is.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::Result;
+use crate::process::cargo_with_cfg;
+
+/// One test of one file in `loom-tests/tests`.
+pub(super) struct Model {
+    /// The file's name, without `.rs`.
+    pub file: String,
+    /// The test function's path in it.
+    pub test: String,
+    /// The test program that holds it.
+    pub program: PathBuf,
+}
+
+impl Model {
+    /// What a filter is compared with.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}::{}", self.file, self.test)
+    }
+
+    /// The harness's own tests: they check that empty models are refused, and have no verdict to show.
+    pub(super) fn is_about_the_harness(&self) -> bool {
+        self.file == "harness"
+    }
+}
+
+/// Builds `loom-tests` with `--cfg loom`, and lists its tests, ordered by file.
+pub(super) fn models() -> Result<Vec<Model>> {
+    let mut models = Vec::new();
+    for (file, program) in test_programs()? {
+        let listing = Command::new(&program)
+            .args(["--list", "--format", "terse"])
+            .output()?;
+        if !listing.status.success() {
+            return Err(format!("{} does not list its tests", program.display()).into());
+        }
+        for line in String::from_utf8(listing.stdout)?.lines() {
+            if let Some(test) = line.strip_suffix(": test") {
+                models.push(Model {
+                    file: file.clone(),
+                    test: test.to_owned(),
+                    program: program.clone(),
+                });
+            }
+        }
+    }
+    Ok(models)
+}
+
+/// The file name and the path of each test program of `loom-tests`, sorted.
+fn test_programs() -> Result<Vec<(String, PathBuf)>> {
+    let mut command = cargo_with_cfg("loom");
+    command.args([
+        "test",
+        "--package",
+        "loom-tests",
+        "--profile",
+        "loom",
+        "--no-run",
+    ]);
+    command.args(["--message-format", "json-render-diagnostics"]);
+    let output = command.stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err("the models do not compile".into());
+    }
+    let mut programs = Vec::new();
+    for line in String::from_utf8(output.stdout)?.lines() {
+        programs.extend(test_program(&serde_json::from_str(line)?));
+    }
+    programs.sort();
+    Ok(programs)
+}
+
+/// Reads one of cargo's messages; `None` unless it announces an integration test.
+fn test_program(message: &Value) -> Option<(String, PathBuf)> {
+    let target = &message["target"];
+    let is_test = target["kind"].as_array()?.iter().any(|kind| kind == "test");
+    let executable = message["executable"].as_str()?;
+    let name = target["name"].as_str()?;
+    is_test.then(|| (name.to_owned(), PathBuf::from(executable)))
+}
