@@ -70,7 +70,7 @@ fn a_stalled_thief_keeps_one_ring() {
     let outcomes = Outcomes::new();
     check(
         "two rings under a stalled thief",
-        Bound::preemptions(3, 500),
+        Bound::preemptions(3, 7_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -103,7 +103,7 @@ fn a_stalled_thief_keeps_one_ring() {
 #[test]
 fn outgrown_rings_are_freed() {
     let outcomes = Outcomes::new();
-    check("outgrown rings are freed", Bound::preemptions(3, 500), {
+    check("outgrown rings are freed", Bound::preemptions(3, 2_000), {
         let outcomes = outcomes.clone();
         move || {
             outcomes.observe(most_rings(|| {

@@ -92,7 +92,7 @@ fn owner_and_thief_meet_in_the_middle() {
 #[test]
 fn half_is_taken_while_the_owner_pops() {
     let outcomes = Outcomes::new();
-    check("steal-half against pops", Bound::preemptions(4, 1_000), {
+    check("steal-half against pops", Bound::preemptions(4, 6_000), {
         let outcomes = outcomes.clone();
         move || {
             let worker = Worker::with_capacity(8);
@@ -115,7 +115,7 @@ fn half_is_taken_while_the_owner_pops() {
 fn half_and_single_thieves_do_not_overlap() {
     check(
         "steal-half, steal and pop: each item once",
-        Bound::preemptions(2, 50_000),
+        Bound::preemptions(2, 55_000),
         || {
             let worker = Worker::with_capacity(4);
             let half = half_thief(worker.stealer(), 8);
@@ -135,7 +135,7 @@ fn half_and_single_thieves_do_not_overlap() {
 /// Three threads: `limit` caps the half. Two thieves with limit 2 at six items: never more than two each.
 #[test]
 fn the_limit_is_kept() {
-    check("limit 2 is kept", Bound::preemptions(2, 500), || {
+    check("limit 2 is kept", Bound::preemptions(2, 6_500), || {
         let worker = Worker::with_capacity(8);
         let first = half_thief(worker.stealer(), 2);
         let second = half_thief(worker.stealer(), 2);
@@ -154,23 +154,27 @@ fn the_limit_is_kept() {
 #[test]
 fn a_slot_is_published_again() {
     let outcomes = Outcomes::new();
-    check("pop, then push to the same slot", Bound::exhaustive(900), {
-        let outcomes = outcomes.clone();
-        move || {
-            let worker = Worker::with_capacity(1);
-            let stolen = thief(worker.stealer(), 1);
-            let mut own = Vec::new();
-            for item in 0..3 {
-                worker.push(item);
-                if item < 2 {
-                    own.extend(worker.pop());
+    check(
+        "pop, then push to the same slot",
+        Bound::exhaustive(1_800),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let worker = Worker::with_capacity(1);
+                let stolen = thief(worker.stealer(), 1);
+                let mut own = Vec::new();
+                for item in 0..3 {
+                    worker.push(item);
+                    if item < 2 {
+                        own.extend(worker.pop());
+                    }
                 }
+                let stolen = stolen.join().unwrap();
+                assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
+                outcomes.observe(stolen);
             }
-            let stolen = stolen.join().unwrap();
-            assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
-            outcomes.observe(stolen);
-        }
-    });
+        },
+    );
     outcomes.assert_exactly([vec![], vec![0], vec![1], vec![2]]);
 }
 
@@ -181,7 +185,7 @@ fn loot_is_stolen_on_in_order() {
     let outcomes = Outcomes::new();
     check(
         "loot stolen on, first in first out",
-        Bound::preemptions(3, 500),
+        Bound::preemptions(3, 1_900),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -217,7 +221,7 @@ fn loot_is_stolen_on_in_order() {
 /// waits, for nobody waits: a failure would be an item lost or doubled in a cycle of steals.
 #[test]
 fn workers_rob_each_other() {
-    check("mutual steal-half", Bound::exhaustive(130), || {
+    check("mutual steal-half", Bound::exhaustive(240), || {
         let left = Worker::with_capacity(2);
         let right = Worker::with_capacity(2);
         let (left_end, right_end) = (left.stealer(), right.stealer());

@@ -3,6 +3,7 @@
 use std::sync::Mutex as StdMutex;
 
 use filch_deque::Worker;
+use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
@@ -15,7 +16,7 @@ fn the_ring_grows_under_a_thief() {
     let outcomes = Outcomes::new();
     check(
         "growth from 1 to 4 while stealing",
-        Bound::preemptions(3, 10_000),
+        Bound::preemptions(3, 16_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -40,7 +41,7 @@ fn the_ring_grows_under_a_thief() {
 fn the_ring_grows_under_two_thieves() {
     check(
         "growth from 2 to 4 under two thieves",
-        Bound::preemptions(2, 1_000),
+        Bound::preemptions(2, 33_000),
         || {
             let worker = Worker::with_capacity(2);
             let half = half_thief(worker.stealer(), 8);
@@ -60,7 +61,7 @@ fn the_ring_grows_under_two_thieves() {
 #[test]
 fn a_closed_deque_does_not_look_empty() {
     let outcomes = Outcomes::new();
-    check("no false emptiness", Bound::preemptions(4, 1_000), {
+    check("no false emptiness", Bound::preemptions(3, 10_000), {
         let outcomes = outcomes.clone();
         move || {
             let worker = Worker::with_capacity(1);
@@ -89,7 +90,7 @@ fn slots_are_reused_after_a_claim() {
     let outcomes = Outcomes::new();
     check(
         "slot reuse behind a thief",
-        Bound::preemptions(3, 10_000),
+        Bound::preemptions(3, 30_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -112,25 +113,39 @@ fn slots_are_reused_after_a_claim() {
 /// Three threads: two thieves claim the two items of a full ring, and the second may finish while the first still
 /// reads. The owner wants to write where the first item was. A failure: `done` counts the second claim where the
 /// first was meant, and the owner writes under the first thief.
+///
+/// `step` is for loom: it remembers one last access per object, and a thief's own look at `top` hides the owner's. A
+/// Relaxed addition orders nothing, but gives loom a place to switch threads.
 #[test]
 fn claims_finish_out_of_order() {
     let outcomes = Outcomes::new();
     check(
         "a later claim that finishes first frees no slot",
-        Bound::preemptions(3, 500),
+        Bound::preemptions(2, 10_000),
         {
             let outcomes = outcomes.clone();
             move || {
+                let step = Arc::new(AtomicUsize::new(0));
                 let worker = Worker::with_capacity(2);
                 worker.push(0);
                 worker.push(1);
-                let first = thief(worker.stealer(), 1);
-                let second = thief(worker.stealer(), 1);
+                let thieves = [worker.stealer(), worker.stealer()].map(|stealer| {
+                    let step = step.clone();
+                    thread::spawn(move || {
+                        let item = stealer.steal().success();
+                        step.fetch_add(1, Ordering::Relaxed);
+                        item
+                    })
+                });
+                step.fetch_add(1, Ordering::Relaxed);
                 worker.push(2);
                 let reused = worker.capacity() == 2;
-                let (first, second) = (first.join().unwrap(), second.join().unwrap());
-                assert_each_once(3, &[&first, &second, &drain(&worker)]);
-                outcomes.observe((reused, first.len() + second.len()));
+                let stolen: Vec<_> = thieves
+                    .into_iter()
+                    .filter_map(|thief| thief.join().unwrap())
+                    .collect();
+                assert_each_once(3, &[&stolen, &drain(&worker)]);
+                outcomes.observe((reused, stolen.len()));
             }
         },
     );
@@ -141,7 +156,7 @@ fn claims_finish_out_of_order() {
 /// more than one. A failure: an item lost or doubled where a comparison forgot to wrap.
 #[test]
 fn tag_and_index_wrap_around() {
-    check("tag and index wrap", Bound::preemptions(3, 1_000), || {
+    check("tag and index wrap", Bound::preemptions(3, 2_900), || {
         let worker = Worker::starting_at(2, u32::MAX - 1);
         let half = half_thief(worker.stealer(), 8);
         let mut own = Vec::new();
@@ -161,7 +176,7 @@ fn tag_and_index_wrap_around() {
 /// Growth at the same place: the new ring's claims begin at an index that has just wrapped, or is about to.
 #[test]
 fn the_ring_grows_where_the_index_wraps() {
-    check("growth at the wrap", Bound::preemptions(3, 500), || {
+    check("growth at the wrap", Bound::preemptions(3, 16_000), || {
         let worker = Worker::starting_at(1, u32::MAX);
         let stolen = thief(worker.stealer(), 2);
         for item in 0..3 {
@@ -194,10 +209,10 @@ impl Drop for Item {
 fn the_owner_goes_with_items_left() {
     check(
         "worker dropped with thieves in flight",
-        Bound::preemptions(2, 1_000),
+        Bound::preemptions(2, 10_000),
         || {
             let ends = std::sync::Arc::new(StdMutex::new(Vec::new()));
-            let worker = Worker::with_capacity(2);
+            let worker = Worker::with_capacity(1);
             let single = worker.stealer();
             let half = worker.stealer();
             let single = thread::spawn(move || single.steal().success());
@@ -205,7 +220,7 @@ fn the_owner_goes_with_items_left() {
                 let own = Worker::with_capacity(1);
                 half.steal_half_into(&own, 8).success()
             });
-            for id in 0..3 {
+            for id in 0..2 {
                 worker.push(Item {
                     id,
                     ends: ends.clone(),
@@ -219,7 +234,7 @@ fn the_owner_goes_with_items_left() {
             drop((single.join().unwrap(), half.join().unwrap()));
             let mut ends = ends.lock().unwrap().clone();
             ends.sort_unstable();
-            assert_eq!(ends, [0, 1, 2], "each item ends once");
+            assert_eq!(ends, [0, 1], "each item ends once");
         },
     );
 }

@@ -215,7 +215,7 @@ fn scenario(bug: Bug, part: Part) -> impl Fn() + Send + Sync + 'static {
 fn the_miniature_pops_soundly() {
     check(
         "miniature: pops",
-        Bound::exhaustive(2),
+        Bound::exhaustive(18_000),
         scenario(Bug::None, pops),
     );
 }
@@ -224,7 +224,7 @@ fn the_miniature_pops_soundly() {
 fn the_miniature_reuses_slots_soundly() {
     check(
         "miniature: slot reuse",
-        Bound::exhaustive(2),
+        Bound::exhaustive(2_700),
         scenario(Bug::None, pushes),
     );
 }
@@ -233,7 +233,7 @@ fn the_miniature_reuses_slots_soundly() {
 fn the_miniature_replaces_its_ring_soundly() {
     check(
         "miniature: ring replacement",
-        Bound::exhaustive(2),
+        Bound::exhaustive(59_000),
         scenario(Bug::None, replaces),
     );
 }

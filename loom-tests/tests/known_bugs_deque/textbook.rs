@@ -90,7 +90,7 @@ fn textbook_half_by_one_cas_hands_an_item_out_twice() {
 fn textbook_one_by_one_is_sound() {
     check(
         "Chase-Lev whose thief claims one item",
-        Bound::exhaustive(100),
+        Bound::exhaustive(1_300),
         || textbook(|count| count.min(1)),
     );
 }
