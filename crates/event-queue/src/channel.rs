@@ -49,9 +49,9 @@ impl<T: Send> Sender<T> {
     /// Appends `event`; see [`EventQueue::push`]. Lock-free.
     ///
     /// # Errors
-    /// [`Closed`] hands the event back when the receiver closed the queue or is gone. A push that succeeds while the
-    /// receiver is being dropped is not lost silently: its event is dropped, at the latest with the
-    /// last sender.
+    /// [`Closed`] hands the event back when the receiver closed the queue or is gone. A push that
+    /// succeeds while the receiver is being dropped is not lost silently: its event is dropped, at
+    /// the latest with the last sender.
     pub fn push(&self, event: T) -> Result<(), Closed<T>> {
         self.queue.push(event)
     }
