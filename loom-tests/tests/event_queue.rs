@@ -1,11 +1,13 @@
-//! The event queue, with blocks of one or two slots, so that a handful of pushes crosses their boundaries.
+//! The event queue, with blocks of one or two slots, so that a handful of pushes crosses their
+//! boundaries.
 //!
 //! Payloads that are loom `Arc`s make loom itself report an event that is leaked, or dropped twice.
 //!
-//! Blocks come from an allocator of our own, which returns the block that was freed last: so an address that a stalled
-//! producer remembers is soon that of another block (ABA), and in every execution alike. glibc's choice depends on the
-//! rest of the heap; as an address decides whether a compare-exchange succeeds, loom could not replay an execution. The
-//! allocator also counts, so that a block which leaks fails its model.
+//! Blocks come from an allocator of our own, which returns the block that was freed last: so an
+//! address that a stalled producer remembers is soon that of another block (ABA), and in every
+//! execution alike. glibc's choice depends on the rest of the heap; as an address decides whether a
+//! compare-exchange succeeds, loom could not replay an execution. The allocator also counts, so
+//! that a block which leaks fails its model.
 #![cfg(loom)]
 
 #[path = "event_queue/block_pool.rs"]
@@ -20,8 +22,9 @@ use loom_tests::{Bound, Outcomes};
 
 /// The queue, with a schedule point before each call.
 ///
-/// loom places its context switches by the *last* access to each object, and so leaves out some of those before earlier
-/// ones. An RMW on an atomic that all threads share brings them back, at the borders of the calls.
+/// loom places its context switches by the *last* access to each object, and so leaves out some of
+/// those before earlier ones. An RMW on an atomic that all threads share brings them back, at the
+/// borders of the calls.
 struct Queue<T, const CAP: usize> {
     queue: EventQueue<T, CAP>,
     schedule: AtomicUsize,
@@ -72,9 +75,9 @@ impl<T, const CAP: usize> Queue<T, CAP> {
     }
 }
 
-/// Two threads find the queue without a block, and both bring one. One block is installed, the loser's claim goes to
-/// its second slot (or, with one slot per block, the loser's block follows), and the spare is freed.
-/// A failure would show as a lost event, or a leaked one.
+/// Two threads find the queue without a block, and both bring one. One block is installed, the
+/// loser's claim goes to its second slot (or, with one slot per block, the loser's block follows),
+/// and the spare is freed. A failure would show as a lost event, or a leaked one.
 fn install_race<const CAP: usize>(least: u64) {
     let outcomes = Outcomes::new();
     check(
@@ -108,9 +111,9 @@ fn two_first_pushes_install_a_block_each() {
     install_race::<1>(20);
 }
 
-/// Two producers push two events each, over a block boundary, while the consumer drains twice; a last drain collects
-/// the rest. Each producer's events arrive in order, each once. A consumer that walks to a block that is not linked
-/// yet, or frees one too early, crashes or loses events.
+/// Two producers push two events each, over a block boundary, while the consumer drains twice; a
+/// last drain collects the rest. Each producer's events arrive in order, each once. A consumer that
+/// walks to a block that is not linked yet, or frees one too early, crashes or loses events.
 #[test]
 fn two_producers_cross_a_block_boundary() {
     let outcomes = Outcomes::new();
@@ -149,9 +152,9 @@ fn two_producers_cross_a_block_boundary() {
     ]);
 }
 
-/// One producer fills block after block; the consumer drains along, so that it empties the tail's block now and then
-/// and starts it over while the next push looks at it. Order is kept, nothing is lost, and loom sees no producer
-/// write to a slot that the consumer still reads.
+/// One producer fills block after block; the consumer drains along, so that it empties the tail's
+/// block now and then and starts it over while the next push looks at it. Order is kept, nothing is
+/// lost, and loom sees no producer write to a slot that the consumer still reads.
 #[test]
 fn a_block_is_rewound_under_a_producer() {
     let outcomes = Outcomes::new();
@@ -183,8 +186,8 @@ fn a_block_is_rewound_under_a_producer() {
     outcomes.assert_exactly(0..=3);
 }
 
-/// As above by `pop`, with one slot per block: each pop empties the tail's block, and its rewind races the next push,
-/// which may have brought a successor instead.
+/// As above by `pop`, with one slot per block: each pop empties the tail's block, and its rewind
+/// races the next push, which may have brought a successor instead.
 #[test]
 fn a_rewind_races_a_successor() {
     check(
@@ -211,9 +214,10 @@ fn a_rewind_races_a_successor() {
     );
 }
 
-/// A producer reads the tail and sleeps. Meanwhile the main thread pushes to the same slot, drains it and rewinds: the
-/// tail is the same word again, and the producer's CAS succeeds (ABA). Its slot is free; but only the CAS itself, and not
-/// the load before, tells it that the last event was read. Else loom sees the write race with that read.
+/// A producer reads the tail and sleeps. Meanwhile the main thread pushes to the same slot, drains
+/// it and rewinds: the tail is the same word again, and the producer's CAS succeeds (ABA). Its slot
+/// is free; but only the CAS itself, and not the load before, tells it that the last event was
+/// read. Else loom sees the write race with that read.
 #[test]
 fn a_push_sleeps_through_a_rewind() {
     check(
@@ -236,8 +240,9 @@ fn a_push_sleeps_through_a_rewind() {
     );
 }
 
-/// A has claimed the first slot (the queue is not empty any more, and only A pushes), but perhaps not filled it. The
-/// main thread pushes behind it and drains: it gets its own event in any case, and A's now or later.
+/// A has claimed the first slot (the queue is not empty any more, and only A pushes), but perhaps
+/// not filled it. The main thread pushes behind it and drains: it gets its own event in any case,
+/// and A's now or later.
 #[test]
 fn a_stalled_push_is_passed_over() {
     let outcomes = Outcomes::new();
@@ -268,8 +273,8 @@ fn a_stalled_push_is_passed_over() {
     outcomes.assert_exactly([(vec![1, 2], vec![]), (vec![2], vec![1])]);
 }
 
-/// The same with one slot per block, and several events behind the stalled one: emptied blocks between it and the
-/// tail are taken out of the list and freed, and the list still leads on.
+/// The same with one slot per block, and several events behind the stalled one: emptied blocks
+/// between it and the tail are taken out of the list and freed, and the list still leads on.
 #[test]
 fn blocks_behind_a_stalled_push_are_freed() {
     let outcomes = Outcomes::new();
@@ -306,9 +311,10 @@ fn blocks_behind_a_stalled_push_are_freed() {
     ]);
 }
 
-/// A pushes `x`, then tells B, and B pushes `y`. The consumer drains (or pops) meanwhile. It may get `x` alone, or
-/// both, but never `y` before `x`. Two things could break it: a consumer that looks at slots claimed after it began,
-/// and a claim by B that does not carry what B knows about A.
+/// A pushes `x`, then tells B, and B pushes `y`. The consumer drains (or pops) meanwhile. It may
+/// get `x` alone, or both, but never `y` before `x`. Two things could break it: a consumer that
+/// looks at slots claimed after it began, and a claim by B that does not carry what B knows about
+/// A.
 fn told_pushes_stay_behind(consume: fn(&Queue<char, 2>) -> Vec<char>, least: u64) {
     let outcomes = Outcomes::new();
     check(
@@ -368,8 +374,8 @@ fn a_told_push_is_popped_behind() {
     );
 }
 
-/// The wake protocol around the queue: the producer pushes, and then raises a flag. A consumer that sees the flag
-/// finds the event, however the pushes of a second producer lie around it.
+/// The wake protocol around the queue: the producer pushes, and then raises a flag. A consumer that
+/// sees the flag finds the event, however the pushes of a second producer lie around it.
 #[test]
 fn a_completed_push_is_found() {
     let outcomes = Outcomes::new();
@@ -420,8 +426,8 @@ fn a_completed_push_is_found() {
     ]);
 }
 
-/// Two pushes race a close and the drain after it. Each event is handed back, or delivered, by that drain or by a
-/// later one when its push was still under way.
+/// Two pushes race a close and the drain after it. Each event is handed back, or delivered, by that
+/// drain or by a later one when its push was still under way.
 #[test]
 fn close_races_two_pushes() {
     let outcomes = Outcomes::new();
@@ -461,8 +467,8 @@ fn close_races_two_pushes() {
     outcomes.assert_exactly(each.iter().flat_map(|a| each.iter().map(|b| [*a, *b])));
 }
 
-/// The closing thread leaves a note before it closes. A push that is refused may read it: loom would report the read
-/// as a race.
+/// The closing thread leaves a note before it closes. A push that is refused may read it: loom
+/// would report the read as a race.
 #[test]
 fn a_refused_push_comes_after_the_close() {
     let outcomes = Outcomes::new();
@@ -479,7 +485,8 @@ fn a_refused_push_comes_after_the_close() {
                     move || {
                         let refused = queue.push(1).is_err();
                         if refused {
-                            // SAFETY: the claim of this model: written before the close, which came before.
+                            // SAFETY: the claim of this model: written before the close, which came
+                            // before.
                             assert_eq!(note.with(|note| unsafe { *note }), 7);
                         }
                         refused
@@ -495,8 +502,9 @@ fn a_refused_push_comes_after_the_close() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// The receiver is dropped, with an event in the queue, while a sender pushes another. Both are dropped once: by the
-/// receiver, by the last end, or by the sender that got its own back. loom reports what leaks.
+/// The receiver is dropped, with an event in the queue, while a sender pushes another. Both are
+/// dropped once: by the receiver, by the last end, or by the sender that got its own back. loom
+/// reports what leaks.
 #[test]
 fn the_receiver_leaves_a_late_producer() {
     let outcomes = Outcomes::new();
@@ -569,8 +577,8 @@ fn shrinking_races_a_push() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// A life ends with a close that a push may lose to; the next life begins on another thread, with new producers. No
-/// event of the first life appears in the second.
+/// A life ends with a close that a push may lose to; the next life begins on another thread, with
+/// new producers. No event of the first life appears in the second.
 #[test]
 fn reopened_for_a_second_life() {
     let outcomes = Outcomes::new();

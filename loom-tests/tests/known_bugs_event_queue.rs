@@ -1,7 +1,8 @@
 //! Ways to get an event queue wrong, each in a small copy of it, and each caught.
 //!
-//! The copy keeps what the bugs are about: a tail that is claimed by CAS, slots with a flag, a consumer that passes over
-//! slots that are not full. It has a fixed number of slots, and no blocks but in the last bug.
+//! The copy keeps what the bugs are about: a tail that is claimed by CAS, slots with a flag, a
+//! consumer that passes over slots that are not full. It has a fixed number of slots, and no blocks
+//! but in the last bug.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,7 +15,8 @@ use loom_tests::{Bound, check, refute};
 struct Variant {
     fill: Ordering,
     claim: Ordering,
-    /// Look at slots up to where the tail was when the drain began, and not at what is claimed meanwhile.
+    /// Look at slots up to where the tail was when the drain began, and not at what is claimed
+    /// meanwhile.
     snapshot: bool,
     close: fn(&AtomicUsize),
 }
@@ -143,8 +145,9 @@ fn the_copy_without_a_bug_holds() {
     );
 }
 
-/// A drain that goes on to slots that were claimed after it began: it passes over `x`, whose push is under way; `x` is
-/// completed, B learns of it, claims and fills the next slot; and the drain delivers `y`.
+/// A drain that goes on to slots that were claimed after it began: it passes over `x`, whose push
+/// is under way; `x` is completed, B learns of it, claims and fills the next slot; and the drain
+/// delivers `y`.
 #[test]
 fn a_drain_without_a_snapshot_lets_a_later_push_overtake() {
     refute(
@@ -160,7 +163,8 @@ fn a_drain_without_a_snapshot_lets_a_later_push_overtake() {
     );
 }
 
-/// A claim that does not release: the snapshot shows B's claim, and not yet that the slot before it is full.
+/// A claim that does not release: the snapshot shows B's claim, and not yet that the slot before it
+/// is full.
 #[test]
 fn a_claim_that_does_not_release_lets_a_later_push_overtake() {
     refute(
@@ -176,7 +180,8 @@ fn a_claim_that_does_not_release_lets_a_later_push_overtake() {
     );
 }
 
-/// A flag that is stored relaxed: the consumer sees the slot full, and reads it while it is written.
+/// A flag that is stored relaxed: the consumer sees the slot full, and reads it while it is
+/// written.
 #[test]
 fn a_relaxed_flag_publishes_nothing() {
     refute(
@@ -192,7 +197,8 @@ fn a_relaxed_flag_publishes_nothing() {
     );
 }
 
-/// Closing by a load and a store: a claim between the two is undone, and its slot given out twice or never drained.
+/// Closing by a load and a store: a claim between the two is undone, and its slot given out twice
+/// or never drained.
 #[test]
 fn a_close_by_store_undoes_a_claim() {
     refute(
@@ -223,8 +229,8 @@ fn a_close_by_store_undoes_a_claim() {
     );
 }
 
-/// A list of blocks whose back link is written after the block is installed: the consumer finds the new block as the
-/// tail, and no way from there to the one that it knows.
+/// A list of blocks whose back link is written after the block is installed: the consumer finds the
+/// new block as the tail, and no way from there to the one that it knows.
 #[test]
 fn a_link_written_after_the_installation_is_missing() {
     refute(

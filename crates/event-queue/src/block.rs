@@ -1,4 +1,5 @@
-//! Blocks of slots: all access to memory that producers and the consumer share, except the two words in the queue.
+//! Blocks of slots: all access to memory that producers and the consumer share, except the two
+//! words in the queue.
 
 use alloc::boxed::Box;
 use core::array;
@@ -35,13 +36,15 @@ struct ConsumerPart {
 
 /// The flag stands beside its value: a push touches one cache line of the block, not two.
 struct Slot<T> {
-    /// Set by the producer, as its last access to the block. Cleared by the consumer when it rewinds the block.
+    /// Set by the producer, as its last access to the block. Cleared by the consumer when it
+    /// rewinds the block.
     full: AtomicBool,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
 impl<T, const CAP: usize> Block<T, CAP> {
-    /// Checked when the type is first used: the index fits the word, a mask of the slots fits `taken`.
+    /// Checked when the type is first used: the index fits the word, a mask of the slots fits
+    /// `taken`.
     const ALL_TAKEN: u32 = {
         assert!(CAP > 0 && CAP <= MAX_CAP && MAX_CAP < 32);
         assert!(align_of::<Self>() >= BLOCK_ALIGN);
@@ -62,7 +65,8 @@ impl<T, const CAP: usize> Block<T, CAP> {
     /// The block whose address a word of the queue gave.
     ///
     /// # Safety
-    /// `address` is that of a published block, which is not freed while the pointer is dereferenced.
+    /// `address` is that of a published block, which is not freed while the pointer is
+    /// dereferenced.
     pub(crate) unsafe fn at(address: usize) -> *mut Self {
         ptr::with_exposed_provenance_mut(address)
     }
@@ -70,25 +74,27 @@ impl<T, const CAP: usize> Block<T, CAP> {
     /// Writes `value` into a claimed slot and hands the slot to the consumer.
     ///
     /// # Safety
-    /// `block` is live, and the caller claimed its slot `index` and has not filled it. The block may be freed as
-    /// soon as the slot is full: a pointer and not a reference, because a reference argument would have to stay
-    /// valid until this returns.
+    /// `block` is live, and the caller claimed its slot `index` and has not filled it. The block
+    /// may be freed as soon as the slot is full: a pointer and not a reference, because a reference
+    /// argument would have to stay valid until this returns.
     pub(crate) unsafe fn fill(block: *mut Self, index: usize, value: T) {
         // SAFETY: the block is live (contract): the consumer frees it only once each slot was full.
         let slot = unsafe { &raw const (*block).slots[index] };
-        // SAFETY: the slot is claimed by this thread alone, until the store below. What the consumer read from it
-        // in an earlier life of the block happens before: the claim acquired the consumer's rewind.
+        // SAFETY: the slot is claimed by this thread alone, until the store below. What the
+        // consumer read from it in an earlier life of the block happens before: the claim acquired
+        // the consumer's rewind.
         unsafe { (*slot).value.with_mut(|cell| (*cell).write(value)) };
         // SAFETY: the block is live until this store, the last access.
-        // ORDERING: Release, with the Acquire load in `take`: the value is written before the flag is seen, and this
-        // thread is done with the block before the consumer frees it.
+        // ORDERING: Release, with the Acquire load in `take`: the value is written before the flag
+        // is seen, and this thread is done with the block before the consumer frees it.
         unsafe { (*slot).full.store(true, Ordering::Release) };
     }
 
     /// Empties slot `index`, if it is full and was not emptied before.
     ///
     /// # Safety
-    /// The caller is the consumer, and the slot was claimed before a snapshot of the tail that the caller acquired.
+    /// The caller is the consumer, and the slot was claimed before a snapshot of the tail that the
+    /// caller acquired.
     pub(crate) unsafe fn take(&self, index: usize) -> Option<T> {
         let bit = 1 << index;
         // SAFETY: only the consumer, which is the caller, touches this part.
@@ -96,21 +102,24 @@ impl<T, const CAP: usize> Block<T, CAP> {
             return None;
         }
         let slot = &self.slots[index];
-        // ORDERING: Acquire, with the Release store in `fill`: else the value might not be written yet.
+        // ORDERING: Acquire, with the Release store in `fill`: else the value might not be written
+        // yet.
         if !slot.full.load(Ordering::Acquire) {
             return None;
         }
         // SAFETY: as above; noted before the value moves out, so that it moves out once.
         self.consumer
             .with_mut(|part| unsafe { (*part).taken |= bit });
-        // SAFETY: full, so initialised and no longer the producer's (acquired above); not taken, so still there.
+        // SAFETY: full, so initialised and no longer the producer's (acquired above); not taken, so
+        // still there.
         Some(
             slot.value
                 .with(|cell| unsafe { (*cell).assume_init_read() }),
         )
     }
 
-    /// How many slots are emptied without a gap, from the first one: the index of the oldest that is not.
+    /// How many slots are emptied without a gap, from the first one: the index of the oldest that
+    /// is not.
     ///
     /// # Safety
     /// The caller is the consumer.
@@ -135,13 +144,14 @@ impl<T, const CAP: usize> Block<T, CAP> {
     /// The caller is the consumer, and these slots are emptied.
     pub(crate) unsafe fn clear_flags(&self, count: usize) {
         for slot in &self.slots[..count] {
-            // ORDERING: Relaxed: no producer owns the slot; the next one to claim it acquires the consumer's rewind of
-            // the tail, which comes after this store.
+            // ORDERING: Relaxed: no producer owns the slot; the next one to claim it acquires the
+            // consumer's rewind of the tail, which comes after this store.
             slot.full.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Forgets which slots are emptied, the second half: the tail was rewound to this block's first slot.
+    /// Forgets which slots are emptied, the second half: the tail was rewound to this block's first
+    /// slot.
     ///
     /// # Safety
     /// The caller is the consumer, it called `clear_flags`, and rewound the tail.
@@ -153,9 +163,11 @@ impl<T, const CAP: usize> Block<T, CAP> {
     /// Address of the block before this one. The block there may be freed: the caller must know.
     ///
     /// # Safety
-    /// The caller is the consumer and acquired a tail that was written after this block was installed.
+    /// The caller is the consumer and acquired a tail that was written after this block was
+    /// installed.
     pub(crate) unsafe fn prev(&self) -> usize {
-        // SAFETY: written before the block was installed, which happens before (contract), and never since.
+        // SAFETY: written before the block was installed, which happens before (contract), and
+        // never since.
         self.prev.with(|prev| unsafe { *prev })
     }
 
@@ -181,11 +193,11 @@ impl<T, const CAP: usize> Block<T, CAP> {
     /// Frees the block. Values still in it are not dropped.
     ///
     /// # Safety
-    /// `address` is that of a published block which no word and no link leads to any more, and each slot of which
-    /// is either emptied or was never claimed.
+    /// `address` is that of a published block which no word and no link leads to any more, and each
+    /// slot of which is either emptied or was never claimed.
     pub(crate) unsafe fn free(address: usize) {
-        // SAFETY: published blocks come from `Box`; nobody else can reach this one (contract), and producers are done
-        // with it: their last access, the store of `full`, was acquired.
+        // SAFETY: published blocks come from `Box`; nobody else can reach this one (contract), and
+        // producers are done with it: their last access, the store of `full`, was acquired.
         drop(unsafe { Box::from_raw(Self::at(address)) });
     }
 }

@@ -8,8 +8,8 @@ use crate::{Closed, EventQueue};
 
 /// Creates a queue and its two ends. Allocates the queue itself, and no room for events.
 ///
-/// The queue is freed with its last end. The receiver closes it when dropped; the last sender does not, as a queue
-/// without senders is no end of a stream but an idle process.
+/// The queue is freed with its last end. The receiver closes it when dropped; the last sender does
+/// not, as a queue without senders is no end of a stream but an idle process.
 ///
 /// # Examples
 /// ```
@@ -49,8 +49,9 @@ impl<T: Send> Sender<T> {
     /// Appends `event`; see [`EventQueue::push`]. Lock-free.
     ///
     /// # Errors
-    /// [`Closed`] hands the event back when the receiver closed the queue or is gone. A push that succeeds while the
-    /// receiver is being dropped is not lost silently: its event is dropped, at the latest with the last sender.
+    /// [`Closed`] hands the event back when the receiver closed the queue or is gone. A push that
+    /// succeeds while the receiver is being dropped is not lost silently: its event is dropped, at
+    /// the latest with the last sender.
     pub fn push(&self, event: T) -> Result<(), Closed<T>> {
         self.queue.push(event)
     }
@@ -77,8 +78,8 @@ impl<T> fmt::Debug for Sender<T> {
 
 /// The consumer's end: one only. It may move between threads, but is used by one at a time.
 ///
-/// Dropping it closes the queue and drops the events that are in it. An event whose push is under way at that moment
-/// is dropped with the last sender.
+/// Dropping it closes the queue and drops the events that are in it. An event whose push is under
+/// way at that moment is dropped with the last sender.
 pub struct Receiver<T> {
     queue: Arc<EventQueue<T>>,
     /// One thread at a time, also for the methods that only look.
@@ -86,8 +87,8 @@ pub struct Receiver<T> {
 }
 
 impl<T: Send> Receiver<T> {
-    /// Moves every event whose push happened before to `sink`, oldest first; returns how many. Wait-free; see
-    /// [`EventQueue::drain`].
+    /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
+    /// Wait-free; see [`EventQueue::drain`].
     pub fn drain(&mut self, sink: impl FnMut(T)) -> usize {
         // SAFETY: there is one receiver, borrowed exclusively until this returns.
         unsafe { self.queue.drain(sink) }
@@ -110,8 +111,8 @@ impl<T: Send> Receiver<T> {
         self.queue.close();
     }
 
-    /// Whether every slot that a push has claimed is emptied. `false` right after a drain: a push is under way, or has
-    /// completed since. Wait-free.
+    /// Whether every slot that a push has claimed is emptied. `false` right after a drain: a push
+    /// is under way, or has completed since. Wait-free.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

@@ -1,6 +1,7 @@
 //! The packed words: a place in the list of blocks, and the queue's tail.
 
-/// Blocks are aligned to this many bytes, so that the address of one leaves the low bits of a word free.
+/// Blocks are aligned to this many bytes, so that the address of one leaves the low bits of a word
+/// free.
 pub(crate) const BLOCK_ALIGN: usize = 64;
 
 /// The most slots that a block may have: an index is a slot's number, or one past the last.
@@ -13,12 +14,13 @@ const BLOCK_MASK: usize = !(BLOCK_ALIGN - 1);
 const _: () = assert!(BLOCK_ALIGN.is_power_of_two());
 const _: () = assert!(INDEX_MASK & CLOSED_BIT == 0 && (INDEX_MASK | CLOSED_BIT) & BLOCK_MASK == 0);
 
-/// A slot's place: the address of its block, and its index there. An index equal to the block's capacity is the
-/// place behind its last slot.
+/// A slot's place: the address of its block, and its index there. An index equal to the block's
+/// capacity is the place behind its last slot.
 ///
-/// The block is an address and not a pointer on purpose. A compare-exchange compares addresses; a *pointer* taken
-/// from an old word could carry the provenance of a block that was freed and allocated again at the same address.
-/// An address that is turned into a pointer only after the compare-exchange succeeded cannot.
+/// The block is an address and not a pointer on purpose. A compare-exchange compares addresses; a
+/// *pointer* taken from an old word could carry the provenance of a block that was freed and
+/// allocated again at the same address. An address that is turned into a pointer only after the
+/// compare-exchange succeeded cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     /// Address of a block; 0 is none.
@@ -57,7 +59,8 @@ impl Position {
 /// What producers contend for: the next slot to claim, and whether claiming is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tail {
-    /// The next slot that a push takes; behind the last one of its block, a push installs a new block first.
+    /// The next slot that a push takes; behind the last one of its block, a push installs a new
+    /// block first.
     pub(crate) next: Position,
     /// Set: no push claims a slot any more.
     pub(crate) closed: bool,

@@ -9,11 +9,11 @@ use crate::closed::Closed;
 use crate::position::{Position, Tail};
 use crate::scan::Scan;
 
-/// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which proves by other
-/// means who consumes. [`channel`](crate::channel) is the safe pair of ends.
+/// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
+/// proves by other means who consumes. [`channel`](crate::channel) is the safe pair of ends.
 ///
-/// At most 64 bytes, and nothing is allocated before the first event. `CAP`, 1 to 31, is the number of slots in a
-/// block: the unit of allocation.
+/// At most 64 bytes, and nothing is allocated before the first event. `CAP`, 1 to 31, is the number
+/// of slots in a block: the unit of allocation.
 ///
 /// The algorithm, with its proof, is described in [`algorithm`](crate::algorithm).
 ///
@@ -48,10 +48,11 @@ pub struct EventQueue<T, const CAP: usize = 8> {
     events: PhantomData<T>,
 }
 
-// SAFETY: the queue owns its events, and they leave it by value: on another thread, for which `T: Send` is needed
-// and enough. No reference to an event is ever shared.
+// SAFETY: the queue owns its events, and they leave it by value: on another thread, for which `T:
+// Send` is needed and enough. No reference to an event is ever shared.
 unsafe impl<T: Send, const CAP: usize> Send for EventQueue<T, CAP> {}
-// SAFETY: as above; concurrent pushes are arbitrated by `tail`, and consuming is an unsafe contract.
+// SAFETY: as above; concurrent pushes are arbitrated by `tail`, and consuming is an unsafe
+// contract.
 unsafe impl<T: Send, const CAP: usize> Sync for EventQueue<T, CAP> {}
 
 impl<T, const CAP: usize> EventQueue<T, CAP> {
@@ -73,19 +74,21 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
 
     /// Appends `event`. Any thread.
     ///
-    /// Lock-free: a round of its loop fails only because another push, a close or the consumer's reuse of a block
-    /// succeeded. Allocates one block for every `CAP` events that are waiting; aborts when memory runs out.
+    /// Lock-free: a round of its loop fails only because another push, a close or the consumer's
+    /// reuse of a block succeeded. Allocates one block for every `CAP` events that are waiting;
+    /// aborts when memory runs out.
     ///
-    /// What the caller did before happens before what the consumer does with the event. The consumer is not woken:
-    /// wake it *after* the push has returned, and a drain that begins later finds the event.
+    /// What the caller did before happens before what the consumer does with the event. The
+    /// consumer is not woken: wake it *after* the push has returned, and a drain that begins later
+    /// finds the event.
     ///
     /// # Errors
     /// [`Closed`] hands the event back when the queue is closed. What the closing thread did before
     /// [`close`](Self::close) happens before the return of the refused push.
     pub fn push(&self, event: T) -> Result<(), Closed<T>> {
         let mut new_block: Option<NewBlock<T, CAP>> = None;
-        // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A claim does not
-        // rely on it: its own RMW acquires.
+        // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A
+        // claim does not rely on it: its own RMW acquires.
         let mut tail = Tail::from_word(self.tail.load(Ordering::Acquire));
         let claimed = loop {
             if tail.closed {
@@ -97,11 +100,13 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
                 let block = new_block.get_or_insert_with(NewBlock::new);
                 Position::first_of(block.follow(tail.next.block))
             };
-            // ORDERING: success Acquire, with whatever installed or rewound this block: its memory is ready for us. The
-            // load has acquired that if the word is still the same one; but it may be the same *again*, after a rewind.
-            // Success Release, with the consumer's snapshot: a block and its `prev` are visible with the tail that
-            // leads to them, and so is every push that this thread knows to be complete; without the second, the
-            // consumer could pass over such a push and deliver ours first. Failure Acquire as for the load above.
+            // ORDERING: success Acquire, with whatever installed or rewound this block: its memory
+            // is ready for us. The load has acquired that if the word is still the same one; but it
+            // may be the same *again*, after a rewind. Success Release, with the consumer's
+            // snapshot: a block and its `prev` are visible with the tail that leads to them, and so
+            // is every push that this thread knows to be complete; without the second, the consumer
+            // could pass over such a push and deliver ours first. Failure Acquire as for the load
+            // above.
             match self.tail.compare_exchange_weak(
                 tail.to_word(),
                 Tail::open(claimed.next()).to_word(),
@@ -117,27 +122,31 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
         {
             block.published();
         }
-        // SAFETY: the tail's word was ours to change, so `claimed` is a slot of a live block, and ours alone. It stays
-        // live until the slot is full, because the consumer frees no block with an unfilled slot that was claimed.
+        // SAFETY: the tail's word was ours to change, so `claimed` is a slot of a live block, and
+        // ours alone. It stays live until the slot is full, because the consumer frees no block
+        // with an unfilled slot that was claimed.
         unsafe { Block::<T, CAP>::fill(Block::<T, CAP>::at(claimed.block), claimed.index, event) };
         Ok(())
     }
 
-    /// Moves every event whose push happened before this call to `sink`, oldest first; returns how many were moved.
+    /// Moves every event whose push happened before this call to `sink`, oldest first; returns how
+    /// many were moved.
     ///
-    /// Wait-free: one pass over the slots that were claimed when it began. An event whose push is still under way is
-    /// passed over, and a later drain delivers it; later pushes of the same thread, or of a thread that learnt of
-    /// that push's completion, are never delivered before it. Pushes that begin during the drain are left for the
-    /// next one.
+    /// Wait-free: one pass over the slots that were claimed when it began. An event whose push is
+    /// still under way is passed over, and a later drain delivers it; later pushes of the same
+    /// thread, or of a thread that learnt of that push's completion, are never delivered before it.
+    /// Pushes that begin during the drain are left for the next one.
     ///
     /// If `sink` panics, the event it was called with is gone, and the rest stay in the queue.
     ///
     /// # Safety
-    /// The caller is the only consumer until this returns: no other call of `drain`, `pop`, `shrink` or `reopen`
-    /// overlaps, and calls from different threads are ordered by happens-before. `sink` calls none of them.
+    /// The caller is the only consumer until this returns: no other call of `drain`, `pop`,
+    /// `shrink` or `reopen` overlaps, and calls from different threads are ordered by
+    /// happens-before. `sink` calls none of them.
     pub unsafe fn drain(&self, mut sink: impl FnMut(T)) -> usize {
-        // SAFETY: the caller is the only consumer. The pass is kept here and not in the queue, whose cache line the
-        // producers write; and should `sink` panic, the next pass starts from the head.
+        // SAFETY: the caller is the only consumer. The pass is kept here and not in the queue,
+        // whose cache line the producers write; and should `sink` panic, the next pass starts from
+        // the head.
         self.scan.with_mut(|scan| unsafe { *scan = Scan::over() });
         let mut scan = self.begin_scan();
         let mut moved = 0;
@@ -146,8 +155,8 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
             moved += 1;
             sink(event);
         }
-        // Rewinding costs one RMW: at most one per drain, and per half a block of events. In return bursts of up to half
-        // a block never reach the block's end, so they never allocate.
+        // Rewinding costs one RMW: at most one per drain, and per half a block of events. In return
+        // bursts of up to half a block never reach the block's end, so they never allocate.
         // SAFETY: the caller is the only consumer, and this was its pass.
         unsafe { self.settle(&scan, CAP.div_ceil(2)) };
         moved
@@ -155,16 +164,16 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
 
     /// Takes the oldest event, or `None` if no push had completed when it looked.
     ///
-    /// Delivers in the order of [`drain`](Self::drain), and may be mixed with it. Wait-free: at most the rest of an
-    /// old pass and one new one.
+    /// Delivers in the order of [`drain`](Self::drain), and may be mixed with it. Wait-free: at
+    /// most the rest of an old pass and one new one.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
     pub unsafe fn pop(&self) -> Option<T> {
         // SAFETY: the caller is the only consumer.
         let mut scan = self.scan.with(|scan| unsafe { *scan });
-        // SAFETY: the caller is the only consumer; the pass, if there is one, is the newest, because each consuming
-        // call stores its pass, or ends the stored one, before it returns.
+        // SAFETY: the caller is the only consumer; the pass, if there is one, is the newest,
+        // because each consuming call stores its pass, or ends the stored one, before it returns.
         let mut event = unsafe { scan.next::<T, CAP>(|block| self.set_head(block)) };
         if event.is_none() {
             scan = self.begin_scan();
@@ -179,14 +188,15 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
         event
     }
 
-    /// Refuses every later push; what is in the queue can still be drained. Any thread; wait-free; closing twice is
-    /// harmless.
+    /// Refuses every later push; what is in the queue can still be drained. Any thread; wait-free;
+    /// closing twice is harmless.
     ///
-    /// A push that claimed its slot before may still be under way: its event appears in a drain after it has
-    /// completed, or is dropped with the queue.
+    /// A push that claimed its slot before may still be under way: its event appears in a drain
+    /// after it has completed, or is dropped with the queue.
     pub fn close(&self) {
-        // ORDERING: Release, with the Acquire load in `push`: see there. An RMW, because a store could undo a claim,
-        // and would cut the release sequence that the consumer's snapshot relies on.
+        // ORDERING: Release, with the Acquire load in `push`: see there. An RMW, because a store
+        // could undo a claim, and would cut the release sequence that the consumer's snapshot
+        // relies on.
         self.tail.fetch_or(Tail::CLOSED, Ordering::Release);
     }
 
@@ -198,17 +208,18 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
 
     /// Whether every claimed slot is emptied. Any thread; wait-free. No happens-before edge.
     ///
-    /// Exact on the consumer's thread: `false` after a drain means that a push has begun. For any other thread it is a
-    /// hint, as the queue moves on between the two words that it compares.
+    /// Exact on the consumer's thread: `false` after a drain means that a push has begun. For any
+    /// other thread it is a hint, as the queue moves on between the two words that it compares.
     pub fn is_empty(&self) -> bool {
-        // ORDERING: Relaxed, both: the answer is about the words alone; the consumer wrote the first itself.
+        // ORDERING: Relaxed, both: the answer is about the words alone; the consumer wrote the
+        // first itself.
         let head = Position::from_word(self.head.load(Ordering::Relaxed));
         let tail = Tail::from_word(self.tail.load(Ordering::Relaxed));
         head == tail.next
     }
 
-    /// Frees the last block if the queue is empty, so that it is back to its inline size; the next push allocates.
-    /// Returns whether no block is left. Wait-free.
+    /// Frees the last block if the queue is empty, so that it is back to its inline size; the next
+    /// push allocates. Returns whether no block is left. Wait-free.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
@@ -223,8 +234,8 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
             next: Self::NO_BLOCK,
             ..tail
         };
-        // ORDERING: Relaxed: the new word leads to no memory. Success means that no slot was claimed beyond those that
-        // the consumer emptied, and each of those it acquired.
+        // ORDERING: Relaxed: the new word leads to no memory. Success means that no slot was
+        // claimed beyond those that the consumer emptied, and each of those it acquired.
         let freed = head == tail.next
             && self
                 .tail
@@ -236,38 +247,42 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
                 )
                 .is_ok();
         if freed {
-            // SAFETY: the caller is the only consumer. The stored pass must not keep the address of a freed block.
+            // SAFETY: the caller is the only consumer. The stored pass must not keep the address of
+            // a freed block.
             self.scan.with_mut(|scan| unsafe { *scan = Scan::over() });
             self.store_head(Self::NO_BLOCK);
-            // SAFETY: every claimed slot is emptied, and neither the tail nor the head leads to the block any more.
+            // SAFETY: every claimed slot is emptied, and neither the tail nor the head leads to the
+            // block any more.
             unsafe { Block::<T, CAP>::free(head.block) };
         }
         freed
     }
 
-    /// Opens the queue again, for a new life of the object around it. Events that are left are dropped; a block that
-    /// is there is used again.
+    /// Opens the queue again, for a new life of the object around it. Events that are left are
+    /// dropped; a block that is there is used again.
     ///
     /// # Safety
-    /// As for [`drain`](Self::drain), and no `push` is under way: each earlier one happened before, each later one
-    /// happens after.
+    /// As for [`drain`](Self::drain), and no `push` is under way: each earlier one happened before,
+    /// each later one happens after.
     pub unsafe fn reopen(&self) {
         // SAFETY: as ours.
         unsafe { self.drain(drop) };
-        // ORDERING: Relaxed: exclusive access (contract) orders everything. An RMW, to keep `tail` one release sequence.
+        // ORDERING: Relaxed: exclusive access (contract) orders everything. An RMW, to keep `tail`
+        // one release sequence.
         self.tail.fetch_and(!Tail::CLOSED, Ordering::Relaxed);
     }
 
     /// A new pass, over what is claimed now.
     fn begin_scan(&self) -> Scan {
-        // ORDERING: Acquire, with the Release of every claim up to here (one release sequence of RMWs): the blocks can be
-        // walked, and a push that completed before any of these claims is seen as complete.
+        // ORDERING: Acquire, with the Release of every claim up to here (one release sequence of
+        // RMWs): the blocks can be walked, and a push that completed before any of these claims is
+        // seen as complete.
         let tail = Tail::from_word(self.tail.load(Ordering::Acquire));
         Scan::new(self.head_position(), tail.next)
     }
 
-    /// Notes how far the queue is emptied; and if the pass emptied all of the tail's block, and at least `worthwhile`
-    /// slots of it were used, starts that block over.
+    /// Notes how far the queue is emptied; and if the pass emptied all of the tail's block, and at
+    /// least `worthwhile` slots of it were used, starts that block over.
     ///
     /// # Safety
     /// The caller is the only consumer, and `scan` is the pass that it just made.
@@ -286,8 +301,8 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
         }
     }
 
-    /// Tries to use the slots before `end` again, in place, if all of them are emptied and `end` is the tail still: a
-    /// short queue lives in one block and never allocates.
+    /// Tries to use the slots before `end` again, in place, if all of them are emptied and `end` is
+    /// the tail still: a short queue lives in one block and never allocates.
     ///
     /// # Safety
     /// The caller is the only consumer, and its newest pass ended at `end`, in a block.
@@ -300,9 +315,10 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
         }
         // SAFETY: the caller is the only consumer, and these slots are emptied.
         unsafe { block.clear_flags(end.index) };
-        // ORDERING: success Release, with the Acquire of the claims that follow: values were read, and flags cleared,
-        // before a producer writes the slots again. Failure Relaxed: another slot was claimed, or a block installed, or
-        // the queue closed; the emptied slots stay noted as such, and their flags are not looked at again.
+        // ORDERING: success Release, with the Acquire of the claims that follow: values were read,
+        // and flags cleared, before a producer writes the slots again. Failure Relaxed: another
+        // slot was claimed, or a block installed, or the queue closed; the emptied slots stay noted
+        // as such, and their flags are not looked at again.
         let rewound = self
             .tail
             .compare_exchange(
@@ -328,17 +344,19 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
     }
 
     fn store_head(&self, head: Position) {
-        // ORDERING: Relaxed: `is_empty` of another thread compares it, and follows no address from it.
+        // ORDERING: Relaxed: `is_empty` of another thread compares it, and follows no address from
+        // it.
         self.head.store(head.to_word(), Ordering::Relaxed);
     }
 }
 
 impl<T, const CAP: usize> Drop for EventQueue<T, CAP> {
     fn drop(&mut self) {
-        // SAFETY: exclusive access: nobody consumes, and no push is under way, so every claimed slot is full, and one
-        // pass empties them all.
+        // SAFETY: exclusive access: nobody consumes, and no push is under way, so every claimed
+        // slot is full, and one pass empties them all.
         unsafe { self.drain(drop) };
-        // SAFETY: as above. The queue is empty, so at most one block is left, and nobody competes for the tail.
+        // SAFETY: as above. The queue is empty, so at most one block is left, and nobody competes
+        // for the tail.
         unsafe { self.shrink() };
     }
 }

@@ -5,15 +5,17 @@ use crate::position::Position;
 
 /// Where a pass stands. Plain data; the consumer's alone.
 ///
-/// The pass looks at each slot in `[head, limit)` once, in claiming order, takes those that are full and passes
-/// over the rest. It never looks behind `limit`: see the essay for what would overtake what.
+/// The pass looks at each slot in `[head, limit)` once, in claiming order, takes those that are
+/// full and passes over the rest. It never looks behind `limit`: see the essay for what would
+/// overtake what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scan {
     /// The next slot to look at.
     at: Position,
     /// Where the tail was when the pass began.
     limit: Position,
-    /// Address of the last block that the pass left behind with something in it; 0: none, so `at.block` is the head.
+    /// Address of the last block that the pass left behind with something in it; 0: none, so
+    /// `at.block` is the head.
     behind: usize,
 }
 
@@ -43,12 +45,12 @@ impl Scan {
         (self.is_over() && self.limit.block != 0).then_some(self.limit)
     }
 
-    /// The next full slot's value. `new_head` is called with the address of the new first block when the old one is
-    /// freed, or there was none.
+    /// The next full slot's value. `new_head` is called with the address of the new first block
+    /// when the old one is freed, or there was none.
     ///
     /// # Safety
-    /// The caller is the consumer; `limit` was acquired from the tail, and the head has not changed since other than
-    /// by this function.
+    /// The caller is the consumer; `limit` was acquired from the tail, and the head has not changed
+    /// since other than by this function.
     pub(crate) unsafe fn next<T, const CAP: usize>(
         &mut self,
         mut new_head: impl FnMut(usize),
@@ -60,7 +62,8 @@ impl Scan {
                 continue;
             }
             let index = self.at.index;
-            // SAFETY: a block in [head, limit] is live: only the consumer frees, and only blocks that it passed.
+            // SAFETY: a block in [head, limit] is live: only the consumer frees, and only blocks
+            // that it passed.
             let block = unsafe { &*Block::<T, CAP>::at(self.at.block) };
             self.at = self.at.next();
             // SAFETY: the slot lies before the limit, which was acquired (contract).
@@ -95,13 +98,14 @@ impl Scan {
             // SAFETY: `behind` is not spent, so it is live; the caller is the consumer.
             unsafe { (*Block::<T, CAP>::at(self.behind)).set_next(next) };
         }
-        // SAFETY: spent, so all producers are done with it. The head or the link before it now leads past it; the tail
-        // has left it for good, as it has a successor.
+        // SAFETY: spent, so all producers are done with it. The head or the link before it now
+        // leads past it; the tail has left it for good, as it has a successor.
         unsafe { Block::<T, CAP>::free(left) };
     }
 
-    /// Address of the block after `at.block`. Producers link backwards only; the first time, this turns all links
-    /// between the limit and `at.block` around, so that each block is walked over once.
+    /// Address of the block after `at.block`. Producers link backwards only; the first time, this
+    /// turns all links between the limit and `at.block` around, so that each block is walked over
+    /// once.
     ///
     /// # Safety
     /// As for `next_block`.
@@ -114,8 +118,8 @@ impl Scan {
                 return known;
             }
         }
-        // `from` is the newest block that is linked, so the walk meets only blocks that the consumer has never seen:
-        // none is spent, all are live, and no two have the same address.
+        // `from` is the newest block that is linked, so the walk meets only blocks that the
+        // consumer has never seen: none is spent, all are live, and no two have the same address.
         let mut block = self.limit.block;
         loop {
             // SAFETY: live, see above; installed before the limit, which the caller acquired.

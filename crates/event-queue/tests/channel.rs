@@ -111,8 +111,8 @@ fn a_queue_has_several_lives() {
     }
 }
 
-/// Four producers, a consumer that mixes `drain` and `pop`: every event arrives, once, and each producer's events
-/// arrive in the order in which it pushed them.
+/// Four producers, a consumer that mixes `drain` and `pop`: every event arrives, once, and each
+/// producer's events arrive in the order in which it pushed them.
 #[test]
 fn four_producers() {
     const EACH: u64 = 20_000;
@@ -153,7 +153,8 @@ fn four_producers() {
     assert_eq!(expected.into_values().collect::<Vec<_>>(), [EACH; 4]);
 }
 
-/// The receiver goes away while four producers push: each event is accepted and dropped, or handed back.
+/// The receiver goes away while four producers push: each event is accepted and dropped, or handed
+/// back.
 #[test]
 fn closing_under_fire() {
     for round in 0..50 {

@@ -38,7 +38,8 @@ fn is_block(layout: Layout) -> bool {
     layout.align() == BLOCK_ALIGN && layout.size() <= CHUNK.size()
 }
 
-// SAFETY: chunks are as large and as aligned as the largest layout that gets one; everything else is the system's.
+// SAFETY: chunks are as large and as aligned as the largest layout that gets one; everything else
+// is the system's.
 unsafe impl GlobalAlloc for BlockPool {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !is_block(layout) {
