@@ -1,7 +1,7 @@
 //! The injector: every item arrives exactly once, in order; nothing that is there is called absent.
 //!
-//! Blocks have one or two slots here, so that a handful of operations crosses, recycles and burns them. Items are
-//! loom's `Track`: one that is lost or left behind fails the execution as a leak.
+//! Blocks have one or two slots here, so that a handful of operations crosses, recycles and burns
+//! them. Items are loom's `Track`: one that is lost or left behind fails the execution as a leak.
 #![cfg(loom)]
 
 mod crossing;
@@ -57,8 +57,8 @@ fn producer<const BLOCK: usize>(
     })
 }
 
-/// Each item of `sent` is in `got` exactly once; items of one producer (same tens) that were got by one consumer
-/// are in order. `got` is a list per consumer.
+/// Each item of `sent` is in `got` exactly once; items of one producer (same tens) that were got by
+/// one consumer are in order. `got` is a list per consumer.
 fn assert_delivered(sent: &[u32], got: &[&[u32]]) {
     let mut all: Vec<u32> = got.concat();
     all.sort_unstable();
@@ -71,9 +71,10 @@ fn assert_delivered(sent: &[u32], got: &[&[u32]]) {
     }
 }
 
-/// Threads: main takes, two producers push two items each over blocks of two. They race for slots, for the link to
-/// the second block, and with main, which may burn what they claim. Main takes three times, joins, and takes the
-/// rest. A failure: an item twice, never (a leak), or out of its producer's order.
+/// Threads: main takes, two producers push two items each over blocks of two. They race for slots,
+/// for the link to the second block, and with main, which may burn what they claim. Main takes
+/// three times, joins, and takes the rest. A failure: an item twice, never (a leak), or out of its
+/// producer's order.
 #[test]
 fn two_producers_and_a_consumer_cross_a_block() {
     check(
@@ -100,9 +101,10 @@ fn two_producers_and_a_consumer_cross_a_block() {
     );
 }
 
-/// Threads: main and another take batches, a producer adds one item to a full block and one to the next. A batch
-/// is one claim: what the two get are two disjoint runs, each in order, and the runs' union begins with the
-/// oldest. A failure: a gap inside a batch, an item in both, or an older item after a newer one.
+/// Threads: main and another take batches, a producer adds one item to a full block and one to the
+/// next. A batch is one claim: what the two get are two disjoint runs, each in order, and the runs'
+/// union begins with the oldest. A failure: a gap inside a batch, an item in both, or an older item
+/// after a newer one.
 #[test]
 fn batches_are_disjoint_runs() {
     let outcomes = Outcomes::new();
@@ -147,10 +149,11 @@ fn batches_are_disjoint_runs() {
     ]);
 }
 
-/// Threads: main takes, a producer pushes one item into an empty block of two. Main may come between the
-/// producer's claim and its item: then the slot is burnt, main goes on and finds nothing, and the producer puts
-/// its item into the second slot. That this was reached shows in the next batch: an item pushed afterwards is not
-/// in the same block. A failure: the item is lost, or found in a slot that main has left.
+/// Threads: main takes, a producer pushes one item into an empty block of two. Main may come
+/// between the producer's claim and its item: then the slot is burnt, main goes on and finds
+/// nothing, and the producer puts its item into the second slot. That this was reached shows in the
+/// next batch: an item pushed afterwards is not in the same block. A failure: the item is lost, or
+/// found in a slot that main has left.
 #[test]
 fn a_burnt_slot_is_its_producers_to_replace() {
     let outcomes = Outcomes::new();
@@ -181,9 +184,10 @@ fn a_burnt_slot_is_its_producers_to_replace() {
     ]);
 }
 
-/// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may burn the last
-/// slot of a block, so that the producer is the last to be done with it and must recycle it. A failure: a block
-/// that two recycle or that is recycled under the other's hands (a causality violation of its cells).
+/// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may
+/// burn the last slot of a block, so that the producer is the last to be done with it and must
+/// recycle it. A failure: a block that two recycle or that is recycled under the other's hands (a
+/// causality violation of its cells).
 #[test]
 fn a_producer_recycles_the_block_it_was_burnt_in() {
     check(
@@ -205,10 +209,10 @@ fn a_producer_recycles_the_block_it_was_burnt_in() {
     );
 }
 
-/// Threads: a producer pushes one item; main pushes two and takes three times, over blocks of one slot, so that
-/// the block at which the producer stalls leaves the queue, and comes back as a later block of it. A failure: the
-/// stalled producer links its block to the later life of the one that it knew, which loses items; or both have one
-/// block.
+/// Threads: a producer pushes one item; main pushes two and takes three times, over blocks of one
+/// slot, so that the block at which the producer stalls leaves the queue, and comes back as a later
+/// block of it. A failure: the stalled producer links its block to the later life of the one that
+/// it knew, which loses items; or both have one block.
 #[test]
 fn a_stale_producer_cannot_link_to_a_recycled_block() {
     check(
@@ -234,10 +238,11 @@ fn a_stale_producer_cannot_link_to_a_recycled_block() {
     );
 }
 
-/// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer burns the producer's only slot
-/// and has nothing; the producer counts the slot as finished and appends a block; main moves on to it and is the
-/// last to be done with the first one. The consumer, if it still counted its nothing there, would release the
-/// block a second time. A failure: pushes afterwards get one block twice, and an item is overwritten.
+/// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer burns the
+/// producer's only slot and has nothing; the producer counts the slot as finished and appends a
+/// block; main moves on to it and is the last to be done with the first one. The consumer, if it
+/// still counted its nothing there, would release the block a second time. A failure: pushes
+/// afterwards get one block twice, and an item is overwritten.
 #[test]
 fn a_consumer_that_got_nothing_leaves_the_block_alone() {
     check(
@@ -270,9 +275,38 @@ fn a_consumer_that_got_nothing_leaves_the_block_alone() {
     );
 }
 
-/// Threads: two consumers and a producer on blocks of one slot. The consumers race to leave the first block and to
-/// recycle it, while the producer wants a block. A failure: a head beyond the tail, an item twice, a block in two
-/// hands.
+/// Threads: main takes, a producer pushes, on blocks of two slots. Main leaves the first block and
+/// recycles it; if it is quick, the producer's next block is this one again, and main comes to its
+/// slots a second time. A failure: a slot that still says FULL or TAKEN from its former life, so
+/// that an item is read that is not there, or is lost.
+#[test]
+fn a_recycled_block_starts_anew() {
+    check(
+        "a block has no memory of its former life",
+        Bound::preemptions(3, 800),
+        || {
+            let queue = queue::<2>([10, 11]);
+            assert_eq!([pop(&queue), pop(&queue)], [Some(10), Some(11)]);
+            queue.push(Track::new(12));
+            queue.push(Track::new(13));
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[14, 15]);
+            let mut got = Vec::new();
+            got.extend(pop(&queue));
+            crossing.pass();
+            for _ in 0..3 {
+                got.extend(pop(&queue));
+            }
+            producer.join().unwrap();
+            got.extend(drain(&queue));
+            assert_eq!(got, [12, 13, 14, 15]);
+        },
+    );
+}
+
+/// Threads: two consumers and a producer on blocks of one slot. The consumers race to leave the
+/// first block and to recycle it, while the producer wants a block. A failure: a head beyond the
+/// tail, an item twice, a block in two hands.
 #[test]
 fn two_consumers_leave_a_block() {
     check(
@@ -303,9 +337,10 @@ fn two_consumers_leave_a_block() {
     );
 }
 
-/// Threads: one producer pushes and says so; another pushes at the same time; main, if it has heard of the first
-/// push, takes. It must not hear "empty": the push was complete before. `BLOCK` decides whether the pushes link
-/// blocks or claim slots. A failure: `None`, or a length of nought, with an item there that main knows of.
+/// Threads: one producer pushes and says so; another pushes at the same time; main, if it has heard
+/// of the first push, takes. It must not hear "empty": the push was complete before. `BLOCK`
+/// decides whether the pushes link blocks or claim slots. A failure: `None`, or a length of nought,
+/// with an item there that main knows of.
 fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
     let outcomes = Outcomes::new();
     check("empty means empty", bound, {
@@ -318,7 +353,8 @@ fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
                 move || {
                     crossing.pass();
                     queue.push(Track::new(10));
-                    // ORDERING: Release: pairs with the load below; the history says that the push was before.
+                    // ORDERING: Release: pairs with the load below; the history says that the push
+                    // was before.
                     told.store(1, Ordering::Release);
                 }
             });
@@ -358,9 +394,10 @@ fn a_finished_push_is_never_missed_by_links() {
     a_finished_push_is_never_missed::<1>(Bound::preemptions(3, 13_000));
 }
 
-/// Threads: main goes to sleep, a producer pushes. The handshake that the scheduler's idle protocol relies on:
-/// main announces, fences, looks; the producer pushes, fences, looks for the announcement. One must see the other.
-/// A failure: main sleeps beside an item that nobody wakes it for.
+/// Threads: main goes to sleep, a producer pushes. The handshake that the scheduler's idle protocol
+/// relies on: main announces, fences, looks; the producer pushes, fences, looks for the
+/// announcement. One must see the other. A failure: main sleeps beside an item that nobody wakes it
+/// for.
 #[test]
 fn a_sleeper_and_a_producer_see_each_other() {
     let outcomes = Outcomes::new();
@@ -376,7 +413,8 @@ fn a_sleeper_and_a_producer_see_each_other() {
                     let (queue, asleep) = (queue.clone(), asleep.clone());
                     move || {
                         queue.push(Track::new(1));
-                        // ORDERING: SeqCst fence: pairs with the sleeper's: the push before this load.
+                        // ORDERING: SeqCst fence: pairs with the sleeper's: the push before this
+                        // load.
                         fence(Ordering::SeqCst);
                         // ORDERING: Relaxed: ordered by the fence.
                         asleep.load(Ordering::Relaxed) == 1
@@ -384,7 +422,8 @@ fn a_sleeper_and_a_producer_see_each_other() {
                 });
                 // ORDERING: Relaxed: ordered by the fence.
                 asleep.fetch_add(1, Ordering::Relaxed);
-                // ORDERING: SeqCst fence: pairs with the producer's: the announcement before the look.
+                // ORDERING: SeqCst fence: pairs with the producer's: the announcement before the
+                // look.
                 fence(Ordering::SeqCst);
                 let stays_awake = !queue.is_empty();
                 let wakes = producer.join().unwrap();
@@ -397,8 +436,9 @@ fn a_sleeper_and_a_producer_see_each_other() {
     outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
 }
 
-/// Threads: a producer and a consumer; when both are done, main drops the queue with whatever is in it. Every item
-/// is dropped once, wherever it lies. A failure: a leak, or an item that is freed twice.
+/// Threads: a producer and a consumer; when both are done, main drops the queue with whatever is in
+/// it. Every item is dropped once, wherever it lies. A failure: a leak, or an item that is freed
+/// twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
     check("the queue drops what it has", Bound::exhaustive(20), || {
