@@ -334,3 +334,19 @@ impl<T, const BLOCK: usize> fmt::Debug for Injector<T, BLOCK> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Injector;
+
+    #[test]
+    fn a_queue_that_stays_short_lives_on_three_blocks() {
+        let queue = Injector::<u32, 3>::with_blocks();
+        queue.push(0);
+        for number in 1..1000 {
+            queue.push(number);
+            assert_eq!(queue.pop(), Some(number - 1));
+        }
+        assert!(queue.blocks.high_water() <= 3, "blocks are not reused");
+    }
+}
