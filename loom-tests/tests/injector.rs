@@ -1,10 +1,11 @@
 //! The injector: every item arrives exactly once, in order; nothing that is there is called absent.
 //!
-//! Blocks have one or two slots here, so that a handful of operations crosses, recycles and burns them. Items are
-//! loom's `Track`: one that is lost or left behind fails the execution as a leak.
+//! Blocks have one to three slots here, so that a handful of operations crosses and burns them; what
+//! becomes of the blocks is in `injector_blocks.rs`.
 #![cfg(loom)]
 
 mod crossing;
+mod tracked;
 
 use crossing::Crossing;
 use filch_injector::Injector;
@@ -12,20 +13,7 @@ use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom::alloc::Track;
 use loom_tests::{Bound, Outcomes, check};
-
-type Queue<const BLOCK: usize> = Arc<Injector<Track<u32>, BLOCK>>;
-
-fn queue<const BLOCK: usize>(items: impl IntoIterator<Item = u32>) -> Queue<BLOCK> {
-    let queue = Injector::with_blocks();
-    for item in items {
-        queue.push(Track::new(item));
-    }
-    Arc::new(queue)
-}
-
-fn pop<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> Option<u32> {
-    queue.pop().map(Track::into_inner)
-}
+use tracked::{assert_delivered, drain, pop, producer, queue};
 
 /// The whole batch, the returned item first.
 fn pop_batch<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>, more: usize) -> Vec<u32> {
@@ -38,42 +26,10 @@ fn pop_batch<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>, more: usiz
         .collect()
 }
 
-fn drain<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> Vec<u32> {
-    std::iter::from_fn(|| pop(queue)).collect()
-}
-
-/// Starts a thread that pushes `items`, passing `crossing` before each.
-fn producer<const BLOCK: usize>(
-    queue: &Queue<BLOCK>,
-    crossing: &Crossing,
-    items: &'static [u32],
-) -> thread::JoinHandle<()> {
-    let (queue, crossing) = (queue.clone(), crossing.clone());
-    thread::spawn(move || {
-        for &item in items {
-            crossing.pass();
-            queue.push(Track::new(item));
-        }
-    })
-}
-
-/// Each item of `sent` is in `got` exactly once; items of one producer (same tens) that were got by one consumer are
-/// in order. `got` is a list per consumer.
-fn assert_delivered(sent: &[u32], got: &[&[u32]]) {
-    let mut all: Vec<u32> = got.concat();
-    all.sort_unstable();
-    assert_eq!(all, sent, "every item exactly once");
-    for consumer in got {
-        for producer in 0..10 {
-            let own = consumer.iter().filter(|&&item| item / 10 == producer);
-            assert!(own.is_sorted(), "out of order: {consumer:?}");
-        }
-    }
-}
-
-/// Threads: main takes, two producers push two items each over blocks of two. They race for slots, for the link to
-/// the second block, and with main, which may burn what they claim. Main takes three times, joins, and takes the rest.
-/// A failure: an item twice, never (a leak), or out of its producer's order.
+/// Threads: main takes, two producers push two items each over blocks of two. They race for slots,
+/// for the link to the second block, and with main, which may burn what they claim. Main takes
+/// twice, joins, and takes the rest. A failure: an item twice, never (a leak), or out of its
+/// producer's order.
 #[test]
 fn two_producers_and_a_consumer_cross_a_block() {
     check(
@@ -100,9 +56,10 @@ fn two_producers_and_a_consumer_cross_a_block() {
     );
 }
 
-/// Threads: main and another take batches, a producer adds one item to a full block and one to the next. A batch is
-/// one claim: what the two get are two disjoint runs, each in order, and the runs' union begins with the oldest.
-/// A failure: a gap inside a batch, an item in both, or an older item after a newer one.
+/// Threads: main and another take batches, a producer adds one item to a full block and one to the
+/// next. A batch is one claim: what the two get are two disjoint runs, each in order, and the runs'
+/// union begins with the oldest. A failure: a gap inside a batch, an item in both, or an older item
+/// after a newer one.
 #[test]
 fn batches_are_disjoint_runs() {
     let outcomes = Outcomes::new();
@@ -147,10 +104,11 @@ fn batches_are_disjoint_runs() {
     ]);
 }
 
-/// Threads: main takes, a producer pushes one item into an empty block of two. Main may come between the producer's
-/// claim and its item: then the slot is burnt, main goes on and finds nothing, and the producer puts its item into the
-/// second slot. That this was reached shows in the next batch: an item pushed afterwards is not in the same block.
-/// A failure: the item is lost, or found in a slot that main has left.
+/// Threads: main takes, a producer pushes one item into an empty block of two. Main may come
+/// between the producer's claim and its item: then the slot is burnt, main goes on and finds
+/// nothing, and the producer puts its item into the second slot. That this was reached shows in the
+/// next batch: an item pushed afterwards is not in the same block. A failure: the item is lost, or
+/// found in a slot that main has left.
 #[test]
 fn a_burnt_slot_is_its_producers_to_replace() {
     let outcomes = Outcomes::new();
@@ -181,129 +139,10 @@ fn a_burnt_slot_is_its_producers_to_replace() {
     ]);
 }
 
-/// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may burn the last slot
-/// of a block, so that the producer is the last to be done with it and must recycle it. A failure: a block that two
-/// recycle or that is recycled under the other's hands (a causality violation of its cells).
-#[test]
-fn a_producer_recycles_the_block_it_was_burnt_in() {
-    check(
-        "a burnt block is recycled once",
-        Bound::preemptions(4, 3_500),
-        || {
-            let queue = queue::<2>([]);
-            let crossing = Crossing::new();
-            let producer = producer(&queue, &crossing, &[10, 11, 12]);
-            let mut got = Vec::new();
-            for _ in 0..3 {
-                crossing.pass();
-                got.extend(pop(&queue));
-            }
-            producer.join().unwrap();
-            got.extend(drain(&queue));
-            assert_eq!(got, [10, 11, 12]);
-        },
-    );
-}
-
-/// Threads: a producer pushes one item; main pushes two and takes three times, over blocks of one slot, so that the
-/// block at which the producer stalls leaves the queue, and comes back as a later block of it. A failure: the stalled
-/// producer links its block to the later life of the one that it knew, which loses items; or both have one block.
-#[test]
-fn a_stale_producer_cannot_link_to_a_recycled_block() {
-    check(
-        "a block's former life cannot be linked to",
-        Bound::preemptions(2, 20_000),
-        || {
-            let queue = queue::<1>([10]);
-            let crossing = Crossing::new();
-            let producer = producer(&queue, &crossing, &[20]);
-            crossing.pass();
-            queue.push(Track::new(11));
-            let mut got = Vec::new();
-            for _ in 0..2 {
-                got.extend(pop(&queue));
-            }
-            crossing.pass();
-            queue.push(Track::new(12));
-            got.extend(pop(&queue));
-            producer.join().unwrap();
-            got.extend(drain(&queue));
-            assert_delivered(&[10, 11, 12, 20], &[&got]);
-        },
-    );
-}
-
-/// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer burns the producer's only slot and has
-/// nothing; the producer counts the slot as finished and appends a block; main moves on to it and is the last to be done
-/// with the first one. The consumer, if it still counted its nothing there, would release the block a second time.
-/// A failure: pushes afterwards get one block twice, and an item is overwritten.
-#[test]
-fn a_consumer_that_got_nothing_leaves_the_block_alone() {
-    check(
-        "a burnt claim does not finish a block",
-        Bound::preemptions(3, 1_000),
-        || {
-            let queue = queue::<1>([]);
-            let crossing = Crossing::new();
-            let producer = producer(&queue, &crossing, &[10]);
-            let consumer = thread::spawn({
-                let (queue, crossing) = (queue.clone(), crossing.clone());
-                move || {
-                    crossing.pass();
-                    pop(&queue)
-                }
-            });
-            crossing.pass();
-            let own = pop(&queue);
-            let other = consumer.join().unwrap();
-            producer.join().unwrap();
-            for item in [11, 12, 13] {
-                queue.push(Track::new(item));
-            }
-            let rest = drain(&queue);
-            assert_delivered(
-                &[10, 11, 12, 13],
-                &[own.as_slice(), other.as_slice(), &rest],
-            );
-        },
-    );
-}
-
-/// Threads: two consumers and a producer on blocks of one slot. The consumers race to leave the first block and to
-/// recycle it, while the producer wants a block. A failure: a head beyond the tail, an item twice, a block in two hands.
-#[test]
-fn two_consumers_leave_a_block() {
-    check(
-        "one consumer recycles the block",
-        Bound::preemptions(2, 1_000),
-        || {
-            let queue = queue::<1>([10]);
-            let crossing = Crossing::new();
-            let producer = producer(&queue, &crossing, &[11, 12]);
-            let consumer = thread::spawn({
-                let (queue, crossing) = (queue.clone(), crossing.clone());
-                move || {
-                    crossing.pass();
-                    let first = pop(&queue);
-                    crossing.pass();
-                    first.into_iter().chain(pop(&queue)).collect::<Vec<_>>()
-                }
-            });
-            crossing.pass();
-            let mut own: Vec<_> = pop(&queue).into_iter().collect();
-            crossing.pass();
-            own.extend(pop(&queue));
-            let other = consumer.join().unwrap();
-            producer.join().unwrap();
-            let rest = drain(&queue);
-            assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
-        },
-    );
-}
-
-/// Threads: one producer pushes and says so; another pushes at the same time; main, if it has heard of the first push,
-/// takes. It must not hear "empty": the push was complete before. `BLOCK` decides whether the pushes link blocks or
-/// claim slots. A failure: `None`, or a length of nought, with an item there that main knows of.
+/// Threads: one producer pushes and says so; another pushes at the same time; main, if it has heard
+/// of the first push, takes. It must not hear "empty": the push was complete before. `BLOCK`
+/// decides whether the pushes link blocks or claim slots. A failure: `None`, or a length of nought,
+/// with an item there that main knows of.
 fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
     let outcomes = Outcomes::new();
     check("empty means empty", bound, {
@@ -316,7 +155,8 @@ fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
                 move || {
                     crossing.pass();
                     queue.push(Track::new(10));
-                    // ORDERING: Release: pairs with the load below; the history says that the push was before.
+                    // ORDERING: Release: pairs with the load below; the history says that the push
+                    // was before.
                     told.store(1, Ordering::Release);
                 }
             });
@@ -356,9 +196,10 @@ fn a_finished_push_is_never_missed_by_links() {
     a_finished_push_is_never_missed::<1>(Bound::preemptions(3, 13_000));
 }
 
-/// Threads: main goes to sleep, a producer pushes. The handshake that the scheduler's idle protocol relies on: main
-/// announces, fences, looks; the producer pushes, fences, looks for the announcement. One must see the other.
-/// A failure: main sleeps beside an item that nobody wakes it for.
+/// Threads: main goes to sleep, a producer pushes. The handshake that the scheduler's idle protocol
+/// relies on: main announces, fences, looks; the producer pushes, fences, looks for the
+/// announcement. One must see the other. A failure: main sleeps beside an item that nobody wakes it
+/// for.
 #[test]
 fn a_sleeper_and_a_producer_see_each_other() {
     let outcomes = Outcomes::new();
@@ -374,7 +215,8 @@ fn a_sleeper_and_a_producer_see_each_other() {
                     let (queue, asleep) = (queue.clone(), asleep.clone());
                     move || {
                         queue.push(Track::new(1));
-                        // ORDERING: SeqCst fence: pairs with the sleeper's: the push before this load.
+                        // ORDERING: SeqCst fence: pairs with the sleeper's: the push before this
+                        // load.
                         fence(Ordering::SeqCst);
                         // ORDERING: Relaxed: ordered by the fence.
                         asleep.load(Ordering::Relaxed) == 1
@@ -382,7 +224,8 @@ fn a_sleeper_and_a_producer_see_each_other() {
                 });
                 // ORDERING: Relaxed: ordered by the fence.
                 asleep.fetch_add(1, Ordering::Relaxed);
-                // ORDERING: SeqCst fence: pairs with the producer's: the announcement before the look.
+                // ORDERING: SeqCst fence: pairs with the producer's: the announcement before the
+                // look.
                 fence(Ordering::SeqCst);
                 let stays_awake = !queue.is_empty();
                 let wakes = producer.join().unwrap();
@@ -395,8 +238,9 @@ fn a_sleeper_and_a_producer_see_each_other() {
     outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
 }
 
-/// Threads: a producer and a consumer; when both are done, main drops the queue with whatever is in it. Every item is
-/// dropped once, wherever it lies. A failure: a leak, or an item that is freed twice.
+/// Threads: a producer and a consumer; when both are done, main drops the queue with whatever is in
+/// it. Every item is dropped once, wherever it lies. A failure: a leak, or an item that is freed
+/// twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
     check("the queue drops what it has", Bound::exhaustive(20), || {

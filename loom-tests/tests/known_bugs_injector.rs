@@ -1,5 +1,5 @@
-//! What the slab and the injector would be without one of their precautions. Each is a small copy of the step that it
-//! is about, broken on purpose, and caught; where it is short, the sound twin stands beside it and holds.
+//! What the slab and the injector would be without one of their precautions. Each is a small copy of the step that
+//! it is about, broken on purpose, and caught; where it is short, the sound twin stands beside it and holds.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -59,8 +59,8 @@ impl UntaggedList {
     }
 }
 
-/// Threads: main, one other. The other reads top 0 and its link 1, and stalls; main takes 0 and 1 and gives 0 back. The
-/// other's exchange finds 0 and puts 1 on top, which main still has; main takes it again.
+/// Threads: main, one other. The other reads top 0 and its link 1, and stalls; main takes 0 and 1 and gives 0
+/// back. The other's exchange finds 0 and puts 1 on top, which main still has; main takes it again.
 #[test]
 fn a_free_list_without_a_tag_gives_an_index_to_two() {
     refute(
@@ -134,8 +134,8 @@ fn a_slot_filled_by_a_plain_store_loses_its_item() {
     );
 }
 
-/// Threads: a producer that has read a position in block 0, and main, for whom block 0 gets its successor, leaves the
-/// queue and is made ready for another place in it. The producer must not link to it any more.
+/// Threads: a producer that has read a position in block 0, and main, for whom block 0 gets its successor, leaves
+/// the queue and is made ready for another place in it. The producer must not link to it any more.
 fn link_to_a_recycled_block(unlinked: fn(sequence: u32) -> u64) {
     let linked = |sequence: u32| (u64::from(sequence) << 32) | 7;
     let next = Arc::new(AtomicU64::new(unlinked(0)));
@@ -172,10 +172,11 @@ fn a_next_without_a_sequence_takes_a_stale_link() {
     );
 }
 
-/// Threads: two producers and main, who appends blocks of one slot. `tail` is at block 0, sequence 0. One producer reads
-/// that, and stalls before it gets a block. Main appends block 1 as sequence 1. The other producer reads this, and
-/// stalls before its link. Main appends block 2, and block 1 leaves the queue. The first producer is given block 1; if
-/// it prepares it for sequence 1 again, the second one's link succeeds, to a block that is not in the queue.
+/// Threads: two producers and main, who appends blocks of one slot. `tail` is at block 0, sequence 0. One producer
+/// reads that, and stalls before it gets a block. Main appends block 1 as sequence 1. The other producer reads
+/// this, and stalls before its link. Main appends block 2, and block 1 leaves the queue. The first producer is
+/// given block 1; if it prepares it for sequence 1 again, the second one's link succeeds, to a block that is not
+/// in the queue.
 fn prepare_after_a_stall(second_look: bool) {
     const fn word(sequence: u32, block: u32) -> u64 {
         ((sequence as u64) << 32) | block as u64

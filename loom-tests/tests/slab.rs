@@ -32,8 +32,8 @@ fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
 }
 
 /// Threads: main, one other. Both take the first slot of an empty slab, so both construct its page, and both want
-/// index 0. One page must win, the other must go; the indices must be 0 and 1. A failure: an index twice, a write to
-/// a page that is gone, or a page that leaks (each value has a loom `Arc` in it, which loom counts).
+/// index 0. One page must win, the other must go; the indices must be 0 and 1. A failure: an index twice, a write
+/// to a page that is gone, or a page that leaks (each value has a loom `Arc` in it, which loom counts).
 #[test]
 fn two_threads_install_the_first_page() {
     let outcomes = Outcomes::new();
@@ -63,10 +63,10 @@ fn two_threads_install_the_first_page() {
     outcomes.assert_exactly([(0, 1), (1, 0)]);
 }
 
-/// Threads: main, two others. Slots 0 and 1 are free, 0 on top. One thread allocates: it reads top 0 and its link 1,
-/// and stalls. The other allocates 0 and 1, and gives 0 back. Top is 0 again, but 1 is taken. The first thread's
-/// exchange must fail; it then gets 0, and the next `allocate` must not give out 1. A failure: index 1 has two owners
-/// (a causality violation of its cell), or the list's contents are wrong at the end.
+/// Threads: main, two others. Slots 0 and 1 are free, 0 on top. One thread allocates: it reads top 0 and its link
+/// 1, and stalls. The other allocates 0 and 1, and gives 0 back. Top is 0 again, but 1 is taken. The first
+/// thread's exchange must fail; it then gets 0, and the next `allocate` must not give out 1. A failure: index 1
+/// has two owners (a causality violation of its cell), or the list's contents are wrong at the end.
 #[test]
 fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
     let outcomes = Outcomes::new();
@@ -117,8 +117,8 @@ fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
     ]);
 }
 
-/// Threads: main, two others. Two allocate while one releases, with slots for all. Every index must have one owner,
-/// who sees what the last owner wrote. A failure: a causality violation of a cell, or a lost increment.
+/// Threads: main, two others. Two allocate while one releases, with slots for all. Every index must have one
+/// owner, who sees what the last owner wrote. A failure: a causality violation of a cell, or a lost increment.
 #[test]
 fn two_allocate_while_one_releases() {
     check(
@@ -156,8 +156,8 @@ fn two_allocate_while_one_releases() {
     );
 }
 
-/// Threads: main, one other, on a slab of one slot. Main owns it, writes, and gives it back while the other tries to
-/// get it. It must fail, or see what main wrote. A failure: a causality violation, or a value other than 1.
+/// Threads: main, one other, on a slab of one slot. Main owns it, writes, and gives it back while the other tries
+/// to get it. It must fail, or see what main wrote. A failure: a causality violation, or a value other than 1.
 #[test]
 fn the_next_owner_sees_what_the_last_one_did() {
     let outcomes = Outcomes::new();
@@ -182,10 +182,10 @@ fn the_next_owner_sees_what_the_last_one_did() {
     outcomes.assert_exactly([Some(1), None]);
 }
 
-/// Threads: main, one other, on a slab of two slots. The other frees one slot while main takes the last new one and
-/// then asks for another. The slot that came back is free from some moment on; "full" may only be said of a moment at
-/// which it was not. A failure: main's second request fails although the release had happened before it began (here:
-/// main heard of it through the flag).
+/// Threads: main, one other, on a slab of two slots. The other frees one slot while main takes the last new one
+/// and then asks for another. The slot that came back is free from some moment on; "full" may only be said of a
+/// moment at which it was not. A failure: main's second request fails although the release had happened before it
+/// began (here: main heard of it through the flag).
 #[test]
 fn full_is_never_said_of_a_slab_with_a_free_slot() {
     let outcomes = Outcomes::new();

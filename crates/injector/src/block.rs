@@ -25,8 +25,8 @@ const TAKEN: u32 = 2;
 /// | FULL | the consumer that claimed it |
 /// | TAKEN | the producer, which takes its item back |
 ///
-/// `EMPTY → FULL` is the producer's, by compare-and-swap; `EMPTY → TAKEN` the consumer's. Whichever comes second sees
-/// the other.
+/// `EMPTY → FULL` is the producer's, by compare-and-swap; `EMPTY → TAKEN` the consumer's. Whichever comes second
+/// sees the other.
 struct Slot<T> {
     state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
@@ -34,11 +34,12 @@ struct Slot<T> {
 
 /// `SLOTS` slots, reused for ever, as one block of the queue after another.
 ///
-/// * `next` may be touched by anyone at any time; its sequence tells a stale visitor that the block is another now.
-/// * A slot may be touched by the producer that claimed its index from `tail`, and by the consumer that claimed it from
-///   `head`, until each has counted it in `done`, or handed that duty to the other by the slot's state.
-/// * All of it belongs to one thread from [`finish`](Self::finish) that returned true, through the slab's free list,
-///   to the [`link`](Self::link) that puts the block into the queue again.
+/// * `next` may be touched by anyone at any time; its sequence tells a stale visitor that the block is another
+///   now.
+/// * A slot may be touched by the producer that claimed its index from `tail`, and by the consumer that claimed it
+///   from `head`, until each has counted it in `done`, or handed that duty to the other by the slot's state.
+/// * All of it belongs to one thread from [`finish`](Self::finish) that returned true, through the slab's free
+///   list, to the [`link`](Self::link) that puts the block into the queue again.
 pub(crate) struct Block<T, const SLOTS: usize> {
     next: AtomicU64,
     /// Slots whose item was taken or taken back, and 1 when `head` has left the block.
@@ -46,8 +47,8 @@ pub(crate) struct Block<T, const SLOTS: usize> {
     slots: [Slot<T>; SLOTS],
 }
 
-// SAFETY: the cells hold items that pass from one thread to another (`T: Send`), and are never shared: the contract
-// above gives each one user at a time.
+// SAFETY: the cells hold items that pass from one thread to another (`T: Send`), and are never shared: the
+// contract above gives each one user at a time.
 unsafe impl<T: Send, const SLOTS: usize> Sync for Block<T, SLOTS> {}
 
 /// What follows a block of the queue.
@@ -78,25 +79,26 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     ///
     /// # Safety
     ///
-    /// The caller has the block's number from the slab, and has not linked it. The pair of block and `sequence` has
-    /// never been in `tail`.
+    /// The caller has the block's number from the slab, and has not linked it. The pair of block and `sequence`
+    /// has never been in `tail`.
     pub(crate) unsafe fn prepare(&self, sequence: u32, first: T) {
         let [slot, rest @ ..] = &self.slots[..] else {
             unreachable!("a block has a slot");
         };
-        // SAFETY: the block is the caller's alone: every user of its former life has counted itself in `done` before
-        // the slab's release edge. No item is in the slot (all were taken, or this block is new).
+        // SAFETY: the block is the caller's alone: every user of its former life has counted itself in `done`
+        // before the slab's release edge. No item is in the slot (all were taken, or this block is new).
         slot.value
             .with_mut(|value| unsafe { (*value).write(first) });
-        // ORDERING (these three): Relaxed: nobody looks at them now; `link` publishes them to all who come to the block
-        // through the queue.
+        // ORDERING (these three): Relaxed: nobody looks at them now; `link` publishes them to all who come to the
+        // block through the queue.
         slot.state.store(FULL, Ordering::Relaxed);
         for slot in rest {
             slot.state.store(EMPTY, Ordering::Relaxed);
         }
         self.done.store(0, Ordering::Relaxed);
-        // ORDERING: Release: pairs with the Acquire of `next`. A stale visitor that finds the new sequence learns by it
-        // that `head` and `tail` have left the former life, so that it will not find its old position there again.
+        // ORDERING: Release: pairs with the Acquire of `next`. A stale visitor that finds the new sequence learns
+        // by it that `head` and `tail` have left the former life, so that it will not find its old position there
+        // again.
         self.next.store(unlinked(sequence), Ordering::Release);
     }
 
@@ -114,8 +116,9 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
 
     /// What follows this block, as long as it is block `sequence` of the queue.
     pub(crate) fn next(&self, sequence: u32) -> Next {
-        // ORDERING: Acquire: pairs with the Release of `link`: the next block is seen as prepared, by this thread and
-        // by those to whom it passes the number on through `head` or `tail`. And with that of `prepare`, which see.
+        // ORDERING: Acquire: pairs with the Release of `link`: the next block is seen as prepared, by this thread
+        // and by those to whom it passes the number on through `head` or `tail`. And with that of `prepare`, which
+        // see.
         let link = Link::unpack(self.next.load(Ordering::Acquire));
         if link.sequence != sequence {
             return Next::Stale;
@@ -129,8 +132,8 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             sequence,
             block: Some(block),
         };
-        // ORDERING: success Release: pairs with the Acquire of `next`, publishes what `prepare` wrote. Failure Relaxed:
-        // the caller starts anew.
+        // ORDERING: success Release: pairs with the Acquire of `next`, publishes what `prepare` wrote. Failure
+        // Relaxed: the caller starts anew.
         self.next
             .compare_exchange(
                 unlinked(sequence),
@@ -141,19 +144,20 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             .is_ok()
     }
 
-    /// Puts `item` into a slot, or gives it back if the slot is burnt. The slot must then be [finished](Self::finish).
+    /// Puts `item` into a slot, or gives it back if the slot is burnt. The slot must then be
+    /// [finished](Self::finish).
     ///
     /// # Safety
     ///
     /// The caller has claimed this index of this block from `tail`, and calls this once.
     pub(crate) unsafe fn put(&self, index: u32, item: T) -> Result<(), T> {
         let slot = &self.slots[index as usize];
-        // SAFETY: the state is EMPTY or TAKEN, so the claimed slot's value is this producer's. What a former life of
-        // the block did to it happened before the `link` that this thread acquired through `tail`.
+        // SAFETY: the state is EMPTY or TAKEN, so the claimed slot's value is this producer's. What a former life
+        // of the block did to it happened before the `link` that this thread acquired through `tail`.
         slot.value.with_mut(|value| unsafe { (*value).write(item) });
         // A compare-and-swap and not a store: a store over TAKEN would put an item where nobody looks any more.
-        // ORDERING: success Release: pairs with the consumer's Acquire in `take`, publishes the item. Failure Relaxed:
-        // the consumer wrote nothing that this thread reads.
+        // ORDERING: success Release: pairs with the consumer's Acquire in `take`, publishes the item. Failure
+        // Relaxed: the consumer wrote nothing that this thread reads.
         let put = slot
             .state
             .compare_exchange(EMPTY, FULL, Ordering::Release, Ordering::Relaxed);
@@ -167,8 +171,8 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             .with(|value| unsafe { (*value).assume_init_read() }))
     }
 
-    /// Moves the items of the slots `claimed` to `batch`, in order, and says how many there were: that many slots must
-    /// then be [finished](Self::finish). The other slots are burnt, and their producers'.
+    /// Moves the items of the slots `claimed` to `batch`, in order, and says how many there were: that many slots
+    /// must then be [finished](Self::finish). The other slots are burnt, and their producers'.
     ///
     /// # Safety
     ///
@@ -176,9 +180,10 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     pub(crate) unsafe fn take(&self, claimed: Range<u32>, batch: &mut Batch<T, SLOTS>) -> u32 {
         let mut taken = 0;
         for slot in &self.slots[claimed.start as usize..claimed.end as usize] {
-            // ORDERING: Acquire on both: pairs with the Release of `put` (or, for a first slot, of `link`), so that the
-            // item is seen. No edge is needed towards a producer that finds TAKEN: this thread did nothing to the slot
-            // that it could see. Only this thread changes a FULL state, so that a load will do there.
+            // ORDERING: Acquire on both: pairs with the Release of `put` (or, for a first slot, of `link`), so
+            // that the item is seen. No edge is needed towards a producer that finds TAKEN: this thread did
+            // nothing to the slot that it could see. Only this thread changes a FULL state, so that a load will do
+            // there.
             let full = slot.state.load(Ordering::Acquire) == FULL
                 || slot.state.swap(TAKEN, Ordering::Acquire) == FULL;
             if full {
@@ -198,8 +203,8 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     /// caller's alone, to release.
     #[must_use]
     pub(crate) fn finish(&self, slots: u32) -> bool {
-        // ORDERING: AcqRel: Release hands what this thread did with the slots to the last one; Acquire lets the last
-        // one see all of it, before it hands the block on through the slab.
+        // ORDERING: AcqRel: Release hands what this thread did with the slots to the last one; Acquire lets the
+        // last one see all of it, before it hands the block on through the slab.
         let before = self.done.fetch_add(slots, Ordering::AcqRel);
         let all = SLOTS as u32 + 1;
         debug_assert!(before + slots <= all, "a slot was finished twice");

@@ -14,8 +14,8 @@ const DEFAULT_BLOCK: usize = 31;
 
 /// A FIFO queue for any number of producers and consumers, lock-free at both ends.
 ///
-/// It is linearizable: every operation takes effect at one moment between its call and its return. What a thread did
-/// before [`push`](Self::push) happens before the operation that takes the item returns.
+/// It is linearizable: every operation takes effect at one moment between its call and its return. What a thread
+/// did before [`push`](Self::push) happens before the operation that takes the item returns.
 ///
 /// `BLOCK`, at least 1 and at most 63, is the number of items per block, and bounds what one batch takes.
 ///
@@ -93,8 +93,8 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     pub fn push(&self, item: T) {
         let mut item = item;
         loop {
-            // ORDERING: Acquire: pairs with the Release of `move_tail`: the block is seen as it was prepared, and its
-            // slots as their former users left them.
+            // ORDERING: Acquire: pairs with the Release of `move_tail`: the block is seen as it was prepared, and
+            // its slots as their former users left them.
             let tail = Position::unpack(self.tail.load(Ordering::Acquire));
             let attempt = if tail.index as usize == BLOCK {
                 self.push_block(tail, item)
@@ -112,9 +112,9 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     #[inline]
     fn push_slot(&self, tail: Position, item: T) -> Result<(), T> {
         let block = self.block(tail.block);
-        // ORDERING: success Relaxed: the load has acquired the block, and whoever finds this position acquires what it
-        // needs from the `move_tail` that led to the block: an RMW goes on with its release sequence. The item is
-        // published by the slot's state. Failure Relaxed: the caller loads again.
+        // ORDERING: success Relaxed: the load has acquired the block, and whoever finds this position acquires
+        // what it needs from the `move_tail` that led to the block: an RMW goes on with its release sequence. The
+        // item is published by the slot's state. Failure Relaxed: the caller loads again.
         let claimed = self.tail.compare_exchange_weak(
             tail.pack(),
             tail.at(tail.index + 1).pack(),
@@ -128,8 +128,8 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         unsafe { block.put(tail.index, item) }.inspect_err(|_| self.finish(tail, 1))
     }
 
-    /// Appends a block with `item` in its first slot, or gives it back: somebody else has appended one, and `tail` is
-    /// on the move.
+    /// Appends a block with `item` in its first slot, or gives it back: somebody else has appended one, and `tail`
+    /// is on the move.
     #[cold]
     fn push_block(&self, tail: Position, item: T) -> Result<(), T> {
         let last = self.block(tail.block);
@@ -144,9 +144,10 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         let Ok(number) = self.blocks.allocate() else {
             panic!("the injector is full: {MAX_BLOCKS} blocks are in use");
         };
-        // `tail` may be stale, and this very block may have been its successor in the meantime, and come back. Were it
-        // prepared with that sequence again, a producer that still has a position in its former life would link a
-        // block to it. If `tail` has not moved by now, no block has had the sequence, and only this one can get it.
+        // `tail` may be stale, and this very block may have been its successor in the meantime, and come back.
+        // Were it prepared with that sequence again, a producer that still has a position in its former life would
+        // link a block to it. If `tail` has not moved by now, no block has had the sequence, and only this one can
+        // get it.
         // ORDERING: Relaxed: coherence is enough. If this block has been the successor, then `tail` moving off it
         // happened before its release, and that before `allocate`, so this load sees that move or a later one.
         if self.tail.load(Ordering::Relaxed) != tail.pack() {
@@ -170,9 +171,9 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// Moves `tail` to the block `next`, which is linked, and whose first slot has its item already.
     fn move_tail(&self, tail: Position, next: u32) {
-        // ORDERING: success Release: pairs with the Acquire loads of `tail`: the block that this thread has prepared, or
-        // acquired through `next`, is seen by those who find it here; so is the link, by a consumer that must follow.
-        // A failure means that somebody else has moved it.
+        // ORDERING: success Release: pairs with the Acquire loads of `tail`: the block that this thread has
+        // prepared, or acquired through `next`, is seen by those who find it here; so is the link, by a consumer
+        // that must follow. A failure means that somebody else has moved it.
         let _ = self.tail.compare_exchange(
             tail.pack(),
             tail.following(next, 1).pack(),
@@ -183,18 +184,18 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// Takes the oldest item. Lock-free.
     ///
-    /// `None` if the queue was empty at some moment during the call. In particular an item whose push happened before
-    /// this call is never overlooked, unless another consumer takes it.
+    /// `None` if the queue was empty at some moment during the call. In particular an item whose push happened
+    /// before this call is never overlooked, unless another consumer takes it.
     pub fn pop(&self) -> Option<T> {
         self.pop_batch(0, drop)
     }
 
-    /// Takes the oldest item, and with the same claim up to `more` that follow it, which go to `sink` in FIFO order.
-    /// Lock-free.
+    /// Takes the oldest item, and with the same claim up to `more` that follow it, which go to `sink` in FIFO
+    /// order. Lock-free.
     ///
-    /// The batch ends with the block that it begins in, so it has at most `BLOCK` items, and may have fewer than the
-    /// queue could give. `sink` runs when the claim is settled: it may push to this queue, and if it panics, the items
-    /// that it has not had are dropped.
+    /// The batch ends with the block that it begins in, so it has at most `BLOCK` items, and may have fewer than
+    /// the queue could give. `sink` runs when the claim is settled: it may push to this queue, and if it panics,
+    /// the items that it has not had are dropped.
     pub fn pop_batch(&self, more: usize, sink: impl FnMut(T)) -> Option<T> {
         let mut batch = Batch::new();
         self.take(more.saturating_add(1), &mut batch);
@@ -203,8 +204,8 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         Some(first)
     }
 
-    /// Takes the oldest item, and with the same claim up to `more` that follow it, which are pushed to `into` in FIFO
-    /// order: thieves find them in it oldest first. Otherwise as [`pop_batch`](Self::pop_batch).
+    /// Takes the oldest item, and with the same claim up to `more` that follow it, which are pushed to `into` in
+    /// FIFO order: thieves find them in it oldest first. Otherwise as [`pop_batch`](Self::pop_batch).
     pub fn pop_batch_into(&self, into: &Worker<T>, more: usize) -> Option<T> {
         self.pop_batch(more, |item| into.push(item))
     }
@@ -213,9 +214,9 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     /// Whether the queue was empty at some moment during the call. Wait-free.
     ///
-    /// For a consumer that is going to sleep: if it announces that, passes a `fence(SeqCst)` and asks, and the producer
-    /// pushes, passes a `fence(SeqCst)` and looks for announcements, then one of them sees the other (or a third has
-    /// taken the item).
+    /// For a consumer that is going to sleep: if it announces that, passes a `fence(SeqCst)` and asks, and the
+    /// producer pushes, passes a `fence(SeqCst)` and looks for announcements, then one of them sees the other (or
+    /// a third has taken the item).
     pub fn is_empty(&self) -> bool {
         let (head, tail) = self.ends();
         head == tail
@@ -232,11 +233,11 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// `head`, and then `tail`: never behind it, and equal only if the queue is empty as `tail` is read.
     fn ends(&self) -> (Position, Position) {
-        // ORDERING: Acquire: pairs with the Release of the exchanges of `head`. Their thread had read a `tail` that is
-        // not behind the new head, and coherence gives this thread that one or a later one.
+        // ORDERING: Acquire: pairs with the Release of the exchanges of `head`. Their thread had read a `tail`
+        // that is not behind the new head, and coherence gives this thread that one or a later one.
         let head = self.head.load(Ordering::Acquire);
-        // ORDERING: Acquire: pairs with the Release of `move_tail`, so that the link of a block that `tail` has left is
-        // seen, and the block that it went to.
+        // ORDERING: Acquire: pairs with the Release of `move_tail`, so that the link of a block that `tail` has
+        // left is seen, and the block that it went to.
         let tail = self.tail.load(Ordering::Acquire);
         (Position::unpack(head), Position::unpack(tail))
     }
@@ -261,8 +262,9 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
             let count = (end - head.index).min(u32::try_from(wanted).unwrap_or(u32::MAX));
             let claimed = head.index..head.index + count;
             let block = self.block(head.block);
-            // ORDERING: success Release: pairs with the Acquire of `ends`: whoever starts from the new head sees a `tail`
-            // that is not behind it. The block was acquired by the load. Failure Relaxed: the loop loads again.
+            // ORDERING: success Release: pairs with the Acquire of `ends`: whoever starts from the new head sees a
+            // `tail` that is not behind it. The block was acquired by the load. Failure Relaxed: the loop loads
+            // again.
             let exchanged = self.head.compare_exchange_weak(
                 head.pack(),
                 head.at(claimed.end).pack(),
@@ -270,8 +272,8 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
                 Ordering::Relaxed,
             );
             if exchanged.is_ok() {
-                // SAFETY: the exchange claimed these indices of this block, once: `head` only moves forward. The batch
-                // is empty and has room for a block.
+                // SAFETY: the exchange claimed these indices of this block, once: `head` only moves forward. The
+                // batch is empty and has room for a block.
                 let taken = unsafe { block.take(claimed, batch) };
                 // If all were burnt, the block is not this thread's to touch any more.
                 if taken > 0 {
@@ -281,14 +283,15 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         }
     }
 
-    /// Moves `head`, which is at the end of its block, to the next block. It is linked: `tail` was seen to have left.
+    /// Moves `head`, which is at the end of its block, to the next block. It is linked: `tail` was seen to have
+    /// left.
     #[cold]
     fn move_head(&self, head: Position) {
         let Next::Block(next) = self.block(head.block).next(head.sequence) else {
             return;
         };
-        // ORDERING: success Release: as the claim in `take`; and the next block, acquired through the link, is seen by
-        // those who find it here. Failure Relaxed: somebody else has moved it.
+        // ORDERING: success Release: as the claim in `take`; and the next block, acquired through the link, is
+        // seen by those who find it here. Failure Relaxed: somebody else has moved it.
         let moved = self.head.compare_exchange(
             head.pack(),
             head.following(next, 0).pack(),
@@ -329,5 +332,21 @@ impl<T, const BLOCK: usize> fmt::Debug for Injector<T, BLOCK> {
         f.debug_struct("Injector")
             .field("len", &self.len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Injector;
+
+    #[test]
+    fn a_queue_that_stays_short_lives_on_three_blocks() {
+        let queue = Injector::<u32, 3>::with_blocks();
+        queue.push(0);
+        for number in 1..1000 {
+            queue.push(number);
+            assert_eq!(queue.pop(), Some(number - 1));
+        }
+        assert!(queue.blocks.high_water() <= 3, "blocks are not reused");
     }
 }

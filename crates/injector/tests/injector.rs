@@ -115,8 +115,8 @@ fn items_without_size_are_counted() {
 }
 
 proptest! {
-    /// Against a `VecDeque`: the same items in the same order, the same length, `None` exactly when empty. A batch is
-    /// a prefix of the queue, not empty unless the queue is, and not longer than asked for.
+    /// Against a `VecDeque`: the same items in the same order, the same length, `None` exactly when empty. A batch
+    /// is a prefix of the queue, not empty unless the queue is, and not longer than asked for.
     #[test]
     fn behaves_like_a_deque(script in prop::collection::vec(prop::option::weighted(0.4, 0_usize..5), 0..300)) {
         let queue = Short::with_blocks();
@@ -143,8 +143,8 @@ proptest! {
     }
 }
 
-/// Two producers, three consumers with batches of different sizes. Each item arrives exactly once, and each consumer
-/// sees each producer's items in the order in which they were pushed.
+/// Two producers, three consumers with batches of different sizes. Each item arrives exactly once, and each
+/// consumer sees each producer's items in the order in which they were pushed.
 fn stress<const BLOCK: usize>(each: usize) {
     const PRODUCERS: usize = 2;
     let queue = Injector::<Box<(usize, usize)>, BLOCK>::with_blocks();

@@ -1,4 +1,5 @@
-//! Recorded histories of real threads, each checked against a sequential FIFO queue by trying every order of effects.
+//! Recorded histories of real threads, each checked against a sequential FIFO queue by trying every order of
+//! effects.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Barrier;

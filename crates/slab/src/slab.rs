@@ -11,8 +11,8 @@ use crate::page::{PAGES, Page, Place, Slot};
 /// Slots that never move, handed out by index.
 ///
 /// A slot's value is constructed once and dropped with the slab. In between, [`allocate`](Self::allocate) and
-/// [`release`](Self::release) pass the right to use an index around, and [`get`](Self::get) gives a shared reference
-/// to everybody, owner of the index or not: memory is *type-stable*.
+/// [`release`](Self::release) pass the right to use an index around, and [`get`](Self::get) gives a shared
+/// reference to everybody, owner of the index or not: memory is *type-stable*.
 ///
 /// The free list is Treiber's stack (R. K. Treiber, *Systems Programming: Coping with Parallelism*, 1986) with a
 /// counted pointer; see [`algorithm`](crate::algorithm).
@@ -69,8 +69,8 @@ impl error::Error for SlabFull {}
 impl<T> Slab<T> {
     /// An empty slab of up to `u32::MAX` slots. Allocates nothing.
     ///
-    /// `make(index)` constructs the value of each slot, once, when the page that holds it comes into being. It must
-    /// be pure: when two threads need the same page at once, both construct it and one result is dropped.
+    /// `make(index)` constructs the value of each slot, once, when the page that holds it comes into being. It
+    /// must be pure: when two threads need the same page at once, both construct it and one result is dropped.
     pub fn new(make: fn(u32) -> T) -> Self {
         Self::with_limit(make, u32::MAX)
     }
@@ -111,8 +111,8 @@ impl<T> Slab<T> {
     ///
     /// The index must have come from [`allocate`](Self::allocate) and not been released since. Otherwise it is a
     /// logic error, and no more than that: two callers may come to own one index. The slab never lends a `&mut T`,
-    /// so *it* cannot be made unsound by this, and the function is safe. Code that builds exclusive access on owning
-    /// an index must keep its slab private, as it must keep the index.
+    /// so *it* cannot be made unsound by this, and the function is safe. Code that builds exclusive access on
+    /// owning an index must keep its slab private, as it must keep the index.
     ///
     /// # Panics
     ///
@@ -133,7 +133,8 @@ impl<T> Slab<T> {
 
     /// How many slots were ever allocated. Every index below it has a value. Wait-free.
     pub fn high_water(&self) -> u32 {
-        // ORDERING: Acquire: pairs with the Release of `take_fresh`, so that `get` finds the pages of these indices.
+        // ORDERING: Acquire: pairs with the Release of `take_fresh`, so that `get` finds the pages of these
+        // indices.
         self.fresh.load(Ordering::Acquire)
     }
 
@@ -147,8 +148,9 @@ impl<T> Slab<T> {
         if first.is_null() {
             return None;
         }
-        // SAFETY: the acquired pointer is to the slots of this page, constructed before it was installed and neither
-        // moved nor freed before the slab is. `index < limit`, so `offset` is below `page_len(page)`, its length.
+        // SAFETY: the acquired pointer is to the slots of this page, constructed before it was installed and
+        // neither moved nor freed before the slab is. `index < limit`, so `offset` is below `page_len(page)`, its
+        // length.
         Some(unsafe { &*first.add(place.offset) })
     }
 
@@ -222,8 +224,8 @@ impl<T> Drop for Slab<T> {
                 break;
             }
             let len = self.page_len(page) as usize;
-            // SAFETY: `construct_page` gives a page `page_len(page)` slots, and the limit never changes; references
-            // into the page borrow the slab, which is being dropped.
+            // SAFETY: `construct_page` gives a page `page_len(page)` slots, and the limit never changes;
+            // references into the page borrow the slab, which is being dropped.
             unsafe { self.pages[page].free(len) };
         }
     }

@@ -4,7 +4,8 @@ use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
 
 /// loom remembers one last access per object, and so misses orders of an early access with another thread's. All
-/// accesses to this word are read-modify-writes, which it orders both ways: a model passes here before what it is about.
+/// accesses to this word are read-modify-writes, which it orders both ways: a model passes here before what it is
+/// about.
 #[derive(Clone)]
 pub(crate) struct Crossing(Arc<AtomicU32>);
 

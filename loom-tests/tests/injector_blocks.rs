@@ -1,0 +1,166 @@
+//! The injector's blocks: recycled by exactly one thread, when nobody touches them any more, and as good as new.
+//!
+//! Blocks have one or two slots here, so that a handful of operations crosses, recycles and burns them.
+#![cfg(loom)]
+
+mod crossing;
+mod tracked;
+
+use crossing::Crossing;
+use filch_sync::thread;
+use loom::alloc::Track;
+use loom_tests::{Bound, check};
+use tracked::{assert_delivered, drain, pop, producer, queue};
+
+/// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may
+/// burn the last slot of a block, so that the producer is the last to be done with it and must
+/// recycle it. A failure: a block that two recycle or that is recycled under the other's hands (a
+/// causality violation of its cells).
+#[test]
+fn a_producer_recycles_the_block_it_was_burnt_in() {
+    check(
+        "a burnt block is recycled once",
+        Bound::preemptions(4, 3_500),
+        || {
+            let queue = queue::<2>([]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[10, 11, 12]);
+            let mut got = Vec::new();
+            for _ in 0..3 {
+                crossing.pass();
+                got.extend(pop(&queue));
+            }
+            producer.join().unwrap();
+            got.extend(drain(&queue));
+            assert_eq!(got, [10, 11, 12]);
+        },
+    );
+}
+
+/// Threads: a producer pushes one item; main pushes two and takes three times, over blocks of one
+/// slot, so that the block at which the producer stalls leaves the queue, and comes back as a later
+/// block of it. A failure: the stalled producer links its block to the later life of the one that
+/// it knew, which loses items; or both have one block.
+#[test]
+fn a_stale_producer_cannot_link_to_a_recycled_block() {
+    check(
+        "a block's former life cannot be linked to",
+        Bound::preemptions(2, 20_000),
+        || {
+            let queue = queue::<1>([10]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[20]);
+            crossing.pass();
+            queue.push(Track::new(11));
+            let mut got = Vec::new();
+            for _ in 0..2 {
+                got.extend(pop(&queue));
+            }
+            crossing.pass();
+            queue.push(Track::new(12));
+            got.extend(pop(&queue));
+            producer.join().unwrap();
+            got.extend(drain(&queue));
+            assert_delivered(&[10, 11, 12, 20], &[&got]);
+        },
+    );
+}
+
+/// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer burns the
+/// producer's only slot and has nothing; the producer counts the slot as finished and appends a
+/// block; main moves on to it and is the last to be done with the first one. The consumer, if it
+/// still counted its nothing there, would release the block a second time. A failure: pushes
+/// afterwards get one block twice, and an item is overwritten.
+#[test]
+fn a_consumer_that_got_nothing_leaves_the_block_alone() {
+    check(
+        "a burnt claim does not finish a block",
+        Bound::preemptions(3, 1_000),
+        || {
+            let queue = queue::<1>([]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[10]);
+            let consumer = thread::spawn({
+                let (queue, crossing) = (queue.clone(), crossing.clone());
+                move || {
+                    crossing.pass();
+                    pop(&queue)
+                }
+            });
+            crossing.pass();
+            let own = pop(&queue);
+            let other = consumer.join().unwrap();
+            producer.join().unwrap();
+            for item in [11, 12, 13] {
+                queue.push(Track::new(item));
+            }
+            let rest = drain(&queue);
+            assert_delivered(
+                &[10, 11, 12, 13],
+                &[own.as_slice(), other.as_slice(), &rest],
+            );
+        },
+    );
+}
+
+/// Threads: main takes, a producer pushes, on blocks of two slots. Main leaves the first block and
+/// recycles it; if it is quick, the producer's next block is this one again, and main comes to its
+/// slots a second time. A failure: a slot that still says FULL or TAKEN from its former life, so
+/// that an item is read that is not there, or is lost.
+#[test]
+fn a_recycled_block_starts_anew() {
+    check(
+        "a block has no memory of its former life",
+        Bound::preemptions(3, 800),
+        || {
+            let queue = queue::<2>([10, 11]);
+            assert_eq!([pop(&queue), pop(&queue)], [Some(10), Some(11)]);
+            queue.push(Track::new(12));
+            queue.push(Track::new(13));
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[14, 15]);
+            let mut got = Vec::new();
+            got.extend(pop(&queue));
+            crossing.pass();
+            for _ in 0..3 {
+                got.extend(pop(&queue));
+            }
+            producer.join().unwrap();
+            got.extend(drain(&queue));
+            assert_eq!(got, [12, 13, 14, 15]);
+        },
+    );
+}
+
+/// Threads: two consumers and a producer on blocks of one slot. The consumers race to leave the
+/// first block and to recycle it, while the producer wants a block. A failure: a head beyond the
+/// tail, an item twice, a block in two hands.
+#[test]
+fn two_consumers_leave_a_block() {
+    check(
+        "one consumer recycles the block",
+        Bound::preemptions(3, 130_000),
+        || {
+            let queue = queue::<1>([10]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[11, 12]);
+            let consumer = thread::spawn({
+                let (queue, crossing) = (queue.clone(), crossing.clone());
+                move || {
+                    crossing.pass();
+                    let first = pop(&queue);
+                    crossing.pass();
+                    first.into_iter().chain(pop(&queue)).collect::<Vec<_>>()
+                }
+            });
+            crossing.pass();
+            let mut own: Vec<_> = pop(&queue).into_iter().collect();
+            crossing.pass();
+            own.extend(pop(&queue));
+            let other = consumer.join().unwrap();
+            producer.join().unwrap();
+            let rest = drain(&queue);
+            assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
+        },
+    );
+}

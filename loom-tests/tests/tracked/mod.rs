@@ -1,0 +1,56 @@
+//! The queue that the injector's models are about, and what it must deliver.
+//!
+//! Items are loom's `Track`: one that is lost or left behind fails the execution as a leak.
+
+use filch_injector::Injector;
+use filch_sync::{Arc, thread};
+use loom::alloc::Track;
+
+use crate::crossing::Crossing;
+
+pub(crate) type Queue<const BLOCK: usize> = Arc<Injector<Track<u32>, BLOCK>>;
+
+pub(crate) fn queue<const BLOCK: usize>(items: impl IntoIterator<Item = u32>) -> Queue<BLOCK> {
+    let queue = Injector::with_blocks();
+    for item in items {
+        queue.push(Track::new(item));
+    }
+    Arc::new(queue)
+}
+
+pub(crate) fn pop<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> Option<u32> {
+    queue.pop().map(Track::into_inner)
+}
+
+pub(crate) fn drain<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> Vec<u32> {
+    std::iter::from_fn(|| pop(queue)).collect()
+}
+
+/// Starts a thread that pushes `items`, passing `crossing` before each.
+pub(crate) fn producer<const BLOCK: usize>(
+    queue: &Queue<BLOCK>,
+    crossing: &Crossing,
+    items: &'static [u32],
+) -> thread::JoinHandle<()> {
+    let (queue, crossing) = (queue.clone(), crossing.clone());
+    thread::spawn(move || {
+        for &item in items {
+            crossing.pass();
+            queue.push(Track::new(item));
+        }
+    })
+}
+
+/// Each item of `sent` is in `got` exactly once; items of one producer (same tens) that were got by
+/// one consumer are in order. `got` is a list per consumer.
+pub(crate) fn assert_delivered(sent: &[u32], got: &[&[u32]]) {
+    let mut all: Vec<u32> = got.concat();
+    all.sort_unstable();
+    assert_eq!(all, sent, "every item exactly once");
+    for consumer in got {
+        for producer in 0..10 {
+            let own = consumer.iter().filter(|&&item| item / 10 == producer);
+            assert!(own.is_sorted(), "out of order: {consumer:?}");
+        }
+    }
+}
