@@ -47,7 +47,16 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     }
     let copy = copy_tree()?;
     let (mut killed, mut explained, mut survived) = (0_u64, 0_u64, 0_u64);
+    let mut sound = String::new();
     for mutant in &mutants {
+        let package = mutant.package_name();
+        if package != sound {
+            // Otherwise every mutant would seem killed.
+            if let Some(model) = loom::first_failure(&copy, &package, options.limit)? {
+                return Err(format!("{model} fails without any mutant").into());
+            }
+            sound = package;
+        }
         let started = Instant::now();
         let verdict = match killer(mutant, &copy, options.limit)? {
             Some(model) => {
@@ -93,7 +102,7 @@ fn killer(mutant: &Mutant, copy: &Tree, limit: u64) -> Result<Option<String>> {
     let original = fs::read_to_string(root().join(&mutant.file))?;
     let place = copy.root.join(&mutant.file);
     fs::write(&place, mutant.apply(&original))?;
-    let killer = loom::first_failure(copy, mutant.package_name(), limit);
+    let killer = loom::first_failure(copy, &mutant.package_name(), limit);
     fs::write(&place, original)?;
     killer
 }
