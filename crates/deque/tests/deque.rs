@@ -151,14 +151,22 @@ fn a_forgotten_worker_leaves_its_items_to_thieves() {
 
 #[test]
 fn a_destructor_that_panics_spares_the_other_items() {
-    struct Bomb(Arc<()>, bool);
+    struct Bomb {
+        _alive: Arc<()>,
+        armed: bool,
+    }
     impl Drop for Bomb {
         fn drop(&mut self) {
-            assert!(!self.1, "boom");
+            assert!(!self.armed, "boom");
         }
     }
     let alive = Arc::new(());
-    let worker: Worker<_> = (0..5).map(|id| Bomb(alive.clone(), id == 3)).collect();
+    let worker: Worker<_> = (0..5)
+        .map(|id| Bomb {
+            _alive: alive.clone(),
+            armed: id == 3,
+        })
+        .collect();
     let stealer = worker.stealer();
     assert!(catch_unwind(AssertUnwindSafe(|| drop(worker))).is_err());
     assert!(stealer.steal().is_empty());

@@ -7,8 +7,7 @@ pub mod atomic {
     };
 }
 
-/// Shared data that atomics guard. Shuttle does not watch data, only schedules: this is the plain
-/// cell.
+/// Shared data that atomics guard. Shuttle does not watch data, only schedules: this is the plain cell.
 pub mod cell {
     pub use crate::plain_cell::UnsafeCell;
 }

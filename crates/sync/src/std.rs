@@ -1,5 +1,4 @@
-//! The shipped build: the standard library, re-exported, and a cell in loom's shape that compiles
-//! to nothing.
+//! The shipped build: the standard library, re-exported, and a cell in loom's shape that compiles to nothing.
 
 /// Atomic integers, pointers, fences and orderings.
 pub mod atomic {
@@ -36,6 +35,10 @@ pub fn wait_until<'a, T>(
     deadline: std::time::Instant,
 ) -> (MutexGuard<'a, T>, bool) {
     let left = deadline.saturating_duration_since(std::time::Instant::now());
+    if left.is_zero() {
+        // Not worth a system call, which would sleep for its timer's slack at least.
+        return (guard, true);
+    }
     let (guard, _) = condvar
         .wait_timeout(guard, left)
         .unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,112 +1,11 @@
-//! What goes wrong with deques like ours, in small copies, and that the checker sees it.
-//!
-//! First the textbook deque with a thief that claims half by one compare-and-swap; then our protocol with one
-//! step left out or out of place. Each scenario also passes without the bug: the model itself is not at fault.
-#![cfg(loom)]
+//! Our protocol in miniature, with one step left out or out of place.
 
-use filch_sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use filch_sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, check, refute};
 
-/// Panics unless the items `0..count` are in `takes`, each once.
-fn assert_each_once(count: u32, takes: impl IntoIterator<Item = u32>) {
-    let mut takers = vec![0; count as usize];
-    for item in takes {
-        takers[item as usize] += 1;
-    }
-    assert!(takers.iter().all(|&n| n <= 1), "an item handed out twice");
-    assert!(takers.iter().all(|&n| n == 1), "an item lost");
-}
-
-/// The deque of Chase and Lev, with the orderings of Lê and others (PPoPP 2013), in a ring that does not grow.
-struct ChaseLev {
-    top: AtomicU32,
-    bottom: AtomicU32,
-    slots: [AtomicU32; 4],
-}
-
-impl ChaseLev {
-    fn with_items(count: u32) -> Self {
-        Self {
-            top: AtomicU32::new(0),
-            bottom: AtomicU32::new(count),
-            slots: std::array::from_fn(|item| AtomicU32::new(item as u32)),
-        }
-    }
-
-    fn slot(&self, index: u32) -> u32 {
-        self.slots[index as usize].load(Ordering::Relaxed)
-    }
-
-    fn pop(&self) -> Option<u32> {
-        let last = self.bottom.load(Ordering::Relaxed).checked_sub(1)?;
-        self.bottom.store(last, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
-        let top = self.top.load(Ordering::Relaxed);
-        if top < last {
-            // More than one item: the textbook owner takes the last without asking.
-            return Some(self.slot(last));
-        }
-        self.bottom.store(last + 1, Ordering::Relaxed);
-        let won = top == last && self.claim(top, 1);
-        won.then(|| self.slot(last))
-    }
-
-    /// Takes what `share` makes of the number of items that the thief saw.
-    fn steal(&self, share: impl FnOnce(u32) -> u32) -> Vec<u32> {
-        let top = self.top.load(Ordering::Acquire);
-        fence(Ordering::SeqCst);
-        let bottom = self.bottom.load(Ordering::Acquire);
-        let count = share(bottom.saturating_sub(top));
-        let copies = (top..top + count).map(|index| self.slot(index)).collect();
-        if count > 0 && self.claim(top, count) {
-            copies
-        } else {
-            Vec::new()
-        }
-    }
-
-    fn claim(&self, top: u32, count: u32) -> bool {
-        self.top
-            .compare_exchange(top, top + count, Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok()
-    }
-}
-
-/// Four items; the owner pops them all while a thief takes its share once.
-fn textbook(share: fn(u32) -> u32) {
-    let deque = Arc::new(ChaseLev::with_items(4));
-    let thief = thread::spawn({
-        let deque = deque.clone();
-        move || deque.steal(share)
-    });
-    let own: Vec<_> = std::iter::from_fn(|| deque.pop()).collect();
-    assert_each_once(4, own.into_iter().chain(thief.join().unwrap()));
-}
-
-/// The thief sees four items and copies items 0 and 1. The owner pops 3, 2 and then 1: `top` is still 0, below 1, so
-/// it does not ask. The thief's compare-and-swap from 0 to 2 succeeds: item 1 has two takers. Sequential consistency
-/// does not help; nothing here is reordered.
-#[test]
-fn textbook_half_by_one_cas_hands_an_item_out_twice() {
-    refute(
-        "Chase-Lev whose thief claims half by one CAS",
-        "handed out twice",
-        Bound::preemptions(3, 1),
-        || textbook(|count| count / 2),
-    );
-}
-
-/// The twin: one item per compare-and-swap, as Chase and Lev wrote it.
-#[test]
-fn textbook_one_by_one_is_sound() {
-    check(
-        "Chase-Lev whose thief claims one item",
-        Bound::exhaustive(100),
-        || textbook(|count| count.min(1)),
-    );
-}
+use crate::assert_each_once;
 
 /// What is wrong with a [`Miniature`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

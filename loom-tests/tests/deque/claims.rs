@@ -1,57 +1,11 @@
-//! The deque: every item is taken once, by the owner or by a thief, in the order that each was promised.
-//!
-//! Items carry their identity. A thief starts before the owner pushes, so that what it sees comes through the
-//! deque's own edges and not through `spawn`. Ring slots are loom cells: an access without an edge fails the model
-//! with "Causality violation".
-#![cfg(loom)]
+//! Claims against pops and against each other.
 
-use std::sync::Mutex as StdMutex;
-
-use filch_deque::{Steal, Stealer, Worker};
+use filch_deque::{Steal, Worker};
 use filch_sync::atomic::{AtomicBool, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-/// Starts a thief that makes `attempts` attempts, and returns what it got, in order.
-fn thief(stealer: Stealer<u32>, attempts: usize) -> thread::JoinHandle<Vec<u32>> {
-    thread::spawn(move || {
-        (0..attempts)
-            .filter_map(|_| stealer.steal().success())
-            .collect()
-    })
-}
-
-/// Starts a thief that makes one attempt at half of the items, and returns them in the order in which its own
-/// thieves would get them.
-fn half_thief(stealer: Stealer<u32>, limit: usize) -> thread::JoinHandle<Vec<u32>> {
-    thread::spawn(move || {
-        let own = Worker::with_capacity(1);
-        let oldest = stealer.steal_half_into(&own, limit).success();
-        let others = own.stealer();
-        oldest
-            .into_iter()
-            .chain(std::iter::from_fn(|| others.steal().success()))
-            .collect()
-    })
-}
-
-fn drain(worker: &Worker<u32>) -> Vec<u32> {
-    std::iter::from_fn(|| worker.pop()).collect()
-}
-
-/// Panics unless the items `0..count` are in `parts`, each once.
-fn assert_each_once(count: u32, parts: &[&[u32]]) {
-    let mut all = parts.concat();
-    all.sort_unstable();
-    assert!(
-        all.iter().copied().eq(0..count),
-        "not every item exactly once: {parts:?}"
-    );
-}
-
-fn assert_ascending(items: &[u32]) {
-    assert!(items.is_sorted(), "a thief's order: {items:?}");
-}
+use crate::{assert_ascending, assert_each_once, drain, half_thief, thief};
 
 /// Two threads: the owner pushes one item and pops; a thief tries once. The one race that the textbook deque decides
 /// by a compare-and-swap, decided here by the tag. A failure: an item with two takers or none, or a thief that reads
@@ -133,7 +87,7 @@ fn owner_and_thief_meet_in_the_middle() {
 }
 
 /// Two threads: five items, a thief takes half with one claim, the owner meanwhile pops four. This is the race that
-/// kills the textbook deque (see known_bugs_deque.rs): there the owner pops an item inside the half. A failure: an
+/// kills the textbook deque (see `known_bugs_deque`): there the owner pops an item inside the half. A failure: an
 /// item with two takers.
 #[test]
 fn half_is_taken_while_the_owner_pops() {
@@ -218,194 +172,6 @@ fn a_slot_is_published_again() {
         }
     });
     outcomes.assert_exactly([vec![], vec![0], vec![1], vec![2]]);
-}
-
-/// Two threads: a ring of one slot grows to four under a thief that takes twice. A failure: the thief reads a freed
-/// ring, or claims from the old ring an item that moved.
-#[test]
-fn the_ring_grows_under_a_thief() {
-    let outcomes = Outcomes::new();
-    check(
-        "growth from 1 to 4 while stealing",
-        Bound::preemptions(3, 10_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let worker = Worker::with_capacity(1);
-                let stolen = thief(worker.stealer(), 2);
-                for item in 0..3 {
-                    worker.push(item);
-                }
-                let stolen = stolen.join().unwrap();
-                assert_ascending(&stolen);
-                assert_each_once(3, &[&stolen, &drain(&worker)]);
-                outcomes.observe(stolen);
-            }
-        },
-    );
-    outcomes.assert_exactly([vec![], vec![0], vec![0, 1]]);
-}
-
-/// Three threads, growth under a thief of half and a thief of one. A failure as above, or two claims of one item on
-/// two rings.
-#[test]
-fn the_ring_grows_under_two_thieves() {
-    check(
-        "growth from 2 to 4 under two thieves",
-        Bound::preemptions(2, 1_000),
-        || {
-            let worker = Worker::with_capacity(2);
-            let half = half_thief(worker.stealer(), 8);
-            let single = thief(worker.stealer(), 1);
-            for item in 0..4 {
-                worker.push(item);
-            }
-            let (half, single) = (half.join().unwrap(), single.join().unwrap());
-            assert_ascending(&half);
-            assert_each_once(4, &[&half, &single, &drain(&worker)]);
-        },
-    );
-}
-
-/// Two threads: the deque is never empty once the first item is in, yet its ring is replaced twice. A thief that
-/// looks during a replacement is told to retry, never that there is nothing: it would go to sleep on that.
-#[test]
-fn a_closed_deque_does_not_look_empty() {
-    let outcomes = Outcomes::new();
-    check("no false emptiness", Bound::preemptions(4, 1_000), {
-        let outcomes = outcomes.clone();
-        move || {
-            let worker = Worker::with_capacity(1);
-            let stealer = worker.stealer();
-            worker.push(0);
-            let thief = thread::spawn(move || {
-                assert!(!stealer.is_empty(), "looks empty");
-                let answer = stealer.steal();
-                assert!(!answer.is_empty(), "empty answer");
-                answer.success()
-            });
-            worker.push(1);
-            worker.push(2);
-            let stolen = thief.join().unwrap();
-            outcomes.observe(stolen);
-        }
-    });
-    outcomes.assert_exactly([None, Some(0)]);
-}
-
-/// Two threads: a ring of two slots turns around twice while a thief takes what it can: slots are written again
-/// after the thief's reads, or the ring is replaced. A failure: a causality violation between the thief's read and
-/// the owner's next write of the slot.
-#[test]
-fn slots_are_reused_after_a_claim() {
-    let outcomes = Outcomes::new();
-    check(
-        "slot reuse behind a thief",
-        Bound::preemptions(3, 10_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let worker = Worker::with_capacity(2);
-                let stolen = thief(worker.stealer(), 3);
-                for item in 0..4 {
-                    worker.push(item);
-                }
-                let reused = worker.capacity() == 2;
-                let stolen = stolen.join().unwrap();
-                assert_ascending(&stolen);
-                assert_each_once(4, &[&stolen, &drain(&worker)]);
-                outcomes.observe(reused);
-            }
-        },
-    );
-    outcomes.assert_exactly([false, true]);
-}
-
-/// As above, with tag and index beginning just before `u32::MAX`, so that both wrap, and with pops and a claim of
-/// more than one. A failure: an item lost or doubled where a comparison forgot to wrap.
-#[test]
-fn tag_and_index_wrap_around() {
-    check("tag and index wrap", Bound::preemptions(3, 1_000), || {
-        let worker = Worker::starting_at(2, u32::MAX - 1);
-        let half = half_thief(worker.stealer(), 8);
-        let mut own = Vec::new();
-        for item in 0..4 {
-            worker.push(item);
-            if item == 1 {
-                own.extend(worker.pop());
-            }
-        }
-        own.extend(worker.pop());
-        let half = half.join().unwrap();
-        assert_ascending(&half);
-        assert_each_once(4, &[&own, &half, &drain(&worker)]);
-    });
-}
-
-/// Growth at the same place: the new ring's claims begin at an index that has just wrapped, or is about to.
-#[test]
-fn the_ring_grows_where_the_index_wraps() {
-    check("growth at the wrap", Bound::preemptions(3, 500), || {
-        let worker = Worker::starting_at(1, u32::MAX);
-        let stolen = thief(worker.stealer(), 2);
-        for item in 0..3 {
-            worker.push(item);
-        }
-        let stolen = stolen.join().unwrap();
-        assert_ascending(&stolen);
-        assert_each_once(3, &[&stolen, &drain(&worker)]);
-    });
-}
-
-/// An item that reports its end.
-struct Item {
-    id: usize,
-    ends: std::sync::Arc<StdMutex<Vec<usize>>>,
-    // A loom object: loom fails the model if it is leaked.
-    _alive: Arc<()>,
-}
-
-impl Drop for Item {
-    fn drop(&mut self) {
-        self.ends.lock().unwrap().push(self.id);
-    }
-}
-
-/// Three threads: the owner drops its end with items in it, while one thief is in the middle of a steal and another
-/// of half; the last handle to go is either's. Every item is dropped once; afterwards there is nothing to steal. A
-/// failure: a leak, a double drop, a ring freed under a thief.
-#[test]
-fn the_owner_goes_with_items_left() {
-    check(
-        "worker dropped with thieves in flight",
-        Bound::preemptions(2, 1_000),
-        || {
-            let ends = std::sync::Arc::new(StdMutex::new(Vec::new()));
-            let worker = Worker::with_capacity(2);
-            let single = worker.stealer();
-            let half = worker.stealer();
-            let single = thread::spawn(move || single.steal().success());
-            let half = thread::spawn(move || {
-                let own = Worker::with_capacity(1);
-                half.steal_half_into(&own, 8).success()
-            });
-            for id in 0..3 {
-                worker.push(Item {
-                    id,
-                    ends: ends.clone(),
-                    _alive: Arc::new(()),
-                });
-            }
-            let stealer = worker.stealer();
-            drop(worker);
-            assert!(stealer.steal().is_empty(), "an item after the owner's end");
-            drop(stealer);
-            drop((single.join().unwrap(), half.join().unwrap()));
-            let mut ends = ends.lock().unwrap().clone();
-            ends.sort_unstable();
-            assert_eq!(ends, [0, 1, 2], "each item ends once");
-        },
-    );
 }
 
 /// Three threads: what one thief took in one claim, a second takes from the first's deque, in the same order. A

@@ -1,0 +1,69 @@
+//! A deterministic allocator for blocks: last freed, first reused.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr;
+
+use loom_tests::Bound;
+
+/// What nothing but a block is aligned to.
+const BLOCK_ALIGN: usize = 64;
+/// Room for any block of the models.
+const CHUNK: Layout = match Layout::from_size_align(1024, BLOCK_ALIGN) {
+    Ok(layout) => layout,
+    Err(_) => unreachable!(),
+};
+
+struct BlockPool;
+
+#[global_allocator]
+static ALLOCATOR: BlockPool = BlockPool;
+
+// loom runs all threads of a model on one thread of the system.
+thread_local! {
+    /// The chunk that was freed last; its first word leads to the one before.
+    static FREE: Cell<*mut u8> = const { Cell::new(ptr::null_mut()) };
+    static LIVE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// As [`loom_tests::check`], and no execution may leave a block behind.
+pub(crate) fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
+    loom_tests::check(claim, bound, move || {
+        model();
+        assert_eq!(LIVE.get(), 0, "blocks were leaked");
+    });
+}
+
+fn is_block(layout: Layout) -> bool {
+    layout.align() == BLOCK_ALIGN && layout.size() <= CHUNK.size()
+}
+
+// SAFETY: chunks are as large and as aligned as the largest layout that gets one; everything else is the system's.
+unsafe impl GlobalAlloc for BlockPool {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !is_block(layout) {
+            // SAFETY: as ours.
+            return unsafe { System.alloc(layout) };
+        }
+        LIVE.set(LIVE.get() + 1);
+        let chunk = FREE.get();
+        if chunk.is_null() {
+            // SAFETY: the size is not zero.
+            return unsafe { System.alloc(CHUNK) };
+        }
+        // SAFETY: a free chunk begins with the address of the next.
+        FREE.set(unsafe { chunk.cast::<*mut u8>().read() });
+        chunk
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        if !is_block(layout) {
+            // SAFETY: as ours.
+            return unsafe { System.dealloc(pointer, layout) };
+        }
+        LIVE.set(LIVE.get() - 1);
+        // SAFETY: the chunk is free, and large enough for an address.
+        unsafe { pointer.cast::<*mut u8>().write(FREE.get()) };
+        FREE.set(pointer);
+    }
+}

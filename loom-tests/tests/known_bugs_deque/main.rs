@@ -1,0 +1,18 @@
+//! What goes wrong with deques like ours, in small copies, and that the checker sees it.
+//!
+//! First the textbook deque with a thief that claims half by one compare-and-swap; then our protocol with one
+//! step left out or out of place. Each scenario also passes without the bug: the model itself is not at fault.
+#![cfg(loom)]
+
+mod miniature;
+mod textbook;
+
+/// Panics unless the items `0..count` are in `takes`, each once.
+fn assert_each_once(count: u32, takes: impl IntoIterator<Item = u32>) {
+    let mut takers = vec![0; count as usize];
+    for item in takes {
+        takers[item as usize] += 1;
+    }
+    assert!(takers.iter().all(|&n| n <= 1), "an item handed out twice");
+    assert!(takers.iter().all(|&n| n == 1), "an item lost");
+}
