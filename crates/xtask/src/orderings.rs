@@ -115,10 +115,18 @@ fn copy_tree() -> Result<Tree> {
     };
     let mut list = Command::new("git");
     list.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
-    let listed = list.current_dir(root()).output()?;
-    for name in String::from_utf8(listed.stdout)?.lines() {
+    let listed = String::from_utf8(list.current_dir(root()).output()?.stdout)?;
+    // What was copied last time and is gone by now must go: cargo finds test files by looking.
+    let record = root().join("target/orderings/files");
+    for name in fs::read_to_string(&record).unwrap_or_default().lines() {
+        if !root().join(name).exists() {
+            let _ = fs::remove_file(copy.root.join(name));
+        }
+    }
+    for name in listed.lines() {
         copy_file(&root().join(name), &copy.root.join(name))?;
     }
+    fs::write(record, listed)?;
     Ok(copy)
 }
 
