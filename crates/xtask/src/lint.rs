@@ -13,6 +13,7 @@ use crate::metadata::Workspace;
 use crate::stages::Tally;
 
 pub(crate) use layers::PRIMITIVES_WITHOUT_STD;
+pub(crate) use source::begins_tests;
 
 /// A rule that was broken, and where.
 struct Finding {

@@ -90,13 +90,16 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Runs the models of `tree` until one fails, those in files named after `package` first; returns its name.
+/// Runs models of `tree` until one fails, and returns its name: those in files named after `package`, or all if
+/// no file is.
 ///
 /// Known bugs are left out: they hold copies of the code, not the code.
-pub(crate) fn first_failure(tree: &Tree, package: String, limit: u64) -> Result<Option<String>> {
+pub(crate) fn first_failure(tree: &Tree, package: &str, limit: u64) -> Result<Option<String>> {
     let mut models = build::models(tree)?;
     models.retain(|model| !model.is_about_the_harness() && !model.file.starts_with("known_bugs"));
-    models.sort_by_key(|model| !model.file.starts_with(&package));
+    if models.iter().any(|model| model.file.starts_with(package)) {
+        models.retain(|model| model.file.starts_with(package));
+    }
     for model in &models {
         let outcome = run_one(model, "", Duration::from_secs(limit))?;
         if outcome.failure.is_some() {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::lint::begins_tests;
+
 /// How far above an access its note may begin.
 const NOTE_REACHES: usize = 20;
 
@@ -33,9 +35,7 @@ const STEPS: &[(&str, &[&str])] = &[
 /// All mutants of a file; its tests are left alone.
 pub(super) fn of(file: &Path, text: &str) -> Vec<Mutant> {
     let lines: Vec<_> = text.lines().collect();
-    let shipped = lines
-        .iter()
-        .take_while(|line| !line.trim_start().starts_with("#[cfg(test)]"));
+    let shipped = lines.iter().take_while(|line| !begins_tests(line));
     let mut mutants = Vec::new();
     for (line, content) in shipped.enumerate() {
         let code = content.split("//").next().unwrap_or_default();
