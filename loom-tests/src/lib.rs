@@ -47,7 +47,7 @@ impl Bound {
     }
 
     /// What `cargo xtask loom --bound N` or `--full` asks for instead, if anything.
-    fn from_environment(self) -> Self {
+    fn or_as_asked(self) -> Self {
         match std::env::var("FILCH_LOOM_BOUND").ok().as_deref() {
             None | Some("") => self,
             Some("full") => Self {
@@ -93,7 +93,7 @@ impl Bound {
 
 /// Explores `model` up to `bound`; panics if an execution fails, or if too few were explored to mean anything.
 pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
-    let bound = bound.from_environment();
+    let bound = bound.or_as_asked();
     let executions = Arc::new(AtomicU64::new(0));
     let started = Instant::now();
     bound.builder().check({
