@@ -234,7 +234,7 @@ mod unix {
         scratch.write("good", b"good");
         scratch.write("secret", b"secret");
         let secret = scratch.path().join("secret");
-        fs::set_permissions(&secret, Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&secret, Permissions::from_mode(0o000)).unwrap();
         let allowed_to_root = File::open(&secret).is_ok();
         let output = filch(&[], scratch.path());
         assert_eq!(output.status.code(), Some(0));
