@@ -233,6 +233,42 @@ fn a_stale_producer_cannot_link_to_a_recycled_block() {
     );
 }
 
+/// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer burns the producer's only slot and has
+/// nothing; the producer counts the slot as finished and appends a block; main moves on to it and is the last to be done
+/// with the first one. The consumer, if it still counted its nothing there, would release the block a second time.
+/// A failure: pushes afterwards get one block twice, and an item is overwritten.
+#[test]
+fn a_consumer_that_got_nothing_leaves_the_block_alone() {
+    check(
+        "a burnt claim does not finish a block",
+        Bound::preemptions(3, 1_000),
+        || {
+            let queue = queue::<1>([]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[10]);
+            let consumer = thread::spawn({
+                let (queue, crossing) = (queue.clone(), crossing.clone());
+                move || {
+                    crossing.pass();
+                    pop(&queue)
+                }
+            });
+            crossing.pass();
+            let own = pop(&queue);
+            let other = consumer.join().unwrap();
+            producer.join().unwrap();
+            for item in [11, 12, 13] {
+                queue.push(Track::new(item));
+            }
+            let rest = drain(&queue);
+            assert_delivered(
+                &[10, 11, 12, 13],
+                &[own.as_slice(), other.as_slice(), &rest],
+            );
+        },
+    );
+}
+
 /// Threads: two consumers and a producer on blocks of one slot. The consumers race to leave the first block and to
 /// recycle it, while the producer wants a block. A failure: a head beyond the tail, an item twice, a block in two hands.
 #[test]

@@ -192,6 +192,76 @@ fn a_searcher_that_gives_up_looks_once_more() {
     );
 }
 
+/// Two processors search. One finds two tasks, moves both into its own deque, and stops searching while the other still
+/// does; so it wakes nobody. The other looked into that deque too early, gives up, and looks once more: now it must
+/// see them.
+#[test]
+fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
+    let outcomes = Outcomes::new();
+    check(
+        "loot in a third queue is not left alone",
+        Bound::exhaustive(20),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let pool = Pool::new(4);
+                assert!(pool.idle.try_start_searching());
+                assert!(pool.idle.try_start_searching());
+                let finder = thread::spawn({
+                    let pool = pool.clone();
+                    move || {
+                        // The loot reaches its own deque.
+                        pool.tasks.store(1, Ordering::Relaxed);
+                        let last = pool.idle.stop_searching();
+                        last && pool.wake_one()
+                    }
+                });
+                let found = pool.tasks.load(Ordering::Relaxed) > 0;
+                let mut seen = found;
+                if found {
+                    if pool.idle.stop_searching() {
+                        pool.wake_one();
+                    }
+                } else {
+                    seen = pool.sleep(1, true);
+                }
+                let by_finder = finder.join().unwrap();
+                assert!(
+                    seen || by_finder,
+                    "the loot lies in a deque, and its neighbour sleeps"
+                );
+                outcomes.observe((found, by_finder));
+            }
+        },
+    );
+    outcomes.assert_reached([(true, false), (false, true), (false, false)]);
+}
+
+/// A running processor claims a batch of the global queue. While it has the tasks in hand they are in no queue: a processor
+/// that is going to sleep looks at all of them in vain. So the runner wakes one when the tasks are in its deque.
+#[test]
+fn a_batch_in_hand_is_announced_when_it_lands() {
+    check(
+        "a batch taken while another goes to sleep",
+        Bound::exhaustive(10),
+        || {
+            let pool = Pool::new(2);
+            let sleeper = thread::spawn({
+                let pool = pool.clone();
+                move || pool.sleep(0, false)
+            });
+            // The batch lands in the runner's deque.
+            pool.publish();
+            sleeper.join().unwrap();
+            assert_eq!(
+                pool.tokens(),
+                [1, 0],
+                "tasks lie in a deque, and its neighbour sleeps"
+            );
+        },
+    );
+}
+
 /// Two threads wake and return processors, while a third processor goes idle for the first time: one is popped and pushed
 /// under the other's hands, onto another neighbour than before. The stack loses nobody, doubles nobody, and the
 /// searching count comes back to zero. A failure would be a pop that believed an old `below`.

@@ -144,7 +144,7 @@ impl<T> Worker<T> {
     /// There must have been an item when the owner last looked. `split` is lowered, then the tag is bumped; the bump
     /// returns where the thieves stood. Either they had not reached the last item: a claim in flight fails because of
     /// the tag, and one that begins later sees the lowered `split`. Or they had: there is nothing left, and `split`
-    /// goes back to where it was.
+    /// goes back to where it was. (Thieves call one short empty too; but between two calls `split` is `bottom`.)
     #[inline]
     fn reclaim(&self) -> Option<u32> {
         let bottom = self.bottom.get();

@@ -84,8 +84,8 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
     /// [`close`](Self::close) happens before the return of the refused push.
     pub fn push(&self, event: T) -> Result<(), Closed<T>> {
         let mut new_block: Option<NewBlock<T, CAP>> = None;
-        // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A claim does not need
-        // it: its own RMW acquires.
+        // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A claim does not
+        // rely on it: its own RMW acquires.
         let mut tail = Tail::from_word(self.tail.load(Ordering::Acquire));
         let claimed = loop {
             if tail.closed {
@@ -97,7 +97,8 @@ impl<T, const CAP: usize> EventQueue<T, CAP> {
                 let block = new_block.get_or_insert_with(NewBlock::new);
                 Position::first_of(block.follow(tail.next.block))
             };
-            // ORDERING: success Acquire, with whatever installed or rewound this block: its memory is ready for us.
+            // ORDERING: success Acquire, with whatever installed or rewound this block: its memory is ready for us. The
+            // load has acquired that if the word is still the same one; but it may be the same *again*, after a rewind.
             // Success Release, with the consumer's snapshot: a block and its `prev` are visible with the tail that
             // leads to them, and so is every push that this thread knows to be complete; without the second, the
             // consumer could pass over such a push and deliver ours first. Failure Acquire as for the load above.

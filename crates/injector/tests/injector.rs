@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
+use filch_deque::Worker;
 use filch_injector::Injector;
 use proptest::prelude::*;
 use static_assertions::{assert_impl_all, assert_not_impl_any};
@@ -40,6 +41,20 @@ fn a_batch_is_in_order_and_ends_with_its_block() {
     );
     assert_eq!(rest, [1, 4, 5]);
     assert_eq!(queue.len(), 2);
+}
+
+#[test]
+fn a_batch_into_a_deque_is_stolen_in_order() {
+    let queue = Injector::new();
+    (0..20).for_each(|number| queue.push(number));
+    let own = Worker::new();
+    assert_eq!(queue.pop_batch_into(&own, 3), Some(0));
+    assert!(matches!(
+        own.stealer().steal(),
+        filch_deque::Steal::Success(1)
+    ));
+    assert_eq!((own.pop(), own.pop(), own.pop()), (Some(3), Some(2), None));
+    assert_eq!(queue.pop(), Some(4));
 }
 
 #[test]

@@ -133,3 +133,35 @@ impl fmt::Debug for Parker {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::{Arc, Parker, PoisonError};
+
+    /// loom's condition variable never wakes for no reason, so this is shown here: a stray
+    /// notification reaches the sleeper, over and over, and `park` does not return before the token.
+    #[test]
+    fn a_sleeper_that_is_woken_for_no_reason_sleeps_on() {
+        let parker = Parker::new();
+        let shared = Arc::clone(&parker.shared);
+        let token = Arc::new(AtomicBool::new(false));
+        let sleeper = thread::spawn({
+            let token = Arc::clone(&token);
+            move || {
+                parker.park();
+                assert!(token.load(Ordering::Relaxed), "returned without a token");
+            }
+        });
+        for _ in 0..1_000 {
+            drop(shared.lock.lock().unwrap_or_else(PoisonError::into_inner));
+            shared.condvar.notify_all();
+            thread::yield_now();
+        }
+        token.store(true, Ordering::Relaxed);
+        let _ = shared.unpark();
+        sleeper.join().unwrap();
+    }
+}

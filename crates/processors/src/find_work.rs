@@ -32,7 +32,11 @@ impl Search {
 
     /// The next task that needs no search: the newest of its own, else the oldest of everybody's and up to
     /// [`BATCH`] more.
-    pub(crate) fn next<T: Send>(&mut self, pool: &Processors<T>, local: &Worker<T>) -> Option<T> {
+    pub(crate) fn next<T: Send + 'static>(
+        &mut self,
+        pool: &Processors<T>,
+        local: &Worker<T>,
+    ) -> Option<T> {
         self.turn = (self.turn + 1) % FAIRNESS;
         if self.turn == 0
             && let Some(task) = self
@@ -45,7 +49,11 @@ impl Search {
     }
 
     /// Half of what another processor has, beginning with a random one: one task to run, the rest into `local`.
-    pub(crate) fn steal<T: Send>(&mut self, pool: &Processors<T>, local: &Worker<T>) -> Option<T> {
+    pub(crate) fn steal<T: Send + 'static>(
+        &mut self,
+        pool: &Processors<T>,
+        local: &Worker<T>,
+    ) -> Option<T> {
         let counters = &pool.processors[self.own].counters;
         let count = pool.processors.len();
         loop {
@@ -76,18 +84,27 @@ impl Search {
         }
     }
 
-    fn take_global<T: Send>(
+    /// The oldest task of the global queue, and up to `more` of the next ones into `local`.
+    fn take_global<T: Send + 'static>(
         &self,
         pool: &Processors<T>,
         local: &Worker<T>,
         more: usize,
     ) -> Option<T> {
-        let before = local.len();
-        let task = pool.injector.pop_batch_into(local, more)?;
+        let mut moved = 0;
+        let task = pool.injector.pop_batch(more, |task| {
+            local.push(task);
+            moved += 1;
+        })?;
         pool.processors[self.own]
             .counters
             .from_injector
-            .add(1 + (local.len() - before) as u64);
+            .add(1 + moved);
+        if moved > 0 {
+            // Between the claim and the last push these tasks were in no queue, and a processor that looked for the last time
+            // before it slept may have missed them.
+            pool.wake_one();
+        }
         Some(task)
     }
 }

@@ -110,8 +110,10 @@ impl Idle {
     /// relied on it.
     #[must_use]
     pub fn stop_searching(&self) -> bool {
-        // ORDERING: Relaxed: the fence in `processor_to_wake` follows.
-        Word::unpack(self.word.fetch_sub(SEARCHING, Ordering::Relaxed)).searching == 1
+        // ORDERING: Release, partner of the Acquire in `go_idle`: if another one still searches and gives up after this, its
+        // second look sees what we moved into our own deque. If we are the last one, the fence in `processor_to_wake`
+        // follows.
+        Word::unpack(self.word.fetch_sub(SEARCHING, Ordering::Release)).searching == 1
     }
 
     /// The processor found nothing and goes idle. Afterwards it must look at every queue once more; if there is work,
@@ -127,13 +129,13 @@ impl Idle {
                 searching: word.searching - u16::from(searching),
                 top: processor as u16 + 1,
             };
-            // ORDERING: Release on success, partner of the Acquire in `processor_to_wake`: whoever pops us reads our
-            // `below`. Being an RMW, it also continues the release sequences of the pushes beneath. Relaxed on
-            // failure: nothing is read through the word here.
+            // ORDERING: AcqRel on success. Release, partner of the Acquire in `processor_to_wake`: whoever pops us reads our
+            // `below`; being an RMW, it also continues the release sequences of the pushes beneath. Acquire, partner
+            // of the Release in `stop_searching`. Relaxed on failure: nothing is read through the word here.
             match self.word.compare_exchange_weak(
                 word.pack(),
                 idle.pack(),
-                Ordering::Release,
+                Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => break,

@@ -42,7 +42,7 @@ counters! {
     scheduled,
     /// Tasks taken from the global queue, in batches or singly.
     from_injector,
-    /// Tasks taken from other processors.
+    /// Tasks taken from other processors; not counted are those that a third one stole onwards at once.
     stolen,
     /// Successful steals: each took one task or more.
     steals,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use crate::Result;
-use crate::process::{root, run_within};
+use crate::process::{Tree, root, run_within};
 use crate::stages::Tally;
 
 use build::Model;
@@ -70,7 +70,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// Builds the models, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
-    let mut models = build::models()?;
+    let mut models = build::models(&Tree::here("loom"))?;
     if let Some(filter) = &options.filter {
         models.retain(|model| model.full_name().contains(filter));
         if models.is_empty() {
@@ -88,6 +88,22 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
         tally += Tally::of(outcome.failure.is_none());
     }
     Ok(tally)
+}
+
+/// Runs the models of `tree` until one fails, those in files named after `package` first; returns its name.
+///
+/// Known bugs are left out: they hold copies of the code, not the code.
+pub(crate) fn first_failure(tree: &Tree, package: String, limit: u64) -> Result<Option<String>> {
+    let mut models = build::models(tree)?;
+    models.retain(|model| !model.is_about_the_harness() && !model.file.starts_with("known_bugs"));
+    models.sort_by_key(|model| !model.file.starts_with(&package));
+    for model in &models {
+        let outcome = run_one(model, "", Duration::from_secs(limit))?;
+        if outcome.failure.is_some() {
+            return Ok(Some(model.full_name()));
+        }
+    }
+    Ok(None)
 }
 
 /// Runs the models on as many threads as there are cores; the outcomes are in the models' order.

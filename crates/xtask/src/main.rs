@@ -9,6 +9,7 @@ mod lint;
 mod loom;
 mod metadata;
 mod not_yet;
+mod orderings;
 mod process;
 mod sanitize;
 mod stages;
@@ -43,7 +44,7 @@ enum Command {
     /// Comparisons with other crates, interleaved in one process; arguments go to `filch-benches`.
     Bench(bench::Options),
     /// Weakens one ordering at a time and runs the models against it.
-    Orderings(not_yet::Options),
+    Orderings(orderings::Options),
     /// Whole schedulers under shuttle's randomised schedules.
     Shuttle(not_yet::Options),
     /// The stress tests under a sanitizer (needs a nightly toolchain).
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
         Command::Loom(options) => loom::run(&options),
         Command::Lint => lint::run(),
         Command::Bench(options) => bench::run(&options),
-        Command::Orderings(_) => Ok(not_yet::orderings()),
+        Command::Orderings(options) => orderings::run(&options),
         Command::Shuttle(_) => Ok(not_yet::shuttle()),
         Command::Sanitize(options) => sanitize::run(&options),
         Command::Soak(_) => Ok(not_yet::soak()),

@@ -10,14 +10,6 @@ pub(crate) struct Options {
     _filter: Option<String>,
 }
 
-pub(crate) fn orderings() -> ExitCode {
-    refuse(
-        "orderings",
-        "weaken one memory ordering at a time in a copy of the tree, run the models of that crate, and list \
-         which model killed each mutant and which mutants survived",
-    )
-}
-
 pub(crate) fn shuttle() -> ExitCode {
     refuse(
         "shuttle",

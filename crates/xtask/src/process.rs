@@ -41,13 +41,35 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// [`cargo`] for a build with `--cfg NAME`, in `target/NAME`, so that it does not evict the plain one.
+/// A tree of sources and where its builds go.
+pub(crate) struct Tree {
+    pub(crate) root: PathBuf,
+    pub(crate) target: PathBuf,
+}
+
+impl Tree {
+    /// This workspace, built with `--cfg NAME` in `target/NAME`, so that the plain build is not evicted.
+    pub(crate) fn here(name: &str) -> Self {
+        Self {
+            root: root().to_owned(),
+            target: target_directory(name),
+        }
+    }
+
+    /// [`cargo`] for a build of this tree with `--cfg NAME`.
+    pub(crate) fn cargo_with_cfg(&self, name: &str) -> Command {
+        let mut command = cargo();
+        command
+            .current_dir(&self.root)
+            .env("RUSTFLAGS", format!("--cfg {name}"))
+            .env("CARGO_TARGET_DIR", &self.target);
+        command
+    }
+}
+
+/// [`Tree::cargo_with_cfg`] for this workspace.
 pub(crate) fn cargo_with_cfg(name: &str) -> Command {
-    let mut command = cargo();
-    command
-        .env("RUSTFLAGS", format!("--cfg {name}"))
-        .env("CARGO_TARGET_DIR", target_directory(name));
-    command
+    Tree::here(name).cargo_with_cfg(name)
 }
 
 /// A target directory beside the plain build's.

@@ -87,7 +87,7 @@ fn owner_and_thief_meet_in_the_middle() {
 }
 
 /// Two threads: five items, a thief takes half with one claim, the owner meanwhile pops four. This is the race that
-/// kills the textbook deque (see known_bugs_deque.rs): there the owner pops an item inside the half. A failure: an
+/// kills the textbook deque (see `known_bugs_deque`): there the owner pops an item inside the half. A failure: an
 /// item with two takers.
 #[test]
 fn half_is_taken_while_the_owner_pops() {

@@ -109,7 +109,35 @@ fn slots_are_reused_after_a_claim() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// As above, with tag and index beginning just before `u32::MAX`, so that both wrap, and with pops and a claim of
+/// Three threads: two thieves claim the two items of a full ring, and the second may finish while the first still
+/// reads. The owner wants to write where the first item was. A failure: `done` counts the second claim where the
+/// first was meant, and the owner writes under the first thief.
+#[test]
+fn claims_finish_out_of_order() {
+    let outcomes = Outcomes::new();
+    check(
+        "a later claim that finishes first frees no slot",
+        Bound::preemptions(3, 500),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let worker = Worker::with_capacity(2);
+                worker.push(0);
+                worker.push(1);
+                let first = thief(worker.stealer(), 1);
+                let second = thief(worker.stealer(), 1);
+                worker.push(2);
+                let reused = worker.capacity() == 2;
+                let (first, second) = (first.join().unwrap(), second.join().unwrap());
+                assert_each_once(3, &[&first, &second, &drain(&worker)]);
+                outcomes.observe((reused, first.len() + second.len()));
+            }
+        },
+    );
+    outcomes.assert_reached([(false, 0), (false, 1), (true, 1), (true, 2)]);
+}
+
+/// Two threads: a small ring whose tag and index begin just before `u32::MAX`, so that both wrap, and with pops and a claim of
 /// more than one. A failure: an item lost or doubled where a comparison forgot to wrap.
 #[test]
 fn tag_and_index_wrap_around() {

@@ -6,7 +6,7 @@ use loom_tests::{Bound, check, refute};
 
 use crate::assert_each_once;
 
-/// The deque of Chase and Lev, with the orderings of Lê and others (PPoPP 2013), in a ring that does not grow.
+/// The deque of Chase and Lev, with the orderings of Lê and others (`PPoPP` 2013), in a ring that does not grow.
 struct ChaseLev {
     top: AtomicU32,
     bottom: AtomicU32,

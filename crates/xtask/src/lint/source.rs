@@ -74,7 +74,7 @@ fn check_text(file: &Path, text: &str) -> Vec<Finding> {
                 "SeqCst on an access: loom takes it for AcqRel; use fence(SeqCst) or an RMW",
             );
         }
-        if names_an_ordering(&code, bare_orderings) && !has_note(&lines, index, "ORDERING:") {
+        if names_an_ordering(&code, bare_orderings) && !has_note(&lines, index, "ORDERING") {
             report(number, "no ORDERING: note");
         }
     }

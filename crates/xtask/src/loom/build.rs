@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::Result;
-use crate::process::cargo_with_cfg;
+use crate::process::Tree;
 
 /// One test of one file in `loom-tests/tests`.
 pub(super) struct Model {
@@ -31,9 +31,9 @@ impl Model {
 }
 
 /// Builds `loom-tests` with `--cfg loom`, and lists its tests, ordered by file.
-pub(super) fn models() -> Result<Vec<Model>> {
+pub(super) fn models(tree: &Tree) -> Result<Vec<Model>> {
     let mut models = Vec::new();
-    for (file, program) in test_programs()? {
+    for (file, program) in test_programs(tree)? {
         let listing = Command::new(&program)
             .args(["--list", "--format", "terse"])
             .output()?;
@@ -54,8 +54,8 @@ pub(super) fn models() -> Result<Vec<Model>> {
 }
 
 /// The file name and the path of each test program of `loom-tests`, sorted.
-fn test_programs() -> Result<Vec<(String, PathBuf)>> {
-    let mut command = cargo_with_cfg("loom");
+fn test_programs(tree: &Tree) -> Result<Vec<(String, PathBuf)>> {
+    let mut command = tree.cargo_with_cfg("loom");
     command.args([
         "test",
         "--package",

@@ -1,0 +1,245 @@
+//! What the slab and the injector would be without one of their precautions. Each is a small copy of the step that it
+//! is about, broken on purpose, and caught; where it is short, the sound twin stands beside it and holds.
+#![cfg(loom)]
+
+use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, check, refute};
+
+const NONE: u32 = u32::MAX;
+
+/// A free list of the indices 0 (on top), 1 and 2, whose top has no tag.
+struct UntaggedList {
+    top: AtomicU32,
+    links: [AtomicU32; 3],
+    owned: [UnsafeCell<u32>; 3],
+}
+
+// SAFETY: a cell is for the owner of its index, which is the claim that is refuted.
+unsafe impl Sync for UntaggedList {}
+
+impl UntaggedList {
+    fn new() -> Self {
+        Self {
+            top: AtomicU32::new(0),
+            links: [1, 2, NONE].map(AtomicU32::new),
+            owned: [0; 3].map(UnsafeCell::new),
+        }
+    }
+
+    fn allocate(&self) -> Option<usize> {
+        loop {
+            let top = self.top.load(Ordering::Acquire);
+            let link = self.links.get(top as usize)?;
+            let below = link.load(Ordering::Acquire);
+            let exchanged =
+                self.top
+                    .compare_exchange(top, below, Ordering::AcqRel, Ordering::Acquire);
+            if exchanged.is_ok() {
+                // SAFETY: none: this is what goes wrong.
+                self.owned[top as usize].with_mut(|owned| unsafe { *owned += 1 });
+                return Some(top as usize);
+            }
+        }
+    }
+
+    fn release(&self, index: usize) {
+        loop {
+            let top = self.top.load(Ordering::Acquire);
+            self.links[index].store(top, Ordering::Release);
+            let index = index as u32;
+            let exchanged =
+                self.top
+                    .compare_exchange(top, index, Ordering::AcqRel, Ordering::Acquire);
+            if exchanged.is_ok() {
+                return;
+            }
+        }
+    }
+}
+
+/// Threads: main, one other. The other reads top 0 and its link 1, and stalls; main takes 0 and 1 and gives 0 back. The
+/// other's exchange finds 0 and puts 1 on top, which main still has; main takes it again.
+#[test]
+fn a_free_list_without_a_tag_gives_an_index_to_two() {
+    refute(
+        "a top without a tag is enough",
+        "an index with two owners",
+        Bound::preemptions(3, 1),
+        || {
+            let list = Arc::new(UntaggedList::new());
+            let stalled = thread::spawn({
+                let list = list.clone();
+                move || list.allocate()
+            });
+            let first = list.allocate().unwrap();
+            let second = list.allocate();
+            list.release(first);
+            let other = stalled.join().unwrap();
+            let third = list.allocate();
+            assert!(
+                second.is_none() || second != third,
+                "an index with two owners"
+            );
+            assert!(
+                other.is_none() || other != third,
+                "an index with two owners"
+            );
+        },
+    );
+}
+
+const EMPTY: u32 = 0;
+const FULL: u32 = 1;
+const TAKEN: u32 = 2;
+
+/// Threads: a producer and main, on one slot that both have claimed. `put` is the producer's last step and says
+/// whether it takes the item as delivered; main burns the slot if it is first. One of the two must have the item.
+fn deliver(put: fn(&AtomicU32) -> bool) {
+    let state = Arc::new(AtomicU32::new(EMPTY));
+    let producer = thread::spawn({
+        let state = state.clone();
+        move || put(&state)
+    });
+    let arrived =
+        state.load(Ordering::Acquire) == FULL || state.swap(TAKEN, Ordering::AcqRel) == FULL;
+    let sent = producer.join().unwrap();
+    assert_eq!(sent, arrived, "an item that nobody has");
+}
+
+#[test]
+fn a_slot_filled_by_a_plain_store_loses_its_item() {
+    refute(
+        "a store will do",
+        "an item that nobody has",
+        Bound::exhaustive(2),
+        || {
+            deliver(|state| {
+                state.store(FULL, Ordering::Release);
+                true
+            });
+        },
+    );
+    check(
+        "the exchange sees the consumer",
+        Bound::exhaustive(2),
+        || {
+            deliver(|state| {
+                state
+                    .compare_exchange(EMPTY, FULL, Ordering::Release, Ordering::Relaxed)
+                    .is_ok()
+            });
+        },
+    );
+}
+
+/// Threads: a producer that has read a position in block 0, and main, for whom block 0 gets its successor, leaves the
+/// queue and is made ready for another place in it. The producer must not link to it any more.
+fn link_to_a_recycled_block(unlinked: fn(sequence: u32) -> u64) {
+    let linked = |sequence: u32| (u64::from(sequence) << 32) | 7;
+    let next = Arc::new(AtomicU64::new(unlinked(0)));
+    let stalled = thread::spawn({
+        let next = next.clone();
+        move || {
+            next.compare_exchange(unlinked(0), linked(0), Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
+        }
+    });
+    let own = next
+        .compare_exchange(unlinked(0), linked(0), Ordering::AcqRel, Ordering::Acquire)
+        .is_ok();
+    // Both ends leave the block, and it is prepared again, as the queue's fifth.
+    next.store(unlinked(5), Ordering::Release);
+    let other = stalled.join().unwrap();
+    assert!(own != other, "a link that is not in the queue");
+}
+
+#[test]
+fn a_next_without_a_sequence_takes_a_stale_link() {
+    refute(
+        "none is none",
+        "a link that is not in the queue",
+        Bound::exhaustive(2),
+        || link_to_a_recycled_block(|_sequence| u64::from(NONE)),
+    );
+    check(
+        "the sequence refuses the stale link",
+        Bound::exhaustive(2),
+        || {
+            link_to_a_recycled_block(|sequence| (u64::from(sequence) << 32) | u64::from(NONE));
+        },
+    );
+}
+
+/// Threads: two producers and main, who appends blocks of one slot. `tail` is at block 0, sequence 0. One producer reads
+/// that, and stalls before it gets a block. Main appends block 1 as sequence 1. The other producer reads this, and
+/// stalls before its link. Main appends block 2, and block 1 leaves the queue. The first producer is given block 1; if
+/// it prepares it for sequence 1 again, the second one's link succeeds, to a block that is not in the queue.
+fn prepare_after_a_stall(second_look: bool) {
+    const fn word(sequence: u32, block: u32) -> u64 {
+        ((sequence as u64) << 32) | block as u64
+    }
+    let tail = Arc::new(AtomicU64::new(word(0, 0)));
+    let next = Arc::new(AtomicU64::new(word(1, NONE)));
+    let released = Arc::new(AtomicU32::new(0));
+    let preparer = thread::spawn({
+        let (tail, next, released) = (tail.clone(), next.clone(), released.clone());
+        move || {
+            let seen = tail.load(Ordering::Acquire);
+            let given = released.load(Ordering::Acquire) == 1;
+            let prepares = given && (!second_look || tail.load(Ordering::Relaxed) == seen);
+            if prepares {
+                let sequence = (seen >> 32) as u32 + 1;
+                next.store(word(sequence, NONE), Ordering::Release);
+            }
+        }
+    });
+    let linker = thread::spawn({
+        let (tail, next) = (tail.clone(), next.clone());
+        move || {
+            tail.load(Ordering::Acquire) == word(1, 1)
+                && next
+                    .compare_exchange(
+                        word(1, NONE),
+                        word(1, 3),
+                        Ordering::Release,
+                        Ordering::Relaxed,
+                    )
+                    .is_ok()
+        }
+    });
+    tail.compare_exchange(word(0, 0), word(1, 1), Ordering::Release, Ordering::Relaxed)
+        .expect("only main moves the tail");
+    let own = next
+        .compare_exchange(
+            word(1, NONE),
+            word(1, 2),
+            Ordering::Release,
+            Ordering::Relaxed,
+        )
+        .is_ok();
+    if own {
+        tail.compare_exchange(word(1, 1), word(2, 2), Ordering::Release, Ordering::Relaxed)
+            .expect("only main moves the tail");
+        released.store(1, Ordering::Release);
+    }
+    preparer.join().unwrap();
+    let other = linker.join().unwrap();
+    assert!(!(own && other), "a block with two successors");
+}
+
+#[test]
+fn a_block_prepared_from_a_stale_tail_gets_a_second_successor() {
+    refute(
+        "the sequence after a tail read earlier is new",
+        "a block with two successors",
+        Bound::preemptions(3, 1),
+        || prepare_after_a_stall(false),
+    );
+    check(
+        "a second look at the tail makes the sequence new",
+        Bound::preemptions(3, 100),
+        || prepare_after_a_stall(true),
+    );
+}
