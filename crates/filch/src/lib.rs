@@ -1,1 +1,19 @@
 #![doc = include_str!("../README.md")]
+#![no_std]
+
+#[doc(inline)]
+pub use filch_deque as deque;
+#[doc(inline)]
+pub use filch_event_queue as event_queue;
+#[doc(inline)]
+pub use filch_injector as injector;
+#[doc(inline)]
+pub use filch_parker as parker;
+#[doc(inline)]
+pub use filch_process_state as process_state;
+#[doc(inline)]
+pub use filch_processors as processors;
+#[doc(inline)]
+pub use filch_scheduler as scheduler;
+#[doc(inline)]
+pub use filch_slab as slab;
