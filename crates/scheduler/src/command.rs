@@ -11,6 +11,10 @@ use crate::{CommandError, Handle, Pid, Protocol};
 /// passed on, with its [`Completion`], to a thread, a device, a peer, and completed from there. A handler that
 /// blocks keeps the worker from running processes.
 ///
+/// The handler is dropped with the last handle of its scheduler, and a [`Completion`] is one: so it may be dropped on a
+/// thread of its own that has just completed a command. Its `Drop` must therefore not join such threads; keep their
+/// join handles outside, and join them after [`shutdown`](crate::Scheduler::shutdown).
+///
 /// A closure is a handler:
 ///
 /// ```

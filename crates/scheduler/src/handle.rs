@@ -47,6 +47,11 @@ impl<P: Protocol> Handle<P> {
         self.shared.processors.is_machine()
     }
 
+    /// The number of workers.
+    pub fn workers(&self) -> usize {
+        self.shared.processors.count()
+    }
+
     /// The number of processes that live now.
     pub fn live(&self) -> usize {
         self.shared.admission.live()

@@ -54,34 +54,36 @@ impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<7}{:>9}{:>9}{:>10}{:>10}{:>12}{:>9}{:>9}{:>8}{:>8}{:>9}",
+            "{:<7}{:>9}{:>8}{:>10}{:>10}{:>10}{:>12}{:>9}{:>8}{:>9}{:>8}{:>9}",
             "worker",
             "ended",
             "failed",
             "steps",
             "messages",
+            "commands",
             "completions",
             "stolen",
             "steals",
-            "failed",
+            "in vain",
             "parks",
             "wake-ups",
         )?;
-        let lines = self
+        let workers = self
             .workers
             .iter()
             .enumerate()
             .map(|(index, worker)| (index.to_string(), *worker));
-        for (name, worker) in lines.chain([("all".to_owned(), self.total())]) {
+        for (name, worker) in workers.chain([("all".to_owned(), self.total())]) {
             let processor = worker.processor;
             writeln!(
                 f,
-                "{:<7}{:>9}{:>9}{:>10}{:>10}{:>12}{:>9}{:>9}{:>8}{:>8}{:>9}",
+                "{:<7}{:>9}{:>8}{:>10}{:>10}{:>10}{:>12}{:>9}{:>8}{:>9}{:>8}{:>9}",
                 name,
                 worker.ended,
                 worker.failed,
                 worker.steps,
                 worker.messages,
+                worker.commands,
                 worker.completions,
                 processor.stolen,
                 processor.steals,

@@ -126,7 +126,7 @@ fn count(
     files: Vec<PathBuf>,
     settings: &Settings,
 ) -> Result<Totals, CountError> {
-    let workers = scheduler.stats().workers.len();
+    let workers = scheduler.workers();
     let readers = workers.min(files.len()).max(1);
     let counters = 2 * workers;
 
