@@ -10,6 +10,8 @@ mod find_work;
 #[doc(hidden)] // public for the models, which check the protocol by itself
 pub mod idle;
 mod machine;
+#[doc(hidden)] // for the schedulers, which contain their users' panics too
+pub mod panic;
 mod processor;
 mod processors;
 mod random;

@@ -91,12 +91,9 @@ impl<T: Send + 'static, R: Runner<T>> Machine<T, R> {
     fn run(&self, task: T, scratch: &mut R::Scratch, counters: &Counters) {
         counters.run.add(1);
         // If it unwinds, the runner answers for its own state; the thread goes on with the next task.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
             counters.panicked.add(1);
-            // Dropping the payload is user code as well.
-            if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-                std::mem::forget(second);
-            }
+            crate::panic::discard(payload);
         }
     }
 

@@ -1,6 +1,8 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use filch_processors::panic::discard;
+
 /// Runs code that is not ours. A panic becomes its message.
 ///
 /// What the closure was changing when it unwound belongs to the process or handler that panicked. The process is
@@ -8,10 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(crate) fn contain<R>(code: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(code)).map_err(|panic| {
         let message = panic_message(panic.as_ref());
-        // The payload is user data too: dropping it may panic once more.
-        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-            std::mem::forget(second);
-        }
+        discard(panic);
         message
     })
 }

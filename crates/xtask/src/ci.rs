@@ -6,6 +6,7 @@ use crate::Result;
 use crate::lint;
 use crate::metadata::Workspace;
 use crate::process::{cargo, cargo_with_cfg};
+use crate::sanitize;
 use crate::stages::Stages;
 use crate::test;
 
@@ -74,6 +75,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     stages.check("documentation of the models", &mut docs);
 
     test::add_stages(&mut stages);
+    sanitize::add_ci_stage(&workspace, &mut stages);
     Ok(stages.summary())
 }
 

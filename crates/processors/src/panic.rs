@@ -1,0 +1,47 @@
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Drops what a panic carried. That is code of the one who panicked, and may panic again, with a payload of its own;
+/// after a few of those the last one is leaked rather than let loose on the caller.
+pub fn discard(mut payload: Box<dyn Any + Send>) {
+    for _ in 0..PATIENCE {
+        match catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            Ok(()) => return,
+            Err(next) => payload = next,
+        }
+    }
+    std::mem::forget(payload);
+}
+
+const PATIENCE: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::discard;
+
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            std::panic::panic_any("its payload drops quietly");
+        }
+    }
+
+    struct EndlessBomb;
+
+    impl Drop for EndlessBomb {
+        fn drop(&mut self) {
+            std::panic::panic_any(EndlessBomb);
+        }
+    }
+
+    #[test]
+    fn a_payload_that_panics_is_contained() {
+        discard(Box::new(Bomb));
+    }
+
+    #[test]
+    fn one_that_always_panics_is_leaked_in_the_end() {
+        discard(Box::new(EndlessBomb));
+    }
+}
