@@ -1,0 +1,217 @@
+//! The pool on real threads: every task runs exactly once, whoever schedules it and whatever else happens.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+use filch_processors::{Config, Processors, Runner, StartError};
+
+type Pool = Processors<Task>;
+
+enum Task {
+    /// Says that it ran.
+    Number(usize),
+    /// Schedules a left and a right child of the given height less one, on the thread that it runs on.
+    Tree(usize),
+    /// Panics.
+    Panic,
+    /// Schedules itself again until the flag is set.
+    Until(Arc<AtomicBool>),
+    /// Sets the flag.
+    Set(Arc<AtomicBool>),
+    /// Says on which thread it runs.
+    Where(mpsc::Sender<Option<String>>),
+}
+
+struct Test {
+    pool: Arc<Pool>,
+    ran: Mutex<Vec<usize>>,
+    leaves: AtomicUsize,
+}
+
+impl Runner<Task> for Test {
+    type Scratch = usize;
+
+    fn scratch(&self, processor: usize) -> usize {
+        processor
+    }
+
+    fn run(&self, task: Task, processor: &mut usize) {
+        assert!(self.pool.is_machine());
+        match task {
+            Task::Number(number) => self.ran.lock().unwrap().push(number),
+            Task::Tree(0) => {
+                self.leaves.fetch_add(1, Ordering::Relaxed);
+            }
+            Task::Tree(height) => {
+                self.pool.schedule(Task::Tree(height - 1));
+                self.pool.schedule(Task::Tree(height - 1));
+            }
+            Task::Panic => panic!("contained"),
+            Task::Until(flag) => {
+                if !flag.load(Ordering::Acquire) {
+                    self.pool.schedule(Task::Until(flag));
+                }
+            }
+            Task::Set(flag) => flag.store(true, Ordering::Release),
+            Task::Where(to) => {
+                let name = std::thread::current().name().map(str::to_owned);
+                assert_eq!(name.as_deref(), Some(format!("filch-{processor}").as_str()));
+                to.send(name).unwrap();
+            }
+        }
+    }
+}
+
+fn pool(processors: usize) -> (Arc<Pool>, Arc<Test>) {
+    let pool = Pool::new(Config::default().processors(processors)).unwrap();
+    let test = Test {
+        pool: Arc::clone(&pool),
+        ran: Mutex::default(),
+        leaves: AtomicUsize::new(0),
+    };
+    (pool, Arc::new(test))
+}
+
+#[test]
+fn impossible_numbers_of_processors() {
+    assert!(matches!(
+        Pool::new(Config::default().processors(0)),
+        Err(StartError::NoProcessors)
+    ));
+    let error = Pool::new(Config::default().processors(65_535)).unwrap_err();
+    assert!(matches!(
+        error,
+        StartError::TooManyProcessors {
+            asked: 65_535,
+            most: 65_534
+        }
+    ));
+    assert!(error.source().is_none());
+}
+
+#[test]
+fn a_pool_is_started_once() {
+    let (pool, test) = pool(1);
+    let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
+    assert!(matches!(
+        Processors::start(&pool, test),
+        Err(StartError::AlreadyStarted)
+    ));
+    pool.stop();
+    machines.join();
+}
+
+#[test]
+fn tasks_from_several_threads_run_once_each() {
+    const THREADS: usize = 3;
+    const EACH: usize = 10_000;
+    for processors in [1, 2, 4] {
+        let (pool, test) = pool(processors);
+        let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let pool = &pool;
+                scope.spawn(move || {
+                    for number in 0..EACH {
+                        pool.schedule(Task::Number(thread * EACH + number));
+                    }
+                });
+            }
+        });
+        pool.stop();
+        machines.join();
+        let ran = test.ran.lock().unwrap();
+        assert_eq!(ran.len(), THREADS * EACH);
+        assert_eq!(
+            ran.iter().collect::<HashSet<_>>().len(),
+            THREADS * EACH,
+            "a task ran twice"
+        );
+        let stats = pool.stats();
+        assert_eq!(
+            stats.iter().map(|processor| processor.run).sum::<u64>(),
+            (THREADS * EACH) as u64
+        );
+    }
+}
+
+#[test]
+fn what_was_scheduled_before_the_start_runs_too() {
+    let (pool, test) = pool(2);
+    (0..100).for_each(|number| pool.inject(Task::Number(number)));
+    let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
+    pool.stop();
+    machines.join();
+    assert_eq!(test.ran.lock().unwrap().len(), 100);
+}
+
+#[test]
+fn tasks_that_schedule_tasks_are_all_run_before_the_threads_leave() {
+    for processors in [1, 2, 4] {
+        let (pool, test) = pool(processors);
+        let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
+        pool.inject(Task::Tree(12));
+        // The threads are told to leave in the middle of it.
+        pool.stop();
+        machines.join();
+        assert_eq!(test.leaves.load(Ordering::Relaxed), 1 << 12);
+    }
+}
+
+#[test]
+fn a_panic_costs_its_task_only() {
+    let (pool, test) = pool(1);
+    let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
+    for number in 0..10 {
+        pool.inject(Task::Panic);
+        pool.inject(Task::Number(number));
+    }
+    pool.stop();
+    machines.join();
+    let mut ran = test.ran.lock().unwrap().clone();
+    ran.sort_unstable();
+    assert_eq!(ran, (0..10).collect::<Vec<_>>());
+    assert_eq!((pool.stats()[0].run, pool.stats()[0].panicked), (20, 10));
+}
+
+/// On one processor a task that schedules itself again is always the newest of the deque. The one injected from outside
+/// runs nevertheless.
+#[test]
+fn a_task_that_never_ends_does_not_starve_the_global_queue() {
+    let (pool, test) = pool(1);
+    let machines = Processors::start(&pool, test).unwrap();
+    let flag = Arc::new(AtomicBool::new(false));
+    pool.inject(Task::Until(Arc::clone(&flag)));
+    pool.inject(Task::Set(flag));
+    pool.stop();
+    machines.join();
+}
+
+#[test]
+fn a_scratch_stays_with_its_thread_and_outsiders_are_none_of_ours() {
+    let (pool, test) = pool(2);
+    let machines = Processors::start(&pool, test).unwrap();
+    assert!(!pool.is_machine());
+    let (to, names) = mpsc::channel();
+    (0..100).for_each(|_| pool.inject(Task::Where(to.clone())));
+    drop(to);
+    assert_eq!(names.iter().count(), 100);
+    pool.stop();
+    machines.join();
+}
+
+/// A pool that is woken for one task at a time goes to sleep in between: the wake-up is never lost, or this would hang.
+#[test]
+fn one_task_at_a_time() {
+    let (pool, test) = pool(2);
+    let machines = Processors::start(&pool, test).unwrap();
+    let (to, names) = mpsc::channel();
+    for _ in 0..2_000 {
+        pool.inject(Task::Where(to.clone()));
+        names.recv().unwrap();
+    }
+    pool.stop();
+    machines.join();
+}
