@@ -8,10 +8,12 @@ mod ci;
 mod lint;
 mod loom;
 mod metadata;
-mod not_yet;
 mod orderings;
 mod process;
+mod programs;
 mod sanitize;
+mod shuttle;
+mod soak;
 mod stages;
 mod table;
 mod test;
@@ -46,11 +48,11 @@ enum Command {
     /// Weakens one ordering at a time and runs the models against it.
     Orderings(orderings::Options),
     /// Whole schedulers under shuttle's randomised schedules.
-    Shuttle(not_yet::Options),
+    Shuttle(shuttle::Options),
     /// The stress tests under a sanitizer (needs a nightly toolchain).
     Sanitize(sanitize::Options),
-    /// The stress tests, over and over.
-    Soak(not_yet::Options),
+    /// The integration tests on real threads, in release, over and over.
+    Soak(soak::Options),
 }
 
 fn main() -> ExitCode {
@@ -61,9 +63,9 @@ fn main() -> ExitCode {
         Command::Lint => lint::run(),
         Command::Bench(options) => bench::run(&options),
         Command::Orderings(options) => orderings::run(&options),
-        Command::Shuttle(_) => Ok(not_yet::shuttle()),
+        Command::Shuttle(_) => Ok(shuttle::refuse()),
         Command::Sanitize(options) => sanitize::run(&options),
-        Command::Soak(_) => Ok(not_yet::soak()),
+        Command::Soak(options) => soak::run(&options),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");

@@ -1,12 +1,10 @@
 //! Building the models and finding out what there is.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use serde_json::Value;
-
-use crate::Result;
 use crate::process::Tree;
+use crate::{Result, programs};
 
 /// One test of one file in `loom-tests/tests`.
 pub(super) struct Model {
@@ -56,32 +54,6 @@ pub(super) fn models(tree: &Tree) -> Result<Vec<Model>> {
 /// The file name and the path of each test program of `loom-tests`, sorted.
 fn test_programs(tree: &Tree) -> Result<Vec<(String, PathBuf)>> {
     let mut command = tree.cargo_with_cfg("loom");
-    command.args([
-        "test",
-        "--package",
-        "loom-tests",
-        "--profile",
-        "loom",
-        "--no-run",
-    ]);
-    command.args(["--message-format", "json-render-diagnostics"]);
-    let output = command.stderr(Stdio::inherit()).output()?;
-    if !output.status.success() {
-        return Err("the models do not compile".into());
-    }
-    let mut programs = Vec::new();
-    for line in String::from_utf8(output.stdout)?.lines() {
-        programs.extend(test_program(&serde_json::from_str(line)?));
-    }
-    programs.sort();
-    Ok(programs)
-}
-
-/// Reads one of cargo's messages; `None` unless it announces an integration test.
-fn test_program(message: &Value) -> Option<(String, PathBuf)> {
-    let target = &message["target"];
-    let is_test = target["kind"].as_array()?.iter().any(|kind| kind == "test");
-    let executable = message["executable"].as_str()?;
-    let name = target["name"].as_str()?;
-    is_test.then(|| (name.to_owned(), PathBuf::from(executable)))
+    command.args(["test", "--package", "loom-tests", "--profile", "loom"]);
+    programs::build(&mut command)
 }
