@@ -15,63 +15,59 @@ mod block_pool;
 
 use block_pool::check;
 use filch_event_queue::{Closed, EventQueue, channel};
-use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
+use loom_tests::{Bound, Crossing, Outcomes};
 
-/// The queue, with a schedule point before each call.
-///
-/// loom places its context switches by the *last* access to each object, and so leaves out some of
-/// those before earlier ones. An RMW on an atomic that all threads share brings them back, at the
-/// borders of the calls.
+/// The queue, with a crossing before each call.
 struct Queue<T, const CAP: usize> {
     queue: EventQueue<T, CAP>,
-    schedule: AtomicUsize,
+    crossing: Crossing,
 }
 
 impl<T, const CAP: usize> Queue<T, CAP> {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             queue: EventQueue::new(),
-            schedule: AtomicUsize::new(0),
+            crossing: Crossing::new(),
         })
     }
 
-    fn schedule_point(&self) -> &EventQueue<T, CAP> {
-        self.schedule.fetch_add(1, Ordering::Relaxed);
+    fn cross(&self) -> &EventQueue<T, CAP> {
+        self.crossing.pass();
         &self.queue
     }
 
     fn push(&self, event: T) -> Result<(), Closed<T>> {
-        self.schedule_point().push(event)
+        self.cross().push(event)
     }
 
     /// What one drain delivers. The models call it, and what follows, from one thread per queue.
     fn drain(&self) -> Vec<T> {
         let mut events = Vec::new();
         // SAFETY: each model has one consumer.
-        let moved = unsafe { self.schedule_point().drain(|event| events.push(event)) };
+        let moved = unsafe { self.cross().drain(|event| events.push(event)) };
         assert_eq!(moved, events.len());
         events
     }
 
     fn pop(&self) -> Option<T> {
         // SAFETY: as in `drain`.
-        unsafe { self.schedule_point().pop() }
+        unsafe { self.cross().pop() }
     }
 
     fn shrink(&self) -> bool {
         // SAFETY: as in `drain`.
-        unsafe { self.schedule_point().shrink() }
+        unsafe { self.cross().shrink() }
     }
 
     fn close(&self) {
-        self.schedule_point().close();
+        self.cross().close();
     }
 
     fn is_empty(&self) -> bool {
-        self.schedule_point().is_empty()
+        self.cross().is_empty()
     }
 }
 

@@ -4,15 +4,13 @@
 //! becomes of the blocks is in `injector_blocks.rs`.
 #![cfg(loom)]
 
-mod crossing;
 mod tracked;
 
-use crossing::Crossing;
 use filch_injector::Injector;
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom::alloc::Track;
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Crossing, Outcomes, check};
 use tracked::{assert_delivered, drain, pop, producer, queue};
 
 /// The whole batch, the returned item first.

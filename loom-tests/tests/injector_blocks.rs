@@ -3,13 +3,11 @@
 //! Blocks have one or two slots here, so that a handful of operations crosses, recycles and burns them.
 #![cfg(loom)]
 
-mod crossing;
 mod tracked;
 
-use crossing::Crossing;
 use filch_sync::thread;
 use loom::alloc::Track;
-use loom_tests::{Bound, check};
+use loom_tests::{Bound, Crossing, check};
 use tracked::{assert_delivered, drain, pop, producer, queue};
 
 /// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may

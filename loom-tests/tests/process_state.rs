@@ -8,7 +8,7 @@ use filch_process_state::{ProcessState, Reason, Release, State, Wake};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Crossing, Outcomes, check};
 
 /// How a turn of the toy ends.
 #[derive(Clone, Copy)]
@@ -79,12 +79,6 @@ impl Toy {
             self.enqueue();
         }
         wake
-    }
-
-    /// loom explores a load against one RMW too little; an access to another atomic beside it makes
-    /// it look.
-    fn schedule_point(&self) {
-        self.entries.fetch_add(0, Ordering::Relaxed);
     }
 
     fn take_entry(&self) -> bool {
@@ -399,12 +393,16 @@ fn a_life_happens_before_who_sees_its_end() {
                 let toy = Toy::submitted();
                 assert!(toy.take_entry());
                 toy.state.start().unwrap();
-                let worker = spawn(&toy, |toy| {
-                    toy.drain();
-                    toy.schedule_point();
-                    toy.state.complete().unwrap();
+                let crossing = Crossing::new();
+                let worker = spawn(&toy, {
+                    let crossing = crossing.clone();
+                    move |toy| {
+                        toy.drain();
+                        crossing.pass();
+                        toy.state.complete().unwrap();
+                    }
                 });
-                toy.schedule_point();
+                crossing.pass();
                 let over = if by_snapshot {
                     toy.state.state() == State::Complete
                 } else {
