@@ -4,11 +4,12 @@
 //! search short, a model with one thread. [`check`] therefore counts executions, prints them, and fails when there
 //! was a single one or fewer than the model's author saw. [`refute`] is its mirror: a deliberately broken
 //! algorithm, which the checker must catch. [`Outcomes`] collects what the executions observed, so that a model can
-//! say which results are possible, and that each was reached.
+//! say which results are possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out.
 //!
 //! Run the models with `cargo xtask loom`; a file here is empty without `--cfg loom`.
 #![cfg(loom)]
 
+mod crossing;
 mod outcomes;
 
 use std::any::Any;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+pub use crossing::Crossing;
 pub use outcomes::Outcomes;
 
 /// How far a model is explored.

@@ -1,9 +1,9 @@
 //! The harness itself: it must refuse what proves nothing.
 #![cfg(loom)]
 
-use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check, refute};
+use loom_tests::{Bound, Crossing, Outcomes, check, refute};
 
 #[test]
 #[should_panic(expected = "one execution only")]
@@ -53,6 +53,46 @@ fn every_outcome_of_store_buffering_is_reached() {
         },
     );
     outcomes.assert_exactly([(0, 0), (0, 1), (1, 0), (1, 1)]);
+}
+
+/// Main looks at a word; another thread looks at it, and writes it. With `crossing`, both pass there first. Gives what
+/// main saw.
+fn look_beside_a_look_and_a_write(crossing: bool) -> u32 {
+    let crossing = crossing.then(Crossing::new);
+    let pass = |crossing: &Option<Crossing>| crossing.as_ref().map_or((), Crossing::pass);
+    let word = Arc::new(AtomicU32::new(0));
+    let writer = thread::spawn({
+        let (word, crossing) = (word.clone(), crossing.clone());
+        move || {
+            pass(&crossing);
+            word.load(Ordering::Relaxed);
+            word.store(1, Ordering::Relaxed);
+        }
+    });
+    pass(&crossing);
+    let seen = word.load(Ordering::Relaxed);
+    writer.join().unwrap();
+    seen
+}
+
+/// Why there is a [`Crossing`]: the writer's look hides main's, and loom thinks that there is nothing to explore. When
+/// this fails, loom has learnt it, and the crossings can go.
+#[test]
+#[should_panic(expected = "one execution only")]
+fn a_look_hides_an_earlier_one() {
+    check("main sees 0 or 1", Bound::exhaustive(2), || {
+        assert_eq!(look_beside_a_look_and_a_write(false), 0);
+    });
+}
+
+#[test]
+fn a_crossing_shows_what_a_look_hides() {
+    let outcomes = Outcomes::new();
+    check("main sees 0 or 1", Bound::exhaustive(2), {
+        let outcomes = outcomes.clone();
+        move || outcomes.observe(look_beside_a_look_and_a_write(true))
+    });
+    outcomes.assert_exactly([0, 1]);
 }
 
 fn two_increments() {

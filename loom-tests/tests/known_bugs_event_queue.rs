@@ -8,7 +8,7 @@
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, Crossing, check, refute};
 
 /// What a copy does differently from the real queue; [`Self::RIGHT`] is what it does.
 #[derive(Clone, Copy)]
@@ -43,8 +43,8 @@ struct Queue {
     variant: Variant,
     tail: AtomicUsize,
     slots: [Slot; 2],
-    /// Where each call begins with an RMW, so that loom considers a switch there.
-    schedule: AtomicUsize,
+    /// Where each call begins.
+    crossing: Crossing,
 }
 
 impl Queue {
@@ -52,7 +52,7 @@ impl Queue {
         Arc::new(Self {
             variant,
             tail: AtomicUsize::new(0),
-            schedule: AtomicUsize::new(0),
+            crossing: Crossing::new(),
             slots: [(); 2].map(|()| Slot {
                 full: AtomicBool::new(false),
                 value: UnsafeCell::new('-'),
@@ -61,7 +61,7 @@ impl Queue {
     }
 
     fn push(&self, event: char) -> Result<(), char> {
-        self.schedule.fetch_add(1, Ordering::Relaxed);
+        self.crossing.pass();
         let mut tail = self.tail.load(Ordering::Acquire);
         while tail & CLOSED == 0 {
             let claim = self.variant.claim;
@@ -84,7 +84,7 @@ impl Queue {
 
     /// Delivers the full slots among those that `taken` does not name.
     fn drain(&self, taken: &mut [bool; 2]) -> Vec<char> {
-        self.schedule.fetch_add(1, Ordering::Relaxed);
+        self.crossing.pass();
         let claimed = || self.tail.load(Ordering::Acquire) & !CLOSED;
         let snapshot = claimed();
         let mut events = Vec::new();

@@ -1,10 +1,10 @@
 //! Broken parkers, each with the mistake that one is tempted to make; the models must catch all of
-//! them.
+//! them. Each model stands there twice: it must hold of the parker without a mistake.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use filch_sync::{Arc, Mutex, thread};
-use loom_tests::{Bound, refute};
+use loom_tests::{Bound, check, refute};
 
 const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
@@ -23,11 +23,11 @@ enum Bug {
     WithdrawByStore,
 }
 
-/// A parker whose condition variable is a flag, and whose sleep is a return: a real deadlock makes
-/// loom abort the process, and a test could not tell what it caught. Who sleeps at the end, and was
-/// not notified, sleeps for ever.
+/// The real parker, but for `bug`. Its condition variable is a flag, and its sleep is a return: a real deadlock
+/// makes loom abort the process, and a test could not tell what it caught. Who sleeps at the end,
+/// and was not notified, sleeps for ever.
 struct Toy {
-    bug: Bug,
+    bug: Option<Bug>,
     state: AtomicU32,
     lock: Mutex<()>,
     /// 1 while the parker waits for a notification.
@@ -35,13 +35,17 @@ struct Toy {
 }
 
 impl Toy {
-    fn new(bug: Bug) -> Arc<Self> {
+    fn new(bug: Option<Bug>) -> Arc<Self> {
         Arc::new(Self {
             bug,
             state: AtomicU32::new(EMPTY),
             lock: Mutex::new(()),
             waiting: AtomicU32::new(0),
         })
+    }
+
+    fn has(&self, bug: Bug) -> bool {
+        self.bug == Some(bug)
     }
 
     fn take(&self) -> bool {
@@ -52,7 +56,7 @@ impl Toy {
 
     /// Whether there was a token.
     fn announce(&self) -> bool {
-        if self.bug == Bug::AnnounceByStore {
+        if self.has(Bug::AnnounceByStore) {
             if self.take() {
                 return true;
             }
@@ -63,6 +67,18 @@ impl Toy {
             .compare_exchange(EMPTY, PARKED, Ordering::AcqRel, Ordering::Acquire)
             .is_err()
             && self.state.swap(EMPTY, Ordering::AcqRel) == NOTIFIED
+    }
+
+    /// Whether a token came meanwhile.
+    fn withdraw(&self) -> bool {
+        if self.has(Bug::WithdrawByStore) {
+            let took = self.take();
+            if !took {
+                self.state.store(EMPTY, Ordering::Release);
+            }
+            return took;
+        }
+        self.state.swap(EMPTY, Ordering::AcqRel) == NOTIFIED
     }
 
     /// Whether it took a token; else it sleeps.
@@ -90,19 +106,15 @@ impl Toy {
         }
         drop(guard);
         let _guard = self.lock.lock().unwrap();
-        let took = self.take();
-        if !took {
-            self.state.store(EMPTY, Ordering::Release);
-        }
-        took
+        self.withdraw()
     }
 
     fn unpark(&self) {
-        if self.bug == Bug::LookBeforeLeaving && self.state.load(Ordering::Acquire) == NOTIFIED {
+        if self.has(Bug::LookBeforeLeaving) && self.state.load(Ordering::Acquire) == NOTIFIED {
             return;
         }
         if self.state.swap(NOTIFIED, Ordering::AcqRel) == PARKED {
-            if self.bug != Bug::NotifyWithoutLock {
+            if !self.has(Bug::NotifyWithoutLock) {
                 drop(self.lock.lock().unwrap());
             }
             // Wakes whoever waits now, and has no memory.
@@ -118,7 +130,7 @@ impl Toy {
 }
 
 /// One sleep, one token.
-fn one_token(bug: Bug) {
+fn one_token(bug: Option<Bug>) {
     let toy = Toy::new(bug);
     let waker = thread::spawn({
         let toy = Arc::clone(&toy);
@@ -129,6 +141,16 @@ fn one_token(bug: Bug) {
     toy.assert_awake();
 }
 
+/// The control: the same model, of the parker without a mistake.
+#[test]
+fn one_token_without_a_bug() {
+    check(
+        "unpark notifies under the lock, park announces by an exchange",
+        Bound::exhaustive(12),
+        || one_token(None),
+    );
+}
+
 /// The notification comes after the announcement and before the wait, where nobody hears it.
 #[test]
 fn a_notification_without_the_lock() {
@@ -136,7 +158,7 @@ fn a_notification_without_the_lock() {
         "unpark notifies without the lock",
         "nobody wakes the sleeper",
         Bound::exhaustive(2),
-        || one_token(Bug::NotifyWithoutLock),
+        || one_token(Some(Bug::NotifyWithoutLock)),
     );
 }
 
@@ -147,7 +169,31 @@ fn an_announcement_by_store() {
         "park announces by a store",
         "nobody wakes the sleeper",
         Bound::exhaustive(2),
-        || one_token(Bug::AnnounceByStore),
+        || one_token(Some(Bug::AnnounceByStore)),
+    );
+}
+
+/// One token, and a sleep whose time is up; if that took no token, a sleep without a limit.
+fn one_token_for_two_sleeps(bug: Option<Bug>) {
+    let toy = Toy::new(bug);
+    let waker = thread::spawn({
+        let toy = Arc::clone(&toy);
+        move || toy.unpark()
+    });
+    if !toy.park_shortly() {
+        toy.park();
+    }
+    waker.join().unwrap();
+    toy.assert_awake();
+}
+
+/// The control.
+#[test]
+fn one_token_for_two_sleeps_without_a_bug() {
+    check(
+        "a timed sleep is called off by a swap",
+        Bound::exhaustive(50),
+        || one_token_for_two_sleeps(None),
     );
 }
 
@@ -159,43 +205,46 @@ fn a_sleep_called_off_by_store() {
         "a timed sleep is called off by a store",
         "nobody wakes the sleeper",
         Bound::exhaustive(2),
-        || {
-            let toy = Toy::new(Bug::WithdrawByStore);
-            let waker = thread::spawn({
-                let toy = Arc::clone(&toy);
-                move || toy.unpark()
-            });
-            if !toy.park_shortly() {
-                toy.park();
-            }
-            waker.join().unwrap();
-            toy.assert_awake();
-        },
+        || one_token_for_two_sleeps(Some(Bug::WithdrawByStore)),
     );
 }
 
-/// A token lies there. A second unparker leaves an item, finds the token, and leaves it alone; the
-/// parker takes it, does not see the item, and sleeps beside it.
+/// A token lies there. A second unparker leaves an item, and a token; the parker sleeps until it
+/// sees the item.
+fn an_item_behind_a_token(bug: Option<Bug>) {
+    let toy = Toy::new(bug);
+    toy.unpark();
+    let item = Arc::new(AtomicUsize::new(0));
+    let waker = thread::spawn({
+        let (toy, item) = (Arc::clone(&toy), Arc::clone(&item));
+        move || {
+            item.store(1, Ordering::Relaxed);
+            toy.unpark();
+        }
+    });
+    while item.load(Ordering::Relaxed) == 0 && toy.park() {}
+    waker.join().unwrap();
+    toy.assert_awake();
+}
+
+/// The control.
+#[test]
+fn an_item_behind_a_token_without_a_bug() {
+    check(
+        "unpark leaves a token beside a token",
+        Bound::exhaustive(100),
+        || an_item_behind_a_token(None),
+    );
+}
+
+/// The unparker finds the token, and leaves it alone; the parker takes it, does not see the item,
+/// and sleeps beside it.
 #[test]
 fn a_token_that_is_not_left_again() {
     refute(
         "unpark looks, and leaves a token alone",
         "nobody wakes the sleeper",
         Bound::exhaustive(2),
-        || {
-            let toy = Toy::new(Bug::LookBeforeLeaving);
-            toy.unpark();
-            let item = Arc::new(AtomicUsize::new(0));
-            let waker = thread::spawn({
-                let (toy, item) = (Arc::clone(&toy), Arc::clone(&item));
-                move || {
-                    item.store(1, Ordering::Relaxed);
-                    toy.unpark();
-                }
-            });
-            while item.load(Ordering::Relaxed) == 0 && toy.park() {}
-            waker.join().unwrap();
-            toy.assert_awake();
-        },
+        || an_item_behind_a_token(Some(Bug::LookBeforeLeaving)),
     );
 }

@@ -1,12 +1,12 @@
 //! Broken process states, each with the mistake that one is tempted to make; the models must catch
-//! all of them.
+//! all of them. Each model stands there twice: it must hold of the word without a mistake.
 //!
 //! The toy is that of `process_state`, cut down to one process that is idle or not, and messages.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, refute};
+use loom_tests::{Bound, check, refute};
 
 const MESSAGE: u32 = 1;
 const AWAITS_MESSAGE: u32 = 2;
@@ -26,7 +26,7 @@ enum Bug {
 }
 
 struct Toy {
-    bug: Bug,
+    bug: Option<Bug>,
     word: AtomicU32,
     entries: AtomicUsize,
     events: [AtomicUsize; 2],
@@ -34,7 +34,7 @@ struct Toy {
 }
 
 impl Toy {
-    fn new(bug: Bug, word: u32) -> Arc<Self> {
+    fn new(bug: Option<Bug>, word: u32) -> Arc<Self> {
         Arc::new(Self {
             bug,
             word: AtomicU32::new(word),
@@ -54,19 +54,21 @@ impl Toy {
     fn send(&self, event: usize) {
         self.events[event].store(1, Ordering::Relaxed);
         let old = match self.bug {
-            Bug::WakeLoads => {
+            Some(Bug::WakeLoads) => {
                 let old = self.word.load(Ordering::Acquire);
                 if old & MESSAGE != 0 {
                     return;
                 }
                 self.word.fetch_or(MESSAGE, Ordering::AcqRel)
             }
-            Bug::FlagAfterTest => {
+            Some(Bug::FlagAfterTest) => {
                 let old = self.word.load(Ordering::Acquire);
                 self.word.fetch_or(MESSAGE, Ordering::AcqRel);
                 old
             }
-            Bug::LetGoStores | Bug::DrainThenStart => self.word.fetch_or(MESSAGE, Ordering::AcqRel),
+            None | Some(Bug::LetGoStores | Bug::DrainThenStart) => {
+                self.word.fetch_or(MESSAGE, Ordering::AcqRel)
+            }
         };
         if old == AWAITS_MESSAGE {
             self.enqueue();
@@ -86,14 +88,14 @@ impl Toy {
         if self.entries.swap(0, Ordering::AcqRel) == 0 {
             return false;
         }
-        if self.bug == Bug::DrainThenStart {
+        if self.bug == Some(Bug::DrainThenStart) {
             self.drain();
             self.word.swap(0, Ordering::AcqRel);
         } else {
             self.word.swap(0, Ordering::AcqRel);
             self.drain();
         }
-        let old = if self.bug == Bug::LetGoStores {
+        let old = if self.bug == Some(Bug::LetGoStores) {
             let old = self.word.load(Ordering::Acquire);
             self.word.store(old | AWAITS_MESSAGE, Ordering::Release);
             old
@@ -108,7 +110,7 @@ impl Toy {
 }
 
 /// A process that is Ready, a worker that runs it, and a waker; afterwards the queue runs dry.
-fn a_message_beside_a_turn(bug: Bug) {
+fn a_message_beside_a_turn(bug: Option<Bug>) {
     let toy = Toy::new(bug, READY);
     let worker = thread::spawn({
         let toy = Arc::clone(&toy);
@@ -121,6 +123,16 @@ fn a_message_beside_a_turn(bug: Bug) {
     assert_eq!(seen, 1, "the wake-up was lost");
 }
 
+/// The control: the same model, of the word without a mistake.
+#[test]
+fn a_message_beside_a_turn_without_a_bug() {
+    check(
+        "a wake-up beside a turn is seen by it or by the next",
+        Bound::exhaustive(25),
+        || a_message_beside_a_turn(None),
+    );
+}
+
 /// The process is Ready with its flag set. The waker's load is from before `start`, or its push is
 /// not visible to the drain: "somebody will see it", and nobody does.
 #[test]
@@ -129,7 +141,7 @@ fn a_wake_that_only_looks() {
         "wake is a load when the flag is set",
         "the wake-up was lost",
         Bound::exhaustive(2),
-        || a_message_beside_a_turn(Bug::WakeLoads),
+        || a_message_beside_a_turn(Some(Bug::WakeLoads)),
     );
 }
 
@@ -140,7 +152,7 @@ fn letting_go_by_load_and_store() {
         "letting go is a load and a store",
         "the wake-up was lost",
         Bound::exhaustive(2),
-        || a_message_beside_a_turn(Bug::LetGoStores),
+        || a_message_beside_a_turn(Some(Bug::LetGoStores)),
     );
 }
 
@@ -152,7 +164,7 @@ fn a_flag_set_after_the_test() {
         "wake tests, then sets the flag",
         "the wake-up was lost",
         Bound::exhaustive(2),
-        || a_message_beside_a_turn(Bug::FlagAfterTest),
+        || a_message_beside_a_turn(Some(Bug::FlagAfterTest)),
     );
 }
 
@@ -163,7 +175,30 @@ fn draining_before_start() {
         "a turn drains, then starts",
         "the wake-up was lost",
         Bound::exhaustive(2),
-        || a_message_beside_a_turn(Bug::DrainThenStart),
+        || a_message_beside_a_turn(Some(Bug::DrainThenStart)),
+    );
+}
+
+/// A process that is waiting, and two wakers: it is enqueued once.
+fn two_messages(bug: Option<Bug>) {
+    let toy = Toy::new(bug, AWAITS_MESSAGE);
+    let other = thread::spawn({
+        let toy = Arc::clone(&toy);
+        move || toy.send(0)
+    });
+    toy.send(1);
+    other.join().unwrap();
+    let entries = toy.entries.load(Ordering::Relaxed);
+    assert_eq!(entries, 1, "nobody enqueued it");
+}
+
+/// The control.
+#[test]
+fn two_messages_without_a_bug() {
+    check(
+        "the first of two wakers enqueues",
+        Bound::exhaustive(4),
+        || two_messages(None),
     );
 }
 
@@ -174,14 +209,6 @@ fn a_test_that_two_wakers_pass() {
         "two wakers test, then set the flag",
         "enqueued twice",
         Bound::exhaustive(2),
-        || {
-            let toy = Toy::new(Bug::FlagAfterTest, AWAITS_MESSAGE);
-            let other = thread::spawn({
-                let toy = Arc::clone(&toy);
-                move || toy.send(0)
-            });
-            toy.send(1);
-            other.join().unwrap();
-        },
+        || two_messages(Some(Bug::FlagAfterTest)),
     );
 }

@@ -1,14 +1,11 @@
 //! The slab: an index has one owner, and what its last owner did is seen by the next.
 #![cfg(loom)]
 
-mod crossing;
-
-use crossing::Crossing;
 use filch_slab::Slab;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Crossing, Outcomes, check};
 
 /// A value that only the owner of its index may touch; loom fails an execution in which two do.
 struct Owned(UnsafeCell<u32>);

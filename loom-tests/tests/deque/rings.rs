@@ -3,9 +3,8 @@
 use std::sync::Mutex as StdMutex;
 
 use filch_deque::Worker;
-use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Crossing, Outcomes, check};
 
 use crate::{assert_ascending, assert_each_once, drain, half_thief, thief};
 
@@ -114,8 +113,7 @@ fn slots_are_reused_after_a_claim() {
 /// reads. The owner wants to write where the first item was. A failure: `done` counts the second claim where the
 /// first was meant, and the owner writes under the first thief.
 ///
-/// `step` is for loom: it remembers one last access per object, and a thief's own look at `top` hides the owner's. A
-/// Relaxed addition orders nothing, but gives loom a place to switch threads.
+/// The crossing is for loom, to which a thief's own look at `top` hides the owner's.
 #[test]
 fn claims_finish_out_of_order() {
     let outcomes = Outcomes::new();
@@ -125,19 +123,19 @@ fn claims_finish_out_of_order() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let step = Arc::new(AtomicUsize::new(0));
+                let crossing = Crossing::new();
                 let worker = Worker::with_capacity(2);
                 worker.push(0);
                 worker.push(1);
                 let thieves = [worker.stealer(), worker.stealer()].map(|stealer| {
-                    let step = step.clone();
+                    let crossing = crossing.clone();
                     thread::spawn(move || {
                         let item = stealer.steal().success();
-                        step.fetch_add(1, Ordering::Relaxed);
+                        crossing.pass();
                         item
                     })
                 });
-                step.fetch_add(1, Ordering::Relaxed);
+                crossing.pass();
                 worker.push(2);
                 let reused = worker.capacity() == 2;
                 let stolen: Vec<_> = thieves

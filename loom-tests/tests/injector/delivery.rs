@@ -1,19 +1,12 @@
-//! The injector: every item arrives exactly once, in order; nothing that is there is called absent.
-//!
-//! Blocks have one to three slots here, so that a handful of operations crosses and burns them; what
-//! becomes of the blocks is in `injector_blocks.rs`.
-#![cfg(loom)]
+//! Every item arrives exactly once, in order; nothing that is there is called absent.
 
-mod crossing;
-mod tracked;
-
-use crossing::Crossing;
 use filch_injector::Injector;
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom::alloc::Track;
-use loom_tests::{Bound, Outcomes, check};
-use tracked::{assert_delivered, drain, pop, producer, queue};
+use loom_tests::{Bound, Crossing, Outcomes, check};
+
+use crate::tracked::{assert_delivered, drain, pop, producer, queue};
 
 /// The whole batch, the returned item first.
 fn pop_batch<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>, more: usize) -> Vec<u32> {

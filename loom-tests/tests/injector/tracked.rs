@@ -5,8 +5,7 @@
 use filch_injector::Injector;
 use filch_sync::{Arc, thread};
 use loom::alloc::Track;
-
-use crate::crossing::Crossing;
+use loom_tests::Crossing;
 
 pub(crate) type Queue<const BLOCK: usize> = Arc<Injector<Track<u32>, BLOCK>>;
 

@@ -1,16 +1,10 @@
-//! The injector's blocks: recycled by exactly one thread, when nobody touches them any more, and as good as new.
-//!
-//! Blocks have one or two slots here, so that a handful of operations crosses, recycles and burns them.
-#![cfg(loom)]
+//! Blocks are recycled by exactly one thread, when nobody touches them any more, and are as good as new.
 
-mod crossing;
-mod tracked;
-
-use crossing::Crossing;
 use filch_sync::thread;
 use loom::alloc::Track;
-use loom_tests::{Bound, check};
-use tracked::{assert_delivered, drain, pop, producer, queue};
+use loom_tests::{Bound, Crossing, check};
+
+use crate::tracked::{assert_delivered, drain, pop, producer, queue};
 
 /// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may
 /// burn the last slot of a block, so that the producer is the last to be done with it and must

@@ -1,0 +1,200 @@
+//! The life of blocks: installed, linked, rewound, given back.
+
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes};
+
+use crate::block_pool::check;
+use crate::queue::Queue;
+
+/// Two threads find the queue without a block, and both bring one. One block is installed, the
+/// loser's claim goes to its second slot (or, with one slot per block, the loser's block follows),
+/// and the spare is freed. A failure would show as a lost event, or a leaked one.
+fn install_race<const CAP: usize>(least: u64) {
+    let outcomes = Outcomes::new();
+    check(
+        "two first pushes both arrive, in either order",
+        Bound::exhaustive(least),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, CAP>::new();
+                let other = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(Arc::new(1)).unwrap()
+                });
+                queue.push(Arc::new(2)).unwrap();
+                other.join().unwrap();
+                outcomes.observe(queue.drain().iter().map(|event| **event).collect());
+                assert!(queue.is_empty());
+            }
+        },
+    );
+    outcomes.assert_exactly([vec![1, 2], vec![2, 1]]);
+}
+
+#[test]
+fn two_first_pushes_share_a_block() {
+    install_race::<2>(20);
+}
+
+#[test]
+fn two_first_pushes_install_a_block_each() {
+    install_race::<1>(20);
+}
+
+/// Two producers push two events each, over a block boundary, while the consumer drains twice; a
+/// last drain collects the rest. Each producer's events arrive in order, each once. A consumer that
+/// walks to a block that is not linked yet, or frees one too early, crashes or loses events.
+#[test]
+fn two_producers_cross_a_block_boundary() {
+    let outcomes = Outcomes::new();
+    check(
+        "every event arrives once, each producer's in order, while blocks are installed, linked and freed",
+        Bound::preemptions(2, 6_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 2>::new();
+                let producers = [10, 20].map(|first| {
+                    let queue = queue.clone();
+                    thread::spawn(move || {
+                        queue.push(first).unwrap();
+                        queue.push(first + 1).unwrap();
+                    })
+                });
+                let mut events = queue.drain();
+                events.extend(queue.drain());
+                for producer in producers {
+                    producer.join().unwrap();
+                }
+                events.extend(queue.drain());
+                assert!(queue.is_empty());
+                outcomes.observe(events);
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        vec![10, 11, 20, 21],
+        vec![10, 20, 11, 21],
+        vec![10, 20, 21, 11],
+        vec![20, 10, 11, 21],
+        vec![20, 10, 21, 11],
+        vec![20, 21, 10, 11],
+    ]);
+}
+
+/// One producer fills block after block; the consumer drains along, so that it empties the tail's
+/// block now and then and starts it over while the next push looks at it. Order is kept, nothing is
+/// lost, and loom sees no producer write to a slot that the consumer still reads.
+#[test]
+fn a_block_is_rewound_under_a_producer() {
+    let outcomes = Outcomes::new();
+    check(
+        "an emptied block is used again without a race",
+        Bound::exhaustive(13_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 2>::new();
+                let producer = thread::spawn({
+                    let queue = queue.clone();
+                    move || {
+                        for event in 0..3 {
+                            queue.push(event).unwrap();
+                        }
+                    }
+                });
+                let mut events = queue.drain();
+                let early = events.len();
+                events.extend(queue.drain());
+                producer.join().unwrap();
+                events.extend(queue.drain());
+                assert_eq!(events, [0, 1, 2]);
+                outcomes.observe(early);
+            }
+        },
+    );
+    outcomes.assert_exactly(0..=3);
+}
+
+/// As above by `pop`, with one slot per block: each pop empties the tail's block, and its rewind
+/// races the next push, which may have brought a successor instead.
+#[test]
+fn a_rewind_races_a_successor() {
+    check(
+        "either the block is rewound or its successor is found",
+        Bound::preemptions(4, 4_500),
+        || {
+            let queue = Queue::<Arc<u32>, 1>::new();
+            let producer = thread::spawn({
+                let queue = queue.clone();
+                move || {
+                    for event in 0..3 {
+                        queue.push(Arc::new(event)).unwrap();
+                    }
+                }
+            });
+            let mut events = Vec::new();
+            for _ in 0..3 {
+                events.extend(queue.pop().map(|event| *event));
+            }
+            producer.join().unwrap();
+            events.extend(queue.drain().iter().map(|event| **event));
+            assert_eq!(events, [0, 1, 2]);
+        },
+    );
+}
+
+/// A producer reads the tail and sleeps. Meanwhile the main thread pushes to the same slot, drains
+/// it and rewinds: the tail is the same word again, and the producer's CAS succeeds (ABA). Its slot
+/// is free; but only the CAS itself, and not the load before, tells it that the last event was
+/// read. Else loom sees the write race with that read.
+#[test]
+fn a_push_sleeps_through_a_rewind() {
+    check(
+        "a claim acquires the rewind that it slept through",
+        Bound::exhaustive(50),
+        || {
+            let queue = Queue::<u32, 1>::new();
+            queue.push(1).unwrap();
+            assert_eq!(queue.drain(), [1]);
+            let sleeper = thread::spawn({
+                let queue = queue.clone();
+                move || queue.push(2).unwrap()
+            });
+            queue.push(3).unwrap();
+            let early = queue.drain();
+            sleeper.join().unwrap();
+            let events = [early, queue.drain()].concat();
+            assert!(matches!(events[..], [2, 3] | [3, 2]), "{events:?}");
+        },
+    );
+}
+
+/// The owner gives the block of an empty queue back while a push may claim a slot in it.
+#[test]
+fn shrinking_races_a_push() {
+    let outcomes = Outcomes::new();
+    check(
+        "the block is freed only if no slot was claimed since",
+        Bound::exhaustive(300),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 3>::new();
+                queue.push(1).unwrap();
+                assert_eq!(queue.drain(), [1]);
+                let producer = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(2).unwrap()
+                });
+                let freed = queue.shrink();
+                let early = queue.drain();
+                producer.join().unwrap();
+                assert_eq!([early, queue.drain()].concat(), [2]);
+                outcomes.observe(freed);
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
+}

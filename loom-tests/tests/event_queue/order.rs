@@ -1,0 +1,194 @@
+//! What a consumer gets, and in which order: past a push that stalls, and after one that is known.
+
+use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes};
+
+use crate::block_pool::check;
+use crate::queue::Queue;
+
+/// A has claimed the first slot (the queue is not empty any more, and only A pushes), but perhaps
+/// not filled it. The main thread pushes behind it and drains: it gets its own event in any case,
+/// and A's now or later.
+#[test]
+fn a_stalled_push_is_passed_over() {
+    let outcomes = Outcomes::new();
+    check(
+        "a claimed, unfilled slot holds nothing else up, and is delivered once it is filled",
+        Bound::exhaustive(600),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 2>::new();
+                let stalled = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(1).unwrap()
+                });
+                let claimed = !queue.is_empty();
+                queue.push(2).unwrap();
+                let early = queue.drain();
+                assert!(early.contains(&2));
+                assert!(early.contains(&1) || !claimed || !queue.is_empty());
+                stalled.join().unwrap();
+                let late = queue.drain();
+                if claimed {
+                    outcomes.observe((early, late));
+                }
+            }
+        },
+    );
+    outcomes.assert_exactly([(vec![1, 2], vec![]), (vec![2], vec![1])]);
+}
+
+/// The same with one slot per block, and several events behind the stalled one: emptied blocks
+/// between it and the tail are taken out of the list and freed, and the list still leads on.
+#[test]
+fn blocks_behind_a_stalled_push_are_freed() {
+    let outcomes = Outcomes::new();
+    check(
+        "blocks that are emptied behind an unfilled slot leave the list intact",
+        Bound::preemptions(3, 2_400),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 1>::new();
+                let stalled = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(Arc::new(1)).unwrap()
+                });
+                let claimed = !queue.is_empty();
+                let mut early = Vec::new();
+                for event in 2..4 {
+                    queue.push(Arc::new(event)).unwrap();
+                    queue.push(Arc::new(event * 10)).unwrap();
+                    early.extend(queue.drain().iter().map(|event| **event));
+                }
+                stalled.join().unwrap();
+                let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                if claimed {
+                    outcomes.observe((early, late));
+                }
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (vec![1, 2, 20, 3, 30], vec![]),
+        (vec![2, 20, 1, 3, 30], vec![]),
+        (vec![2, 20, 3, 30], vec![1]),
+    ]);
+}
+
+/// A pushes `x`, then tells B, and B pushes `y`. The consumer drains (or pops) meanwhile. It may
+/// get `x` alone, or both, but never `y` before `x`. Two things could break it: a consumer that
+/// looks at slots claimed after it began, and a claim by B that does not carry what B knows about
+/// A.
+fn told_pushes_stay_behind(consume: fn(&Queue<char, 2>) -> Vec<char>, least: u64) {
+    let outcomes = Outcomes::new();
+    check(
+        "an event is never delivered before one that its producer knew to be pushed",
+        Bound::preemptions(3, least),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<char, 2>::new();
+                let told = Arc::new(AtomicBool::new(false));
+                let a = thread::spawn({
+                    let (queue, told) = (queue.clone(), told.clone());
+                    move || {
+                        queue.push('x').unwrap();
+                        told.store(true, Ordering::Release);
+                    }
+                });
+                let b = thread::spawn({
+                    let queue = queue.clone();
+                    move || {
+                        let told = told.load(Ordering::Acquire);
+                        if told {
+                            queue.push('y').unwrap();
+                        }
+                        told
+                    }
+                });
+                let early = consume(&queue);
+                a.join().unwrap();
+                let told = b.join().unwrap();
+                let late = queue.drain();
+                if told {
+                    outcomes.observe((early, late));
+                } else {
+                    assert_eq!([early, late].concat(), ['x']);
+                }
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (vec![], vec!['x', 'y']),
+        (vec!['x'], vec!['y']),
+        (vec!['x', 'y'], vec![]),
+    ]);
+}
+
+#[test]
+fn a_told_push_is_drained_behind() {
+    told_pushes_stay_behind(Queue::drain, 800);
+}
+
+#[test]
+fn a_told_push_is_popped_behind() {
+    told_pushes_stay_behind(
+        |queue| [queue.pop(), queue.pop()].into_iter().flatten().collect(),
+        500,
+    );
+}
+
+/// The wake protocol around the queue: the producer pushes, and then raises a flag. A consumer that
+/// sees the flag finds the event, however the pushes of a second producer lie around it.
+#[test]
+fn a_completed_push_is_found() {
+    let outcomes = Outcomes::new();
+    check(
+        "a pop that begins after a push returned is not told `None`",
+        Bound::preemptions(3, 11_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 1>::new();
+                let woken = Arc::new(AtomicBool::new(false));
+                let waker = thread::spawn({
+                    let (queue, woken) = (queue.clone(), woken.clone());
+                    move || {
+                        queue.push(1).unwrap();
+                        woken.store(true, Ordering::Release);
+                    }
+                });
+                let noise = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(2).unwrap()
+                });
+                // A pass begins, and may end anywhere.
+                let first = queue.pop();
+                let woken = woken.load(Ordering::Acquire);
+                let second = queue.pop();
+                if woken && first != Some(1) {
+                    assert!(second.is_some(), "the event of a completed push was missed");
+                }
+                outcomes.observe((first, second));
+                waker.join().unwrap();
+                noise.join().unwrap();
+                let mut all: Vec<_> = [first, second].into_iter().flatten().collect();
+                all.extend(queue.drain());
+                all.sort_unstable();
+                assert_eq!(all, [1, 2]);
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (None, None),
+        (None, Some(1)),
+        (None, Some(2)),
+        (Some(1), None),
+        (Some(1), Some(2)),
+        (Some(2), None),
+        (Some(2), Some(1)),
+    ]);
+}

@@ -1,0 +1,8 @@
+//! The injector: what becomes of the items, and what becomes of the blocks.
+//!
+//! Blocks have one to three slots here, so that a handful of operations crosses, recycles and burns them.
+#![cfg(loom)]
+
+mod blocks;
+mod delivery;
+mod tracked;

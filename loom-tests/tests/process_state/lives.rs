@@ -1,0 +1,165 @@
+//! Turns and lives: each sees what the one before left behind.
+
+use filch_process_state::{Reason, State, Wake};
+use filch_sync::atomic::Ordering;
+use loom_tests::{Bound, Crossing, Outcomes, check};
+
+use crate::toy::{End, Toy, spawn};
+
+/// Three threads. One worker runs the process and yields, idles or blocks; a waker may enqueue it;
+/// a second worker takes the entry. What the first turn wrote into the process must be ordered
+/// before the second: loom reports a race on `seen` if not.
+#[test]
+fn a_turn_happens_before_the_next_on_another_worker() {
+    for end in [End::Yield, End::Idle, End::Block] {
+        let turns = Outcomes::new();
+        check("two workers and a waker", Bound::exhaustive(15_000), {
+            let turns = turns.clone();
+            move || {
+                let toy = Toy::submitted();
+                let worker = spawn(&toy, move |toy| toy.turn(end));
+                let waker = spawn(&toy, |toy| toy.send(0, Reason::Completion));
+                let own = toy.turn(end);
+                let other = worker.join().unwrap();
+                let _ = waker.join().unwrap();
+                turns.observe((own, other));
+                if matches!(end, End::Yield) {
+                    // It would yield for ever.
+                    assert!(toy.turn(End::Idle));
+                }
+                assert_eq!(toy.settle(End::Idle), [true, false], "the wake-up was lost");
+            }
+        });
+        turns.assert_exactly([(true, true), (true, false), (false, true)]);
+    }
+}
+
+/// Two threads. The worker ends the life; a waker comes. Unless it is refused, the last drain sees
+/// its event. A refused event may be seen by that drain or not. Failure: noted, and not drained.
+#[test]
+fn a_wake_up_races_the_end() {
+    let outcomes = Outcomes::new();
+    check("a message races complete", Bound::exhaustive(70), {
+        let outcomes = outcomes.clone();
+        move || {
+            let toy = Toy::submitted();
+            let worker = spawn(&toy, |toy| assert!(toy.turn(End::Complete)));
+            let wake = toy.send(0, Reason::Message);
+            worker.join().unwrap();
+            assert_eq!(toy.entries.load(Ordering::Relaxed), 0);
+            outcomes.observe((wake, toy.settle(End::Complete)[0]));
+        }
+    });
+    outcomes.assert_exactly([
+        (Wake::Noted, true),
+        (Wake::Refused, true),
+        (Wake::Refused, false),
+    ]);
+}
+
+/// Two threads. One ends a life; the other sees Complete, by `submit` that succeeds or by a
+/// snapshot. What the life left must be visible, and writable. Failure: loom reports a race on
+/// `seen`.
+#[test]
+fn a_life_happens_before_who_sees_its_end() {
+    for by_snapshot in [false, true] {
+        let outcomes = Outcomes::new();
+        check("complete races submit", Bound::exhaustive(10), {
+            let outcomes = outcomes.clone();
+            move || {
+                let toy = Toy::submitted();
+                assert!(toy.take_entry());
+                toy.state.start().unwrap();
+                let crossing = Crossing::new();
+                let worker = spawn(&toy, {
+                    let crossing = crossing.clone();
+                    move |toy| {
+                        toy.drain();
+                        crossing.pass();
+                        toy.state.complete().unwrap();
+                    }
+                });
+                crossing.pass();
+                let over = if by_snapshot {
+                    toy.state.state() == State::Complete
+                } else {
+                    toy.state.submit().is_ok()
+                };
+                if over {
+                    // SAFETY: the life is over, and this is the only thread that waits for its end.
+                    toy.seen.with_mut(|seen| unsafe { *seen = [false; 2] });
+                }
+                outcomes.observe(over);
+                worker.join().unwrap();
+            }
+        });
+        outcomes.assert_exactly([false, true]);
+    }
+}
+
+/// Two threads. A slot is written and submitted by one, started by the other, which sees Ready in
+/// the word. Failure: loom reports a race on `seen`.
+#[test]
+fn a_submission_happens_before_the_first_turn() {
+    let outcomes = Outcomes::new();
+    check("submit races start", Bound::exhaustive(6), {
+        let outcomes = outcomes.clone();
+        move || {
+            let toy = Toy::new();
+            let submitter = spawn(&toy, |toy| {
+                // SAFETY: the slot is empty: nobody runs it before `submit`.
+                toy.seen.with_mut(|seen| unsafe { *seen = [true; 2] });
+                toy.submit();
+            });
+            outcomes.observe(toy.turn(End::Idle));
+            submitter.join().unwrap();
+            assert_eq!(toy.settle(End::Idle), [true, true]);
+        }
+    });
+    outcomes.assert_exactly([false, true]);
+}
+
+/// Two threads. A late waker of the old life meets the submission of a new one: refused, or a flag
+/// that costs a turn without events at worst; never a second entry (`enqueue` asserts it), never a
+/// life that does not start.
+#[test]
+fn a_late_wake_up_meets_a_new_life() {
+    let answers = Outcomes::new();
+    check("a late wake-up meets a new life", Bound::exhaustive(350), {
+        let answers = answers.clone();
+        move || {
+            let toy = Toy::new();
+            let waker = spawn(&toy, |toy| toy.send(0, Reason::Message));
+            toy.submit();
+            assert!(toy.turn(End::Block));
+            answers.observe(waker.join().unwrap());
+            let _ = toy.settle(End::Block);
+            assert_eq!(toy.state.state(), State::Blocked);
+        }
+    });
+    answers.assert_exactly([Wake::Refused, Wake::Noted]);
+}
+
+/// Two threads that break the rule: both start the process, and both let go of it if they could.
+/// One gets each edge, and the word stays sound. Failure: both start, or a Ready process without an
+/// entry.
+#[test]
+fn misuse_by_two_workers_gives_the_edge_to_one() {
+    let outcomes = Outcomes::new();
+    check("two workers start one process", Bound::exhaustive(45), {
+        let outcomes = outcomes.clone();
+        move || {
+            let toy = Toy::submitted();
+            assert!(toy.take_entry());
+            let other = spawn(&toy, |toy| toy.state.start().is_ok());
+            let own = toy.state.start().is_ok();
+            outcomes.observe((own, other.join().unwrap()));
+            assert_eq!(toy.state.state(), State::Running);
+
+            let other = spawn(&toy, |toy| toy.state.idle().is_ok());
+            let own = toy.state.complete().is_ok();
+            assert_ne!(own, other.join().unwrap(), "both let go, or neither");
+        }
+    });
+    outcomes.assert_exactly([(true, false), (false, true)]);
+}

@@ -1,0 +1,6 @@
+//! Models of a process's state: a toy scheduler around the real word.
+#![cfg(loom)]
+
+mod lives;
+mod toy;
+mod waking;

@@ -1,0 +1,145 @@
+//! The toy scheduler.
+//!
+//! Everything in it is relaxed, its run queue too: what a worker sees, it sees through the word
+//! alone.
+
+use filch_process_state::{ProcessState, Reason, Release, State, Wake};
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, thread};
+
+/// How a turn of the toy ends.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    Idle,
+    Block,
+    Yield,
+    Complete,
+}
+
+/// One process with two event slots, one per waker, and a run queue that has room for it once.
+pub(crate) struct Toy {
+    pub(crate) state: ProcessState,
+    /// Entries in the run queue.
+    pub(crate) entries: AtomicUsize,
+    /// 1 once the event was pushed.
+    events: [AtomicUsize; 2],
+    /// The process itself: which events its turns have seen. loom fails the model if two workers
+    /// touch it unordered.
+    pub(crate) seen: UnsafeCell<[bool; 2]>,
+}
+
+// SAFETY: `seen` is touched only between `start` and the edge that lets go: what the models check.
+unsafe impl Sync for Toy {}
+// SAFETY: plain data.
+unsafe impl Send for Toy {}
+
+impl Toy {
+    /// Complete, and nowhere queued.
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: ProcessState::new_complete(),
+            entries: AtomicUsize::new(0),
+            events: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            seen: UnsafeCell::new([false; 2]),
+        })
+    }
+
+    /// Submitted, and queued.
+    pub(crate) fn submitted() -> Arc<Self> {
+        let toy = Self::new();
+        toy.submit();
+        toy
+    }
+
+    /// Submitted, and let go of once.
+    pub(crate) fn waiting(end: End) -> Arc<Self> {
+        let toy = Self::submitted();
+        assert!(toy.turn(end));
+        toy
+    }
+
+    pub(crate) fn submit(&self) {
+        self.state.submit().expect("an empty slot");
+        self.enqueue();
+    }
+
+    fn enqueue(&self) {
+        let before = self.entries.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(before, 0, "enqueued twice");
+    }
+
+    /// Pushes event number `event`, then wakes.
+    pub(crate) fn send(&self, event: usize, reason: Reason) -> Wake {
+        self.events[event].store(1, Ordering::Relaxed);
+        let wake = self.state.wake(reason);
+        if wake == Wake::Enqueue {
+            self.enqueue();
+        }
+        wake
+    }
+
+    pub(crate) fn take_entry(&self) -> bool {
+        self.entries
+            .compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    pub(crate) fn drain(&self) {
+        // SAFETY: the caller started the process and has not let go of it, or has ended its life.
+        self.seen.with_mut(|seen| unsafe {
+            for (event, slot) in self.events.iter().enumerate() {
+                (*seen)[event] |= slot.load(Ordering::Relaxed) == 1;
+            }
+        });
+    }
+
+    /// Runs one turn if the process is queued; whether it was.
+    pub(crate) fn turn(&self, end: End) -> bool {
+        if !self.take_entry() {
+            return false;
+        }
+        self.state.start().expect("an entry means Ready");
+        self.drain();
+        let released = match end {
+            End::Idle => self.state.idle(),
+            End::Block => self.state.block(),
+            End::Yield => self.state.yield_now(),
+            End::Complete => {
+                self.state.complete().expect("this worker runs it");
+                self.drain();
+                return true;
+            }
+        };
+        if released == Ok(Release::Enqueue) {
+            self.enqueue();
+        }
+        assert!(released.is_ok(), "this worker runs it");
+        true
+    }
+
+    /// What the turns saw, after all threads were joined and the queue ran dry.
+    pub(crate) fn settle(&self, end: End) -> [bool; 2] {
+        while self.turn(end) {}
+        assert_ne!(self.state.state(), State::Ready, "Ready, and not queued");
+        assert_ne!(
+            self.state.state(),
+            State::Running,
+            "Running, and no worker has it"
+        );
+        self.seen()
+    }
+
+    pub(crate) fn seen(&self) -> [bool; 2] {
+        // SAFETY: all other threads were joined.
+        self.seen.with(|seen| unsafe { *seen })
+    }
+}
+
+pub(crate) fn spawn<R: 'static>(
+    toy: &Arc<Toy>,
+    f: impl FnOnce(&Toy) -> R + 'static,
+) -> thread::JoinHandle<R> {
+    let toy = Arc::clone(toy);
+    thread::spawn(move || f(&toy))
+}
