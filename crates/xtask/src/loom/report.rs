@@ -106,7 +106,7 @@ pub(super) fn print(outcomes: &[Outcome<'_>], elapsed: Duration) {
     for outcome in outcomes {
         if outcome.model.file != file {
             file = &outcome.model.file;
-            table.group(&format!("loom-tests/tests/{file}.rs"));
+            table.group(&format!("loom-tests, --test {file}"));
         }
         outcome.add_rows(&mut table);
     }
