@@ -241,25 +241,33 @@ fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
 /// that is going to sleep looks at all of them in vain. So the runner wakes one when the tasks are in its deque.
 #[test]
 fn a_batch_in_hand_is_announced_when_it_lands() {
+    let outcomes = Outcomes::new();
     check(
         "a batch taken while another goes to sleep",
-        Bound::exhaustive(10),
-        || {
-            let pool = Pool::new(2);
-            let sleeper = thread::spawn({
-                let pool = pool.clone();
-                move || pool.sleep(0, false)
-            });
-            // The batch lands in the runner's deque.
-            pool.publish();
-            sleeper.join().unwrap();
-            assert_eq!(
-                pool.tokens(),
-                [1, 0],
-                "tasks lie in a deque, and its neighbour sleeps"
-            );
+        Bound::exhaustive(20),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let pool = Pool::new(2);
+                pool.tasks.store(1, Ordering::Relaxed);
+                let sleeper = thread::spawn({
+                    let pool = pool.clone();
+                    move || pool.sleep(0, false)
+                });
+                assert!(pool.take(), "the batch is in hand");
+                let announced = pool.publish();
+                let seen = sleeper.join().unwrap();
+                assert_eq!(
+                    pool.tokens(),
+                    [1, 0],
+                    "tasks lie in a deque, and its neighbour sleeps"
+                );
+                outcomes.observe((seen, announced));
+            }
         },
     );
+    // The first is the one that the announcement is for: the second look fell between the claim and the landing.
+    outcomes.assert_reached([(false, true), (true, false)]);
 }
 
 /// Two threads wake and return processors, while a third processor goes idle for the first time: one is popped and pushed

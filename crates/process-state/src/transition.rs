@@ -97,7 +97,8 @@ impl ProcessState {
     /// What [`complete`](Self::complete) ended happens before the return of `submit`; what came
     /// before `submit` happens before the first [`start`](Self::start). Wait-free.
     ///
-    /// # Errors The slot is alive.
+    /// # Errors
+    /// The slot is alive.
     pub fn submit(&self) -> Result<(), IllegalTransition> {
         // ORDERING: Release pairs with the Acquire of `start`: without it the first worker would
         // not see the new process. Acquire pairs with the Release of `complete`: without it the new
@@ -115,7 +116,8 @@ impl ProcessState {
     /// on whatever worker, happen before its return. Wait-free: it retries only when a waker sets a
     /// flag meanwhile, and there are three.
     ///
-    /// # Errors The process is not Ready: whoever enqueued it did so twice.
+    /// # Errors
+    /// The process is not Ready: whoever enqueued it did so twice.
     pub fn start(&self) -> Result<(), IllegalTransition> {
         // ORDERING: Acquire pairs with the Release of every `wake` since the last `start` (their
         // events are drained next), with that of the letting-go edge (the process itself), and with
@@ -155,7 +157,8 @@ impl ProcessState {
     /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
     /// `start`.
     ///
-    /// # Errors The process is not Running.
+    /// # Errors
+    /// The process is not Running.
     pub fn yield_now(&self) -> Result<Release, IllegalTransition> {
         self.let_go(Edge::Yield, Snapshot::yielded)
     }
@@ -167,7 +170,8 @@ impl ProcessState {
     /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
     /// `start`. After [`Release::Waits`] another worker may run the process: do not touch it.
     ///
-    /// # Errors The process is not Running.
+    /// # Errors
+    /// The process is not Running.
     pub fn block(&self) -> Result<Release, IllegalTransition> {
         self.let_go(Edge::Block, Snapshot::blocked)
     }
@@ -178,7 +182,8 @@ impl ProcessState {
     /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
     /// `start`. After [`Release::Waits`] another worker may run the process: do not touch it.
     ///
-    /// # Errors The process is not Running.
+    /// # Errors
+    /// The process is not Running.
     pub fn idle(&self) -> Result<Release, IllegalTransition> {
         self.let_go(Edge::Idle, Snapshot::idle)
     }
@@ -190,7 +195,8 @@ impl ProcessState {
     /// return of the next [`submit`](Self::submit), and of every [`snapshot`](Self::snapshot) that
     /// says Complete. Wait-free, like `start`.
     ///
-    /// # Errors The process is not Running.
+    /// # Errors
+    /// The process is not Running.
     pub fn complete(&self) -> Result<(), IllegalTransition> {
         // ORDERING: Release pairs with the Acquire of `submit` and `snapshot`: without it they
         // could see the end of a life and not what it left. Acquire pairs with the Release of

@@ -1,6 +1,7 @@
 //! The order in which a processor looks for work. One page, on purpose: this is what a scheduler is.
 
 use filch_deque::{Steal, Worker};
+use filch_sync::{hint, thread};
 
 use crate::Processors;
 use crate::processor::Processor;
@@ -9,9 +10,12 @@ use crate::random::Random;
 /// How many tasks come along with one that is taken from the global queue.
 const BATCH: usize = 16;
 
-/// Every so many turns the global queue, and the oldest of its own tasks, come first: however busily tasks on top of
-/// the deque wake each other, those below it and those outside get their turn.
+/// Every so many turns the global queue, or by turns the oldest of its own tasks, comes first: however busily tasks on top
+/// of the deque wake each other, those below and those outside get their turn.
 const FAIRNESS: u32 = 61;
+
+/// Rounds through all victims in which some race was lost, before the thread yields between rounds.
+const RACES: u32 = 4;
 
 /// A processor's way of looking for work.
 #[derive(Debug)]
@@ -37,13 +41,14 @@ impl Search {
         pool: &Processors<T>,
         local: &Worker<T>,
     ) -> Option<T> {
-        self.turn = (self.turn + 1) % FAIRNESS;
-        if self.turn == 0
-            && let Some(task) = self
-                .take_global(pool, local, 0)
-                .or_else(|| oldest(&pool.processors[self.own]))
-        {
-            return Some(task);
+        self.turn = (self.turn + 1) % (2 * FAIRNESS);
+        let fair = match self.turn {
+            0 => self.take_global(pool, local, 0),
+            FAIRNESS => oldest(&pool.processors[self.own]),
+            _ => None,
+        };
+        if fair.is_some() {
+            return fair;
         }
         local.pop().or_else(|| self.take_global(pool, local, BATCH))
     }
@@ -56,6 +61,7 @@ impl Search {
     ) -> Option<T> {
         let counters = &pool.processors[self.own].counters;
         let count = pool.processors.len();
+        let mut races_lost = 0;
         loop {
             let first = self.random.below(count);
             let mut lost_a_race = false;
@@ -76,10 +82,17 @@ impl Search {
                     Steal::Empty => {}
                 }
             }
-            // Somebody else got what was there: there may be more, and only "empty" may send a processor to sleep.
             if !lost_a_race {
                 counters.failed_steals.add(1);
                 return None;
+            }
+            // Somebody else got what was there: there may be more, and only "empty" may send a processor to sleep. Or an owner
+            // was preempted while it replaced its ring: then it needs this core, perhaps.
+            races_lost += 1;
+            if races_lost < RACES {
+                hint::spin_loop();
+            } else {
+                thread::yield_now();
             }
         }
     }

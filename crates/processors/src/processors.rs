@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 use filch_deque::Worker;
 use filch_injector::Injector;
 use filch_parker::Parker;
-use filch_sync::atomic::{AtomicBool, Ordering, fence};
+use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::current;
@@ -20,7 +20,7 @@ pub trait Runner<T>: Send + Sync + 'static {
     /// What a processor keeps from task to task; made on its own thread, and never leaves it.
     type Scratch;
 
-    /// The scratch for the processor of that number.
+    /// The scratch for the processor of that number. It must not panic: the processor would be without a thread.
     fn scratch(&self, processor: usize) -> Self::Scratch;
 
     /// Runs one task. A panic is contained and counted; the task is gone.
@@ -100,7 +100,7 @@ pub struct Processors<T> {
     pub(crate) injector: Injector<T>,
     pub(crate) idle: Idle,
     stopping: CachePadded<AtomicBool>,
-    /// The owners' ends, until `start` gives them to the threads. Never locked after that.
+    /// The owners' ends, until `start` gives them to the threads. Locked by `start` alone.
     owners: Mutex<Option<Owners<T>>>,
 }
 
@@ -211,9 +211,7 @@ impl<T: Send + 'static> Processors<T> {
     pub fn stop(&self) {
         // ORDERING: Release, partner of the Acquire in `is_stopping`.
         self.stopping.store(true, Ordering::Release);
-        // ORDERING: the fence's partner is the one in `Idle::go_idle`: a thread that is about to park either sees the
-        // flag, or has its token waiting: both may be.
-        fence(Ordering::SeqCst);
+        // Everybody gets a token, asleep or not; a park that takes it sees the flag.
         for processor in &self.processors {
             processor.unparker.unpark();
         }

@@ -72,10 +72,11 @@ impl Admission {
         last
     }
 
-    /// Admits nobody from now on.
-    pub(crate) fn close(&self) {
+    /// Admits nobody from now on. Whether the house was open and empty: then nobody will be the last to
+    /// [`leave`](Self::leave).
+    pub(crate) fn close(&self) -> bool {
         // ORDERING: Relaxed: `Handle::cancel_all` follows it with a fence, whose partner is in `submit`.
-        self.word.fetch_or(CLOSED, Ordering::Relaxed);
+        self.word.fetch_or(CLOSED, Ordering::Relaxed) == 0
     }
 
     pub(crate) fn is_closed(&self) -> bool {

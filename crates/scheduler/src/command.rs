@@ -2,7 +2,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 
-use crate::contain::contain;
+use crate::contain::{contain, dispose};
 use crate::{CommandError, Handle, Pid, Protocol};
 
 /// Does the commands that processes yield.
@@ -11,9 +11,8 @@ use crate::{CommandError, Handle, Pid, Protocol};
 /// passed on, with its [`Completion`], to a thread, a device, a peer, and completed from there. A handler that
 /// blocks keeps the worker from running processes.
 ///
-/// The handler is dropped with the last handle of its scheduler, and a [`Completion`] is one: so it may be dropped on a
-/// thread of its own that has just completed a command. Its `Drop` must therefore not join such threads; keep their
-/// join handles outside, and join them after [`shutdown`](crate::Scheduler::shutdown).
+/// The handler belongs to the workers, and is dropped by the last of them that leaves: before
+/// [`shutdown`](crate::Scheduler::shutdown) returns, unless that reports processes that are stuck.
 ///
 /// A closure is a handler:
 ///
@@ -152,7 +151,8 @@ pub(crate) fn dispatch<P: Protocol>(
     mut completion: Completion<P>,
 ) {
     let Some(handler) = handler else {
-        return completion.answer(Err(CommandError::NoHandler));
+        completion.answer(Err(CommandError::NoHandler));
+        return dispose(command);
     };
     UNWOUND.set(Some(Vec::new()));
     let outcome = contain(|| handler.handle(command, completion));

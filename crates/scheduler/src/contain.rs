@@ -15,6 +15,11 @@ pub(crate) fn contain<R>(code: impl FnOnce() -> R) -> Result<R, String> {
     })
 }
 
+/// Drops what is not ours: destructors are user code too. What a panic in there says is lost, as nobody waits for it.
+pub(crate) fn dispose<T>(value: T) {
+    let _ = contain(|| drop(value));
+}
+
 /// What a panic said.
 fn panic_message(payload: &(dyn Any + Send)) -> String {
     payload

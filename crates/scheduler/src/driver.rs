@@ -5,8 +5,8 @@ use filch_processors::Runner;
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
-use crate::command::{Completion, dispatch};
-use crate::contain::contain;
+use crate::command::{CommandHandler, Completion, dispatch};
+use crate::contain::{contain, dispose};
 use crate::exit::Exit;
 use crate::step_output::{Status, Yield};
 use crate::table::{Body, Slot, Waits};
@@ -19,6 +19,8 @@ pub(crate) struct Task(pub(crate) u32);
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
     handle: Handle<P>,
+    /// Here and not with the handles: a handler may keep completions, and each of those is a handle.
+    handler: Option<Box<dyn CommandHandler<P>>>,
 }
 
 /// What a worker keeps from step to step, so that steps allocate nothing.
@@ -107,8 +109,8 @@ enum After<P: Protocol> {
 }
 
 impl<P: Protocol> Driver<P> {
-    pub(crate) fn new(handle: Handle<P>) -> Self {
-        Self { handle }
+    pub(crate) fn new(handle: Handle<P>, handler: Option<Box<dyn CommandHandler<P>>>) -> Self {
+        Self { handle, handler }
     }
 
     fn step(&self, task: Task, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
@@ -118,9 +120,11 @@ impl<P: Protocol> Driver<P> {
         let Some(body) = (unsafe { slot.body() }) else {
             unreachable!("a process that runs has a body");
         };
-        // ORDERING: Relaxed: the RMWs on the state order it. `abort` sets the flag, then wakes: a wake before
+        // ORDERING: Relaxed: the RMWs on the state order it. `abort_all` sets the flag, then wakes: a wake before
         // our `start` is acquired by it; after a later one the process runs once more, and comes here again.
         if self.handle.shared.aborting.load(Ordering::Relaxed) {
+            // ORDERING: Relaxed: released by the leaving that follows.
+            self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
             return After::Ended(Err(ProcessError::ShutDown));
         }
         let Scratch { inbox, output, .. } = scratch;
@@ -142,10 +146,7 @@ impl<P: Protocol> Driver<P> {
         counters.add(Count::Completions, completions as u64);
         counters.add(Count::Messages, (events - completions) as u64);
 
-        let pid = Pid {
-            slot: task.0,
-            generation: slot.tenancy.generation(),
-        };
+        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
         match contain(|| body.process.step(&context, Events::new(inbox), output)) {
             Ok(Ok(())) => {}
@@ -174,7 +175,7 @@ impl<P: Protocol> Driver<P> {
         output: &mut StepOutput<P>,
         counters: &Counters,
     ) {
-        let handler = self.handle.shared.handler.as_deref();
+        let handler = self.handler.as_deref();
         for Yield { tag, command } in output.drain_yields() {
             body.outstanding += 1;
             counters.add(Count::Commands, 1);
@@ -209,15 +210,15 @@ impl<P: Protocol> Driver<P> {
         };
         let exit_cell = body.exit;
         let mut process = body.process;
-        let closed = contain(|| {
-            process.close();
-            drop(process);
-            scratch.output.clear();
-            // SAFETY: as above: this worker is the queue's consumer. What is left in it has lost its reader.
-            unsafe { slot.events.drain(drop) };
-        });
-        if let (Ok(_), Err(message)) = (&exit, closed) {
-            exit = Err(ProcessError::Panicked(message));
+        // All of this is user code, and each part of it may panic: one by one, so that no panic keeps the rest.
+        let closed = contain(|| process.close());
+        let dropped = contain(|| drop(process));
+        scratch.output.clear();
+        // SAFETY: as above: this worker is the queue's consumer. What is left in it has lost its reader.
+        unsafe { slot.discard_events() };
+        if let (true, Err(message)) = (exit.is_ok(), closed.and(dropped)) {
+            let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
+            dispose(output);
         }
         let counters = &self.handle.shared.counters[scratch.worker];
         counters.add(Count::Ended, 1);

@@ -65,6 +65,9 @@ impl<P: Protocol> InitError<P> {
 impl<P: Protocol> fmt::Display for InitError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::UnknownMethod { method, known: [] } => {
+                write!(f, "no method `{method}`; this process names none")
+            }
             Self::UnknownMethod { method, known } => {
                 write!(
                     f,
@@ -157,6 +160,7 @@ pub enum ExecuteError<P: Protocol> {
 }
 
 /// Why [`join`](crate::ProcessHandle::join) has no output.
+#[non_exhaustive]
 pub enum JoinError<P: Protocol> {
     /// The process did not end well.
     Process(ProcessError<P>),

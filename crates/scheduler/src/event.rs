@@ -13,7 +13,8 @@ pub enum Event<P: Protocol> {
     },
     /// Somebody sent a message.
     Message(P::Message),
-    /// The scheduler shuts down: finish what must be finished and say [`done`](crate::StepOutput::done).
+    /// The scheduler shuts down: finish what must be finished and say [`done`](crate::StepOutput::done). A process that
+    /// was submitted just then may get two.
     Cancel,
 }
 

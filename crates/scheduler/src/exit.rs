@@ -81,9 +81,9 @@ impl<P: Protocol> ProcessHandle<P> {
     ///
     /// # Errors
     /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the handle, on a worker of the
-    /// same scheduler, which would keep the processes behind it waiting.
+    /// same scheduler when the process has not [ended](Self::has_ended): the processes behind it would be kept waiting.
     pub fn join(self) -> Result<P::Output, JoinError<P>> {
-        if self.scheduler.is_worker() {
+        if self.scheduler.is_worker() && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
         self.exit.wait().map_err(JoinError::Process)

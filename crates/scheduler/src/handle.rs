@@ -2,10 +2,9 @@ use std::fmt;
 
 use filch_processors::Processors;
 use filch_sync::Arc;
-use filch_sync::atomic::AtomicBool;
+use filch_sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::admission::Admission;
-use crate::command::CommandHandler;
 use crate::driver::{Counters, Task};
 use crate::table::Table;
 use crate::{Pid, Protocol, Stats, WorkerStats};
@@ -22,11 +21,12 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) processors: Arc<Processors<Task>>,
     pub(crate) table: Table<P>,
     pub(crate) admission: Admission,
-    pub(crate) handler: Option<Box<dyn CommandHandler<P>>>,
     /// One per worker, written by it alone.
     pub(crate) counters: Box<[Counters]>,
     /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.
     pub(crate) aborting: AtomicBool,
+    /// How many were.
+    pub(crate) aborted: AtomicUsize,
 }
 
 impl<P: Protocol> Clone for Handle<P> {

@@ -3,6 +3,7 @@
 use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
 
+use crate::contain::dispose;
 use crate::driver::Task;
 use crate::table::Slot;
 use crate::{CommandError, Event, Handle, Pid, Protocol, SendError};
@@ -38,8 +39,9 @@ impl<P: Protocol> Handle<P> {
     ) {
         let slot = self.table().slot(pid.slot);
         // Refused: the process has ended without waiting for its command.
-        if slot.events.push(Event::Completed { tag, result }).is_ok() {
-            self.wake(pid, slot, Reason::Completion);
+        match slot.events.push(Event::Completed { tag, result }) {
+            Ok(()) => self.wake(pid, slot, Reason::Completion),
+            Err(refused) => dispose(refused),
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use filch_processors::{Config, Machines, Processors};
 use filch_sync::Arc;
-use filch_sync::atomic::AtomicBool;
+use filch_sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::admission::Admission;
 use crate::command::CommandHandler;
@@ -67,12 +67,12 @@ impl<P: Protocol> Builder<P> {
                 processors,
                 table: Table::new(),
                 admission: Admission::new(limit),
-                handler: self.handler,
                 counters,
                 aborting: AtomicBool::new(false),
+                aborted: AtomicUsize::new(0),
             }),
         };
-        let driver = Arc::new(Driver::new(handle.clone()));
+        let driver = Arc::new(Driver::new(handle.clone(), self.handler));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
@@ -94,7 +94,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
 
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything one does with it.
 ///
-/// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does.
+/// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what lives, which may take
+/// a moment, and blocks for three seconds at most.
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,
@@ -119,8 +120,8 @@ impl<P: Protocol> Scheduler<P> {
     ///
     /// Processes that have not ended after `patience` are closed where they stand and end with
     /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a step cannot be: it is
-    /// given the same patience once more, and if it still runs then, it is reported as stuck, with its thread
-    /// left behind. From the call on, [`submit`](Handle::submit) refuses. Blocking.
+    /// given the same patience once more, but at least three seconds, and if it still runs then, it is reported as stuck,
+    /// with its thread left behind. From the call on, [`submit`](Handle::submit) refuses. Blocking.
     ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on without its owner, until its
@@ -140,8 +141,8 @@ impl<P: Protocol> Scheduler<P> {
             return Err(CalledFromInside);
         }
         let report = self.handle.end_all(patience);
-        self.handle.shared.processors.stop();
-        if report.stuck.is_empty() {
+        if self.handle.live() == 0 {
+            self.handle.shared.processors.stop();
             machines.join();
         } else {
             machines.detach();

@@ -9,19 +9,24 @@ use crate::{Handle, Pid, Protocol};
 
 /// What a shutdown found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ShutdownReport {
     /// How many processes lived when it began, and were sent a cancel event.
     pub cancelled: usize,
-    /// How many had not ended when its patience had, and were closed.
+    /// How many had not ended when its patience had, and were closed instead of stepped.
     pub aborted: usize,
-    /// Processes that were in the middle of a step at the very end, and could not be closed.
+    /// Processes that had still not ended at the very end: in the middle of a step, an `init` or a `close`, or queued behind
+    /// one that is. They end, and their threads leave, when they get there.
     pub stuck: Vec<Pid>,
 }
 
 impl<P: Protocol> Handle<P> {
     /// Admits no process from now on and asks all that live to end. Returns how many were asked.
     pub(crate) fn cancel_all(&self) -> usize {
-        self.shared.admission.close();
+        if self.shared.admission.close() {
+            // As `leave` does for the last one.
+            self.shared.processors.stop();
+        }
         // ORDERING: the fence's partner is the one in `submit`: a process that the walk below does not find yet will see
         // the closed door, and is cancelled by its submitter.
         fence(Ordering::SeqCst);
@@ -42,22 +47,17 @@ impl<P: Protocol> Handle<P> {
                 ..ShutdownReport::default()
             };
         }
-        let left = self.live();
         self.abort_all();
-        // Those that wait or are queued are closed as soon as a worker comes to them: that has no part in the
-        // patience with those that run.
-        if self.shared.admission.wait(patience.max(CLOSING)) {
-            return ShutdownReport {
-                cancelled,
-                aborted: left,
-                stuck: Vec::new(),
-            };
-        }
-        let stuck = self.processes();
+        let all_ended = self.shared.admission.wait(patience.max(CLOSING));
         ShutdownReport {
             cancelled,
-            aborted: left.saturating_sub(stuck.len()),
-            stuck,
+            // ORDERING: Relaxed: what matters was counted before the leaving that `wait` acquired.
+            aborted: self.shared.aborted.load(Ordering::Relaxed),
+            stuck: if all_ended {
+                Vec::new()
+            } else {
+                self.processes()
+            },
         }
     }
 
@@ -78,5 +78,5 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// How long workers get to close what only waits, even by a shutdown without patience.
-const CLOSING: Duration = Duration::from_secs(1);
+/// How long workers get, at least, to close what only waits: that is their work and no matter of patience with processes.
+const CLOSING: Duration = Duration::from_secs(3);

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use crate::Protocol;
+use crate::contain::dispose;
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
@@ -78,8 +79,10 @@ impl<P: Protocol> StepOutput<P> {
 
     /// Forgets what a step that failed half-way had written.
     pub(crate) fn clear(&mut self) {
-        self.yields.clear();
-        self.status = Status::Idle;
+        for Yield { command, .. } in self.yields.drain(..) {
+            dispose(command);
+        }
+        dispose(self.take_status());
     }
 }
 

@@ -6,7 +6,7 @@ use filch_sync::Arc;
 use filch_sync::atomic::{Ordering, fence};
 
 use crate::admission::Refusal;
-use crate::contain::contain;
+use crate::contain::{contain, dispose};
 use crate::driver::Task;
 use crate::exit::ExitCell;
 use crate::table::{Body, Waits};
@@ -132,10 +132,8 @@ impl<P: Protocol> Handle<P> {
             Err(message) => InitError::Panicked(message),
         };
         // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
-        let _ = contain(|| {
-            process.close();
-            drop(process);
-        });
+        let _ = contain(|| process.close());
+        dispose(process);
         Err(error)
     }
 }

@@ -1,12 +1,14 @@
 //! The process table: which process a PID means, and who may touch what of it.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use filch_event_queue::EventQueue;
-use filch_process_state::ProcessState;
+use filch_process_state::{ProcessState, State};
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
 use filch_sync::cell::UnsafeCell;
 
+use crate::contain::contain;
 use crate::exit::ExitCell;
 use crate::{Event, Pid, Process, Protocol};
 
@@ -61,6 +63,15 @@ impl<P: Protocol> Slot<P> {
         }
     }
 
+    /// Drops the events that nobody will read. Their destructors may panic: each panic costs one event, not the rest.
+    ///
+    /// # Safety
+    /// As for `EventQueue::drain`; and the queue is closed, so that this ends.
+    pub(crate) unsafe fn discard_events(&self) {
+        // SAFETY: the caller's.
+        while contain(|| unsafe { self.events.drain(drop) }).is_err() {}
+    }
+
     /// The tenant's body, if there is one.
     ///
     /// # Safety
@@ -78,13 +89,27 @@ impl<P: Protocol> Slot<P> {
 
 /// All processes, by PID.
 pub(crate) struct Table<P: Protocol> {
+    /// The scheduler's number, a part of all its PIDs.
+    number: u32,
     slots: Slab<Slot<P>>,
 }
 
 impl<P: Protocol> Table<P> {
     pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
         Self {
+            // ORDERING: Relaxed: only to be different each time.
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             slots: Slab::new(Slot::vacant),
+        }
+    }
+
+    /// The PID of the process that lives in that slot in that generation.
+    pub(crate) fn pid(&self, slot: u32, generation: u32) -> Pid {
+        Pid {
+            scheduler: self.number,
+            slot,
+            generation,
         }
     }
 
@@ -92,13 +117,7 @@ impl<P: Protocol> Table<P> {
     pub(crate) fn move_in(&self) -> Result<(Pid, &Slot<P>), SlabFull> {
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
-        Ok((
-            Pid {
-                slot: index,
-                generation: slot.tenancy.move_in(),
-            },
-            slot,
-        ))
+        Ok((self.pid(index, slot.tenancy.move_in()), slot))
     }
 
     /// The slot of a process that the caller has a pin on, its own or the process's.
@@ -113,6 +132,9 @@ impl<P: Protocol> Table<P> {
 
     /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
     pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
+        if pid.scheduler != self.number {
+            return None;
+        }
         let slot = self.slots.get(pid.slot)?;
         match slot.tenancy.pin(pid.generation) {
             Ok(()) => Some(Pin {
@@ -129,6 +151,14 @@ impl<P: Protocol> Table<P> {
 
     /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Pin<'_, P>> {
+        // Ended, or refused by its `init`, and kept only by somebody's pin. (Closed alone: `close` is running. Complete
+        // alone: `init` is.)
+        self.pinned().filter(|process| {
+            !(process.slot.events.is_closed() && process.slot.state.state() == State::Complete)
+        })
+    }
+
+    fn pinned(&self) -> impl Iterator<Item = Pin<'_, P>> {
         (0..self.slots.high_water()).filter_map(|index| {
             // A slot that is being made this moment is not there yet: its process is one of those that arrive.
             let slot = self.slots.get(index)?;
@@ -136,10 +166,7 @@ impl<P: Protocol> Table<P> {
                 Ok(generation) => Some(Pin {
                     table: self,
                     slot,
-                    pid: Pid {
-                        slot: index,
-                        generation,
-                    },
+                    pid: self.pid(index, generation),
                 }),
                 Err(gone) => {
                     self.after(gone.0, index, slot);
@@ -160,13 +187,9 @@ impl<P: Protocol> Table<P> {
         if unpin == Unpin::Others {
             return;
         }
-        // Events that were pushed while the process ended: nobody will read them. Dropping them is user code, and
-        // the slot must not be lost to its panic.
-        let late = crate::contain::contain(|| {
-            // SAFETY: `Unpin::Last`: no pin is held, so nobody pushes, and the process has ended, so nobody drains.
-            unsafe { slot.events.drain(drop) };
-        });
-        drop(late);
+        // Events that were pushed while the process ended.
+        // SAFETY: `Unpin::Last`: no pin is held, so nobody pushes, and the process has ended, so nobody drains.
+        unsafe { slot.discard_events() };
         // SAFETY: as above; the queue was closed when the process ended, and drained just now.
         unsafe { slot.events.reopen() };
         self.slots.release(index);

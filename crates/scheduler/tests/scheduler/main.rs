@@ -1,6 +1,9 @@
 //! The scheduler from the outside, through its public interface, on real threads.
 
 mod common;
+mod fairness;
+mod hostile;
+mod leaks;
 mod lifecycle;
 mod refusals;
 mod shutdown;

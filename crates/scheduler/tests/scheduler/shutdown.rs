@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
-use filch_scheduler::{
-    CalledFromInside, Event, JoinError, ProcessError, Scheduler, ShutdownReport,
-};
+use filch_scheduler::{CalledFromInside, Event, JoinError, ProcessError, Scheduler};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -25,12 +23,8 @@ fn everybody_is_asked_and_everybody_ends() {
         .collect();
     let report = scheduler.shutdown(PATIENCE).unwrap();
     assert_eq!(
-        report,
-        ShutdownReport {
-            cancelled: 100,
-            aborted: 0,
-            stuck: Vec::new()
-        }
+        (report.cancelled, report.aborted, report.stuck),
+        (100, 0, vec![])
     );
     for (closed, handle) in processes {
         assert_eq!(handle.join().unwrap(), 0);
@@ -67,12 +61,8 @@ fn those_who_do_not_listen_are_closed() {
     let completion = completions.recv().unwrap();
     let report = scheduler.shutdown(Duration::from_millis(1)).unwrap();
     assert_eq!(
-        report,
-        ShutdownReport {
-            cancelled: 3,
-            aborted: 3,
-            stuck: Vec::new()
-        }
+        (report.cancelled, report.aborted, report.stuck),
+        (3, 3, vec![])
     );
     for (closed, handle) in all {
         assert!(matches!(

@@ -1,0 +1,265 @@
+//! Row A14 at its worst: destructors that panic, twice, in every place where the scheduler drops what is not its own. The
+//! process concerned ends, with an exit, and nobody else notices.
+
+use std::sync::mpsc;
+
+use filch_scheduler::{
+    Completion, Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+    SubmitError,
+};
+
+enum Hostile {}
+
+/// Panics when it is dropped, if it is armed.
+struct Bomb(bool);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.0 && !std::thread::panicking() {
+            panic!("bomb");
+        }
+    }
+}
+
+const DUD: Bomb = Bomb(false);
+const ARMED: Bomb = Bomb(true);
+
+enum Command {
+    Complete,
+    Give(mpsc::Sender<Completion<Hostile>>),
+    Carry(#[expect(dead_code, reason = "it is there to be dropped")] Bomb),
+}
+
+impl Protocol for Hostile {
+    type Input = ();
+    type Message = Bomb;
+    type Command = Command;
+    type Reply = Bomb;
+    type Output = (u64, Bomb);
+    type Error = String;
+}
+
+type Step = dyn FnMut(Vec<Event<Hostile>>, &mut StepOutput<Hostile>) -> Result<(), String> + Send;
+
+struct Villain {
+    step: Box<Step>,
+    close_panics: bool,
+    drop_panics: bool,
+    init_panics: bool,
+}
+
+fn villain(
+    step: impl FnMut(Vec<Event<Hostile>>, &mut StepOutput<Hostile>) -> Result<(), String>
+    + Send
+    + 'static,
+) -> Villain {
+    Villain {
+        step: Box::new(step),
+        close_panics: false,
+        drop_panics: false,
+        init_panics: false,
+    }
+}
+
+impl Process<Hostile> for Villain {
+    fn init(
+        &mut self,
+        _: &Context<'_, Hostile>,
+        _: &str,
+        (): (),
+    ) -> Result<(), InitError<Hostile>> {
+        assert!(!self.init_panics, "init");
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Hostile>,
+        events: Events<'_, Hostile>,
+        out: &mut StepOutput<Hostile>,
+    ) -> Result<(), String> {
+        (self.step)(events.collect(), out)
+    }
+
+    fn close(&mut self) {
+        assert!(!self.close_panics, "close");
+    }
+}
+
+impl Drop for Villain {
+    fn drop(&mut self) {
+        assert!(!self.drop_panics, "drop");
+    }
+}
+
+/// One worker, so that whatever is wrong with it shows in the next process.
+fn scheduler() -> Scheduler<Hostile> {
+    Scheduler::builder()
+        .workers(1)
+        .handler(
+            |command: Command, completion: Completion<Hostile>| match command {
+                Command::Complete => completion.complete(DUD),
+                Command::Give(to) => to.send(completion).unwrap(),
+                Command::Carry(_) => {}
+            },
+        )
+        .build()
+        .unwrap()
+}
+
+fn assert_works(scheduler: &Scheduler<Hostile>) {
+    let innocent = villain(|_, out| {
+        out.done((1, DUD));
+        Ok(())
+    });
+    assert_eq!(scheduler.execute(innocent, "", ()).unwrap().0, 1);
+    assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
+}
+
+/// What a failing step had written must not become the next process's words, even if `close` panics too.
+#[test]
+fn the_output_of_a_failed_step_dies_with_it() {
+    let scheduler = scheduler();
+    let mut failing = villain(|_, out| {
+        out.yield_command(9, Command::Complete);
+        out.yield_command(9, Command::Carry(ARMED));
+        out.done((666, ARMED));
+        Err("no".to_owned())
+    });
+    failing.close_panics = true;
+    let error = scheduler.execute(failing, "", ()).err().unwrap();
+    assert_eq!(error.to_string(), "the process failed: no");
+    let (told, first_step) = mpsc::channel();
+    let innocent = villain(move |events, out| {
+        if events.is_empty() {
+            told.send(()).unwrap();
+            // Says nothing, and is idle therefore.
+        } else {
+            assert!(matches!(events[..], [Event::Message(_)]), "{events:?}");
+            out.done((1, DUD));
+        }
+        Ok(())
+    });
+    let innocent = scheduler.submit(innocent, "", ()).unwrap();
+    first_step.recv().unwrap();
+    scheduler.send(innocent.pid(), DUD).unwrap();
+    assert_eq!(innocent.join().unwrap().0, 1);
+}
+
+#[test]
+fn close_and_the_destructor_both_panic() {
+    let scheduler = scheduler();
+    let mut process = villain(|_, out| {
+        out.done((1, ARMED));
+        Ok(())
+    });
+    (process.close_panics, process.drop_panics) = (true, true);
+    let error = scheduler.execute(process, "", ()).err().unwrap();
+    assert_eq!(error.to_string(), "the process panicked: close");
+
+    let mut process = villain(|_, _| Ok(()));
+    (
+        process.init_panics,
+        process.close_panics,
+        process.drop_panics,
+    ) = (true, true, true);
+    let Err(SubmitError::Init(error)) = scheduler.submit(process, "", ()) else {
+        panic!("it was submitted")
+    };
+    assert_eq!(error.to_string(), "init panicked: init");
+    assert_works(&scheduler);
+}
+
+#[test]
+fn unread_messages_that_panic() {
+    let scheduler = scheduler();
+    let (entered, inside) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let process = villain(move |_, out| {
+        entered.send(()).unwrap();
+        gate.recv().unwrap();
+        out.done((1, DUD));
+        Ok(())
+    });
+    let process = scheduler.submit(process, "", ()).unwrap();
+    inside.recv().unwrap();
+    (0..5).for_each(|_| scheduler.send(process.pid(), ARMED).unwrap());
+    go_on.send(()).unwrap();
+    assert_eq!(process.join().unwrap().0, 1);
+    assert_works(&scheduler);
+}
+
+#[test]
+fn events_that_a_step_leaves_and_that_panic() {
+    struct Careless;
+    impl Process<Hostile> for Careless {
+        fn init(
+            &mut self,
+            context: &Context<'_, Hostile>,
+            _: &str,
+            (): (),
+        ) -> Result<(), InitError<Hostile>> {
+            (0..3).for_each(|_| context.send(context.pid(), ARMED).unwrap());
+            Ok(())
+        }
+        fn step(
+            &mut self,
+            _: &Context<'_, Hostile>,
+            _: Events<'_, Hostile>,
+            out: &mut StepOutput<Hostile>,
+        ) -> Result<(), String> {
+            out.done((1, DUD));
+            Ok(())
+        }
+    }
+    let scheduler = scheduler();
+    let error = scheduler.execute(Careless, "", ()).err().unwrap();
+    assert_eq!(error.to_string(), "the process panicked: bomb");
+    assert_works(&scheduler);
+}
+
+#[test]
+fn a_command_that_panics_and_no_handler() {
+    let scheduler = Scheduler::<Hostile>::builder().workers(1).build().unwrap();
+    let process = villain(|events, out| {
+        if events.is_empty() {
+            out.yield_command(0, Command::Carry(ARMED));
+            out.wait();
+        } else {
+            out.done((1, DUD));
+        }
+        Ok(())
+    });
+    assert_eq!(scheduler.execute(process, "", ()).unwrap().0, 1);
+    assert_works(&scheduler);
+}
+
+#[test]
+fn a_reply_that_panics_and_that_nobody_waits_for() {
+    let scheduler = scheduler();
+    let (give, completions) = mpsc::channel();
+    let process = villain(move |_, out| {
+        out.yield_command(0, Command::Give(give.clone()));
+        out.done((1, DUD));
+        Ok(())
+    });
+    assert_eq!(scheduler.execute(process, "", ()).unwrap().0, 1);
+    completions.recv().unwrap().complete(ARMED);
+    assert_works(&scheduler);
+}
+
+#[test]
+fn a_pid_of_another_scheduler_is_unknown() {
+    let (one, other) = (scheduler(), scheduler());
+    let idle = || {
+        villain(|_, out| {
+            out.idle();
+            Ok(())
+        })
+    };
+    let mine: Pid = one.submit(idle(), "", ()).unwrap().pid();
+    let theirs: Pid = other.submit(idle(), "", ()).unwrap().pid();
+    assert_ne!(mine, theirs);
+    assert!(other.send(mine, DUD).is_err());
+    other.send(theirs, DUD).unwrap();
+}

@@ -1,0 +1,218 @@
+//! Nothing stays behind: handlers are dropped, threads leave, slots come back, whoever forgets whatever.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak, mpsc};
+use std::time::Duration;
+
+use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
+use filch_scheduler::{
+    CommandHandler, Completion, Context, Events, InitError, Process, Protocol, Scheduler,
+    StepOutput, SubmitError,
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A handler that keeps every completion it gets, and with them handles to its scheduler.
+struct Hoarder {
+    hoard: Mutex<Vec<Completion<Test>>>,
+    _alive: Arc<()>,
+}
+
+impl CommandHandler<Test> for Hoarder {
+    fn handle(&self, _: Command, completion: Completion<Test>) {
+        self.hoard.lock().unwrap().push(completion);
+    }
+}
+
+#[test]
+fn a_handler_that_keeps_completions_is_dropped_by_the_shutdown() {
+    let alive = Arc::new(());
+    let handler = Hoarder {
+        hoard: Mutex::default(),
+        _alive: Arc::clone(&alive),
+    };
+    let scheduler = Scheduler::builder()
+        .workers(2)
+        .handler(handler)
+        .build()
+        .unwrap();
+    let process = scripted(|_, events, out| {
+        if events.is_empty() {
+            out.yield_command(0, Command::Echo(1));
+        }
+        out.wait();
+        Ok(())
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    scheduler.shutdown(Duration::from_millis(1)).unwrap();
+    assert!(process.join().is_err());
+    assert_eq!(Arc::strong_count(&alive), 1);
+}
+
+/// An ended process whose command is still under way keeps its slot, and nothing else: it is not listed any more.
+#[test]
+fn an_ended_process_is_not_listed() {
+    let scheduler = scheduler(1);
+    let (give, completions) = mpsc::channel();
+    let process = scripted(move |_, _, out| {
+        out.yield_command(0, Command::Give(give.clone()));
+        out.done(1);
+        Ok(())
+    });
+    assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
+    let completion = completions.recv().unwrap();
+    assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
+    let report = scheduler.shutdown(PATIENCE).unwrap();
+    assert_eq!((report.cancelled, report.aborted), (0, 0));
+    drop(completion);
+}
+
+/// A submission that is in the middle of `init` when the scheduler runs out of patience: it is admitted, so it must end.
+#[test]
+fn an_init_that_outlasts_the_shutdown() {
+    struct Slow {
+        entered: mpsc::Sender<()>,
+        gate: mpsc::Receiver<()>,
+    }
+    impl Process<Test> for Slow {
+        fn init(&mut self, _: &Context<'_, Test>, _: &str, _: u64) -> Result<(), InitError<Test>> {
+            self.entered.send(()).unwrap();
+            self.gate.recv().unwrap();
+            Ok(())
+        }
+        fn step(
+            &mut self,
+            _: &Context<'_, Test>,
+            _: Events<'_, Test>,
+            out: &mut StepOutput<Test>,
+        ) -> Result<(), String> {
+            out.done(1);
+            Ok(())
+        }
+    }
+    let scheduler = scheduler(2);
+    let handle = scheduler.handle();
+    let (entered, inside) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let submitter = scope.spawn(move || handle.submit(Slow { entered, gate }, "run", 0));
+        inside.recv().unwrap();
+        let report = scheduler.shutdown(Duration::ZERO).unwrap();
+        assert_eq!(report.stuck.len(), 1);
+        go_on.send(()).unwrap();
+        let process = submitter.join().unwrap().unwrap();
+        assert!(process.join().is_err(), "closed, not stepped");
+    });
+}
+
+/// The handler goes with the last worker: when it is dropped, the threads have left.
+#[test]
+fn the_workers_of_a_scheduler_that_shut_down_from_inside_leave() {
+    let alive = Arc::new(());
+    let handler = Hoarder {
+        hoard: Mutex::default(),
+        _alive: Arc::clone(&alive),
+    };
+    let scheduler = Scheduler::builder()
+        .workers(2)
+        .handler(handler)
+        .build()
+        .unwrap();
+    let handle = scheduler.handle();
+    let owner = Arc::new(Mutex::new(Some(scheduler)));
+    let process = scripted({
+        let owner = Arc::clone(&owner);
+        move |_, _, out| {
+            drop(owner.lock().unwrap().take());
+            out.done(1);
+            Ok(())
+        }
+    });
+    assert_eq!(handle.submit(process, "run", 0).unwrap().join().unwrap(), 1);
+    until_dropped(&Arc::downgrade(&alive), alive);
+}
+
+/// A scheduler that travels as the output of its own process, and is dropped on the worker after the last process has
+/// ended: nobody would be left to send the workers home.
+#[test]
+fn a_scheduler_that_is_dropped_by_its_worker_when_nobody_lives() {
+    enum Travel {}
+    impl Protocol for Travel {
+        type Input = ();
+        type Message = ();
+        type Command = ();
+        type Reply = ();
+        type Output = Option<Scheduler<Travel>>;
+        type Error = String;
+    }
+    struct Traveller(Arc<Mutex<Option<Scheduler<Travel>>>>, Arc<AtomicBool>);
+    impl Process<Travel> for Traveller {
+        fn init(
+            &mut self,
+            _: &Context<'_, Travel>,
+            _: &str,
+            (): (),
+        ) -> Result<(), InitError<Travel>> {
+            Ok(())
+        }
+        fn step(
+            &mut self,
+            _: &Context<'_, Travel>,
+            _: Events<'_, Travel>,
+            out: &mut StepOutput<Travel>,
+        ) -> Result<(), String> {
+            if self.1.load(Ordering::Acquire) {
+                out.done(self.0.lock().unwrap().take());
+            } else {
+                out.go_on();
+            }
+            Ok(())
+        }
+    }
+    let alive = Arc::new(());
+    let kept = Arc::clone(&alive);
+    let scheduler = Scheduler::<Travel>::builder()
+        .workers(2)
+        .handler(move |(): (), _: Completion<Travel>| {
+            let _ = &kept;
+        })
+        .build()
+        .unwrap();
+    let handle = scheduler.handle();
+    let (place, go) = (Arc::new(Mutex::new(None)), Arc::new(AtomicBool::new(false)));
+    drop(
+        handle
+            .submit(Traveller(Arc::clone(&place), Arc::clone(&go)), "run", ())
+            .unwrap(),
+    );
+    *place.lock().unwrap() = Some(scheduler);
+    go.store(true, Ordering::Release);
+    until_dropped(&Arc::downgrade(&alive), alive);
+}
+
+/// Waits until the handler's clone of `alive` is gone.
+fn until_dropped(weak: &Weak<()>, alive: Arc<()>) {
+    drop(alive);
+    while weak.strong_count() > 0 {
+        std::thread::yield_now();
+    }
+}
+
+/// The places of processes that ended are used again: a limit of one admits any number, one after another.
+#[test]
+fn a_limit_of_one_admits_any_number_one_after_another() {
+    let scheduler = Scheduler::<Test>::builder()
+        .workers(2)
+        .limit(1)
+        .build()
+        .unwrap();
+    for value in 0..2_000 {
+        let process = scheduler.submit(summing(1), "run", 0).unwrap();
+        assert!(matches!(
+            scheduler.submit(waiting(), "run", 0),
+            Err(SubmitError::LimitReached { .. })
+        ));
+        scheduler.send(process.pid(), (0, value)).unwrap();
+        assert_eq!(process.join().unwrap(), value);
+    }
+}
