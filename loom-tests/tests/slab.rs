@@ -60,7 +60,7 @@ fn two_threads_install_the_first_page() {
     outcomes.assert_exactly([(0, 1), (1, 0)]);
 }
 
-/// Threads: main, two others. Slots 0 and 1 are free, 0 on top. One thread allocates: it reads top 0 and its link
+/// Threads: main, one other. Slots 0 and 1 are free, 0 on top. One thread allocates: it reads top 0 and its link
 /// 1, and stalls. The other allocates 0 and 1, and gives 0 back. Top is 0 again, but 1 is taken. The first
 /// thread's exchange must fail; it then gets 0, and the next `allocate` must not give out 1. A failure: index 1
 /// has two owners (a causality violation of its cell), or the list's contents are wrong at the end.

@@ -5,7 +5,7 @@ use filch_slab::{Gone, Tenancy, Unpin};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Crossing, Outcomes, check};
 
 /// A slot whose furniture loom watches: reading it without a pin, or cleaning it while somebody reads, is a race.
 struct Slot {
@@ -159,6 +159,87 @@ fn an_old_name_never_reaches_the_next_tenant() {
         },
     );
     outcomes.assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
+}
+
+/// The second tenant leaves too, while the stale visitor, refused, has still to give its pin back. Then it is the refused
+/// visitor that may be the last one out, with the duty to clean for somebody it never came for. A failure would be a slot that
+/// is cleaned once for two tenants, and lost.
+#[test]
+fn a_refused_visitor_may_be_the_last_one_out() {
+    let outcomes = Outcomes::new();
+    check(
+        "two tenants, two cleanings, whoever does them",
+        Bound::exhaustive(80),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (slot, first) = Slot::let_to(7);
+                let crossing = Crossing::new();
+                let visitor = thread::spawn({
+                    let (slot, crossing) = (slot.clone(), crossing.clone());
+                    move || {
+                        crossing.pass();
+                        slot.visit(first)
+                    }
+                });
+                crossing.pass();
+                if slot.leave() {
+                    slot.furnish(8);
+                    let tenant_was_last = slot.leave();
+                    let found = visitor.join().unwrap();
+                    assert_eq!(slot.cleaned.load(Ordering::Relaxed), 2);
+                    outcomes.observe((found, tenant_was_last));
+                } else {
+                    assert_eq!(visitor.join().unwrap(), Some(7));
+                    assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
+                }
+            }
+        },
+    );
+    outcomes.assert_exactly([(Some(7), true), (None, true), (None, false)]);
+}
+
+/// A visitor without a name (as a walk through the table is) comes while a tenant moves in: it finds nobody, or the
+/// furniture. It has heard of the tenant by the word alone, so this is the edge from moving in to pinning.
+#[test]
+fn whoever_pins_the_current_tenant_finds_it_settled() {
+    let outcomes = Outcomes::new();
+    check(
+        "pin_current sees what move_in published",
+        Bound::exhaustive(4),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let slot = Arc::new(Slot {
+                    tenancy: Tenancy::new(),
+                    furniture: UnsafeCell::new(EMPTY),
+                    cleaned: AtomicUsize::new(0),
+                });
+                let visitor = thread::spawn({
+                    let slot = slot.clone();
+                    move || match slot.tenancy.pin_current() {
+                        Ok(_) => {
+                            // SAFETY: pinned.
+                            let found = slot.furniture.with(|place| unsafe { *place });
+                            assert!(!slot.leave(), "the tenant is at home");
+                            Some(found)
+                        }
+                        Err(Gone(unpin)) => {
+                            assert_eq!(
+                                unpin,
+                                Unpin::Others,
+                                "the tenant is at home, or not there yet"
+                            );
+                            None
+                        }
+                    }
+                });
+                slot.furnish(7);
+                outcomes.observe(visitor.join().unwrap());
+            }
+        },
+    );
+    outcomes.assert_exactly([None, Some(7)]);
 }
 
 /// The tenant hands pins to helpers (as a process does to the completions of its commands) and leaves at once. The

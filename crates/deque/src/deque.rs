@@ -104,7 +104,8 @@ impl<T> Deque<T> {
     /// Replaces the ring. Owner only, while the deque is closed.
     pub(crate) fn set_ring(&self, ring: NonNull<Ring<T>>) {
         // ORDERING: Release, for the Acquire of `ring` in `observe`: a thief that reads the new ring sees the bump
-        // before it, so a claim with an older tag fails and is never counted on the wrong ring.
+        // before it, so a claim with an older tag fails and is never counted on the wrong ring. By argument: loom cannot
+        // let a thread read a store that comes later than what it has seen, so no model needs it.
         self.ring.store(ring.as_ptr(), Ordering::Release);
     }
 
@@ -127,7 +128,7 @@ impl<T> Deque<T> {
             // One short: the owner is about to take the last item, or to find that it is gone.
             0 | u32::MAX => Steal::Empty,
             1..=MAX_CAPACITY => {
-                // ORDERING: Acquire, for the Release of `set_ring`: see there.
+                // ORDERING: Acquire, for the Release of `set_ring`: see there; loom cannot show it either.
                 let ring = self.ring.load(Ordering::Acquire);
                 // SAFETY: `new` and `set_ring` store what was a `NonNull`.
                 let ring = unsafe { NonNull::new_unchecked(ring) };
@@ -150,7 +151,8 @@ impl<T> Deque<T> {
     pub(crate) fn claim(&self, offer: &Offer<T>, count: u32) -> Option<(T, Claim<T>)> {
         debug_assert!((1..=offer.count).contains(&count));
         // ORDERING: Release on success, for the Acquire of `top` in `observe`: it hands the `split` that was seen here
-        // on to the next thief. Claimed items need no Acquire: they came with `split`. Relaxed on failure: nothing
+        // on to the next thief. (loom cannot show its absence: nothing unsound
+        // comes of it, a shortfall is then called `Retry`.) Claimed items need no Acquire: they came with `split`. Relaxed on failure: nothing
         // is done with the value.
         self.top
             .compare_exchange(

@@ -78,8 +78,8 @@ impl<T> Worker<T> {
 
     /// Pushes `item` at the bottom, visible to thieves at once.
     ///
-    /// Wait-free, but for the allocator when the deque must grow or when a thief was interrupted in the middle of a
-    /// steal for a whole turn of the ring. What the owner did before happens before the item is stolen.
+    /// Wait-free, but for the allocator when the deque must grow, or when a thief is between its claim and its last act just
+    /// when the ring has turned. What the owner did before happens before the item is stolen.
     ///
     /// # Panics
     ///
@@ -258,7 +258,7 @@ impl<T> Worker<T> {
 
 /// The capacity of the ring after one of `capacity` that holds `held` items and must take `needed` more.
 ///
-/// A ring that is at most half full was left because of a slow thief: a new one of its size has room for as many
+/// A ring that is at most half full was left because of a thief that had not finished: a new one of its size has room for as many
 /// items again, which pays for the copying.
 fn larger_capacity(capacity: u32, held: u32, needed: u32) -> u32 {
     let wanted = held

@@ -55,7 +55,16 @@ impl<T, const N: usize> Iterator for Batch<T, N> {
 
 impl<T, const N: usize> Drop for Batch<T, N> {
     fn drop(&mut self) {
-        self.for_each(drop);
+        /// Drops what is left, also when the destructor of an item unwinds.
+        struct Rest<'a, T, const N: usize>(&'a mut Batch<T, N>);
+
+        impl<T, const N: usize> Drop for Rest<'_, T, N> {
+            fn drop(&mut self) {
+                self.0.for_each(drop);
+            }
+        }
+
+        Rest(self).0.for_each(drop);
     }
 }
 

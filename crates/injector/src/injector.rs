@@ -14,7 +14,7 @@ const DEFAULT_BLOCK: usize = 31;
 
 /// A FIFO queue for any number of producers and consumers, lock-free at both ends.
 ///
-/// It is linearizable: every operation takes effect at one moment between its call and its return. What a thread
+/// It is linearizable: every push and every take has its effect at one moment between its call and its return. What a thread
 /// did before [`push`](Self::push) happens before the operation that takes the item returns.
 ///
 /// `BLOCK`, at least 1 and at most 63, is the number of items per block, and bounds what one batch takes.
@@ -214,6 +214,9 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     /// Whether the queue was empty at some moment during the call. Wait-free.
     ///
+    /// `true` is exact. `false` may be about a push that has claimed a place but not put its item there: a consumer may come
+    /// first, find nothing in it, and make the push take a later one.
+    ///
     /// For a consumer that is going to sleep: if it announces that, passes a `fence(SeqCst)` and asks, and the
     /// producer pushes, passes a `fence(SeqCst)` and looks for announcements, then one of them sees the other (or
     /// a third has taken the item).
@@ -320,10 +323,25 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
 
 impl<T, const BLOCK: usize> Drop for Injector<T, BLOCK> {
     fn drop(&mut self) {
-        // No producer is between its claim and its item any more, so every claim here is of items.
-        while !self.is_empty() {
-            self.take(BLOCK, &mut Batch::new());
+        /// Drops what is left, also when the destructor of an item unwinds.
+        struct Rest<'a, T, const BLOCK: usize>(&'a Injector<T, BLOCK>);
+
+        impl<T, const BLOCK: usize> Rest<'_, T, BLOCK> {
+            fn drop_all(&self) {
+                // No producer is between its claim and its item any more, so every claim here is of items.
+                while !self.0.is_empty() {
+                    self.0.take(BLOCK, &mut Batch::new());
+                }
+            }
         }
+
+        impl<T, const BLOCK: usize> Drop for Rest<'_, T, BLOCK> {
+            fn drop(&mut self) {
+                self.drop_all();
+            }
+        }
+
+        Rest(self).drop_all();
     }
 }
 

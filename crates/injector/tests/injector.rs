@@ -203,3 +203,19 @@ fn every_item_arrives_once_and_in_order_over_the_shortest_blocks() {
     stress::<1>(30_000);
     stress::<2>(30_000);
 }
+
+#[test]
+fn a_destructor_that_panics_spares_the_other_items() {
+    struct Item<'a>(u32, &'a AtomicUsize);
+    impl Drop for Item<'_> {
+        fn drop(&mut self) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            assert!(self.0 != 2, "the third item's destructor panics");
+        }
+    }
+    let dropped = AtomicUsize::new(0);
+    let queue = Injector::<_, 4>::with_blocks();
+    (0..10).for_each(|number| queue.push(Item(number, &dropped)));
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(queue))).is_err());
+    assert_eq!(dropped.load(Ordering::Relaxed), 10);
+}

@@ -160,8 +160,7 @@ impl<P: Protocol> Table<P> {
 
     fn pinned(&self) -> impl Iterator<Item = Pin<'_, P>> {
         (0..self.slots.high_water()).filter_map(|index| {
-            // A slot that is being made this moment is not there yet: its process is one of those that arrive.
-            let slot = self.slots.get(index)?;
+            let slot = self.slot(index);
             match slot.tenancy.pin_current() {
                 Ok(generation) => Some(Pin {
                     table: self,

@@ -20,11 +20,11 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 ///
 /// The one whose compare-exchange succeeds is told [`Unpin::Last`] and owns the slot until it releases it.
 ///
-/// Every method is wait-free: `unpin` tries its compare-exchange once, and when it fails, whoever made it fail
-/// holds a pin and will try again in its own `unpin`.
+/// Every method is wait-free: `unpin` tries its compare-exchange once. When that fails, somebody has pinned meanwhile, and
+/// it is for them to be the last one out; or they have been already.
 ///
-/// Limits: a visitor that keeps a generation over 2³² tenants of one slot would be mistaken; 2³¹ pins at once
-/// would overflow (each is held by an object of several words: memory ends first).
+/// Limits: a visitor that keeps a generation over 2³² tenants of one slot would be mistaken. More than 2³⁰ pins at once
+/// panic: objects that hold a pin end the memory long before, but one can forget them ([`core::mem::forget`]).
 pub struct Tenancy {
     word: AtomicU64,
 }
@@ -33,7 +33,7 @@ pub struct Tenancy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the last one out must clean the slot and release it"]
 pub enum Unpin {
-    /// Somebody else still holds a pin, or the slot was vacant.
+    /// Somebody else still holds a pin, or has had this duty already, or the slot was vacant.
     Others,
     /// The tenant is gone and nobody looks any more. The caller has the slot to itself: it cleans it and releases it
     /// to the slab, exactly once. Everything that others did under their pins happened before.
@@ -41,8 +41,9 @@ pub enum Unpin {
 }
 
 /// The tenant that was asked for is not there. The pin has been given back; what that left behind is the answer to
-/// act on.
+/// act on: an `is_err()` that ignores it may lose the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the last one out must clean the slot and release it"]
 pub struct Gone(pub Unpin);
 
 /// The word, taken apart.
@@ -56,6 +57,7 @@ struct Lease {
 const PIN: u64 = 1;
 const LIVE: u64 = 1 << 31;
 const PINS: u64 = LIVE - 1;
+const MOST_PINS: u32 = 1 << 30;
 
 impl Lease {
     const fn pack(self) -> u64 {
@@ -125,6 +127,9 @@ impl Tenancy {
     }
 
     /// One more pin for somebody who holds one already.
+    ///
+    /// # Panics
+    /// If there are 2³⁰ pins; there is not one more then.
     pub fn share(&self) {
         // ORDERING: Relaxed: the caller's own pin keeps the tenant, and whatever is done under the new pin is
         // released by its `unpin`.
@@ -133,6 +138,7 @@ impl Tenancy {
             before.live && before.pins > 0,
             "shared a pin that is not held"
         );
+        self.refuse_too_many(before);
     }
 
     /// Gives a pin back.
@@ -151,8 +157,8 @@ impl Tenancy {
             live: false,
             pins: 0,
         };
-        // ORDERING: Acquire on success: see above. Relaxed on failure: somebody pinned meanwhile, and will be the
-        // last one out in our place. Not Release: the cleaned slot is published by the slab's `release`.
+        // ORDERING: Acquire on success: see above. Relaxed on failure: somebody pinned meanwhile, and is, or
+        // was, the last one out in our place. Not Release: the cleaned slot is published by the slab's `release`.
         let closed = self.word.compare_exchange(
             deserted.pack(),
             vacant.pack(),
@@ -174,7 +180,18 @@ impl Tenancy {
 
     fn pin_any(&self) -> Lease {
         // ORDERING: Acquire, partner of the Release in `move_in`.
-        Lease::unpack(self.word.fetch_add(PIN, Ordering::Acquire))
+        let before = Lease::unpack(self.word.fetch_add(PIN, Ordering::Acquire));
+        self.refuse_too_many(before);
+        before
+    }
+
+    /// Far below the overflow into the live bit, so that threads that pass here at the same time do not reach it.
+    fn refuse_too_many(&self, before: Lease) {
+        if before.pins >= MOST_PINS {
+            // ORDERING: Relaxed: nothing was done under this pin, and it is not the last.
+            self.word.fetch_sub(PIN, Ordering::Relaxed);
+            panic!("{MOST_PINS} pins on one slot: they are forgotten instead of given back");
+        }
     }
 }
 
@@ -240,6 +257,19 @@ mod tests {
         );
         assert_eq!(slot.unpin(), Unpin::Others);
         assert_eq!(slot.unpin(), Unpin::Last);
+    }
+
+    #[test]
+    #[should_panic(expected = "forgotten instead of given back")]
+    fn forgotten_pins_do_not_overflow_into_the_live_bit() {
+        let slot = Tenancy::new();
+        let many = Lease {
+            generation: 0,
+            live: true,
+            pins: super::MOST_PINS,
+        };
+        slot.word.store(many.pack(), super::Ordering::Relaxed);
+        slot.share();
     }
 
     #[test]
