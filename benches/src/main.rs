@@ -3,10 +3,13 @@
 //! A group holds scenarios, a scenario holds contenders that do the same work. docs/performance.md says how to read
 //! the figures, and what a published one must name.
 
+mod floor;
 mod groups;
 mod harness;
 mod machine;
 mod report;
+mod rivals;
+mod total;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
