@@ -35,6 +35,10 @@ struct Arguments {
     #[arg(long)]
     scenario: Option<String>,
 
+    /// Only contenders whose name contains this: for a profiler, not to compare.
+    #[arg(long)]
+    contender: Option<String>,
+
     /// How many rounds are measured, one more is discarded.
     #[arg(long)]
     rounds: Option<usize>,
@@ -62,9 +66,10 @@ fn main() -> ExitCode {
         if !arguments.group.is_empty() && !arguments.group.contains(&group) {
             continue;
         }
-        for scenario in group.scenarios(effort) {
+        for mut scenario in group.scenarios(effort) {
             let wanted = arguments.scenario.as_deref().unwrap_or_default();
-            if scenario.name().contains(wanted) {
+            scenario.keep(arguments.contender.as_deref().unwrap_or_default());
+            if scenario.name().contains(wanted) && !scenario.is_empty() {
                 let measured = scenario.measure(effort.rounds, arguments.seed);
                 println!("{}", report.add(group.name(), &measured));
             }
