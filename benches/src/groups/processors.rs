@@ -15,10 +15,10 @@ use crate::total::{Total, sum_to};
 /// Tasks that are injected before anybody waits for them.
 const WAVE: u64 = 100_000;
 
-/// Tasks between the root of a tree and its leaves, the leaf counted.
+/// How many generations of tasks descend from the root of a tree, each twice as many as the one before.
 const DEPTH: u32 = 14;
 
-/// What tasks add to. One for all pools: a pool does nothing while it is not its turn.
+/// What tasks add to. One for all pools: only one has its turn.
 static TOTAL: Total = Total::new();
 
 /// What the scenarios need from a pool.
@@ -30,22 +30,51 @@ trait Pool: 'static {
     fn grow(&self, depth: u32);
 }
 
-/// Tasks of our own type, as in a scheduler: a queue holds the task itself.
-struct Plain {
-    pool: Arc<Processors<Task>>,
+/// Ours, for tasks of type `T`.
+struct Filch<T: Send + 'static> {
+    pool: Arc<Processors<T>>,
     machines: Option<Machines>,
 }
 
+/// How ours runs a task: some need the pool, to spawn others.
+struct Run<T> {
+    pool: Arc<Processors<T>>,
+}
+
+impl<T: Send + 'static> Filch<T>
+where
+    Run<T>: Runner<T>,
+{
+    fn start() -> Self {
+        let config = Config::default().processors(WORKERS);
+        let pool = Processors::new(config).expect("a few are possible");
+        let runner = Arc::new(Run {
+            pool: Arc::clone(&pool),
+        });
+        let machines = Processors::start(&pool, runner).expect("the system gives threads");
+        Self {
+            pool,
+            machines: Some(machines),
+        }
+    }
+}
+
+impl<T: Send + 'static> Drop for Filch<T> {
+    fn drop(&mut self) {
+        self.pool.stop();
+        if let Some(machines) = self.machines.take() {
+            machines.join();
+        }
+    }
+}
+
+/// A task of a type of one's own, as a scheduler would have: the queues hold the task itself.
 enum Task {
     Add(u64),
     Grow(u32),
 }
 
-struct RunPlain {
-    pool: Arc<Processors<Task>>,
-}
-
-impl Runner<Task> for RunPlain {
+impl Runner<Task> for Run<Task> {
     type Scratch = ();
 
     fn scratch(&self, _processor: usize) {}
@@ -55,20 +84,17 @@ impl Runner<Task> for RunPlain {
             Task::Add(number) => TOTAL.add(number),
             Task::Grow(0) => TOTAL.add(1),
             Task::Grow(depth) => {
-                self.pool.schedule(Task::Grow(depth - 1));
-                self.pool.schedule(Task::Grow(depth - 1));
+                for _ in 0..2 {
+                    self.pool.schedule(Task::Grow(depth - 1));
+                }
             }
         }
     }
 }
 
-impl Pool for Plain {
+impl Pool for Filch<Task> {
     fn new() -> Self {
-        let (pool, machines) = start(|pool| RunPlain { pool });
-        Self {
-            pool,
-            machines: Some(machines),
-        }
+        Self::start()
     }
 
     fn spawn(&self, number: u64) {
@@ -80,57 +106,34 @@ impl Pool for Plain {
     }
 }
 
-impl Drop for Plain {
-    fn drop(&mut self) {
-        stop(&self.pool, &mut self.machines);
-    }
-}
+/// A boxed closure, as the rivals' tasks are: an allocation for each.
+struct Closure(Box<Work>);
 
-/// Tasks that are boxed closures, as the rivals' are: an allocation for each.
-struct Boxed {
-    pool: Arc<Processors<Closure>>,
-    machines: Option<Machines>,
-}
+type Work = dyn FnOnce(&Processors<Closure>) + Send;
 
-struct Closure(Box<dyn FnOnce(&Processors<Closure>) + Send>);
-
-struct RunBoxed {
-    pool: Arc<Processors<Closure>>,
-}
-
-impl Runner<Closure> for RunBoxed {
+impl Runner<Closure> for Run<Closure> {
     type Scratch = ();
 
     fn scratch(&self, _processor: usize) {}
 
-    fn run(&self, Closure(task): Closure, (): &mut ()) {
-        task(&self.pool);
+    fn run(&self, Closure(work): Closure, (): &mut ()) {
+        work(&self.pool);
     }
 }
 
-impl Pool for Boxed {
+impl Pool for Filch<Closure> {
     fn new() -> Self {
-        let (pool, machines) = start(|pool| RunBoxed { pool });
-        Self {
-            pool,
-            machines: Some(machines),
-        }
+        Self::start()
     }
 
     fn spawn(&self, number: u64) {
-        let task = move |_: &_| TOTAL.add(number);
-        self.pool.inject(Closure(Box::new(task)));
+        let work = move |_: &_| TOTAL.add(number);
+        self.pool.inject(Closure(Box::new(work)));
     }
 
     fn grow(&self, depth: u32) {
-        let task = move |pool: &_| grow_boxed(pool, depth);
-        self.pool.inject(Closure(Box::new(task)));
-    }
-}
-
-impl Drop for Boxed {
-    fn drop(&mut self) {
-        stop(&self.pool, &mut self.machines);
+        let work = move |pool: &_| grow_boxed(pool, depth);
+        self.pool.inject(Closure(Box::new(work)));
     }
 }
 
@@ -139,28 +142,10 @@ fn grow_boxed(pool: &Processors<Closure>, depth: u32) {
         None => TOTAL.add(1),
         Some(less) => {
             for _ in 0..2 {
-                let task = move |pool: &_| grow_boxed(pool, less);
-                pool.schedule(Closure(Box::new(task)));
+                let work = move |pool: &_| grow_boxed(pool, less);
+                pool.schedule(Closure(Box::new(work)));
             }
         }
-    }
-}
-
-fn start<T, R>(runner: impl FnOnce(Arc<Processors<T>>) -> R) -> (Arc<Processors<T>>, Machines)
-where
-    T: Send + 'static,
-    R: Runner<T>,
-{
-    let pool = Processors::new(Config::default().processors(WORKERS)).expect("a few are possible");
-    let runner = Arc::new(runner(Arc::clone(&pool)));
-    let machines = Processors::start(&pool, runner).expect("the system gives threads");
-    (pool, machines)
-}
-
-fn stop<T: Send + 'static>(pool: &Processors<T>, machines: &mut Option<Machines>) {
-    pool.stop();
-    if let Some(machines) = machines.take() {
-        machines.join();
     }
 }
 
@@ -248,6 +233,8 @@ fn grow_async(depth: u32) {
     }
 }
 
+type Plain = Filch<Task>;
+type Boxed = Filch<Closure>;
 type Rayon = rayon::ThreadPool;
 type Tokio = tokio::runtime::Runtime;
 
