@@ -3,6 +3,10 @@
 mod deque;
 mod event_queue;
 mod injector;
+mod parker;
+mod process_state;
+mod processors;
+mod scheduler;
 
 use clap::ValueEnum;
 
@@ -13,16 +17,32 @@ pub(crate) enum Group {
     Deque,
     EventQueue,
     Injector,
+    Parker,
+    ProcessState,
+    Processors,
+    Scheduler,
 }
 
 impl Group {
-    pub(crate) const ALL: &[Self] = &[Self::Deque, Self::EventQueue, Self::Injector];
+    pub(crate) const ALL: &[Self] = &[
+        Self::Deque,
+        Self::EventQueue,
+        Self::Injector,
+        Self::Parker,
+        Self::ProcessState,
+        Self::Processors,
+        Self::Scheduler,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Deque => "deque",
             Self::EventQueue => "event-queue",
             Self::Injector => "injector",
+            Self::Parker => "parker",
+            Self::ProcessState => "process-state",
+            Self::Processors => "processors",
+            Self::Scheduler => "scheduler",
         }
     }
 
@@ -31,6 +51,10 @@ impl Group {
             Self::Deque => deque::scenarios(effort),
             Self::EventQueue => event_queue::scenarios(effort),
             Self::Injector => injector::scenarios(effort),
+            Self::Parker => parker::scenarios(effort),
+            Self::ProcessState => process_state::scenarios(effort),
+            Self::Processors => processors::scenarios(effort),
+            Self::Scheduler => scheduler::scenarios(effort),
         }
     }
 }

@@ -75,6 +75,16 @@ impl Scenario {
         self.name
     }
 
+    /// Only the contenders whose name contains `wanted`.
+    pub(crate) fn keep(&mut self, wanted: &str) {
+        self.contenders
+            .retain(|contender| contender.name.contains(wanted));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.contenders.is_empty()
+    }
+
     /// `round` does the work once and returns its figure.
     pub(crate) fn contender(
         mut self,

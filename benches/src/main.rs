@@ -3,10 +3,13 @@
 //! A group holds scenarios, a scenario holds contenders that do the same work. docs/performance.md says how to read
 //! the figures, and what a published one must name.
 
+mod floor;
 mod groups;
 mod harness;
 mod machine;
 mod report;
+mod rivals;
+mod total;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +34,10 @@ struct Arguments {
     /// Only scenarios whose name contains this.
     #[arg(long)]
     scenario: Option<String>,
+
+    /// Only contenders whose name contains this: for a profiler, not to compare.
+    #[arg(long)]
+    contender: Option<String>,
 
     /// How many rounds are measured, one more is discarded.
     #[arg(long)]
@@ -59,9 +66,10 @@ fn main() -> ExitCode {
         if !arguments.group.is_empty() && !arguments.group.contains(&group) {
             continue;
         }
-        for scenario in group.scenarios(effort) {
+        for mut scenario in group.scenarios(effort) {
             let wanted = arguments.scenario.as_deref().unwrap_or_default();
-            if scenario.name().contains(wanted) {
+            scenario.keep(arguments.contender.as_deref().unwrap_or_default());
+            if scenario.name().contains(wanted) && !scenario.is_empty() {
                 let measured = scenario.measure(effort.rounds, arguments.seed);
                 println!("{}", report.add(group.name(), &measured));
             }

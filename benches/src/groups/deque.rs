@@ -3,11 +3,11 @@
 //! All contenders are LIFO for their owner and hold words; none of them has to grow after the first round.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use filch_deque as filch;
 
+use crate::floor::uncontended_rmws;
 use crate::harness::{Effort, Scenario, per_operation, time};
 
 /// How many items a filled deque holds.
@@ -121,12 +121,12 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-deque", depth_one::<Filch>(single))
             .contender("crossbeam-deque LIFO", depth_one::<Crossbeam>(single))
             .contender("st3 LIFO", depth_one::<St3>(single))
-            .floor("one uncontended RMW", one_rmw(single)),
+            .floor("one uncontended RMW", uncontended_rmws(1, single)),
         Scenario::new("256 pushes, 256 pops", "ns per push and pop")
             .contender("filch-deque", burst::<Filch>(bursts))
             .contender("crossbeam-deque LIFO", burst::<Crossbeam>(bursts))
             .contender("st3 LIFO", burst::<St3>(bursts))
-            .floor("one uncontended RMW", one_rmw(single)),
+            .floor("one uncontended RMW", uncontended_rmws(1, single)),
         Scenario::new("steal half of 256", "ns per item stolen")
             .contender("filch-deque", steal::<Filch>(steals))
             .contender("crossbeam-deque LIFO", steal::<Crossbeam>(steals))
@@ -181,18 +181,6 @@ fn steal<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
             }
         }
         per_operation(elapsed, repetitions * (VICTIMS * FILL / 2) as u64)
-    }
-}
-
-fn one_rmw(operations: u64) -> impl FnMut() -> f64 {
-    let word = AtomicU64::new(0);
-    move || {
-        let elapsed = time(|| {
-            for _ in 0..operations {
-                black_box(word.fetch_add(1, Ordering::AcqRel));
-            }
-        });
-        per_operation(elapsed, operations)
     }
 }
 

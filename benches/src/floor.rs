@@ -1,0 +1,21 @@
+//! What the machine asks for the least that such work needs.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::harness::{per_operation, time};
+
+/// `rmws` read-modify-writes an operation, on a word that nobody else touches.
+pub(crate) fn uncontended_rmws(rmws: u32, operations: u64) -> impl FnMut() -> f64 {
+    let word = AtomicU64::new(0);
+    move || {
+        let elapsed = time(|| {
+            for _ in 0..operations {
+                for _ in 0..rmws {
+                    black_box(word.fetch_add(1, Ordering::AcqRel));
+                }
+            }
+        });
+        per_operation(elapsed, operations)
+    }
+}

@@ -1,0 +1,31 @@
+//! The life of a process between two messages. Nobody else has such a word: there is only the floor to compare with.
+
+use std::hint::black_box;
+
+use filch_process_state::{ProcessState, Reason, Release, Wake};
+
+use crate::floor::uncontended_rmws;
+use crate::harness::{Effort, Scenario, per_operation, time};
+
+pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let turns = effort.operations(2_000_000);
+    vec![
+        Scenario::new("start + idle + wake, one thread", "ns per turn")
+            .contender("filch-process-state", turn(turns))
+            .floor("three uncontended RMWs", uncontended_rmws(3, turns)),
+    ]
+}
+
+fn turn(turns: u64) -> impl FnMut() -> f64 {
+    let state = ProcessState::new_ready();
+    move || {
+        let elapsed = time(|| {
+            for _ in 0..turns {
+                assert_eq!(black_box(state.start()), Ok(()));
+                assert_eq!(black_box(state.idle()), Ok(Release::Waits));
+                assert_eq!(black_box(state.wake(Reason::Message)), Wake::Enqueue);
+            }
+        });
+        per_operation(elapsed, turns)
+    }
+}

@@ -1,0 +1,290 @@
+//! Pools of threads that run tasks: tasks that come from outside, and tasks that make tasks.
+//!
+//! Every pool has [`WORKERS`] threads and lives as long as its scenario; while another one has its turn it sleeps.
+
+use std::cell::LazyCell;
+use std::sync::Arc;
+
+use async_executor::Executor;
+use filch_processors::{Config, Machines, Processors, Runner};
+
+use crate::harness::{Effort, Scenario, per_operation, time};
+use crate::rivals::{ExecutorThreads, WORKERS, rayon_pool, tokio_runtime};
+use crate::total::{Total, sum_to};
+
+/// Tasks that are injected before anybody waits for them.
+const WAVE: u64 = 100_000;
+
+/// How many generations of tasks descend from the root of a tree, each twice as many as the one before.
+const DEPTH: u32 = 14;
+
+/// What tasks add to. One for all pools: only one has its turn.
+static TOTAL: Total = Total::new();
+
+/// What the scenarios need from a pool.
+trait Pool: 'static {
+    fn new() -> Self;
+    /// A task that adds `number` to the total.
+    fn spawn(&self, number: u64);
+    /// A task that makes two of one less `depth`, which do the same; those of depth 0 add 1 to the total.
+    fn grow(&self, depth: u32);
+}
+
+/// Ours, for tasks of type `T`.
+struct Filch<T: Send + 'static> {
+    pool: Arc<Processors<T>>,
+    machines: Option<Machines>,
+}
+
+/// How ours runs a task: some need the pool, to spawn others.
+struct Run<T> {
+    pool: Arc<Processors<T>>,
+}
+
+impl<T: Send + 'static> Filch<T>
+where
+    Run<T>: Runner<T>,
+{
+    fn start() -> Self {
+        let config = Config::default().processors(WORKERS);
+        let pool = Processors::new(config).expect("a few are possible");
+        let runner = Arc::new(Run {
+            pool: Arc::clone(&pool),
+        });
+        let machines = Processors::start(&pool, runner).expect("the system gives threads");
+        Self {
+            pool,
+            machines: Some(machines),
+        }
+    }
+}
+
+impl<T: Send + 'static> Drop for Filch<T> {
+    fn drop(&mut self) {
+        self.pool.stop();
+        if let Some(machines) = self.machines.take() {
+            machines.join();
+        }
+    }
+}
+
+/// A task of a type of one's own, as a scheduler would have: the queues hold the task itself.
+enum Task {
+    Add(u64),
+    Grow(u32),
+}
+
+impl Runner<Task> for Run<Task> {
+    type Scratch = ();
+
+    fn scratch(&self, _processor: usize) {}
+
+    fn run(&self, task: Task, (): &mut ()) {
+        match task {
+            Task::Add(number) => TOTAL.add(number),
+            Task::Grow(0) => TOTAL.add(1),
+            Task::Grow(depth) => {
+                for _ in 0..2 {
+                    self.pool.schedule(Task::Grow(depth - 1));
+                }
+            }
+        }
+    }
+}
+
+impl Pool for Filch<Task> {
+    fn new() -> Self {
+        Self::start()
+    }
+
+    fn spawn(&self, number: u64) {
+        self.pool.inject(Task::Add(number));
+    }
+
+    fn grow(&self, depth: u32) {
+        self.pool.inject(Task::Grow(depth));
+    }
+}
+
+/// A boxed closure, as the rivals' tasks are: an allocation for each.
+struct Closure(Box<Work>);
+
+type Work = dyn FnOnce(&Processors<Closure>) + Send;
+
+impl Runner<Closure> for Run<Closure> {
+    type Scratch = ();
+
+    fn scratch(&self, _processor: usize) {}
+
+    fn run(&self, Closure(work): Closure, (): &mut ()) {
+        work(&self.pool);
+    }
+}
+
+impl Pool for Filch<Closure> {
+    fn new() -> Self {
+        Self::start()
+    }
+
+    fn spawn(&self, number: u64) {
+        let work = move |_: &_| TOTAL.add(number);
+        self.pool.inject(Closure(Box::new(work)));
+    }
+
+    fn grow(&self, depth: u32) {
+        let work = move |pool: &_| grow_boxed(pool, depth);
+        self.pool.inject(Closure(Box::new(work)));
+    }
+}
+
+fn grow_boxed(pool: &Processors<Closure>, depth: u32) {
+    match depth.checked_sub(1) {
+        None => TOTAL.add(1),
+        Some(less) => {
+            for _ in 0..2 {
+                let work = move |pool: &_| grow_boxed(pool, less);
+                pool.schedule(Closure(Box::new(work)));
+            }
+        }
+    }
+}
+
+impl Pool for rayon::ThreadPool {
+    fn new() -> Self {
+        rayon_pool()
+    }
+
+    fn spawn(&self, number: u64) {
+        self.spawn(move || TOTAL.add(number));
+    }
+
+    fn grow(&self, depth: u32) {
+        self.spawn(move || rayon::scope(|scope| grow_scoped(scope, depth)));
+    }
+}
+
+fn grow_scoped(scope: &rayon::Scope<'_>, depth: u32) {
+    match depth.checked_sub(1) {
+        None => TOTAL.add(1),
+        Some(less) => {
+            for _ in 0..2 {
+                scope.spawn(move |scope| grow_scoped(scope, less));
+            }
+        }
+    }
+}
+
+impl Pool for tokio::runtime::Runtime {
+    fn new() -> Self {
+        tokio_runtime()
+    }
+
+    fn spawn(&self, number: u64) {
+        drop(self.spawn(async move { TOTAL.add(number) }));
+    }
+
+    fn grow(&self, depth: u32) {
+        drop(self.spawn(async move { grow_tokio(depth) }));
+    }
+}
+
+fn grow_tokio(depth: u32) {
+    match depth.checked_sub(1) {
+        None => TOTAL.add(1),
+        Some(less) => {
+            for _ in 0..2 {
+                drop(tokio::spawn(async move { grow_tokio(less) }));
+            }
+        }
+    }
+}
+
+/// Static, so that its tasks can spawn without a count of references.
+static EXECUTOR: Executor<'static> = Executor::new();
+
+struct Async {
+    _threads: ExecutorThreads,
+}
+
+impl Pool for Async {
+    fn new() -> Self {
+        Self {
+            _threads: ExecutorThreads::start(&&EXECUTOR),
+        }
+    }
+
+    fn spawn(&self, number: u64) {
+        EXECUTOR.spawn(async move { TOTAL.add(number) }).detach();
+    }
+
+    fn grow(&self, depth: u32) {
+        EXECUTOR.spawn(async move { grow_async(depth) }).detach();
+    }
+}
+
+fn grow_async(depth: u32) {
+    match depth.checked_sub(1) {
+        None => TOTAL.add(1),
+        Some(less) => {
+            for _ in 0..2 {
+                EXECUTOR.spawn(async move { grow_async(less) }).detach();
+            }
+        }
+    }
+}
+
+type Plain = Filch<Task>;
+type Boxed = Filch<Closure>;
+type Rayon = rayon::ThreadPool;
+type Tokio = tokio::runtime::Runtime;
+
+pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let waves = effort.operations(8);
+    let trees = effort.operations(64);
+    vec![
+        Scenario::new("inject 100k, wait for all", "ns per task")
+            .contender("filch-processors", inject::<Plain>(waves))
+            .contender("filch-processors, boxed", inject::<Boxed>(waves))
+            .contender("rayon", inject::<Rayon>(waves))
+            .contender("tokio", inject::<Tokio>(waves))
+            .contender("async-executor", inject::<Async>(waves)),
+        Scenario::new("tree of 2^14 leaves", "ns per leaf")
+            .contender("filch-processors", tree::<Plain>(trees))
+            .contender("filch-processors, boxed", tree::<Boxed>(trees))
+            .contender("rayon", tree::<Rayon>(trees))
+            .contender("tokio", tree::<Tokio>(trees))
+            .contender("async-executor", tree::<Async>(trees)),
+    ]
+}
+
+fn inject<P: Pool>(waves: u64) -> impl FnMut() -> f64 {
+    let pool = LazyCell::new(P::new);
+    move || {
+        let pool = &*pool;
+        let elapsed = time(|| {
+            for _ in 0..waves {
+                TOTAL.expect(sum_to(WAVE));
+                for number in 1..=WAVE {
+                    pool.spawn(number);
+                }
+                TOTAL.wait();
+            }
+        });
+        per_operation(elapsed, waves * WAVE)
+    }
+}
+
+fn tree<P: Pool>(trees: u64) -> impl FnMut() -> f64 {
+    let pool = LazyCell::new(P::new);
+    move || {
+        let pool = &*pool;
+        let elapsed = time(|| {
+            for _ in 0..trees {
+                TOTAL.expect(1 << DEPTH);
+                pool.grow(DEPTH);
+                TOTAL.wait();
+            }
+        });
+        per_operation(elapsed, trees << DEPTH)
+    }
+}

@@ -1,0 +1,254 @@
+//! The scenarios' needs, met by ours and by the rivals.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_executor::Executor;
+use filch_scheduler::{
+    Context, Event, Events, Handle, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+};
+use futures_lite::future::block_on;
+use tokio::sync::mpsc;
+
+use super::{Actors, Spawner};
+use crate::rivals::{ExecutorThreads, WORKERS, rayon_pool, tokio_runtime};
+
+/// Numbers, nothing but numbers.
+pub(super) enum Numbers {}
+
+impl Protocol for Numbers {
+    type Input = u64;
+    type Message = u64;
+    type Command = ();
+    type Reply = ();
+    type Output = u64;
+    type Error = String;
+}
+
+pub(super) type Filch = Scheduler<Numbers>;
+
+fn filch() -> Filch {
+    let scheduler = Scheduler::builder().workers(WORKERS).build();
+    scheduler.expect("the system gives threads")
+}
+
+/// Ends in its first step.
+#[derive(Default)]
+struct Short {
+    number: u64,
+}
+
+impl Process<Numbers> for Short {
+    fn init(
+        &mut self,
+        _context: &Context<'_, Numbers>,
+        _method: &str,
+        number: u64,
+    ) -> Result<(), InitError<Numbers>> {
+        self.number = number;
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _context: &Context<'_, Numbers>,
+        _events: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        out.done(self.number);
+        Ok(())
+    }
+}
+
+impl Spawner for Filch {
+    fn new() -> Self {
+        filch()
+    }
+
+    fn spawn_all(&self, count: u64) -> u64 {
+        let submit = |number| {
+            let submitted = self.submit(Short::default(), "run", number);
+            submitted.unwrap_or_else(|error| panic!("{error}"))
+        };
+        let processes: Vec<_> = (1..=count).map(submit).collect();
+        let outputs = processes.into_iter().map(|process| {
+            let joined = process.join();
+            joined.unwrap_or_else(|error| panic!("{error}"))
+        });
+        outputs.sum()
+    }
+}
+
+/// Calls `behaviour` with each message, until it is cancelled.
+struct Actor<F> {
+    behaviour: F,
+}
+
+impl<F: FnMut(u64) + Send> Process<Numbers> for Actor<F> {
+    fn init(
+        &mut self,
+        _context: &Context<'_, Numbers>,
+        _method: &str,
+        _input: u64,
+    ) -> Result<(), InitError<Numbers>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _context: &Context<'_, Numbers>,
+        events: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        for event in events {
+            match event {
+                Event::Message(message) => (self.behaviour)(message),
+                Event::Cancel => out.done(0),
+                Event::Completed { .. } => unreachable!("it yields no commands"),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Actors for Filch {
+    type Address = (Handle<Numbers>, Pid);
+
+    fn new() -> Self {
+        filch()
+    }
+
+    fn actor(&self, behaviour: impl FnMut(u64) + Send + 'static) -> Self::Address {
+        let process = self.submit(Actor { behaviour }, "run", 0);
+        let process = process.unwrap_or_else(|error| panic!("{error}"));
+        (self.handle(), process.pid())
+    }
+
+    fn send((scheduler, to): &Self::Address, message: u64) {
+        let sent = scheduler.send(*to, message);
+        sent.expect("the actor lives");
+    }
+}
+
+pub(super) type Tokio = tokio::runtime::Runtime;
+
+impl Spawner for Tokio {
+    fn new() -> Self {
+        tokio_runtime()
+    }
+
+    fn spawn_all(&self, count: u64) -> u64 {
+        let spawn = |number| self.spawn(async move { black_box(number) });
+        let tasks: Vec<_> = (1..=count).map(spawn).collect();
+        self.block_on(async {
+            let mut sum = 0;
+            for task in tasks {
+                sum += task.await.expect("it does not panic");
+            }
+            sum
+        })
+    }
+}
+
+impl Actors for Tokio {
+    type Address = mpsc::UnboundedSender<u64>;
+
+    fn new() -> Self {
+        tokio_runtime()
+    }
+
+    fn actor(&self, mut behaviour: impl FnMut(u64) + Send + 'static) -> Self::Address {
+        let (address, mut mailbox) = mpsc::unbounded_channel();
+        drop(self.spawn(async move {
+            while let Some(message) = mailbox.recv().await {
+                behaviour(message);
+            }
+        }));
+        address
+    }
+
+    fn send(to: &Self::Address, message: u64) {
+        to.send(message).expect("the actor lives");
+    }
+}
+
+/// async-executor, with the channel of the same house.
+pub(super) struct Async {
+    // Dropped after its threads, and with it the tasks that are left.
+    _threads: ExecutorThreads,
+    executor: Arc<Executor<'static>>,
+}
+
+impl Async {
+    fn start() -> Self {
+        let executor = Arc::new(Executor::new());
+        Self {
+            _threads: ExecutorThreads::start(&executor),
+            executor,
+        }
+    }
+}
+
+impl Spawner for Async {
+    fn new() -> Self {
+        Self::start()
+    }
+
+    fn spawn_all(&self, count: u64) -> u64 {
+        let spawn = |number| self.executor.spawn(async move { black_box(number) });
+        let tasks: Vec<_> = (1..=count).map(spawn).collect();
+        block_on(async {
+            let mut sum = 0;
+            for task in tasks {
+                sum += task.await;
+            }
+            sum
+        })
+    }
+}
+
+impl Actors for Async {
+    type Address = async_channel::Sender<u64>;
+
+    fn new() -> Self {
+        Self::start()
+    }
+
+    fn actor(&self, mut behaviour: impl FnMut(u64) + Send + 'static) -> Self::Address {
+        let (address, mailbox) = async_channel::unbounded();
+        let task = async move {
+            while let Ok(message) = mailbox.recv().await {
+                behaviour(message);
+            }
+        };
+        self.executor.spawn(task).detach();
+        address
+    }
+
+    fn send(to: &Self::Address, message: u64) {
+        to.try_send(message).expect("the actor lives");
+    }
+}
+
+pub(super) type Rayon = rayon::ThreadPool;
+
+impl Spawner for Rayon {
+    fn new() -> Self {
+        rayon_pool()
+    }
+
+    /// In a scope, whose tasks return nothing: they add to the sum themselves.
+    fn spawn_all(&self, count: u64) -> u64 {
+        let sum = AtomicU64::new(0);
+        self.in_place_scope(|scope| {
+            for number in 1..=count {
+                let sum = &sum;
+                scope.spawn(move |_| {
+                    sum.fetch_add(number, Ordering::Relaxed);
+                });
+            }
+        });
+        sum.into_inner()
+    }
+}

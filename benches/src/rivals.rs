@@ -1,0 +1,61 @@
+//! The runtimes that the pools are compared with, set up alike: as many threads each, and nothing else turned on.
+
+use std::ops::Deref;
+use std::thread::{self, JoinHandle};
+
+use async_executor::Executor;
+use futures_lite::future::block_on;
+
+/// Threads of every pool, ours and theirs.
+pub(crate) const WORKERS: usize = 2;
+
+pub(crate) fn tokio_runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .build()
+        .expect("the system gives threads")
+}
+
+pub(crate) fn rayon_pool() -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(WORKERS)
+        .build()
+        .expect("the system gives threads")
+}
+
+/// Threads that run an executor, which has none of its own, until this is dropped.
+pub(crate) struct ExecutorThreads {
+    /// Never sent on: the threads leave when it is closed.
+    stop: async_channel::Sender<()>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl ExecutorThreads {
+    pub(crate) fn start<E>(executor: &E) -> Self
+    where
+        E: Deref<Target = Executor<'static>> + Clone + Send + 'static,
+    {
+        let (stop, stopped) = async_channel::bounded(1);
+        let thread = |_| {
+            let executor = executor.clone();
+            let stopped = stopped.clone();
+            thread::spawn(move || {
+                let closed = block_on(executor.run(stopped.recv()));
+                assert!(closed.is_err());
+            })
+        };
+        Self {
+            stop,
+            threads: (0..WORKERS).map(thread).collect(),
+        }
+    }
+}
+
+impl Drop for ExecutorThreads {
+    fn drop(&mut self) {
+        self.stop.close();
+        for thread in self.threads.drain(..) {
+            thread.join().expect("a contender panicked");
+        }
+    }
+}
