@@ -1,5 +1,5 @@
 use std::fmt;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use filch_sync::Arc;
 
@@ -10,41 +10,53 @@ pub(crate) type Exit<P> = Result<<P as Protocol>::Output, ProcessError<P>>;
 
 /// Where the worker that ends a process leaves its exit, for whoever joins it.
 pub(crate) struct ExitCell<P: Protocol> {
-    exit: Mutex<Option<Exit<P>>>,
+    state: Mutex<Joining<P>>,
     ended: Condvar,
+}
+
+enum Joining<P: Protocol> {
+    /// The process lives, and nobody sleeps until it does not: its end needs no system call.
+    Unawaited,
+    /// A thread sleeps in `wait`: one at most, since `join` consumes the handle.
+    Awaited,
+    Ended(Exit<P>),
 }
 
 impl<P: Protocol> ExitCell<P> {
     pub(crate) fn new() -> Self {
         Self {
-            exit: Mutex::new(None),
+            state: Mutex::new(Joining::Unawaited),
             ended: Condvar::new(),
         }
     }
 
     pub(crate) fn set(&self, exit: Exit<P>) {
-        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
-        self.ended.notify_all();
+        let before = std::mem::replace(&mut *self.lock(), Joining::Ended(exit));
+        if matches!(before, Joining::Awaited) {
+            // std's condition variable makes a system call whether or not anybody waits.
+            self.ended.notify_one();
+        }
     }
 
     fn wait(&self) -> Exit<P> {
-        let mut exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
         loop {
-            if let Some(exit) = exit.take() {
+            if let Joining::Ended(exit) = std::mem::replace(&mut *state, Joining::Awaited) {
                 return exit;
             }
-            exit = self
+            state = self
                 .ended
-                .wait(exit)
+                .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     fn is_set(&self) -> bool {
-        self.exit
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_some()
+        matches!(*self.lock(), Joining::Ended(_))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Joining<P>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
