@@ -13,9 +13,10 @@ mod crossing;
 mod outcomes;
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 pub use crossing::Crossing;
@@ -84,7 +85,7 @@ impl Bound {
         let bound = self
             .preemptions
             .map_or_else(|| "none".to_owned(), |bound| bound.to_string());
-        let test = std::thread::current().name().unwrap_or("?").to_owned();
+        let test = thread::current().name().unwrap_or("?").to_owned();
         // `cargo xtask loom` reads these lines: keep the field order.
         println!(
             "model\t{test}\t{verdict}\t{bound}\t{executions}\t{:.2}\t{claim}",
@@ -96,17 +97,12 @@ impl Bound {
 /// Explores `model` up to `bound`; panics if an execution fails, or if too few were explored to mean anything.
 pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
     let bound = bound.or_as_asked();
-    let executions = Arc::new(AtomicU64::new(0));
-    let started = Instant::now();
-    bound.builder().check({
-        let executions = Arc::clone(&executions);
-        move || {
-            executions.fetch_add(1, Ordering::Relaxed);
-            model();
-        }
-    });
-    let executions = executions.load(Ordering::Relaxed);
-    bound.report("holds", claim, executions, started.elapsed());
+    let explored = explore(bound, model);
+    let executions = explored.executions;
+    if let Err(panic) = explored.verdict {
+        resume_unwind(panic);
+    }
+    bound.report("holds", claim, executions, explored.elapsed);
     assert!(
         executions > 1,
         "one execution only: the model has no race in it"
@@ -121,8 +117,32 @@ pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static
 /// Explores a deliberately broken `model` up to `bound`, and panics unless the checker catches it.
 ///
 /// `symptom` is a part of the message that the failing execution panics with, so that the bug is caught for the
-/// reason that its author gives, and not because the model itself is broken.
+/// reason that its author gives, and not because the model itself is broken. A sound twin of the model, explored by
+/// [`check`], says the rest. How many executions it takes is reported and not judged: of `bound`, only the preemptions
+/// count here.
 pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
+    let explored = explore(bound, model);
+    let executions = explored.executions;
+    let Err(panic) = explored.verdict else {
+        panic!("{executions} executions and the known bug was not caught: {claim}");
+    };
+    let message = panic_message(panic.as_ref());
+    assert!(
+        message.contains(symptom),
+        "caught, but not by its symptom: expected `{symptom}`, the execution failed with `{message}`",
+    );
+    bound.report("caught", claim, executions, explored.elapsed);
+}
+
+/// How far a search got, and what ended it.
+struct Explored {
+    executions: u64,
+    elapsed: Duration,
+    verdict: thread::Result<()>,
+}
+
+fn explore(bound: Bound, model: impl Fn() + Send + Sync + 'static) -> Explored {
+    // std's counter, not loom's: it outlives the executions and must not add schedule points to them.
     let executions = Arc::new(AtomicU64::new(0));
     let started = Instant::now();
     let verdict = catch_unwind(AssertUnwindSafe(|| {
@@ -134,16 +154,11 @@ pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send 
             }
         });
     }));
-    let executions = executions.load(Ordering::Relaxed);
-    let Err(panic) = verdict else {
-        panic!("{executions} executions and the known bug was not caught: {claim}");
-    };
-    let message = panic_message(panic.as_ref());
-    assert!(
-        message.contains(symptom),
-        "caught, but not by its symptom: expected `{symptom}`, the execution failed with `{message}`",
-    );
-    bound.report("caught", claim, executions, started.elapsed());
+    Explored {
+        executions: executions.load(Ordering::Relaxed),
+        elapsed: started.elapsed(),
+        verdict,
+    }
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
