@@ -49,8 +49,14 @@ impl Bound {
         }
     }
 
-    /// What `cargo xtask loom --bound N` or `--full` asks for instead, if anything.
+    /// What `cargo xtask loom --bound N` or `--full`, or `cargo xtask orderings`, asks for instead, if anything.
     fn or_as_asked(self) -> Self {
+        if std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some() {
+            return Self {
+                at_least: 2,
+                ..self
+            };
+        }
         match std::env::var("FILCH_LOOM_BOUND").ok().as_deref() {
             None | Some("") => self,
             Some("full") => Self {

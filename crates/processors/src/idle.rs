@@ -110,7 +110,7 @@ impl Idle {
     /// relied on it.
     #[must_use]
     pub fn stop_searching(&self) -> bool {
-        // ORDERING: Release, partner of the Acquire in `go_idle`: if another one still searches and gives up after this, its
+        // ORDERING: Release, partner of the fence in `go_idle`: if another one still searches and gives up after this, its
         // second look sees what we moved into our own deque. If we are the last one, the fence in `processor_to_wake`
         // follows.
         Word::unpack(self.word.fetch_sub(SEARCHING, Ordering::Release)).searching == 1
@@ -129,20 +129,21 @@ impl Idle {
                 searching: word.searching - u16::from(searching),
                 top: processor as u16 + 1,
             };
-            // ORDERING: AcqRel on success. Release, partner of the Acquire in `processor_to_wake`: whoever pops us reads our
-            // `below`; being an RMW, it also continues the release sequences of the pushes beneath. Acquire, partner
-            // of the Release in `stop_searching`. Relaxed on failure: nothing is read through the word here.
+            // ORDERING: Release on success, partner of the Acquire in `processor_to_wake`: whoever pops us reads our `below`;
+            // being an RMW, it also continues the release sequences of the pushes beneath. Relaxed on failure: nothing
+            // is read through the word here.
             match self.word.compare_exchange_weak(
                 word.pack(),
                 idle.pack(),
-                Ordering::AcqRel,
+                Ordering::Release,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => break,
                 Err(now) => word = Word::unpack(now),
             }
         }
-        // ORDERING: the fence's partner is the one in `processor_to_wake`: see there.
+        // ORDERING: the fence's partner is the one in `processor_to_wake`: see there. After the exchange it also acquires
+        // what `stop_searching` released.
         fence(Ordering::SeqCst);
     }
 

@@ -70,7 +70,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// Builds the models, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
-    let mut models = build::models(&Tree::here("loom"))?;
+    let mut models = build::models(&Tree::here("loom"), &[])?;
     if let Some(filter) = &options.filter {
         models.retain(|model| model.full_name().contains(filter));
         if models.is_empty() {
@@ -90,18 +90,15 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Runs models of `tree` until one fails, and returns its name: those in files named after `package`, or all if
-/// no file is.
-///
-/// Known bugs are left out: they hold copies of the code, not the code.
-pub(crate) fn first_failure(tree: &Tree, package: &str, limit: u64) -> Result<Option<String>> {
-    let mut models = build::models(tree)?;
-    models.retain(|model| !model.is_about_the_harness() && !model.file.starts_with("known_bugs"));
-    if models.iter().any(|model| model.file.starts_with(package)) {
-        models.retain(|model| model.file.starts_with(package));
-    }
-    for model in &models {
-        let outcome = run_one(model, "", Duration::from_secs(limit))?;
+/// Runs the models in these files of `tree` until one fails, and returns its name. Fewer executions than a model's author
+/// saw are no failure here: a weaker ordering may change their number and nothing else.
+pub(crate) fn first_failure(tree: &Tree, files: &[&str], limit: u64) -> Result<Option<String>> {
+    for model in &build::models(tree, files)? {
+        let outcome = run_one(
+            model,
+            ("FILCH_LOOM_ANY_COUNT", "1"),
+            Duration::from_secs(limit),
+        )?;
         if outcome.failure.is_some() {
             return Ok(Some(model.full_name()));
         }
@@ -119,7 +116,7 @@ fn run_all<'m>(models: &'m [Model], options: &Options) -> Result<Vec<Outcome<'m>
     let work = || {
         let mut outcomes = Vec::new();
         while let Some((index, model)) = next() {
-            outcomes.push((index, run_one(model, &bound, limit)?));
+            outcomes.push((index, run_one(model, ("FILCH_LOOM_BOUND", &bound), limit)?));
         }
         Result::Ok(outcomes)
     };
@@ -135,11 +132,15 @@ fn run_all<'m>(models: &'m [Model], options: &Options) -> Result<Vec<Outcome<'m>
     Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
 }
 
-fn run_one<'m>(model: &'m Model, bound: &str, limit: Duration) -> Result<Outcome<'m>> {
+fn run_one<'m>(
+    model: &'m Model,
+    environment: (&str, &str),
+    limit: Duration,
+) -> Result<Outcome<'m>> {
     let mut command = Command::new(&model.program);
     command
         .args(["--exact", &model.test, "--nocapture", "--test-threads=1"])
-        .env("FILCH_LOOM_BOUND", bound)
+        .env(environment.0, environment.1)
         .current_dir(root().join("loom-tests"));
     // Either of these would end a search early and call it a success.
     command

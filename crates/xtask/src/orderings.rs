@@ -47,15 +47,15 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     }
     let copy = copy_tree()?;
     let (mut killed, mut explained, mut survived) = (0_u64, 0_u64, 0_u64);
-    let mut sound = String::new();
+    let mut sound: &[&str] = &[];
     for mutant in &mutants {
-        let package = mutant.package_name();
-        if package != sound {
+        let models = models_about(&mutant.file).unwrap_or_default();
+        if models != sound {
             // Otherwise every mutant would seem killed.
-            if let Some(model) = loom::first_failure(&copy, &package, options.limit)? {
+            if let Some(model) = loom::first_failure(&copy, models, options.limit)? {
                 return Err(format!("{model} fails without any mutant").into());
             }
-            sound = package;
+            sound = models;
         }
         let started = Instant::now();
         let verdict = match killer(mutant, &copy, options.limit)? {
@@ -81,15 +81,32 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(Tally::of(survived == 0).exit_code())
 }
 
-/// All mutants of the library crates' shipped code.
+/// Which model programs are about which sources. What is not here has no model, so that every mutant would survive: the
+/// threads of the processors and the scheduler, whose words are models' subjects and whose composition is not yet.
+const MODELS: &[(&str, &[&str])] = &[
+    ("crates/deque/src", &["deque", "deque_memory"]),
+    ("crates/event-queue/src", &["event_queue"]),
+    ("crates/injector/src", &["injector"]),
+    ("crates/parker/src", &["parker"]),
+    ("crates/process-state/src", &["process_state"]),
+    ("crates/processors/src/idle.rs", &["sleep_wake"]),
+    ("crates/slab/src/tenancy.rs", &["tenancy"]),
+    ("crates/slab/src", &["slab"]),
+];
+
+fn models_about(file: &Path) -> Option<&'static [&'static str]> {
+    MODELS
+        .iter()
+        .find(|(sources, _)| file.starts_with(sources))
+        .map(|(_, models)| *models)
+}
+
+/// All mutants of shipped code that has models.
 fn mutants(filter: &str) -> Result<Vec<Mutant>> {
     let mut mutants = Vec::new();
     for file in files_below(&["crates"], "rs")? {
         let path = file.to_string_lossy();
-        let is_shipped = path.contains("/src/")
-            && !file.starts_with("crates/xtask")
-            && !file.starts_with("crates/sync");
-        if is_shipped && path.contains(filter) {
+        if models_about(&file).is_some() && path.contains(filter) {
             let text = fs::read_to_string(root().join(&file))?;
             mutants.extend(mutant::of(&file, &text));
         }
@@ -102,7 +119,8 @@ fn killer(mutant: &Mutant, copy: &Tree, limit: u64) -> Result<Option<String>> {
     let original = fs::read_to_string(root().join(&mutant.file))?;
     let place = copy.root.join(&mutant.file);
     fs::write(&place, mutant.apply(&original))?;
-    let killer = loom::first_failure(copy, &mutant.package_name(), limit);
+    let models = models_about(&mutant.file).unwrap_or_default();
+    let killer = loom::first_failure(copy, models, limit);
     fs::write(&place, original)?;
     killer
 }

@@ -28,10 +28,10 @@ impl Model {
     }
 }
 
-/// Builds `loom-tests` with `--cfg loom`, and lists its tests, ordered by file.
-pub(super) fn models(tree: &Tree) -> Result<Vec<Model>> {
+/// Builds `loom-tests` with `--cfg loom`, all of it or only these files, and lists its tests, ordered by file.
+pub(super) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Model>> {
     let mut models = Vec::new();
-    for (file, program) in test_programs(tree)? {
+    for (file, program) in test_programs(tree, files)? {
         let listing = Command::new(&program)
             .args(["--list", "--format", "terse"])
             .output()?;
@@ -52,8 +52,11 @@ pub(super) fn models(tree: &Tree) -> Result<Vec<Model>> {
 }
 
 /// The file name and the path of each test program of `loom-tests`, sorted.
-fn test_programs(tree: &Tree) -> Result<Vec<(String, PathBuf)>> {
+fn test_programs(tree: &Tree, files: &[&str]) -> Result<Vec<(String, PathBuf)>> {
     let mut command = tree.cargo_with_cfg("loom");
     command.args(["test", "--package", "loom-tests", "--profile", "loom"]);
+    for file in files {
+        command.args(["--test", file]);
+    }
     programs::build(&mut command)
 }

@@ -90,14 +90,6 @@ impl Mutant {
         }
         mutated
     }
-
-    /// `event_queue`, as the files of its models begin.
-    pub(super) fn package_name(&self) -> String {
-        let directory = self.file.components().nth(1);
-        directory.map_or(String::new(), |name| {
-            name.as_os_str().to_string_lossy().replace('-', "_")
-        })
-    }
 }
 
 impl fmt::Display for Mutant {
@@ -145,6 +137,5 @@ y.load(Ordering::Relaxed);\n";
                 .contains("x.swap(1, Ordering::Acquire); //")
         );
         assert!(!mutants[2].apply(TEXT).contains("fence"));
-        assert_eq!(mutants[0].package_name(), "deque");
     }
 }
