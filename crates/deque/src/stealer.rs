@@ -2,7 +2,11 @@ use core::fmt;
 
 use filch_sync::Arc;
 
+use alloc::vec::Vec;
+
+use crate::claim::Claim;
 use crate::deque::Deque;
+use crate::policy::Policy;
 use crate::{Steal, Worker};
 
 /// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.
@@ -35,7 +39,7 @@ impl<T> Stealer<T> {
     /// ```
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        let offer = match self.deque.observe() {
+        let offer = match self.deque.seek() {
             Steal::Success(offer) => offer,
             Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
@@ -77,31 +81,74 @@ impl<T> Stealer<T> {
     /// assert_eq!(own.stealer().steal(), Steal::Success(1));
     /// assert_eq!(own.pop(), Some(3));
     /// ```
-    pub fn steal_half_into(&self, into: &Worker<T>, limit: usize) -> Steal<T> {
+    pub fn steal_half_into<P: Policy>(&self, into: &Worker<T, P>, limit: usize) -> Steal<T> {
+        let limit = if into.owns(&self.deque) {
+            limit.min(1)
+        } else {
+            limit
+        };
+        self.claim_half(limit, into.room() as usize, |count| into.make_room(count))
+            .map(|(oldest, others)| {
+                into.receive(others);
+                oldest
+            })
+    }
+
+    /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap. Returns the oldest
+    /// and appends the others to `into`, oldest first.
+    ///
+    /// For a thief whose own queue is not a deque of this crate. `into` grows, if it has to, before anything is taken.
+    ///
+    /// # Panics
+    ///
+    /// If `limit` is zero, and where [`Vec::reserve`] does; nothing was taken then.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let worker: Worker<_> = (0..8).collect();
+    /// let mut loot = Vec::new();
+    /// assert_eq!(worker.stealer().steal_half_into_vec(&mut loot, 16), Steal::Success(0));
+    /// assert_eq!(loot, [1, 2, 3]);
+    /// ```
+    pub fn steal_half_into_vec(&self, into: &mut Vec<T>, limit: usize) -> Steal<T> {
+        let room = into.capacity() - into.len();
+        self.claim_half(limit, room, |count| into.reserve(count as usize))
+            .map(|(oldest, others)| {
+                // The room is there: nothing is allocated while the claim is open.
+                others.for_each(|item| into.push(item));
+                oldest
+            })
+    }
+
+    /// Claims the older half, at most `limit`. If there are more than `room` others than the oldest, `reserve` is told
+    /// their number before the claim: after it nothing may allocate or panic.
+    #[inline]
+    fn claim_half(
+        &self,
+        limit: usize,
+        room: usize,
+        reserve: impl FnOnce(u32),
+    ) -> Steal<(T, Claim<T>)> {
         assert!(limit > 0, "a thief that may take nothing");
-        if into.owns(&self.deque) {
-            return self.steal();
-        }
-        let offer = match self.deque.observe() {
+        let offer = match self.deque.seek() {
             Steal::Success(offer) => offer,
             Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
         };
         let half = offer.count().div_ceil(2);
         let count = u32::try_from(limit).map_or(half, |limit| half.min(limit));
-        // Before the claim, since after it nothing may allocate or panic. What an offer that was overtaken says about
-        // the count may be far off: do not allocate for it.
-        if into.room() < count - 1 {
+        let others = count - 1;
+        if room < others as usize {
+            // What an offer that was overtaken says about the count may be far off: do not allocate for it.
             if !self.deque.stands(&offer) {
                 return Steal::Retry;
             }
-            into.make_room(count - 1);
+            reserve(others);
         }
-        let Some((oldest, others)) = self.deque.claim(&offer, count) else {
-            return Steal::Retry;
-        };
-        into.receive(others);
-        Steal::Success(oldest)
+        self.deque
+            .claim(&offer, count)
+            .map_or(Steal::Retry, Steal::Success)
     }
 
     /// Whether there was no public item, as far as the calling thread could know. It may have changed since.
