@@ -71,7 +71,13 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             "ns per task",
             shared(slow_bursts, 500)
         ),
-        scenario!("fork pattern", "ns per fork", fork_pattern(forks)),
+        // Last in, first out only: who takes the oldest fork first holds them all at once.
+        Scenario::new("fork pattern", "ns per fork")
+            .contender("filch-deque strict", fork_pattern::<Strict>(forks))
+            .contender("filch-deque lazy", fork_pattern::<Lazy>(forks))
+            .contender("crossbeam-deque LIFO", fork_pattern::<CrossbeamLifo>(forks))
+            .contender("st3 LIFO", fork_pattern::<St3Lifo>(forks))
+            .contender("Mutex<VecDeque>", fork_pattern::<Locked>(forks)),
     ]
 }
 

@@ -1,4 +1,4 @@
-use core::fmt;
+use core::{fmt, hint};
 
 use filch_sync::Arc;
 
@@ -8,6 +8,9 @@ use crate::claim::Claim;
 use crate::deque::Deque;
 use crate::policy::Policy;
 use crate::{Steal, Worker};
+
+/// How many times a thief pauses after a lost race.
+const PAUSES: u32 = 64;
 
 /// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.
 ///
@@ -45,7 +48,7 @@ impl<T> Stealer<T> {
             Steal::Retry => return Steal::Retry,
         };
         let Some((item, others)) = self.deque.claim(&offer, 1) else {
-            return Steal::Retry;
+            return lost();
         };
         drop(others);
         Steal::Success(item)
@@ -148,7 +151,7 @@ impl<T> Stealer<T> {
         }
         self.deque
             .claim(&offer, count)
-            .map_or(Steal::Retry, Steal::Success)
+            .map_or_else(lost, Steal::Success)
     }
 
     /// Whether there was no public item, as far as the calling thread could know. It may have changed since.
@@ -158,6 +161,17 @@ impl<T> Stealer<T> {
     pub fn is_empty(&self) -> bool {
         self.deque.observe().is_empty()
     }
+}
+
+/// The answer to a claim that failed, after a pause.
+///
+/// Whoever came first is at work on the same cache lines: looking again at once would only take them away.
+#[cold]
+fn lost<T>() -> Steal<T> {
+    for _ in 0..PAUSES {
+        hint::spin_loop();
+    }
+    Steal::Retry
 }
 
 impl<T> Clone for Stealer<T> {
