@@ -1,22 +1,23 @@
+use alloc::vec::Vec;
 use core::{fmt, hint};
 
 use filch_sync::Arc;
-
-use alloc::vec::Vec;
 
 use crate::claim::Claim;
 use crate::deque::Deque;
 use crate::policy::Policy;
 use crate::{Steal, Worker};
 
-/// How many times a thief pauses after a lost race.
+/// How many times a thief pauses after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it takes 140 cycles. Fewer
+/// than 32 were no help to the owner; a thief that is woken has waited longer.
 const PAUSES: u32 = 64;
 
 /// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.
 ///
 /// Each call makes one attempt and never waits: it is wait-free, and [`Steal::Retry`] tells that the owner or another
 /// thief made progress instead (or that the owner was interrupted while it replaced its ring, which is the one way
-/// in which a thread that is not running can make others retry).
+/// in which a thread that is not running can make others retry). After a lost race it pauses, for a microsecond or so,
+/// before it says so: so a caller may try again, or elsewhere, at once.
 ///
 /// The deque's [`Worker`] may be gone: then there is nothing to steal.
 pub struct Stealer<T> {
@@ -165,10 +166,12 @@ impl<T> Stealer<T> {
 
 /// The answer to a claim that failed, after a pause.
 ///
-/// Whoever came first is at work on the same cache lines: looking again at once would only take them away.
+/// Whoever came first is at work on the same cache lines: looking again at once would only take them away, and slow down
+/// the owner by more than the thief could gain.
 #[cold]
 fn lost<T>() -> Steal<T> {
     for _ in 0..PAUSES {
+        // Not the model's: nothing is awaited here, and a model need not switch threads.
         hint::spin_loop();
     }
     Steal::Retry
