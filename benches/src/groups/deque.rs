@@ -1,14 +1,20 @@
-//! Work-stealing deques: the owner's two methods, and a thief's half.
+//! Work-stealing deques: the owner's two methods, a thief's half, and the two together.
 //!
-//! All contenders are LIFO for their owner and hold words; none of them has to grow after the first round.
+//! All contenders hold words, and none of them has to grow after the first round. The owners of those called FIFO take
+//! the oldest item, which is a different service; they are here for what it costs.
 
-use std::hint::black_box;
+mod contenders;
+
+use std::hint::{black_box, spin_loop};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use filch_deque as filch;
-
+use self::contenders::{
+    CrossbeamFifo, CrossbeamLifo, Deque, Lazy, Locked, St3Fifo, St3Lifo, Strict,
+};
 use crate::floor::uncontended_rmws;
-use crate::harness::{Effort, Scenario, per_operation, time};
+use crate::harness::{Effort, Scenario, per_operation, time, time_together};
 
 /// How many items a filled deque holds.
 const FILL: usize = 256;
@@ -16,121 +22,63 @@ const FILL: usize = 256;
 /// Victims that a thief visits in one timed stretch, so that reading the clock is spread over many items.
 const VICTIMS: usize = 16;
 
-/// What the scenarios need from a deque.
-trait Deque: 'static {
-    type Stealer;
+/// Items that an owner pushes before it pops, where a thief is about.
+const BURST: usize = 64;
 
-    /// Empty, with room for `capacity` items.
-    fn new(capacity: usize) -> Self;
-    fn push(&self, item: u64);
-    fn pop(&self) -> Option<u64>;
-    fn stealer(&self) -> Self::Stealer;
-    /// Steals half of what is there, at most `FILL / 2`: one item comes back, the others go to `thief`.
-    fn steal_half(stealer: &Self::Stealer, thief: &Self) -> Option<u64>;
+/// The argument of the recursion in the fork pattern, and how many forks that makes.
+const FORK_DEPTH: u64 = 24;
+const FORKS: u64 = 75_024;
+
+macro_rules! scenario {
+    ($name:literal, $unit:literal, $round:ident($($argument:expr),*)) => {
+        Scenario::new($name, $unit)
+            .contender("filch-deque strict", $round::<Strict>($($argument),*))
+            .contender("filch-deque lazy", $round::<Lazy>($($argument),*))
+            .contender("crossbeam-deque LIFO", $round::<CrossbeamLifo>($($argument),*))
+            .contender("crossbeam-deque FIFO", $round::<CrossbeamFifo>($($argument),*))
+            .contender("st3 LIFO", $round::<St3Lifo>($($argument),*))
+            .contender("st3 FIFO", $round::<St3Fifo>($($argument),*))
+            .contender("Mutex<VecDeque>", $round::<Locked>($($argument),*))
+    };
 }
-
-impl Deque for filch::Worker<u64> {
-    type Stealer = filch::Stealer<u64>;
-
-    fn new(capacity: usize) -> Self {
-        Self::with_capacity(capacity)
-    }
-
-    fn push(&self, item: u64) {
-        self.push(item);
-    }
-
-    fn pop(&self) -> Option<u64> {
-        self.pop()
-    }
-
-    fn stealer(&self) -> Self::Stealer {
-        self.stealer()
-    }
-
-    fn steal_half(stealer: &Self::Stealer, thief: &Self) -> Option<u64> {
-        match stealer.steal_half_into(thief, FILL / 2) {
-            filch::Steal::Success(item) => Some(item),
-            filch::Steal::Empty | filch::Steal::Retry => None,
-        }
-    }
-}
-
-impl Deque for crossbeam_deque::Worker<u64> {
-    type Stealer = crossbeam_deque::Stealer<u64>;
-
-    fn new(_capacity: usize) -> Self {
-        // It grows to the same size in the discarded round.
-        Self::new_lifo()
-    }
-
-    fn push(&self, item: u64) {
-        self.push(item);
-    }
-
-    fn pop(&self) -> Option<u64> {
-        self.pop()
-    }
-
-    fn stealer(&self) -> Self::Stealer {
-        self.stealer()
-    }
-
-    fn steal_half(stealer: &Self::Stealer, thief: &Self) -> Option<u64> {
-        // Without an explicit limit it stops at 32 items.
-        let stolen = stealer.steal_batch_with_limit_and_pop(thief, FILL / 2);
-        stolen.success()
-    }
-}
-
-impl Deque for st3::lifo::Worker<u64> {
-    type Stealer = st3::lifo::Stealer<u64>;
-
-    fn new(capacity: usize) -> Self {
-        Self::new(capacity)
-    }
-
-    fn push(&self, item: u64) {
-        self.push(item).expect("sized for the scenario");
-    }
-
-    fn pop(&self) -> Option<u64> {
-        self.pop()
-    }
-
-    fn stealer(&self) -> Self::Stealer {
-        self.stealer()
-    }
-
-    fn steal_half(stealer: &Self::Stealer, thief: &Self) -> Option<u64> {
-        let stolen = stealer.steal_and_pop(thief, |there| there / 2);
-        stolen.ok().map(|(item, _)| item)
-    }
-}
-
-type Filch = filch::Worker<u64>;
-type Crossbeam = crossbeam_deque::Worker<u64>;
-type St3 = st3::lifo::Worker<u64>;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let single = effort.operations(4_000_000);
-    let bursts = effort.operations(16_000);
+    let stretches = effort.operations(16_000);
+    let long = effort.operations(40);
     let steals = effort.operations(1_000);
+    let bursts = effort.operations(20_000);
+    let slow_bursts = effort.operations(4_000);
+    let forks = effort.operations(24);
     vec![
-        Scenario::new("depth 1", "ns per push and pop")
-            .contender("filch-deque", depth_one::<Filch>(single))
-            .contender("crossbeam-deque LIFO", depth_one::<Crossbeam>(single))
-            .contender("st3 LIFO", depth_one::<St3>(single))
+        scenario!("depth 1", "ns per push and pop", depth_one(single))
             .floor("one uncontended RMW", uncontended_rmws(1, single)),
-        Scenario::new("256 pushes, 256 pops", "ns per push and pop")
-            .contender("filch-deque", burst::<Filch>(bursts))
-            .contender("crossbeam-deque LIFO", burst::<Crossbeam>(bursts))
-            .contender("st3 LIFO", burst::<St3>(bursts))
-            .floor("one uncontended RMW", uncontended_rmws(1, single)),
-        Scenario::new("steal half of 256", "ns per item stolen")
-            .contender("filch-deque", steal::<Filch>(steals))
-            .contender("crossbeam-deque LIFO", steal::<Crossbeam>(steals))
-            .contender("st3 LIFO", steal::<St3>(steals)),
+        scenario!(
+            "256 push 256 pop",
+            "ns per push and pop",
+            fill_and_drain(stretches, FILL)
+        )
+        .floor("one uncontended RMW", uncontended_rmws(1, single)),
+        scenario!(
+            "100k push 100k pop",
+            "ns per push and pop",
+            fill_and_drain(long, 100_000)
+        ),
+        scenario!("steal half", "ns per item stolen", steal(steals)),
+        scenario!("bursts + thief", "ns per item", shared(bursts, 0)),
+        scenario!("shared tasks 20 ns", "ns per task", shared(bursts, 20)),
+        scenario!(
+            "shared tasks 500 ns",
+            "ns per task",
+            shared(slow_bursts, 500)
+        ),
+        // Last in, first out only: who takes the oldest fork first holds them all at once.
+        Scenario::new("fork pattern", "ns per fork")
+            .contender("filch-deque strict", fork_pattern::<Strict>(forks))
+            .contender("filch-deque lazy", fork_pattern::<Lazy>(forks))
+            .contender("crossbeam-deque LIFO", fork_pattern::<CrossbeamLifo>(forks))
+            .contender("st3 LIFO", fork_pattern::<St3Lifo>(forks))
+            .contender("Mutex<VecDeque>", fork_pattern::<Locked>(forks)),
     ]
 }
 
@@ -147,18 +95,16 @@ fn depth_one<D: Deque>(operations: u64) -> impl FnMut() -> f64 {
     }
 }
 
-fn burst<D: Deque>(bursts: u64) -> impl FnMut() -> f64 {
-    let deque = D::new(FILL);
+fn fill_and_drain<D: Deque>(stretches: u64, count: usize) -> impl FnMut() -> f64 {
+    let deque = D::new(count);
     move || {
         let elapsed = time(|| {
-            for _ in 0..bursts {
-                fill(&deque);
-                for item in (0..FILL as u64).rev() {
-                    assert_eq!(black_box(deque.pop()), Some(item));
-                }
+            for _ in 0..stretches {
+                fill(&deque, count);
+                assert_eq!(drain(&deque), count);
             }
         });
-        per_operation(elapsed, bursts * FILL as u64)
+        per_operation(elapsed, stretches * count as u64)
     }
 }
 
@@ -169,10 +115,13 @@ fn steal<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
     move || {
         let mut elapsed = Duration::ZERO;
         for _ in 0..repetitions {
-            victims.iter().for_each(fill);
+            for victim in &victims {
+                fill(victim, FILL);
+                victim.flush();
+            }
             elapsed += time(|| {
                 for stealer in &stealers {
-                    assert!(black_box(D::steal_half(stealer, &thief)).is_some());
+                    assert!(black_box(D::steal_half(stealer, &thief, FILL / 2)).is_some());
                 }
             });
             assert_eq!(drain(&thief), VICTIMS * (FILL / 2 - 1));
@@ -184,12 +133,101 @@ fn steal<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
     }
 }
 
-fn fill(deque: &impl Deque) {
-    for item in 0..FILL as u64 {
+/// The owner pushes a burst of tasks and pops until nothing is left, while a thief that never rests takes halves and
+/// works them off. A task is `nanoseconds` of arithmetic.
+fn shared<D: Deque>(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
+    let turns = turns_in(nanoseconds);
+    move || {
+        let deque = D::new(2 * BURST);
+        let stealer = deque.stealer();
+        let done = AtomicBool::new(false);
+        let finished = AtomicU64::new(0);
+        let (done, finished) = (&done, &finished);
+        let owner = move || {
+            let mut own = 0;
+            for _ in 0..bursts {
+                fill(&deque, BURST);
+                while let Some(task) = deque.pop() {
+                    work(task, turns);
+                    own += 1;
+                }
+            }
+            finished.fetch_add(own, Ordering::Relaxed);
+            done.store(true, Ordering::Release);
+        };
+        let thief = move || {
+            let loot = D::new(2 * BURST);
+            let mut own = 0;
+            while !done.load(Ordering::Acquire) {
+                let Some(task) = D::steal_half(&stealer, &loot, BURST) else {
+                    spin_loop();
+                    continue;
+                };
+                work(task, turns);
+                own += 1;
+                while let Some(task) = loot.pop() {
+                    work(task, turns);
+                    own += 1;
+                }
+            }
+            finished.fetch_add(own, Ordering::Relaxed);
+        };
+        let elapsed = time_together(vec![Box::new(owner), Box::new(thief)]);
+        let tasks = bursts * BURST as u64;
+        assert_eq!(finished.load(Ordering::Relaxed), tasks);
+        per_operation(elapsed, tasks)
+    }
+}
+
+/// What `join` does to a deque, without thieves: a push before the first half, a pop after it.
+fn fork_pattern<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
+    fn fork<D: Deque>(deque: &D, n: u64) -> u64 {
+        if n < 2 {
+            return 1;
+        }
+        deque.push(n - 2);
+        let first = fork(deque, n - 1);
+        let second = deque.pop().expect("nobody steals");
+        first + fork(deque, second)
+    }
+
+    let deque = D::new(FILL);
+    move || {
+        let elapsed = time(|| {
+            for _ in 0..repetitions {
+                assert_eq!(fork(&deque, black_box(FORK_DEPTH)), FORKS + 1);
+            }
+        });
+        per_operation(elapsed, repetitions * FORKS)
+    }
+}
+
+fn fill(deque: &impl Deque, count: usize) {
+    for item in 0..count as u64 {
         deque.push(black_box(item));
     }
 }
 
 fn drain(deque: &impl Deque) -> usize {
-    std::iter::from_fn(|| deque.pop()).count()
+    std::iter::from_fn(|| black_box(deque.pop())).count()
+}
+
+/// A chain of multiplications, each waiting for the one before.
+fn work(task: u64, turns: u64) {
+    let mut state = black_box(task);
+    for _ in 0..turns {
+        state = black_box(state.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    }
+}
+
+/// How many turns of [`work`] take `nanoseconds` on this machine: measured once.
+fn turns_in(nanoseconds: u64) -> u64 {
+    static PER_MICROSECOND: OnceLock<u64> = OnceLock::new();
+    let turns = 1_000_000;
+    let per_microsecond = PER_MICROSECOND.get_or_init(|| {
+        let fastest = (0..5).map(|_| time(|| work(1, turns))).min();
+        let fastest = fastest.expect("five attempts").as_nanos() as u64;
+        turns * 1_000 / fastest.max(1)
+    });
+    nanoseconds * per_microsecond / 1_000
 }

@@ -2,7 +2,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use filch_sync::CachePadded;
-use filch_sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::Steal;
 use crate::claim::Claim;
@@ -19,12 +19,15 @@ const CLOSED: u32 = 1 << 31;
 /// | `top` | thieves (claims) and the owner (bumps), by RMW only | all |
 /// | `split` | the owner | thieves |
 /// | `ring` | the owner | thieves |
+/// | `hungry` | thieves raise it, a lazy owner clears it | both |
 ///
 /// Items `top.index..split` are public. `split` and `ring` hold for one tag: see [`observe`](Self::observe).
 pub(crate) struct Deque<T> {
     top: CachePadded<AtomicU64>,
     split: AtomicU32,
     ring: AtomicPtr<Ring<T>>,
+    /// Beside `split` on purpose: the owner that is asked writes both, and fetches one line.
+    hungry: AtomicBool,
     // An `AtomicPtr` is Send and Sync whatever it points to; this deque is so only if items may change threads.
     items: PhantomData<*mut T>,
 }
@@ -49,8 +52,9 @@ impl<T> Offer<T> {
 }
 
 impl<T> Deque<T> {
-    /// An empty deque whose tag and index begin at `start`, with `ring`, whose claims begin there too.
-    pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>) -> Self {
+    /// An empty deque whose tag and index begin at `start`, with `ring`, whose claims begin there too. If `hungry`, the
+    /// flag is up, and stays up where no owner clears it: then thieves never write it.
+    pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>, hungry: bool) -> Self {
         let top = Top {
             tag: start,
             index: start,
@@ -59,6 +63,7 @@ impl<T> Deque<T> {
             top: CachePadded::new(AtomicU64::new(top.pack())),
             split: AtomicU32::new(start),
             ring: AtomicPtr::new(ring.as_ptr()),
+            hungry: AtomicBool::new(hungry),
             items: PhantomData,
         }
     }
@@ -109,7 +114,42 @@ impl<T> Deque<T> {
         self.ring.store(ring.as_ptr(), Ordering::Release);
     }
 
+    /// Whether a thief has asked for more since the last [`feed`](Self::feed). Owner only.
+    #[inline]
+    pub(crate) fn is_hungry(&self) -> bool {
+        // ORDERING: Relaxed: a request. What answers it is published through `split`.
+        self.hungry.load(Ordering::Relaxed)
+    }
+
+    /// Takes note of the request, before [`publish`](Self::publish) answers it. Owner only.
+    #[inline]
+    pub(crate) fn feed(&self) {
+        // ORDERING: Relaxed. The `publish` that follows releases it: a thief that takes the last of what is published
+        // sees the flag down, and its own raising comes later in the flag's modification order.
+        self.hungry.store(false, Ordering::Relaxed);
+    }
+
     // The thieves' side.
+
+    /// Asks the owner for more.
+    #[inline]
+    fn ask(&self) {
+        // ORDERING: Relaxed, both: a request. The load spares the owner's cache line while the flag is up. It may be out
+        // of date, and this request lost: the next attempt repeats it.
+        if !self.hungry.load(Ordering::Relaxed) {
+            self.hungry.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Looks for public items, and asks for some if there are none.
+    #[inline]
+    pub(crate) fn seek(&self) -> Steal<Offer<T>> {
+        let offer = self.observe();
+        if offer.is_empty() {
+            self.ask();
+        }
+        offer
+    }
 
     /// Looks for public items.
     ///
@@ -162,6 +202,9 @@ impl<T> Deque<T> {
                 Ordering::Relaxed,
             )
             .ok()?;
+        if count == offer.count {
+            self.ask();
+        }
         // SAFETY: the tag held until the exchange, so `split` and `ring` are of this epoch: the items were written
         // before the store of `split` that `observe` acquired, no bump that could return them to the owner came
         // between, and the ring lives until its `done` counts them.

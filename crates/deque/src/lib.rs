@@ -5,12 +5,15 @@ extern crate alloc;
 
 mod claim;
 mod deque;
+mod policy;
 mod ring;
+mod room;
 mod steal;
 mod stealer;
 mod top;
 mod worker;
 
+pub use policy::{Lazy, Policy, Strict};
 pub use steal::Steal;
 pub use stealer::Stealer;
 pub use worker::Worker;

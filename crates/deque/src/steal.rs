@@ -37,6 +37,15 @@ impl<T> Steal<T> {
         }
     }
 
+    /// This answer, with the item replaced by what `f` makes of it.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Steal<U> {
+        match self {
+            Self::Success(item) => Steal::Success(f(item)),
+            Self::Retry => Steal::Retry,
+            Self::Empty => Steal::Empty,
+        }
+    }
+
     /// This success, or else what the next attempt gives; [`Retry`](Self::Retry) if either attempt lost a race and
     /// neither won.
     ///

@@ -1,5 +1,6 @@
 use core::cell::Cell;
 use core::fmt;
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use filch_sync::Arc;
@@ -7,6 +8,7 @@ use filch_sync::Arc;
 use crate::Stealer;
 use crate::claim::Claim;
 use crate::deque::Deque;
+use crate::policy::{Lazy, Policy, Strict};
 use crate::ring::{MAX_CAPACITY, Ring};
 
 /// Slots of a deque that [`Worker::new`] makes.
@@ -15,53 +17,95 @@ const DEFAULT_CAPACITY: usize = 64;
 /// The owner's end of a deque: pushes and pops at the bottom, last in, first out.
 ///
 /// One thread at a time has it: it is [`Send`], neither [`Sync`] nor [`Clone`]. Others take from the top through
-/// [`Stealer`]s. Every item that was pushed and not popped is visible to them, always.
+/// [`Stealer`]s. `P` says when they can see an item: always ([`Strict`]), or when they ask ([`Lazy`]).
 ///
 /// Dropping it drops the items that are left, each once; thieves in flight finish with what they have claimed, and
 /// find nothing more. If the destructor of an item panics, the other items are dropped nevertheless. A worker that is
-/// forgotten instead leaves its items to the thieves, and its memory is never freed.
+/// forgotten instead leaves its public items to the thieves, and its memory is never freed.
 ///
 /// Source: D. Chase and Y. Lev, *Dynamic Circular Work-Stealing Deque*, SPAA 2005, with the changes that
 /// [`algorithm`](crate::algorithm) explains.
-pub struct Worker<T> {
-    deque: Arc<Deque<T>>,
+pub struct Worker<T, P: Policy = Strict> {
+    pub(crate) deque: Arc<Deque<T>>,
     /// The newest ring.
-    ring: Cell<NonNull<Ring<T>>>,
-    /// The index of the next push; what `split` says to the thieves, outside of the calls.
-    bottom: Cell<u32>,
+    pub(crate) ring: Cell<NonNull<Ring<T>>>,
+    /// The index of the next push.
+    pub(crate) bottom: Cell<u32>,
+    /// What the deque's `split` says to thieves, outside of the calls. Items from it to bottom are private.
+    pub(crate) split: Cell<u32>,
+    /// Where the thieves stood when the owner last reclaimed: if that is `split`, nothing is public.
+    reached: Cell<u32>,
     /// The first index that must not be written yet: its slot may still be in use. At most a capacity after top.
-    room_end: Cell<u32>,
+    pub(crate) room_end: Cell<u32>,
+    policy: PhantomData<P>,
 }
 
 // SAFETY: it is the only owner's end, whichever thread has it, and the items are `Send`. The `NonNull` is a ring that
 // the deque keeps alive.
-unsafe impl<T: Send> Send for Worker<T> {}
+unsafe impl<T: Send, P: Policy> Send for Worker<T, P> {}
 
-impl<T> Default for Worker<T> {
+impl<T, P: Policy> Default for Worker<T, P> {
+    /// An empty deque with room for 64 items.
     fn default() -> Self {
-        Self::new()
+        Self::make(DEFAULT_CAPACITY, 0)
     }
 }
 
 impl<T> Worker<T> {
-    /// An empty deque with room for 64 items. It grows when it has to.
+    /// An empty strict deque with room for 64 items. It grows when it has to.
     pub fn new() -> Self {
-        Self::with_capacity(DEFAULT_CAPACITY)
+        Self::default()
     }
 
-    /// An empty deque with room for `capacity` items, rounded up to a power of two, at least one. It grows when it
-    /// has to and never shrinks.
+    /// An empty strict deque with room for `capacity` items, rounded up to a power of two, at least one. It grows when
+    /// it has to.
     ///
     /// # Panics
     ///
     /// If `capacity` is greater than 2³⁰.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self::starting_at(capacity, 0)
+        Self::make(capacity, 0)
     }
 
     /// [`with_capacity`](Self::with_capacity), for tests: tag and index begin at `start`, so that they soon wrap.
     #[doc(hidden)]
     pub fn starting_at(capacity: usize, start: u32) -> Self {
+        Self::make(capacity, start)
+    }
+}
+
+impl<T> Worker<T, Lazy> {
+    /// An empty lazy deque with room for `capacity` items, rounded up to a power of two, at least one. It grows when it
+    /// has to.
+    ///
+    /// # Panics
+    ///
+    /// If `capacity` is greater than 2³⁰.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let worker = Worker::lazy(64);
+    /// worker.push('a');
+    /// // Private so far; but now the owner knows that somebody wants it.
+    /// assert_eq!(worker.stealer().steal(), Steal::Empty);
+    /// worker.push('b');
+    /// assert_eq!(worker.stealer().steal(), Steal::Success('a'));
+    /// assert_eq!(worker.pop(), Some('b'));
+    /// ```
+    pub fn lazy(capacity: usize) -> Self {
+        Self::make(capacity, 0)
+    }
+
+    /// [`lazy`](Self::lazy), for tests: tag and index begin at `start`, so that they soon wrap.
+    #[doc(hidden)]
+    pub fn lazy_starting_at(capacity: usize, start: u32) -> Self {
+        Self::make(capacity, start)
+    }
+}
+
+impl<T, P: Policy> Worker<T, P> {
+    fn make(capacity: usize, start: u32) -> Self {
         let capacity = u32::try_from(capacity)
             .ok()
             .filter(|&capacity| capacity <= MAX_CAPACITY)
@@ -69,14 +113,18 @@ impl<T> Worker<T> {
             .next_power_of_two();
         let ring = Ring::allocate(capacity, start);
         Self {
-            deque: Arc::new(Deque::new(start, ring)),
+            // A strict owner has always given everything: its flag stays up, and thieves need not raise it.
+            deque: Arc::new(Deque::new(start, ring, !P::KEEPS_PRIVATE)),
             ring: Cell::new(ring),
             bottom: Cell::new(start),
+            split: Cell::new(start),
+            reached: Cell::new(start),
             room_end: Cell::new(start.wrapping_add(capacity)),
+            policy: PhantomData,
         }
     }
 
-    /// Pushes `item` at the bottom, visible to thieves at once.
+    /// Pushes `item` at the bottom. Thieves see it at once, or when the [`Policy`] says.
     ///
     /// Wait-free, but for the allocator when the deque must grow, or when a thief is between its claim and its last act just
     /// when the ring has turned. What the owner did before happens before the item is stolen.
@@ -86,25 +134,83 @@ impl<T> Worker<T> {
     /// If the deque holds 2³⁰ items.
     #[inline]
     pub fn push(&self, item: T) {
-        if self.room() == 0 {
-            self.make_room(1);
+        self.append(item);
+        self.offer();
+    }
+
+    /// Pushes `items`, in order, and publishes them together: thieves see all or none (and as many as the [`Policy`]
+    /// shows them). Until then they are the owner's own.
+    ///
+    /// If the iterator panics, then what it has given is in the deque, and published. It may use this deque itself;
+    /// a push of its own publishes what came before.
+    ///
+    /// Wait-free for each item, as [`push`](Self::push), but for what the iterator does.
+    ///
+    /// # Panics
+    ///
+    /// If the deque would hold more than 2³⁰ items.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let worker = Worker::new();
+    /// worker.push_batch(["one", "two", "three"]);
+    /// assert_eq!(worker.stealer().steal(), Steal::Success("one"));
+    /// assert_eq!(worker.pop(), Some("three"));
+    /// ```
+    pub fn push_batch(&self, items: impl IntoIterator<Item = T>) {
+        /// Publishes at the end, also when the iterator unwinds.
+        struct Batch<'a, T, P: Policy>(&'a Worker<T, P>);
+
+        impl<T, P: Policy> Drop for Batch<'_, T, P> {
+            fn drop(&mut self) {
+                self.0.offer();
+            }
         }
-        // SAFETY: there is room: `bottom` is not published and its slot is free.
-        unsafe { self.write(0, item) };
-        self.expose(1);
+
+        let batch = Batch(self);
+        for item in items {
+            batch.0.append(item);
+        }
     }
 
     /// Pops the item that was pushed last. `None` if there is none, or if a thief took the last one first.
     ///
-    /// Wait-free: one atomic read-modify-write, or none if the deque is seen to be empty.
+    /// Wait-free. A private item: no atomic read-modify-write. A public one: one, which takes back this item
+    /// ([`Strict`]) or half of the public items ([`Lazy`]). None if the deque is seen to be empty.
     #[inline]
     pub fn pop(&self) -> Option<T> {
-        if self.is_empty() {
+        if self.private() == 0 && !self.reclaim() {
             return None;
         }
-        let last = self.reclaim()?;
-        // SAFETY: pushed by this end and reclaimed: no thief has it or can get it any more.
+        let last = self.bottom.get().wrapping_sub(1);
+        self.bottom.set(last);
+        if P::KEEPS_PRIVATE && self.deque.is_hungry() {
+            self.share();
+        }
+        // SAFETY: pushed by this end, and private: no thief has it or can get it any more.
         Some(unsafe { self.ring().take(last) })
+    }
+
+    /// Makes every item public. Nothing to do for a [`Strict`] deque.
+    ///
+    /// Wait-free: a store. For an owner with a [`Lazy`] deque that is about to block, or to run something long: what
+    /// is private meanwhile is out of everybody's reach.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let worker = Worker::lazy(64);
+    /// worker.push_batch(0..4);
+    /// worker.flush();
+    /// let stealer = worker.stealer();
+    /// let all: Vec<i32> = std::iter::from_fn(|| stealer.steal().success()).collect();
+    /// assert_eq!(all, [0, 1, 2, 3]);
+    /// ```
+    pub fn flush(&self) {
+        if self.private() > 0 {
+            self.publish(self.bottom.get());
+        }
     }
 
     /// How many items there are. Thieves may have taken some of them that the owner has not heard of.
@@ -129,33 +235,69 @@ impl<T> Worker<T> {
         Stealer::new(Arc::clone(&self.deque))
     }
 
-    // The policy, strict: every item is public from its push to its pop. These two functions are all of it.
+    // The split: `top.index..split` is public, `split..bottom` private.
 
-    /// Gives `count` items that were written from bottom on to the thieves.
+    /// How many items are the owner's own.
     #[inline]
-    fn expose(&self, count: u32) {
-        let bottom = self.bottom.get().wrapping_add(count);
-        self.bottom.set(bottom);
-        self.deque.publish(bottom);
+    fn private(&self) -> u32 {
+        self.bottom.get().wrapping_sub(self.split.get())
     }
 
-    /// Takes the last item back from the thieves and returns its index, unless they took it.
-    ///
-    /// There must have been an item when the owner last looked. `split` is lowered, then the tag is bumped; the bump
-    /// returns where the thieves stood. Either they had not reached the last item: a claim in flight fails because of
-    /// the tag, and one that begins later sees the lowered `split`. Or they had: there is nothing left, and `split`
-    /// goes back to where it was. (Thieves call one short empty too; but between two calls `split` is `bottom`.)
+    /// Moves `split`, for the owner and for thieves.
     #[inline]
-    fn reclaim(&self) -> Option<u32> {
-        let bottom = self.bottom.get();
-        let last = bottom.wrapping_sub(1);
-        self.deque.publish(last);
-        if self.deque.bump() == bottom {
-            self.deque.publish(bottom);
-            return None;
+    fn publish(&self, split: u32) {
+        self.split.set(split);
+        self.deque.publish(split);
+    }
+
+    /// Shows thieves what the policy wants them to see of items that were just appended.
+    #[inline]
+    fn offer(&self) {
+        if !P::KEEPS_PRIVATE {
+            self.publish(self.bottom.get());
+        } else if self.deque.is_hungry() || self.private() > 1 && self.split == self.reached {
+            self.share();
         }
-        self.bottom.set(last);
-        Some(last)
+    }
+
+    /// Makes the older half of the private items public (rounded up), which is all that a hungry thief can ask.
+    ///
+    /// If there are none, the flag stays up: the next push answers it.
+    fn share(&self) {
+        let private = self.private();
+        if private > 0 {
+            self.deque.feed();
+            self.publish(self.split.get().wrapping_add(private.div_ceil(2)));
+        }
+    }
+
+    /// Takes public items back from the thieves, the last one or half of them, and tells whether it got any. There
+    /// must be no private ones.
+    ///
+    /// `split` is lowered, then the tag is bumped; the bump returns where the thieves stood. What lies between, or
+    /// between `split` and where they stood, is private from now on: a claim in flight fails because of the tag, and
+    /// one that begins later sees the lowered `split`. If thieves were past the lowered `split`, it is raised to where
+    /// they stood. (Meanwhile it is short of them: by one they call it empty, by more they retry.)
+    #[inline]
+    fn reclaim(&self) -> bool {
+        let split = self.split.get();
+        let public = split.wrapping_sub(self.deque.taken());
+        if public == 0 {
+            return false;
+        }
+        let count = if P::KEEPS_PRIVATE {
+            public.div_ceil(2)
+        } else {
+            1
+        };
+        self.publish(split.wrapping_sub(count));
+        let reached = self.deque.bump();
+        self.reached.set(reached);
+        let left = split.wrapping_sub(reached);
+        if left < count {
+            self.publish(reached);
+        }
+        left > 0
     }
 
     // What stealers need of the deque that they fill.
@@ -171,128 +313,57 @@ impl<T> Worker<T> {
         self.room_end.get().wrapping_sub(self.bottom.get())
     }
 
-    /// Pushes what is left of a thief's claim, oldest first. There must be [`room`](Self::room) for it.
-    pub(crate) fn receive(&self, mut claim: Claim<T>) {
-        let mut count = 0;
-        for item in &mut claim {
-            debug_assert!(count < self.room());
-            // SAFETY: `steal_half_into` made room for the whole claim.
-            unsafe { self.write(count, item) };
-            count += 1;
-        }
-        drop(claim);
-        if count > 0 {
-            self.expose(count);
-        }
+    /// Pushes what is left of a thief's claim, oldest first. There must be [`room`](Self::room) for it, since nothing
+    /// may be allocated before the claim is finished.
+    pub(crate) fn receive(&self, claim: Claim<T>) {
+        let (ring, mut bottom) = (self.ring(), self.bottom.get());
+        // `for_each` drops the claim when it is through, before anything is published.
+        claim.for_each(|item| {
+            debug_assert_ne!(bottom, self.room_end.get());
+            // SAFETY: this is the owner; nothing at or past bottom is published; the thief made room for the claim.
+            unsafe { ring.write(bottom, item) };
+            bottom = bottom.wrapping_add(1);
+        });
+        self.bottom.set(bottom);
+        self.offer();
     }
 
-    /// Writes `item` to the slot of `bottom + offset`.
-    ///
-    /// # Safety
-    ///
-    /// `offset` is less than [`room`](Self::room).
+    /// Writes `item` to the slot at bottom. It is private.
     #[inline]
-    unsafe fn write(&self, offset: u32, item: T) {
-        let index = self.bottom.get().wrapping_add(offset);
-        // SAFETY: this is the owner; at or past bottom nothing is published; before `room_end` no claim is open.
-        unsafe { self.ring().write(index, item) };
+    fn append(&self, item: T) {
+        if self.room() == 0 {
+            self.make_room(1);
+        }
+        let bottom = self.bottom.get();
+        // SAFETY: this is the owner; nothing at or past bottom is published; there is room, so the slot is free.
+        unsafe { self.ring().write(bottom, item) };
+        self.bottom.set(bottom.wrapping_add(1));
     }
 
     #[inline]
-    fn ring(&self) -> &Ring<T> {
+    pub(crate) fn ring(&self) -> &Ring<T> {
         // SAFETY: the newest ring lives as long as the deque; only `replace_ring` ends that, and borrows none.
         unsafe { self.ring.get().as_ref() }
     }
-
-    // Running out of room.
-
-    /// Sees to it that `needed` items can be written: finds that thieves have finished, or replaces the ring.
-    ///
-    /// # Panics
-    ///
-    /// If the deque would hold more than 2³⁰ items. It is unchanged then.
-    #[cold]
-    pub(crate) fn make_room(&self, needed: u32) {
-        let ring = self.ring();
-        // SAFETY: this is the owner, and the newest ring.
-        unsafe { ring.free_settled() };
-        let finished = ring.finished();
-        let taken = self.deque.taken();
-        if finished == taken {
-            // No claim is open: whatever lies before top has left its slot.
-            self.room_end.set(taken.wrapping_add(ring.capacity()));
-        }
-        if self.room() < needed {
-            self.replace_ring(taken, needed);
-        }
-    }
-
-    /// Moves the items to a new ring. The old one is left to the thieves in the middle of a claim, and freed when
-    /// the last of them has finished.
-    ///
-    /// `taken` is an index that thieves have reached.
-    fn replace_ring(&self, taken: u32, needed: u32) {
-        let old = self.ring.get();
-        let bottom = self.bottom.get();
-        let held = bottom.wrapping_sub(taken);
-        let capacity = larger_capacity(self.ring().capacity(), held, needed);
-        let new = Ring::allocate(capacity, taken);
-        // SAFETY: `allocate` returned it, and nobody else has it yet.
-        let ring = unsafe { new.as_ref() };
-        // Copied before the deque is closed, to keep it closed for four instructions. What thieves take meanwhile was
-        // copied in vain: they take it from the old ring, and nobody takes it from the new one.
-        // SAFETY: this is the owner; items up to bottom were written, and there are at most `held`.
-        unsafe { self.ring().copy_to(ring, taken, bottom) };
-        self.deque.close(bottom);
-        let base = self.deque.bump();
-        // SAFETY: this is the owner; `old` was the newest ring; the deque is closed.
-        unsafe { ring.supersede(old, base) };
-        self.deque.set_ring(new);
-        self.deque.publish(bottom);
-        self.ring.set(new);
-        self.room_end.set(base.wrapping_add(capacity));
-        // SAFETY: this is the owner, and now the newest ring.
-        unsafe { ring.free_settled() };
-    }
 }
 
-/// The capacity of the ring after one of `capacity` that holds `held` items and must take `needed` more.
-///
-/// A ring that is at most half full was left because of a thief that had not finished: a new one of its size has room for as many
-/// items again, which pays for the copying.
-fn larger_capacity(capacity: u32, held: u32, needed: u32) -> u32 {
-    let wanted = held
-        .checked_add(needed)
-        .filter(|&wanted| wanted <= MAX_CAPACITY)
-        .expect("a deque has room for 2^30 items at most")
-        .next_power_of_two();
-    let grown = if held > capacity / 2 {
-        capacity * 2
-    } else {
-        capacity
-    };
-    grown.max(wanted).min(MAX_CAPACITY)
-}
-
-impl<T> Extend<T> for Worker<T> {
-    /// Pushes every item, in order.
+impl<T, P: Policy> Extend<T> for Worker<T, P> {
+    /// [`push_batch`](Worker::push_batch).
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        for item in items {
-            self.push(item);
-        }
+        self.push_batch(items);
     }
 }
 
-impl<T> FromIterator<T> for Worker<T> {
+impl<T, P: Policy> FromIterator<T> for Worker<T, P> {
     /// A deque with these items, pushed in order.
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        let mut worker = Self::new();
-        worker.extend(items);
+        let worker = Self::default();
+        worker.push_batch(items);
         worker
     }
 }
 
-impl<T> fmt::Debug for Worker<T> {
+impl<T, P: Policy> fmt::Debug for Worker<T, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker")
             .field("len", &self.len())
@@ -301,12 +372,12 @@ impl<T> fmt::Debug for Worker<T> {
     }
 }
 
-impl<T> Drop for Worker<T> {
+impl<T, P: Policy> Drop for Worker<T, P> {
     fn drop(&mut self) {
         /// Drops what is left in the deque, also when the destructor of an item unwinds.
-        struct Rest<'a, T>(&'a Worker<T>);
+        struct Rest<'a, T, P: Policy>(&'a Worker<T, P>);
 
-        impl<T> Drop for Rest<'_, T> {
+        impl<T, P: Policy> Drop for Rest<'_, T, P> {
             fn drop(&mut self) {
                 while let Some(item) = self.0.pop() {
                     drop(item);

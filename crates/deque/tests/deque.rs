@@ -4,13 +4,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use filch_deque::{Steal, Stealer, Worker};
+use filch_deque::{Lazy, Steal, Stealer, Worker};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 assert_impl_all!(Worker<Box<u8>>: Send);
 assert_impl_all!(Worker<std::cell::Cell<u8>>: Send);
 assert_not_impl_any!(Worker<Box<u8>>: Sync, Clone);
 assert_not_impl_any!(Worker<Rc<u8>>: Send);
+assert_impl_all!(Worker<Box<u8>, Lazy>: Send);
+assert_not_impl_any!(Worker<Box<u8>, Lazy>: Sync, Clone);
 assert_impl_all!(Stealer<std::cell::Cell<u8>>: Send, Sync, Clone);
 assert_not_impl_any!(Stealer<Rc<u8>>: Send, Sync);
 
@@ -184,4 +186,81 @@ fn debug_says_something() {
         format!("{:?}", worker.stealer()),
         "Stealer { is_empty: false }"
     );
+}
+
+#[test]
+fn a_lazy_owner_shows_what_is_asked_for() {
+    let worker = Worker::lazy(8);
+    let stealer = worker.stealer();
+    worker.push(0);
+    assert!(stealer.is_empty() && worker.len() == 1);
+    worker.push(1);
+    assert!(!stealer.is_empty(), "one of two is in reach");
+    worker.push_batch(2..6);
+    assert_eq!(stealer.steal(), Steal::Success(0));
+    assert_eq!(stealer.steal(), Steal::Empty);
+    // The pop answers: of 1, 2, 3 and 4 the older half.
+    assert_eq!(worker.pop(), Some(5));
+    assert_eq!(stealer.steal(), Steal::Success(1));
+    assert_eq!(stealer.steal(), Steal::Success(2));
+    assert_eq!(stealer.steal(), Steal::Empty);
+    worker.flush();
+    assert_eq!(stealer.steal(), Steal::Success(3));
+    assert_eq!(worker.pop(), Some(4));
+    assert_eq!(worker.pop(), None);
+}
+
+#[test]
+fn a_batch_whose_iterator_panics_is_kept() {
+    let worker = Worker::with_capacity(1);
+    let items = (0..9).inspect(|&item| assert!(item < 3, "boom"));
+    assert!(catch_unwind(AssertUnwindSafe(|| worker.push_batch(items))).is_err());
+    assert_eq!(worker.stealer().steal(), Steal::Success(0));
+    assert_eq!(worker.len(), 2);
+}
+
+#[test]
+fn a_batch_whose_iterator_uses_the_deque() {
+    for worker in [Worker::with_capacity(1), (10..13).collect()] {
+        let held = worker.len();
+        let mut popped = Vec::new();
+        worker.push_batch((0..4).inspect(|&item| {
+            popped.extend(worker.pop());
+            worker.push(100 + item);
+        }));
+        assert_eq!(worker.len() + popped.len(), held + 8);
+        assert_eq!(worker.stealer().is_empty(), worker.is_empty());
+    }
+}
+
+#[test]
+fn a_vec_takes_loot_as_well() {
+    let worker: Worker<_> = (0..8).collect();
+    let mut loot = vec![9];
+    let stealer = worker.stealer();
+    assert_eq!(stealer.steal_half_into_vec(&mut loot, 3), Steal::Success(0));
+    assert_eq!(loot, [9, 1, 2]);
+    assert!(
+        Worker::<i32>::new()
+            .stealer()
+            .steal_half_into_vec(&mut loot, 3)
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_deque_shrinks_on_request() {
+    let worker: Worker<_> = (0..100).collect();
+    worker.shrink_to(1_000);
+    assert_eq!(worker.capacity(), 128);
+    let stealer = worker.stealer();
+    for _ in 0..95 {
+        let _ = stealer.steal();
+    }
+    worker.shrink_to(0);
+    assert_eq!((worker.capacity(), worker.len()), (8, 5));
+    worker.push_batch([0; 3]);
+    assert!(std::iter::from_fn(|| worker.pop()).eq([0, 0, 0, 99, 98, 97, 96, 95]));
+    worker.shrink_to(0);
+    assert_eq!(worker.capacity(), 1);
 }

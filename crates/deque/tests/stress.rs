@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use filch_deque::{Steal, Stealer, Worker};
+use filch_deque::{Policy, Steal, Stealer, Worker};
 
 const ITEMS: usize = if cfg!(debug_assertions) {
     60_000
@@ -52,7 +52,7 @@ fn thief(victim: &Stealer<Box<usize>>, manner: Manner, done: &AtomicBool) -> Vec
 }
 
 /// Pushes `0..ITEMS` in bursts and pops part of each burst; the order of ids that thieves see stays ascending.
-fn owner(worker: &Worker<Box<usize>>, burst: usize, pops: usize) -> Vec<usize> {
+fn owner(worker: &Worker<Box<usize>, impl Policy>, burst: usize, pops: usize) -> Vec<usize> {
     let mut popped = Vec::new();
     let mut next = 0;
     while next < ITEMS {
@@ -65,7 +65,7 @@ fn owner(worker: &Worker<Box<usize>>, burst: usize, pops: usize) -> Vec<usize> {
     popped
 }
 
-fn run(worker: Worker<Box<usize>>, manners: &[Manner], burst: usize, pops: usize) {
+fn run<P: Policy>(worker: Worker<Box<usize>, P>, manners: &[Manner], burst: usize, pops: usize) {
     let done = AtomicBool::new(false);
     let mut takes = thread::scope(|scope| {
         let thieves: Vec<_> = manners
@@ -76,6 +76,7 @@ fn run(worker: Worker<Box<usize>>, manners: &[Manner], burst: usize, pops: usize
             })
             .collect();
         let mut takes = vec![owner(&worker, burst, pops)];
+        worker.flush();
         done.store(true, Ordering::Release);
         takes.extend(thieves.into_iter().map(|thief| thief.join().unwrap()));
         takes
@@ -94,49 +95,54 @@ fn run(worker: Worker<Box<usize>>, manners: &[Manner], burst: usize, pops: usize
 
 #[test]
 fn one_by_one_from_a_tiny_ring() {
-    run(Worker::with_capacity(1), &[Manner::One, Manner::One], 3, 2);
+    let manners = [Manner::One, Manner::One];
+    run(Worker::with_capacity(1), &manners, 3, 2);
+    run(Worker::lazy(1), &manners, 3, 2);
 }
 
 #[test]
 fn by_halves_while_the_owner_pops() {
-    run(
-        Worker::with_capacity(1),
-        &[Manner::Half(usize::MAX), Manner::Half(4)],
-        16,
-        15,
-    );
+    let manners = [Manner::Half(usize::MAX), Manner::Half(4)];
+    run(Worker::with_capacity(1), &manners, 16, 15);
+    run(Worker::lazy(1), &manners, 16, 15);
 }
 
 #[test]
 fn mixed_thieves_and_a_long_deque() {
     let manners = [Manner::One, Manner::Half(16), Manner::Half(usize::MAX)];
     run(Worker::with_capacity(2), &manners, 100, 20);
+    run(Worker::lazy(2), &manners, 100, 20);
 }
 
 #[test]
 fn across_the_wrap_of_tag_and_index() {
     let start = 0_u32.wrapping_sub(ITEMS as u32 / 4);
-    run(
-        Worker::starting_at(4, start),
-        &[Manner::One, Manner::Half(8)],
-        8,
-        4,
-    );
+    let manners = [Manner::One, Manner::Half(8)];
+    run(Worker::starting_at(4, start), &manners, 8, 4);
+    run(Worker::lazy_starting_at(4, start), &manners, 8, 4);
+}
+
+/// Counts its end.
+struct Item(Arc<AtomicUsize>);
+
+impl Drop for Item {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Workers in a ring rob each other, and are dropped in the middle of it: every item ends once.
 #[test]
 fn workers_that_rob_each_other_and_leave() {
-    struct Item(Arc<AtomicUsize>);
-    impl Drop for Item {
-        fn drop(&mut self) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
+    rob_and_leave(|| Worker::with_capacity(1));
+    rob_and_leave(|| Worker::lazy(1));
+}
+
+fn rob_and_leave<P: Policy>(make: impl Fn() -> Worker<Item, P>) {
     let ends: Vec<_> = (0..ITEMS / 10)
         .map(|_| Arc::new(AtomicUsize::new(0)))
         .collect();
-    let workers: [Worker<Item>; 3] = std::array::from_fn(|_| Worker::with_capacity(1));
+    let workers: [Worker<Item, P>; 3] = std::array::from_fn(|_| make());
     let stealers = workers.each_ref().map(Worker::stealer);
     thread::scope(|scope| {
         for (own, worker) in workers.into_iter().enumerate() {

@@ -6,9 +6,10 @@
 #![cfg(loom)]
 
 mod claims;
+mod lazy;
 mod rings;
 
-use filch_deque::{Stealer, Worker};
+use filch_deque::{Policy, Stealer, Worker};
 use filch_sync::thread;
 
 /// Starts a thief that makes `attempts` attempts, and returns what it got, in order.
@@ -34,7 +35,7 @@ fn half_thief(stealer: Stealer<u32>, limit: usize) -> thread::JoinHandle<Vec<u32
     })
 }
 
-fn drain(worker: &Worker<u32>) -> Vec<u32> {
+fn drain(worker: &Worker<u32, impl Policy>) -> Vec<u32> {
     std::iter::from_fn(|| worker.pop()).collect()
 }
 

@@ -4,6 +4,7 @@
 //! step left out or out of place. Each scenario also passes without the bug: the model itself is not at fault.
 #![cfg(loom)]
 
+mod lazy;
 mod miniature;
 mod textbook;
 

@@ -1,0 +1,173 @@
+//! The contenders, behind one trait.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use filch_deque as filch;
+
+/// What the scenarios need from a deque.
+pub(super) trait Deque: Send + 'static {
+    type Stealer: Send;
+
+    /// Empty, with room for `capacity` items.
+    fn new(capacity: usize) -> Self;
+    fn push(&self, item: u64);
+    fn pop(&self) -> Option<u64>;
+    fn stealer(&self) -> Self::Stealer;
+    /// Steals half of what is there, at most `limit`: one item comes back, the others go to `thief`.
+    fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64>;
+    /// Makes every item visible to thieves, where that is not so anyway.
+    fn flush(&self) {}
+}
+
+pub(super) type Strict = filch::Worker<u64>;
+pub(super) type Lazy = filch::Worker<u64, filch::Lazy>;
+pub(super) struct CrossbeamLifo(crossbeam_deque::Worker<u64>);
+pub(super) struct CrossbeamFifo(crossbeam_deque::Worker<u64>);
+pub(super) type St3Lifo = st3::lifo::Worker<u64>;
+pub(super) type St3Fifo = st3::fifo::Worker<u64>;
+pub(super) struct Locked(Arc<Mutex<VecDeque<u64>>>);
+
+macro_rules! filch {
+    ($worker:ty, $new:expr) => {
+        impl Deque for $worker {
+            type Stealer = filch::Stealer<u64>;
+
+            fn new(capacity: usize) -> Self {
+                $new(capacity)
+            }
+
+            fn push(&self, item: u64) {
+                self.push(item);
+            }
+
+            fn pop(&self) -> Option<u64> {
+                self.pop()
+            }
+
+            fn stealer(&self) -> Self::Stealer {
+                self.stealer()
+            }
+
+            fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64> {
+                stealer.steal_half_into(thief, limit).success()
+            }
+
+            fn flush(&self) {
+                self.flush();
+            }
+        }
+    };
+}
+
+filch!(Strict, Self::with_capacity);
+filch!(Lazy, Self::lazy);
+
+macro_rules! crossbeam {
+    ($worker:ty, $new:ident) => {
+        impl Deque for $worker {
+            type Stealer = crossbeam_deque::Stealer<u64>;
+
+            fn new(_capacity: usize) -> Self {
+                // It grows to the same size in the discarded round.
+                Self(crossbeam_deque::Worker::$new())
+            }
+
+            fn push(&self, item: u64) {
+                self.0.push(item);
+            }
+
+            fn pop(&self) -> Option<u64> {
+                self.0.pop()
+            }
+
+            fn stealer(&self) -> Self::Stealer {
+                self.0.stealer()
+            }
+
+            fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64> {
+                // Without an explicit limit it stops at 32 items.
+                stealer
+                    .steal_batch_with_limit_and_pop(&thief.0, limit)
+                    .success()
+            }
+        }
+    };
+}
+
+crossbeam!(CrossbeamLifo, new_lifo);
+crossbeam!(CrossbeamFifo, new_fifo);
+
+macro_rules! st3 {
+    ($worker:ty, $stealer:ty) => {
+        impl Deque for $worker {
+            type Stealer = $stealer;
+
+            fn new(capacity: usize) -> Self {
+                Self::new(capacity)
+            }
+
+            fn push(&self, mut item: u64) {
+                // It has room; but slots that a thief is about to leave are not free, and the thief may not be running.
+                while let Err(refused) = self.push(item) {
+                    item = refused;
+                    std::thread::yield_now();
+                }
+            }
+
+            fn pop(&self) -> Option<u64> {
+                self.pop()
+            }
+
+            fn stealer(&self) -> Self::Stealer {
+                self.stealer()
+            }
+
+            fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64> {
+                let half = |there: usize| there.div_ceil(2).min(limit);
+                let stolen = stealer.steal_and_pop(thief, half);
+                stolen.ok().map(|(item, _)| item)
+            }
+        }
+    };
+}
+
+st3!(St3Lifo, st3::lifo::Stealer<u64>);
+st3!(St3Fifo, st3::fifo::Stealer<u64>);
+
+impl Locked {
+    fn with<R>(&self, f: impl FnOnce(&mut VecDeque<u64>) -> R) -> R {
+        f(&mut self.0.lock().expect("no contender panics"))
+    }
+}
+
+impl Deque for Locked {
+    type Stealer = Self;
+
+    fn new(capacity: usize) -> Self {
+        Self(Arc::new(Mutex::new(VecDeque::with_capacity(capacity))))
+    }
+
+    fn push(&self, item: u64) {
+        self.with(|items| items.push_back(item));
+    }
+
+    fn pop(&self) -> Option<u64> {
+        self.with(VecDeque::pop_back)
+    }
+
+    fn stealer(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    fn steal_half(stealer: &Self, thief: &Self, limit: usize) -> Option<u64> {
+        // Two locks at once: the thief's is free, nobody else has a handle to it.
+        stealer.with(|items| {
+            let count = items.len().div_ceil(2).min(limit);
+            let mut loot = items.drain(..count);
+            let oldest = loot.next();
+            thief.with(|own| own.extend(loot));
+            oldest
+        })
+    }
+}

@@ -1,0 +1,99 @@
+use crate::policy::Policy;
+use crate::ring::{MAX_CAPACITY, Ring};
+use crate::worker::Worker;
+
+/// Running out of room, and giving it back.
+impl<T, P: Policy> Worker<T, P> {
+    /// Sees to it that `needed` items can be written: finds that thieves have finished, or replaces the ring.
+    ///
+    /// # Panics
+    ///
+    /// If the deque would hold more than 2³⁰ items. It is unchanged then.
+    #[cold]
+    pub(crate) fn make_room(&self, needed: u32) {
+        let ring = self.ring();
+        // SAFETY: this is the owner, and the newest ring.
+        unsafe { ring.free_settled() };
+        let finished = ring.finished();
+        let taken = self.deque.taken();
+        let capacity = ring.capacity();
+        if finished == taken {
+            // No claim is open: whatever lies before top has left its slot.
+            self.room_end.set(taken.wrapping_add(capacity));
+        }
+        if self.room() < needed {
+            let held = self.bottom.get().wrapping_sub(taken);
+            self.replace_ring(taken, larger_capacity(capacity, held, needed));
+        }
+    }
+
+    /// Gives memory back after a burst: the capacity becomes the smallest power of two that holds the items and is at
+    /// least `capacity`, unless it is no larger than that already.
+    ///
+    /// The items are copied, and steals in flight fail. The outgrown ring is freed when the last thief in the middle
+    /// of a steal has finished: at once if there is none, otherwise when this one runs out of room, or with the deque.
+    ///
+    /// ```
+    /// use filch_deque::Worker;
+    ///
+    /// let worker: Worker<_> = (0..1_000).collect();
+    /// while worker.len() > 3 {
+    ///     worker.pop();
+    /// }
+    /// worker.shrink_to(16);
+    /// assert_eq!((worker.len(), worker.capacity()), (3, 16));
+    /// ```
+    pub fn shrink_to(&self, capacity: usize) {
+        let taken = self.deque.taken();
+        let held = self.bottom.get().wrapping_sub(taken);
+        let wanted = capacity.max(held as usize).max(1);
+        if wanted <= self.capacity() / 2 {
+            // At most a quarter of the index space: half of a capacity.
+            self.replace_ring(taken, (wanted as u32).next_power_of_two());
+        }
+    }
+
+    /// Moves the items to a new ring of `capacity`. The old one is left to the thieves in the middle of a claim, and
+    /// freed when the last of them has finished.
+    ///
+    /// `taken` is an index that thieves have reached; what is after it fits.
+    fn replace_ring(&self, taken: u32, capacity: u32) {
+        let old = self.ring.get();
+        let bottom = self.bottom.get();
+        let new = Ring::allocate(capacity, taken);
+        // SAFETY: `allocate` returned it, and nobody else has it yet.
+        let ring = unsafe { new.as_ref() };
+        // Copied before the deque is closed, to keep it closed for four instructions. What thieves take meanwhile was
+        // copied in vain: they take it from the old ring, and nobody takes it from the new one.
+        // SAFETY: this is the owner; items up to bottom were written, and they fit.
+        unsafe { self.ring().copy_to(ring, taken, bottom) };
+        self.deque.close(bottom);
+        let base = self.deque.bump();
+        // SAFETY: this is the owner; `old` was the newest ring; the deque is closed.
+        unsafe { ring.supersede(old, base) };
+        self.deque.set_ring(new);
+        self.deque.publish(self.split.get());
+        self.ring.set(new);
+        self.room_end.set(base.wrapping_add(capacity));
+        // SAFETY: this is the owner, and now the newest ring.
+        unsafe { ring.free_settled() };
+    }
+}
+
+/// The capacity of the ring after one of `capacity` that holds `held` items and must take `needed` more.
+///
+/// A ring that is at most half full was left because of a thief that had not finished: a new one of its size has room for as many
+/// items again, which pays for the copying.
+fn larger_capacity(capacity: u32, held: u32, needed: u32) -> u32 {
+    let wanted = held
+        .checked_add(needed)
+        .filter(|&wanted| wanted <= MAX_CAPACITY)
+        .expect("a deque has room for 2^30 items at most")
+        .next_power_of_two();
+    let grown = if held > capacity / 2 {
+        capacity * 2
+    } else {
+        capacity
+    };
+    grown.max(wanted).min(MAX_CAPACITY)
+}

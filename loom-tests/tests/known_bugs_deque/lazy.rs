@@ -1,0 +1,267 @@
+//! The lazy protocol in miniature, with one step left out or out of place.
+
+use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, check, refute};
+
+use crate::assert_each_once;
+
+/// What is wrong with a [`LazyMiniature`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bug {
+    None,
+    /// Having lowered `split` by half, the owner takes that half, and does not look where the thieves stood.
+    NotClamped,
+    /// Where thieves were past the lowered `split`, it is left there.
+    NotRaised,
+    /// The owner answers a request first, and then takes the flag down.
+    FedAfterPublishing,
+    /// Who takes the last public item does not say so.
+    LastTakerSilent,
+    /// Thieves do not ask: the owner publishes when it knows that nothing is public.
+    NoFlag,
+}
+
+const SLOTS: usize = 4;
+const TAG: u64 = 1 << 32;
+
+/// Our lazy protocol, cut down: a ring that is written once, before the thieves look.
+struct LazyMiniature {
+    bug: Bug,
+    top: AtomicU64,
+    split: AtomicU32,
+    hungry: AtomicBool,
+    /// For loom: a place to switch threads.
+    step: AtomicUsize,
+}
+
+/// What the owner knows. Item `i` is the number `i`, so that no slots are needed.
+struct Owner {
+    bottom: u32,
+    split: u32,
+}
+
+impl LazyMiniature {
+    fn new(bug: Bug, public: u32) -> Arc<Self> {
+        Arc::new(Self {
+            bug,
+            top: AtomicU64::new(0),
+            split: AtomicU32::new(public),
+            hungry: AtomicBool::new(false),
+            step: AtomicUsize::new(0),
+        })
+    }
+
+    fn step(&self) {
+        self.step.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn publish(&self, owner: &mut Owner, split: u32) {
+        owner.split = split;
+        self.split.store(split, Ordering::Release);
+    }
+
+    /// A push or a pop: answers a hungry thief.
+    fn share(&self, owner: &mut Owner) {
+        if !self.hungry.load(Ordering::Relaxed) || owner.split == owner.bottom {
+            return;
+        }
+        let half = owner.split + (owner.bottom - owner.split).div_ceil(2);
+        if self.bug == Bug::FedAfterPublishing {
+            self.publish(owner, half);
+            self.step();
+            self.hungry.store(false, Ordering::Relaxed);
+        } else {
+            self.hungry.store(false, Ordering::Relaxed);
+            self.publish(owner, half);
+        }
+    }
+
+    fn pop(&self, owner: &mut Owner) -> Option<u32> {
+        if owner.split == owner.bottom && !self.reclaim(owner) {
+            return None;
+        }
+        owner.bottom -= 1;
+        Some(owner.bottom)
+    }
+
+    fn reclaim(&self, owner: &mut Owner) -> bool {
+        let split = owner.split;
+        let public = split.saturating_sub(self.top.load(Ordering::Relaxed) as u32);
+        if public == 0 {
+            return false;
+        }
+        let lower = split - public.div_ceil(2);
+        self.publish(owner, lower);
+        let reached = self.top.fetch_add(TAG, Ordering::Release) as u32;
+        if reached > lower {
+            match self.bug {
+                Bug::NotClamped => {}
+                // It takes what it should, but thieves find nothing any more.
+                Bug::NotRaised => owner.split = reached,
+                _ => self.publish(owner, reached),
+            }
+        }
+        reached < split
+    }
+
+    fn steal(&self) -> Option<u32> {
+        let top = self.top.load(Ordering::Acquire);
+        let index = top as u32;
+        let split = self.split.load(Ordering::Acquire);
+        if split.wrapping_sub(index) as i32 <= 0 {
+            self.ask();
+            return None;
+        }
+        self.top
+            .compare_exchange(top, top + 1, Ordering::Release, Ordering::Relaxed)
+            .ok()?;
+        if index + 1 == split && self.bug != Bug::LastTakerSilent {
+            self.ask();
+        }
+        Some(index)
+    }
+
+    fn ask(&self) {
+        if self.bug != Bug::NoFlag && !self.hungry.load(Ordering::Relaxed) {
+            self.hungry.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Two threads: four public items; a thief takes up to three while the owner pops, and reclaims half. Then the owner
+/// pops the rest.
+fn reclaiming(bug: Bug) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let deque = LazyMiniature::new(bug, 4);
+        let thief = thread::spawn({
+            let deque = deque.clone();
+            move || -> Vec<u32> {
+                let attempt = |_| {
+                    deque.step();
+                    deque.steal()
+                };
+                (0..3).filter_map(attempt).collect()
+            }
+        });
+        let mut owner = Owner {
+            bottom: SLOTS as u32,
+            split: SLOTS as u32,
+        };
+        deque.step();
+        let popped = deque.pop(&mut owner);
+        let stolen = thief.join().unwrap();
+        let shown = deque.split.load(Ordering::Relaxed);
+        let reached = deque.top.load(Ordering::Relaxed) as u32;
+        let rest = std::iter::from_fn(|| deque.pop(&mut owner));
+        assert_each_once(4, popped.into_iter().chain(stolen).chain(rest));
+        assert!(shown >= reached, "split left behind the thieves");
+    }
+}
+
+/// Two threads: one public item and three private ones. A thief makes `attempts`, until one fails; the owner answers
+/// once, beside it, and once when the thief is gone. Whenever nothing is public afterwards, the request must be
+/// standing or answered: else thieves starve for as long as the owner does not run out of items.
+fn asking(bug: Bug, attempts: u32) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let deque = LazyMiniature::new(bug, 1);
+        let thief = thread::spawn({
+            let deque = deque.clone();
+            move || {
+                for _ in 0..attempts {
+                    deque.step();
+                    if deque.steal().is_none() {
+                        break;
+                    }
+                }
+            }
+        });
+        let mut owner = Owner {
+            bottom: SLOTS as u32,
+            split: 1,
+        };
+        deque.step();
+        deque.share(&mut owner);
+        thief.join().unwrap();
+        deque.share(&mut owner);
+        let reached = deque.top.load(Ordering::Relaxed) as u32;
+        assert!(
+            owner.split > reached || owner.split == owner.bottom,
+            "a thief starves"
+        );
+    }
+}
+
+#[test]
+fn the_lazy_miniature_reclaims_soundly() {
+    check(
+        "lazy miniature: reclaiming half",
+        Bound::preemptions(4, 600),
+        reclaiming(Bug::None),
+    );
+}
+
+#[test]
+fn the_lazy_miniature_answers() {
+    check(
+        "lazy miniature: requests",
+        Bound::exhaustive(50),
+        asking(Bug::None, 3),
+    );
+}
+
+/// Thieves took three of four; the owner had asked for two, and takes both.
+#[test]
+fn without_a_look_at_the_thieves_an_item_is_handed_out_twice() {
+    refute(
+        "reclaim without clamping",
+        "handed out twice",
+        Bound::preemptions(4, 1),
+        reclaiming(Bug::NotClamped),
+    );
+}
+
+/// Thieves are past the lowered `split`: to them the deque is short by several items, which they cannot tell from one
+/// that is being replaced.
+#[test]
+fn a_split_left_behind_confuses_thieves() {
+    refute(
+        "reclaim without raising the split again",
+        "split left behind the thieves",
+        Bound::preemptions(4, 1),
+        reclaiming(Bug::NotRaised),
+    );
+}
+
+/// Between the two stores the thief takes what was published, and asks for more; then the owner takes the flag down.
+#[test]
+fn fed_after_publishing_a_request_is_lost() {
+    refute(
+        "flag cleared after the answer",
+        "a thief starves",
+        Bound::preemptions(4, 1),
+        asking(Bug::FedAfterPublishing, 3),
+    );
+}
+
+/// The thief has the last public item and does not come back for another; the next one finds nothing.
+#[test]
+fn a_silent_last_taker_leaves_nothing_in_reach() {
+    refute(
+        "the last taker does not ask",
+        "a thief starves",
+        Bound::preemptions(4, 1),
+        asking(Bug::LastTakerSilent, 1),
+    );
+}
+
+/// The owner works on its private items for ever, and never hears that there are thieves.
+#[test]
+fn without_the_flag_thieves_starve() {
+    refute(
+        "no flag",
+        "a thief starves",
+        Bound::preemptions(4, 1),
+        asking(Bug::NoFlag, 3),
+    );
+}
