@@ -8,8 +8,8 @@ use crate::deque::Deque;
 use crate::policy::Policy;
 use crate::{Steal, Worker};
 
-/// How many times a thief pauses after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it takes 140 cycles. Fewer
-/// than 32 were no help to the owner; a thief that is woken has waited longer.
+/// How many times a thief pauses after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it takes 140 cycles. ALGORITHM.md
+/// has what fewer do.
 const PAUSES: u32 = 64;
 
 /// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.
