@@ -29,6 +29,62 @@ pub(crate) struct Ring<T> {
     older: Cell<Option<NonNull<Ring<T>>>>,
 }
 
+/// Where the slots of a ring are. Good as long as the ring.
+pub(crate) struct Slots<T> {
+    first: NonNull<UnsafeCell<MaybeUninit<T>>>,
+    /// The capacity less one.
+    mask: u32,
+}
+
+impl<T> Clone for Slots<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Slots<T> {}
+
+impl<T> Slots<T> {
+    /// # Safety
+    ///
+    /// The ring lives as long as the reference is used.
+    #[inline]
+    unsafe fn slot<'a>(self, index: u32) -> &'a UnsafeCell<MaybeUninit<T>> {
+        // SAFETY: there is a power of two of slots, so the mask keeps the position among them; they live, by contract, and
+        // are shared like the ring, for which `UnsafeCell` is.
+        unsafe { self.first.add((index & self.mask) as usize).as_ref() }
+    }
+
+    /// Moves `item` into the slot of `index`.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives; the caller is the owner, `index` is not published, and no claim of the slot's former item is open.
+    #[inline]
+    pub(crate) unsafe fn write(self, index: u32, item: T) {
+        // SAFETY: the ring lives, by contract.
+        unsafe { self.slot(index) }.with_mut(|slot| {
+            // SAFETY: by contract nobody else reads or writes this slot now.
+            unsafe { (*slot).write(item) };
+        });
+    }
+
+    /// Moves the item at `index` out of its slot.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives; item `index` was written with an edge from there to here, and it is the caller's: claimed, or
+    /// reclaimed by the owner. It is taken once.
+    #[inline]
+    pub(crate) unsafe fn take(self, index: u32) -> T {
+        // SAFETY: the ring lives, by contract.
+        unsafe { self.slot(index) }.with(|slot| {
+            // SAFETY: by contract the slot is initialized, not being written, and not taken a second time.
+            unsafe { (*slot).assume_init_read() }
+        })
+    }
+}
+
 impl<T> Ring<T> {
     /// A ring without items, for `capacity` of them (a power of two), whose first claim will begin at `base`.
     pub(crate) fn allocate(capacity: u32, base: u32) -> NonNull<Self> {
@@ -64,38 +120,30 @@ impl<T> Ring<T> {
         self.slots.len() as u32
     }
 
+    /// The way to the slots that saves looking it up: an owner's push and pop have little else to do.
+    #[inline]
+    pub(crate) fn slots(&self) -> Slots<T> {
+        Slots {
+            first: NonNull::from(&*self.slots).cast(),
+            mask: self.capacity() - 1,
+        }
+    }
+
     #[inline]
     fn slot(&self, index: u32) -> &UnsafeCell<MaybeUninit<T>> {
-        let position = index as usize & (self.slots.len() - 1);
-        // SAFETY: the length is a power of two, so the mask keeps the position below it.
-        unsafe { self.slots.get_unchecked(position) }
+        // SAFETY: the slots live as long as `self` is borrowed.
+        unsafe { self.slots().slot(index) }
     }
 
-    /// Moves `item` into the slot of `index`.
+    /// [`Slots::take`].
     ///
     /// # Safety
     ///
-    /// The caller is the owner, `index` is not published, and no claim of the slot's former item is open.
-    #[inline]
-    pub(crate) unsafe fn write(&self, index: u32, item: T) {
-        self.slot(index).with_mut(|slot| {
-            // SAFETY: by contract nobody else reads or writes this slot now.
-            unsafe { (*slot).write(item) };
-        });
-    }
-
-    /// Moves the item at `index` out of its slot.
-    ///
-    /// # Safety
-    ///
-    /// Item `index` was written with an edge from there to here, and it is the caller's: claimed, or reclaimed by
-    /// the owner. It is taken once.
+    /// As there.
     #[inline]
     pub(crate) unsafe fn take(&self, index: u32) -> T {
-        self.slot(index).with(|slot| {
-            // SAFETY: by contract the slot is initialized, not being written, and not taken a second time.
-            unsafe { (*slot).assume_init_read() }
-        })
+        // SAFETY: the caller's, by contract.
+        unsafe { self.slots().take(index) }
     }
 
     /// Copies the bits of the items `first..end` to `target`, without saying whose they are.

@@ -74,6 +74,7 @@ impl<T, P: Policy> Worker<T, P> {
         self.deque.set_ring(new);
         self.deque.publish(self.split.get());
         self.ring.set(new);
+        self.slots.set(ring.slots());
         self.room_end.set(base.wrapping_add(capacity));
         // SAFETY: this is the owner, and now the newest ring.
         unsafe { ring.free_settled() };

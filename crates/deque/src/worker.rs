@@ -9,7 +9,7 @@ use crate::Stealer;
 use crate::claim::Claim;
 use crate::deque::Deque;
 use crate::policy::{Lazy, Policy, Strict};
-use crate::ring::{MAX_CAPACITY, Ring};
+use crate::ring::{MAX_CAPACITY, Ring, Slots};
 
 /// Slots of a deque that [`Worker::new`] makes.
 const DEFAULT_CAPACITY: usize = 64;
@@ -29,6 +29,8 @@ pub struct Worker<T, P: Policy = Strict> {
     pub(crate) deque: Arc<Deque<T>>,
     /// The newest ring.
     pub(crate) ring: Cell<NonNull<Ring<T>>>,
+    /// And its slots.
+    pub(crate) slots: Cell<Slots<T>>,
     /// The index of the next push.
     pub(crate) bottom: Cell<u32>,
     /// What the deque's `split` says to thieves, outside of the calls. Items from it to bottom are private.
@@ -116,6 +118,8 @@ impl<T, P: Policy> Worker<T, P> {
             // A strict owner has always given everything: its flag stays up, and thieves need not raise it.
             deque: Arc::new(Deque::new(start, ring, !P::KEEPS_PRIVATE)),
             ring: Cell::new(ring),
+            // SAFETY: `allocate` returned it just now.
+            slots: Cell::new(unsafe { ring.as_ref() }.slots()),
             bottom: Cell::new(start),
             split: Cell::new(start),
             reached: Cell::new(start),
@@ -189,7 +193,7 @@ impl<T, P: Policy> Worker<T, P> {
             self.share();
         }
         // SAFETY: pushed by this end, and private: no thief has it or can get it any more.
-        Some(unsafe { self.ring().take(last) })
+        Some(unsafe { self.slots.get().take(last) })
     }
 
     /// Makes every item public. Nothing to do for a [`Strict`] deque.
@@ -316,12 +320,12 @@ impl<T, P: Policy> Worker<T, P> {
     /// Pushes what is left of a thief's claim, oldest first. There must be [`room`](Self::room) for it, since nothing
     /// may be allocated before the claim is finished.
     pub(crate) fn receive(&self, claim: Claim<T>) {
-        let (ring, mut bottom) = (self.ring(), self.bottom.get());
+        let (slots, mut bottom) = (self.slots.get(), self.bottom.get());
         // `for_each` drops the claim when it is through, before anything is published.
         claim.for_each(|item| {
             debug_assert_ne!(bottom, self.room_end.get());
             // SAFETY: this is the owner; nothing at or past bottom is published; the thief made room for the claim.
-            unsafe { ring.write(bottom, item) };
+            unsafe { slots.write(bottom, item) };
             bottom = bottom.wrapping_add(1);
         });
         self.bottom.set(bottom);
@@ -336,7 +340,7 @@ impl<T, P: Policy> Worker<T, P> {
         }
         let bottom = self.bottom.get();
         // SAFETY: this is the owner; nothing at or past bottom is published; there is room, so the slot is free.
-        unsafe { self.ring().write(bottom, item) };
+        unsafe { self.slots.get().write(bottom, item) };
         self.bottom.set(bottom.wrapping_add(1));
     }
 
