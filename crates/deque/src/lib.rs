@@ -4,6 +4,7 @@
 extern crate alloc;
 
 mod claim;
+mod collect;
 mod deque;
 mod policy;
 mod ring;

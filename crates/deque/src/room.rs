@@ -17,6 +17,8 @@ impl<T, P: Policy> Worker<T, P> {
         let finished = ring.finished();
         let taken = self.deque.taken();
         let capacity = ring.capacity();
+        // Here, once in a turn of the ring, so that it is never so old that the index could wrap around it.
+        self.reached.set(taken);
         if finished == taken {
             // No claim is open: whatever lies before top has left its slot.
             self.room_end.set(taken.wrapping_add(capacity));

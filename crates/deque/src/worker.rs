@@ -35,8 +35,9 @@ pub struct Worker<T, P: Policy = Strict> {
     pub(crate) bottom: Cell<u32>,
     /// What the deque's `split` says to thieves, outside of the calls. Items from it to bottom are private.
     pub(crate) split: Cell<u32>,
-    /// Where the thieves stood when the owner last reclaimed: if that is `split`, nothing is public.
-    reached: Cell<u32>,
+    /// Where the thieves stood when the owner last reclaimed, or ran out of room: if that is `split`, nothing is public. A few
+    /// capacities behind `split` at most.
+    pub(crate) reached: Cell<u32>,
     /// The first index that must not be written yet: its slot may still be in use. At most a capacity after top.
     pub(crate) room_end: Cell<u32>,
     policy: PhantomData<P>,
@@ -181,7 +182,7 @@ impl<T, P: Policy> Worker<T, P> {
     /// Pops the item that was pushed last. `None` if there is none, or if a thief took the last one first.
     ///
     /// Wait-free. A private item: no atomic read-modify-write. A public one: one, which takes back this item
-    /// ([`Strict`]) or half of the public items ([`Lazy`]). None if the deque is seen to be empty.
+    /// ([`Strict`]) or half of the public items ([`Lazy`]). None if the owner knows that the deque is empty.
     #[inline]
     pub fn pop(&self) -> Option<T> {
         if self.private() == 0 && !self.reclaim() {
@@ -285,7 +286,14 @@ impl<T, P: Policy> Worker<T, P> {
     #[inline]
     fn reclaim(&self) -> bool {
         let split = self.split.get();
-        let public = split.wrapping_sub(self.deque.taken());
+        // How much to take back is a matter of what thieves have left, so a lazy owner looks. A strict one takes one item, and
+        // the bump tells it all: a load of `top` between its own store and its RMW costs as much as a quarter of the pop.
+        let known = if P::KEEPS_PRIVATE {
+            self.deque.taken()
+        } else {
+            self.reached.get()
+        };
+        let public = split.wrapping_sub(known);
         if public == 0 {
             return false;
         }
@@ -348,22 +356,6 @@ impl<T, P: Policy> Worker<T, P> {
     pub(crate) fn ring(&self) -> &Ring<T> {
         // SAFETY: the newest ring lives as long as the deque; only `replace_ring` ends that, and borrows none.
         unsafe { self.ring.get().as_ref() }
-    }
-}
-
-impl<T, P: Policy> Extend<T> for Worker<T, P> {
-    /// [`push_batch`](Worker::push_batch).
-    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        self.push_batch(items);
-    }
-}
-
-impl<T, P: Policy> FromIterator<T> for Worker<T, P> {
-    /// A deque with these items, pushed in order.
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        let worker = Self::default();
-        worker.push_batch(items);
-        worker
     }
 }
 

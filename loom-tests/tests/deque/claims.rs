@@ -115,7 +115,7 @@ fn half_is_taken_while_the_owner_pops() {
 fn half_and_single_thieves_do_not_overlap() {
     check(
         "steal-half, steal and pop: each item once",
-        Bound::preemptions(2, 55_000),
+        Bound::preemptions(2, 53_000),
         || {
             let worker = Worker::with_capacity(4);
             let half = half_thief(worker.stealer(), 8);
