@@ -19,6 +19,8 @@ mod stats;
 
 pub use machine::Machines;
 pub use processors::{Config, Processors, Runner, StartError};
+#[doc(hidden)] // for the schedulers, which count per worker too
+pub use stats::Counter;
 pub use stats::ProcessorStats;
 
 #[doc = include_str!("../ARCHITECTURE.md")]

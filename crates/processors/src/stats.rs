@@ -58,10 +58,11 @@ counters! {
 
 /// A figure with one writer.
 #[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
+pub struct Counter(AtomicU64);
 
 impl Counter {
-    pub(crate) fn add(&self, n: u64) {
+    /// Adds `n`. Only ever one thread does.
+    pub fn add(&self, n: u64) {
         // ORDERING: Relaxed, and no RMW: there is one writer, and a figure carries no other data.
         self.0.store(
             self.0.load(Ordering::Relaxed).wrapping_add(n),
@@ -69,7 +70,8 @@ impl Counter {
         );
     }
 
-    fn get(&self) -> u64 {
+    /// The figure now, or a moment ago.
+    pub fn get(&self) -> u64 {
         // ORDERING: Relaxed: see `add`.
         self.0.load(Ordering::Relaxed)
     }

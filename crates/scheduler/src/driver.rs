@@ -1,9 +1,8 @@
 //! What running a task means here: one step of one process, and what follows from it.
 
 use filch_process_state::Release;
-use filch_processors::Runner;
-use filch_sync::CachePadded;
-use filch_sync::atomic::{AtomicU64, Ordering};
+use filch_processors::{Counter, Runner};
+use filch_sync::atomic::Ordering;
 
 use crate::command::{CommandHandler, Completion, dispatch};
 use crate::contain::{contain, dispose};
@@ -33,39 +32,23 @@ pub(crate) struct Scratch<P: Protocol> {
 /// What one worker has done. It alone writes; anybody reads.
 #[derive(Default)]
 pub(crate) struct Counters {
-    counters: CachePadded<[AtomicU64; 6]>,
-}
-
-#[derive(Clone, Copy)]
-enum Count {
-    Steps,
-    Messages,
-    Commands,
-    Completions,
-    Ended,
-    Failed,
+    steps: Counter,
+    messages: Counter,
+    commands: Counter,
+    completions: Counter,
+    ended: Counter,
+    failed: Counter,
 }
 
 impl Counters {
-    fn add(&self, count: Count, n: u64) {
-        let counter = &self.counters[count as usize];
-        // ORDERING: Relaxed, and no RMW: only this worker writes it, and figures carry no other data.
-        counter.store(counter.load(Ordering::Relaxed) + n, Ordering::Relaxed);
-    }
-
-    fn get(&self, count: Count) -> u64 {
-        // ORDERING: Relaxed: see `add`.
-        self.counters[count as usize].load(Ordering::Relaxed)
-    }
-
     pub(crate) fn snapshot(&self) -> WorkerStats {
         WorkerStats {
-            steps: self.get(Count::Steps),
-            messages: self.get(Count::Messages),
-            commands: self.get(Count::Commands),
-            completions: self.get(Count::Completions),
-            ended: self.get(Count::Ended),
-            failed: self.get(Count::Failed),
+            steps: self.steps.get(),
+            messages: self.messages.get(),
+            commands: self.commands.get(),
+            completions: self.completions.get(),
+            ended: self.ended.get(),
+            failed: self.failed.get(),
             ..WorkerStats::default()
         }
     }
@@ -142,9 +125,9 @@ impl<P: Protocol> Driver<P> {
             return self.let_go(slot, body.waits);
         }
         body.outstanding -= completions;
-        counters.add(Count::Steps, 1);
-        counters.add(Count::Completions, completions as u64);
-        counters.add(Count::Messages, (events - completions) as u64);
+        counters.steps.add(1);
+        counters.completions.add(completions as u64);
+        counters.messages.add((events - completions) as u64);
 
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
@@ -178,7 +161,7 @@ impl<P: Protocol> Driver<P> {
         let handler = self.handler.as_deref();
         for Yield { tag, command } in output.drain_yields() {
             body.outstanding += 1;
-            counters.add(Count::Commands, 1);
+            counters.commands.add(1);
             dispatch(handler, command, Completion::new(&self.handle, pid, tag));
         }
     }
@@ -221,8 +204,8 @@ impl<P: Protocol> Driver<P> {
             dispose(output);
         }
         let counters = &self.handle.shared.counters[scratch.worker];
-        counters.add(Count::Ended, 1);
-        counters.add(Count::Failed, u64::from(exit.is_err()));
+        counters.ended.add(1);
+        counters.failed.add(u64::from(exit.is_err()));
         if slot.state.complete().is_err() {
             unreachable!("only the worker that made it Running completes it");
         }

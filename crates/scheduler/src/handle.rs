@@ -1,8 +1,8 @@
 use std::fmt;
 
 use filch_processors::Processors;
-use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
+use filch_sync::{Arc, CachePadded};
 
 use crate::admission::Admission;
 use crate::driver::{Counters, Task};
@@ -22,7 +22,7 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) table: Table<P>,
     pub(crate) admission: Admission,
     /// One per worker, written by it alone.
-    pub(crate) counters: Box<[Counters]>,
+    pub(crate) counters: Box<[CachePadded<Counters>]>,
     /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.
     pub(crate) aborting: AtomicBool,
     /// How many were.

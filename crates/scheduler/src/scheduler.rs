@@ -4,8 +4,8 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use filch_processors::{Config, Machines, Processors};
-use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
+use filch_sync::{Arc, CachePadded};
 
 use crate::admission::Admission;
 use crate::command::CommandHandler;
@@ -60,7 +60,7 @@ impl<P: Protocol> Builder<P> {
         }
         let processors = Processors::new(config).map_err(BuildError::Processors)?;
         let counters = (0..processors.count())
-            .map(|_| Counters::default())
+            .map(|_| CachePadded::new(Counters::default()))
             .collect();
         let handle = Handle {
             shared: Arc::new(Shared {
