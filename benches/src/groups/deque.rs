@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use self::contenders::{
-    CrossbeamFifo, CrossbeamLifo, Deque, Lazy, Locked, St3Fifo, St3Lifo, Strict,
+    CrossbeamFifo, CrossbeamLifo, Deque, Lazy, Locked, Owner, St3Fifo, St3Lifo, Strict, Unshared,
 };
 use crate::floor::uncontended_rmws;
 use crate::harness::{Effort, Scenario, per_operation, time, time_together};
@@ -52,18 +52,21 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let forks = effort.operations(24);
     vec![
         scenario!("depth 1", "ns per push and pop", depth_one(single))
+            .floor("unshared Vec", depth_one::<Unshared>(single))
             .floor("one uncontended RMW", uncontended_rmws(1, single)),
         scenario!(
             "256 push 256 pop",
             "ns per push and pop",
             fill_and_drain(stretches, FILL)
         )
+        .floor("unshared Vec", fill_and_drain::<Unshared>(stretches, FILL))
         .floor("one uncontended RMW", uncontended_rmws(1, single)),
         scenario!(
             "100k push 100k pop",
             "ns per push and pop",
             fill_and_drain(long, 100_000)
-        ),
+        )
+        .floor("unshared Vec", fill_and_drain::<Unshared>(long, 100_000)),
         scenario!("steal half", "ns per item stolen", steal(steals)),
         scenario!("bursts + thief", "ns per item", shared(bursts, 0)),
         scenario!("shared tasks 20 ns", "ns per task", shared(bursts, 20)),
@@ -82,7 +85,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     ]
 }
 
-fn depth_one<D: Deque>(operations: u64) -> impl FnMut() -> f64 {
+fn depth_one<D: Owner>(operations: u64) -> impl FnMut() -> f64 {
     let deque = D::new(FILL);
     move || {
         let elapsed = time(|| {
@@ -95,7 +98,7 @@ fn depth_one<D: Deque>(operations: u64) -> impl FnMut() -> f64 {
     }
 }
 
-fn fill_and_drain<D: Deque>(stretches: u64, count: usize) -> impl FnMut() -> f64 {
+fn fill_and_drain<D: Owner>(stretches: u64, count: usize) -> impl FnMut() -> f64 {
     let deque = D::new(count);
     move || {
         let elapsed = time(|| {
@@ -202,13 +205,13 @@ fn fork_pattern<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
     }
 }
 
-fn fill(deque: &impl Deque, count: usize) {
+fn fill(deque: &impl Owner, count: usize) {
     for item in 0..count as u64 {
         deque.push(black_box(item));
     }
 }
 
-fn drain(deque: &impl Deque) -> usize {
+fn drain(deque: &impl Owner) -> usize {
     std::iter::from_fn(|| black_box(deque.pop())).count()
 }
 

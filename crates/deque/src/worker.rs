@@ -190,7 +190,8 @@ impl<T, P: Policy> Worker<T, P> {
         }
         let last = self.bottom.get().wrapping_sub(1);
         self.bottom.set(last);
-        if P::KEEPS_PRIVATE && self.deque.is_hungry() {
+        // What is popped last of the private items leaves none to share.
+        if P::KEEPS_PRIVATE && self.private() > 0 && self.deque.is_hungry() {
             self.share();
         }
         // SAFETY: pushed by this end, and private: no thief has it or can get it any more.

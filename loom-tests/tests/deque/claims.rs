@@ -1,8 +1,7 @@
 //! Claims against pops and against each other.
 
 use filch_deque::{Steal, Worker};
-use filch_sync::atomic::{AtomicBool, Ordering, fence};
-use filch_sync::{Arc, thread};
+use filch_sync::thread;
 use loom_tests::{Bound, Outcomes, check};
 
 use crate::{assert_ascending, assert_each_once, drain, half_thief, thief};
@@ -245,37 +244,4 @@ fn workers_rob_each_other() {
         let (others, right) = other.join().unwrap();
         assert_each_once(4, &[&taken, &others, &drain(&left), &drain(&right)]);
     });
-}
-
-/// Two threads, the idle handshake of a scheduler: the owner pushes, fences, looks for a sleeper; the sleeper announces
-/// itself, fences, looks for work. At least one sees the other. A failure is a lost wake-up: the sleeper finds the
-/// deque empty and the owner finds nobody asleep.
-#[test]
-fn a_sleeper_and_a_pusher_see_each_other() {
-    let outcomes = Outcomes::new();
-    check(
-        "push and is_empty with fences: no lost wake-up",
-        Bound::exhaustive(15),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let worker = Worker::with_capacity(1);
-                let stealer = worker.stealer();
-                let asleep = Arc::new(AtomicBool::new(false));
-                let sleeper = thread::spawn({
-                    let asleep = asleep.clone();
-                    move || {
-                        asleep.store(true, Ordering::Relaxed);
-                        fence(Ordering::SeqCst);
-                        !stealer.is_empty()
-                    }
-                });
-                worker.push(0);
-                fence(Ordering::SeqCst);
-                let woke = asleep.load(Ordering::Relaxed);
-                outcomes.observe((woke, sleeper.join().unwrap()));
-            }
-        },
-    );
-    outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
 }

@@ -47,7 +47,7 @@ fn owner_and_hungry_thief_share_three_items() {
     let outcomes = Outcomes::new();
     check(
         "lazy: owner and one thief share three items",
-        Bound::preemptions(3, 6_000),
+        Bound::preemptions(3, 4_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -77,7 +77,7 @@ fn owner_and_two_hungry_thieves() {
     let outcomes = Outcomes::new();
     check(
         "lazy: owner and two thieves share three items",
-        Bound::preemptions(2, 26_000),
+        Bound::preemptions(2, 15_900),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -107,7 +107,7 @@ fn half_is_reclaimed_while_half_is_stolen() {
     let outcomes = Outcomes::new();
     check(
         "lazy: reclaim of half against steals of half",
-        Bound::exhaustive(7_500),
+        Bound::exhaustive(5_500),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -154,7 +154,7 @@ fn the_last_public_item_has_one_taker() {
     let outcomes = Outcomes::new();
     check(
         "lazy: the last public item has one taker",
-        Bound::exhaustive(150),
+        Bound::exhaustive(70),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -238,7 +238,7 @@ fn taking_the_last_public_item_asks_for_more() {
 #[test]
 fn flush_shows_everything() {
     let outcomes = Outcomes::new();
-    check("lazy: flush", Bound::exhaustive(340), {
+    check("lazy: flush", Bound::exhaustive(270), {
         let outcomes = outcomes.clone();
         move || {
             let worker = Worker::lazy(4);
@@ -262,7 +262,7 @@ fn flush_shows_everything() {
 fn a_lazy_ring_grows_under_a_thief() {
     check(
         "lazy: growth from 1 to 4",
-        Bound::preemptions(3, 38_000),
+        Bound::preemptions(3, 33_000),
         || {
             let worker = Worker::lazy_starting_at(1, u32::MAX);
             let stolen = thief(worker.stealer(), 2);
@@ -283,7 +283,7 @@ fn a_lazy_ring_grows_under_a_thief() {
 fn a_reclaimed_slot_is_written_again() {
     check(
         "lazy: reclaim, then push to the same slots",
-        Bound::preemptions(3, 8_000),
+        Bound::preemptions(3, 4_400),
         || {
             let worker: Worker<u32, Lazy> = Worker::lazy(2);
             let stolen = thief(worker.stealer(), 2);
@@ -331,7 +331,7 @@ fn a_batch_is_published_at_once() {
 fn a_lazy_owner_goes_with_items_left() {
     check(
         "lazy: worker dropped with thieves in flight",
-        Bound::preemptions(2, 13_000),
+        Bound::preemptions(2, 10_500),
         || {
             let ends = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
             let worker = Worker::lazy(2);

@@ -8,6 +8,7 @@
 mod claims;
 mod lazy;
 mod rings;
+mod sleep;
 
 use filch_deque::{Policy, Stealer, Worker};
 use filch_sync::thread;

@@ -1,18 +1,23 @@
 //! The contenders, behind one trait.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use filch_deque as filch;
 
-/// What the scenarios need from a deque.
-pub(super) trait Deque: Send + 'static {
-    type Stealer: Send;
-
+/// What the scenarios need from an owner's end.
+pub(super) trait Owner: Send + 'static {
     /// Empty, with room for `capacity` items.
     fn new(capacity: usize) -> Self;
     fn push(&self, item: u64);
     fn pop(&self) -> Option<u64>;
+}
+
+/// What they need from a deque with thieves.
+pub(super) trait Deque: Owner {
+    type Stealer: Send;
+
     fn stealer(&self) -> Self::Stealer;
     /// Steals half of what is there, at most `limit`: one item comes back, the others go to `thief`.
     fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64>;
@@ -27,12 +32,12 @@ pub(super) struct CrossbeamFifo(crossbeam_deque::Worker<u64>);
 pub(super) type St3Lifo = st3::lifo::Worker<u64>;
 pub(super) type St3Fifo = st3::fifo::Worker<u64>;
 pub(super) struct Locked(Arc<Mutex<VecDeque<u64>>>);
+/// Nobody else's, ever: what pushing and popping, and the measuring around it, cost at least.
+pub(super) struct Unshared(RefCell<Vec<u64>>);
 
 macro_rules! filch {
     ($worker:ty, $new:expr) => {
-        impl Deque for $worker {
-            type Stealer = filch::Stealer<u64>;
-
+        impl Owner for $worker {
             fn new(capacity: usize) -> Self {
                 $new(capacity)
             }
@@ -44,6 +49,10 @@ macro_rules! filch {
             fn pop(&self) -> Option<u64> {
                 self.pop()
             }
+        }
+
+        impl Deque for $worker {
+            type Stealer = filch::Stealer<u64>;
 
             fn stealer(&self) -> Self::Stealer {
                 self.stealer()
@@ -65,9 +74,7 @@ filch!(Lazy, Self::lazy);
 
 macro_rules! crossbeam {
     ($worker:ty, $new:ident) => {
-        impl Deque for $worker {
-            type Stealer = crossbeam_deque::Stealer<u64>;
-
+        impl Owner for $worker {
             fn new(_capacity: usize) -> Self {
                 // It grows to the same size in the discarded round.
                 Self(crossbeam_deque::Worker::$new())
@@ -80,6 +87,10 @@ macro_rules! crossbeam {
             fn pop(&self) -> Option<u64> {
                 self.0.pop()
             }
+        }
+
+        impl Deque for $worker {
+            type Stealer = crossbeam_deque::Stealer<u64>;
 
             fn stealer(&self) -> Self::Stealer {
                 self.0.stealer()
@@ -100,9 +111,7 @@ crossbeam!(CrossbeamFifo, new_fifo);
 
 macro_rules! st3 {
     ($worker:ty, $stealer:ty) => {
-        impl Deque for $worker {
-            type Stealer = $stealer;
-
+        impl Owner for $worker {
             fn new(capacity: usize) -> Self {
                 Self::new(capacity)
             }
@@ -118,6 +127,10 @@ macro_rules! st3 {
             fn pop(&self) -> Option<u64> {
                 self.pop()
             }
+        }
+
+        impl Deque for $worker {
+            type Stealer = $stealer;
 
             fn stealer(&self) -> Self::Stealer {
                 self.stealer()
@@ -141,9 +154,7 @@ impl Locked {
     }
 }
 
-impl Deque for Locked {
-    type Stealer = Self;
-
+impl Owner for Locked {
     fn new(capacity: usize) -> Self {
         Self(Arc::new(Mutex::new(VecDeque::with_capacity(capacity))))
     }
@@ -155,6 +166,10 @@ impl Deque for Locked {
     fn pop(&self) -> Option<u64> {
         self.with(VecDeque::pop_back)
     }
+}
+
+impl Deque for Locked {
+    type Stealer = Self;
 
     fn stealer(&self) -> Self {
         Self(Arc::clone(&self.0))
@@ -169,5 +184,19 @@ impl Deque for Locked {
             thief.with(|own| own.extend(loot));
             oldest
         })
+    }
+}
+
+impl Owner for Unshared {
+    fn new(capacity: usize) -> Self {
+        Self(RefCell::new(Vec::with_capacity(capacity)))
+    }
+
+    fn push(&self, item: u64) {
+        self.0.borrow_mut().push(item);
+    }
+
+    fn pop(&self) -> Option<u64> {
+        self.0.borrow_mut().pop()
     }
 }
