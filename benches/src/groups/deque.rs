@@ -68,13 +68,16 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         )
         .floor("unshared Vec", fill_and_drain::<Unshared>(long, 100_000)),
         scenario!("steal half", "ns per item stolen", steal(steals)),
-        scenario!("bursts + thief", "ns per item", shared(bursts, 0)),
-        scenario!("shared tasks 20 ns", "ns per task", shared(bursts, 20)),
+        scenario!("bursts + thief", "ns per item", shared(bursts, 0))
+            .floor("two who share nothing", apart(bursts, 0)),
+        scenario!("shared tasks 20 ns", "ns per task", shared(bursts, 20))
+            .floor("two who share nothing", apart(bursts, 20)),
         scenario!(
             "shared tasks 500 ns",
             "ns per task",
             shared(slow_bursts, 500)
-        ),
+        )
+        .floor("two who share nothing", apart(slow_bursts, 500)),
         // Last in, first out only: who takes the oldest fork first holds them all at once.
         Scenario::new("fork pattern", "ns per fork")
             .contender("filch-deque strict", fork_pattern::<Strict>(forks))
@@ -179,6 +182,24 @@ fn shared<D: Deque>(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
         let tasks = bursts * BURST as u64;
         assert_eq!(finished.load(Ordering::Relaxed), tasks);
         per_operation(elapsed, tasks)
+    }
+}
+
+/// The same tasks, half of them for each of two owners from the start: what sharing would cost if it cost nothing.
+fn apart(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
+    let turns = turns_in(nanoseconds);
+    move || {
+        let owner = move || {
+            let own = Unshared::new(BURST);
+            for _ in 0..bursts / 2 {
+                fill(&own, BURST);
+                while let Some(task) = own.pop() {
+                    work(task, turns);
+                }
+            }
+        };
+        let elapsed = time_together(vec![Box::new(owner), Box::new(owner)]);
+        per_operation(elapsed, bursts / 2 * 2 * BURST as u64)
     }
 }
 
