@@ -1,9 +1,15 @@
 //! Sleep and wake-up of one thread: without the sleep, and with nothing but it.
+//!
+//! The ping-pong is played on two cores and on one that both share, because a spinner that wins a lot on two can lose
+//! as much on one. The threads are pinned; where the system does not allow that they run where it likes.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, Thread};
+
+use crossbeam_utils::Backoff;
+use filch_parker::{AdaptiveSpinner, Spin};
 
 use crate::floor::uncontended_rmws;
 use crate::harness::{Effort, Scenario, per_operation, time, time_together};
@@ -17,7 +23,19 @@ trait Parker: Sized {
     fn unparker(&self) -> Self::Unparker;
     fn park(&self);
     fn unpark(unparker: &Self::Unparker);
+
+    /// Waits until `ready`, which becomes true before an `unpark`.
+    fn wait(&self, ready: impl Fn() -> bool) {
+        while !ready() {
+            self.park();
+        }
+    }
 }
+
+/// A parker of ours that is slept on only when the spinner has had enough.
+struct Spinning(filch_parker::Parker);
+/// The same of crossbeam's.
+struct Backing(crossbeam_utils::sync::Parker);
 
 impl Parker for filch_parker::Parker {
     type Unparker = filch_parker::Unparker;
@@ -82,22 +100,82 @@ impl Parker for Std {
     }
 }
 
+impl Parker for Spinning {
+    type Unparker = filch_parker::Unparker;
+
+    fn new() -> Self {
+        Self(filch_parker::Parker::new())
+    }
+
+    fn unparker(&self) -> Self::Unparker {
+        self.0.unparker()
+    }
+
+    fn park(&self) {
+        self.0.park();
+    }
+
+    fn unpark(unparker: &Self::Unparker) {
+        black_box(unparker.unpark());
+    }
+
+    fn wait(&self, ready: impl Fn() -> bool) {
+        let mut spinner = AdaptiveSpinner::new();
+        while !ready() {
+            if spinner.spin() == Spin::Block {
+                self.park();
+                spinner.reset();
+            }
+        }
+    }
+}
+
+impl Parker for Backing {
+    type Unparker = crossbeam_utils::sync::Unparker;
+
+    fn new() -> Self {
+        Self(crossbeam_utils::sync::Parker::new())
+    }
+
+    fn unparker(&self) -> Self::Unparker {
+        self.0.unparker().clone()
+    }
+
+    fn park(&self) {
+        self.0.park();
+    }
+
+    fn unpark(unparker: &Self::Unparker) {
+        unparker.unpark();
+    }
+
+    fn wait(&self, ready: impl Fn() -> bool) {
+        let backoff = Backoff::new();
+        while !ready() {
+            if backoff.is_completed() {
+                self.park();
+                backoff.reset();
+            } else {
+                backoff.snooze();
+            }
+        }
+    }
+}
+
 type Filch = filch_parker::Parker;
 type Crossbeam = crossbeam_utils::sync::Parker;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let tokens = effort.operations(2_000_000);
-    let rallies = effort.operations(200_000);
+    let rallies = effort.operations(20_000);
     vec![
         Scenario::new("unpark + park, one thread", "ns per token")
             .contender("filch-parker", token::<Filch>(tokens))
             .contender("std park", token::<Std>(tokens))
             .contender("crossbeam Parker", token::<Crossbeam>(tokens))
             .floor("one uncontended RMW", uncontended_rmws(1, tokens)),
-        Scenario::new("ping-pong, two threads", "ns per round trip")
-            .contender("filch-parker", ping_pong::<Filch>(rallies))
-            .contender("std park", ping_pong::<Std>(rallies))
-            .contender("crossbeam Parker", ping_pong::<Crossbeam>(rallies)),
+        ping_pong_between("ping-pong, two cores", [0, 1], rallies),
+        ping_pong_between("ping-pong, one core", [0, 0], rallies),
     ]
 }
 
@@ -116,18 +194,47 @@ fn token<P: Parker>(tokens: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// One of the two always sleeps.
-fn ping_pong<P: Parker>(rallies: u64) -> impl FnMut() -> f64 {
+/// One of the two always waits; `cores` are where they run.
+fn ping_pong_between(name: &'static str, cores: [usize; 2], rallies: u64) -> Scenario {
+    Scenario::new(name, "ns per round trip")
+        .contender(
+            "filch-parker + spinner",
+            ping_pong::<Spinning>(cores, rallies),
+        )
+        .contender("filch-parker", ping_pong::<Filch>(cores, rallies))
+        .contender("std park", ping_pong::<Std>(cores, rallies))
+        .contender(
+            "crossbeam Parker + Backoff",
+            ping_pong::<Backing>(cores, rallies),
+        )
+        .contender("crossbeam Parker", ping_pong::<Crossbeam>(cores, rallies))
+}
+
+fn ping_pong<P: Parker>([first, second]: [usize; 2], rallies: u64) -> impl FnMut() -> f64 {
     move || {
         let strokes = &AtomicU64::new(0);
         let (to_second, from_first) = mpsc::channel();
         let (to_first, from_second) = mpsc::channel();
         let elapsed = time_together(vec![
-            Box::new(move || play::<P>(strokes, 0, rallies, &to_second, &from_second)),
-            Box::new(move || play::<P>(strokes, 1, rallies, &to_first, &from_first)),
+            Box::new(move || {
+                pin(first);
+                play::<P>(strokes, 0, rallies, &to_second, &from_second);
+            }),
+            Box::new(move || {
+                pin(second);
+                play::<P>(strokes, 1, rallies, &to_first, &from_first);
+            }),
         ]);
         assert_eq!(strokes.load(Ordering::Relaxed), 2 * rallies);
         per_operation(elapsed, rallies)
+    }
+}
+
+/// Keeps the calling thread on the core of that number, if there is one and the system allows it.
+fn pin(core: usize) {
+    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    if let Some(&core) = cores.get(core) {
+        core_affinity::set_for_current(core);
     }
 }
 
@@ -146,9 +253,7 @@ fn play<P: Parker>(
     let other = from_other.recv().expect("the other plays");
     for rally in 0..rallies {
         let stroke = first + 2 * rally;
-        while strokes.load(Ordering::Acquire) != stroke {
-            parker.park();
-        }
+        parker.wait(|| strokes.load(Ordering::Acquire) == stroke);
         strokes.store(stroke + 1, Ordering::Release);
         P::unpark(&other);
     }
