@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
 use filch_deque::Worker;
+use filch_sync::thread_local;
 
 use crate::Processors;
 use crate::stats::Counters;
@@ -22,7 +23,7 @@ struct Registration {
 }
 
 thread_local! {
-    static REGISTRATION: Cell<Option<Registration>> = const { Cell::new(None) };
+    static REGISTRATION: Cell<Option<Registration>> = Cell::new(None)
 }
 
 /// Registers the thread as a machine of `pool` while `work` runs.
@@ -36,7 +37,7 @@ pub(crate) fn enter<T, R>(
 
     impl Drop for Restore {
         fn drop(&mut self) {
-            REGISTRATION.set(self.0);
+            REGISTRATION.with(|current| current.set(self.0));
         }
     }
 
@@ -44,14 +45,14 @@ pub(crate) fn enter<T, R>(
         pool: ptr::from_ref(pool).cast(),
         current: NonNull::from(current).cast(),
     };
-    let _restore = Restore(REGISTRATION.replace(Some(registration)));
+    let _restore = Restore(REGISTRATION.with(|current| current.replace(Some(registration))));
     work()
 }
 
 /// Whether the thread is a machine of `pool`.
 pub(crate) fn is_current<T>(pool: &Processors<T>) -> bool {
     REGISTRATION
-        .get()
+        .with(Cell::get)
         .is_some_and(|registration| ptr::eq(registration.pool, ptr::from_ref(pool).cast()))
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn with_current<T, R>(
     pool: &Processors<T>,
     with: impl FnOnce(&Current<'_, T>) -> R,
 ) -> Option<R> {
-    let registration = REGISTRATION.get()?;
+    let registration = REGISTRATION.with(Cell::get)?;
     if !ptr::eq(registration.pool, ptr::from_ref(pool).cast()) {
         return None;
     }

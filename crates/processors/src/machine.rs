@@ -101,7 +101,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<T, R> {
     fn search(&self, search: &mut Search, counters: &Counters) -> Option<T> {
         let pool = &*self.pool;
         if pool.is_stopping() {
-            return search.steal(pool, &self.worker);
+            return self.look_once_more(search);
         }
         let mut searching = pool.idle.try_start_searching();
         loop {
@@ -116,20 +116,24 @@ impl<T: Send + 'static, R: Runner<T>> Machine<T, R> {
             // do not take it: we call for a searcher as a producer would, and are the first to be called.
             if pool.has_work() {
                 pool.wake_one();
-            } else if pool.is_stopping() {
-                return None;
             }
+            // Also when the pool is stopping: `stop` has left a token, or will.
             counters.parks.add(1);
             self.parker.park();
             if pool.is_stopping() {
-                // Everybody is awake now and nobody is counted any more: take what is left, or leave.
-                return search
-                    .next(pool, &self.worker)
-                    .or_else(|| search.steal(pool, &self.worker));
+                return self.look_once_more(search);
             }
             counters.wake_ups.add(1);
             searching = true;
         }
+    }
+
+    /// The pool is stopping: everybody is awake, nobody is counted any more. Takes what is left, or leaves. The look has to come
+    /// after the sight of the flag, or what was injected just before the stop would be left behind.
+    fn look_once_more(&self, search: &mut Search) -> Option<T> {
+        search
+            .next(&self.pool, &self.worker)
+            .or_else(|| search.steal(&self.pool, &self.worker))
     }
 
     /// Looks until there is something, or there has been nothing for a while.

@@ -1,8 +1,9 @@
 use std::num::NonZeroUsize;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::{Condvar, Mutex, wait_until};
 
 /// How many processes live, how many may, and whether new ones are still admitted.
 pub(crate) struct Admission {
@@ -91,23 +92,20 @@ impl Admission {
 
     /// Waits until nobody is left, at most for `patience`; whether nobody is. The house is closed.
     pub(crate) fn wait(&self, patience: Duration) -> bool {
+        // What the clock cannot express is for ever.
         let deadline = Instant::now().checked_add(patience);
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.live() > 0 {
-            let left = match deadline {
-                // The clock cannot express it: for ever.
-                None => Duration::MAX,
-                Some(deadline) => deadline.saturating_duration_since(Instant::now()),
+        let mut over = false;
+        while self.live() > 0 && !over {
+            (waiting, over) = match deadline {
+                Some(deadline) => wait_until(&self.all_ended, &self.waiting, waiting, deadline),
+                None => {
+                    let woken = self.all_ended.wait(waiting);
+                    (woken.unwrap_or_else(PoisonError::into_inner), false)
+                }
             };
-            if left.is_zero() {
-                return false;
-            }
-            (waiting, _) = self
-                .all_ended
-                .wait_timeout(waiting, left)
-                .unwrap_or_else(PoisonError::into_inner);
         }
-        true
+        self.live() == 0
     }
 }
 

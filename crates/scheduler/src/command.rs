@@ -117,7 +117,8 @@ impl<P: Protocol> Drop for Completion<P> {
                 tag: self.tag,
                 answered: false,
             };
-            UNWOUND.with_borrow_mut(|unwound| {
+            UNWOUND.with(|unwound| {
+                let mut unwound = unwound.borrow_mut();
                 unwound.get_or_insert_default().push(Box::new(unanswered));
             });
         } else {
@@ -137,11 +138,11 @@ impl<P: Protocol> fmt::Debug for Completion<P> {
 
 thread_local! {
     /// While this thread dispatches a command: the completions that a panic of the handler swept away.
-    static UNWOUND: RefCell<Option<Vec<Box<dyn Any>>>> = const { RefCell::new(None) };
+    static UNWOUND: RefCell<Option<Vec<Box<dyn Any>>>> = RefCell::new(None)
 }
 
 fn dispatching() -> bool {
-    UNWOUND.with_borrow(Option::is_some)
+    UNWOUND.with(|unwound| unwound.borrow().is_some())
 }
 
 /// Hands one command to the handler, if there is one, and answers for the handler if it panics.
@@ -154,9 +155,9 @@ pub(crate) fn dispatch<P: Protocol>(
         completion.answer(Err(CommandError::NoHandler));
         return dispose(command);
     };
-    UNWOUND.set(Some(Vec::new()));
+    UNWOUND.with(|unwound| unwound.replace(Some(Vec::new())));
     let outcome = contain(|| handler.handle(command, completion));
-    let unwound = UNWOUND.take().unwrap_or_default();
+    let unwound = UNWOUND.with(RefCell::take).unwrap_or_default();
     if let Err(message) = outcome {
         for unanswered in unwound {
             match unanswered.downcast::<Completion<P>>() {

@@ -1,7 +1,7 @@
 use std::fmt;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
-use filch_sync::Arc;
+use filch_sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use crate::{Handle, JoinError, Pid, ProcessError, Protocol};
 

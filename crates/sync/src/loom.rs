@@ -37,6 +37,17 @@ pub fn wait_until<'a, T>(
     (guard, true)
 }
 
+#[doc(hidden)]
+pub use loom::thread_local as model_thread_local;
+
+/// A static of which each thread of the model has its own; see the shipped build's.
+#[macro_export]
+macro_rules! thread_local {
+    ($(#[$attribute:meta])* static $name:ident: $type:ty = $init:expr) => {
+        $crate::model_thread_local! { $(#[$attribute])* static $name: $type = $init }
+    };
+}
+
 /// Threads.
 pub mod thread {
     pub use loom::thread::{Builder, JoinHandle, spawn, yield_now};

@@ -34,6 +34,17 @@ pub fn wait_until<'a, T>(
     (guard, true)
 }
 
+#[doc(hidden)]
+pub use shuttle::thread_local as model_thread_local;
+
+/// A static of which each thread of the test has its own; see the shipped build's.
+#[macro_export]
+macro_rules! thread_local {
+    ($(#[$attribute:meta])* static $name:ident: $type:ty = $init:expr) => {
+        $crate::model_thread_local! { $(#[$attribute])* static $name: $type = $init }
+    };
+}
+
 /// Threads.
 pub mod thread {
     pub use shuttle::thread::{Builder, JoinHandle, spawn, yield_now};

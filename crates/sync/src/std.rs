@@ -51,3 +51,13 @@ pub fn wait_until<'a, T>(
 pub mod thread {
     pub use std::thread::{Builder, JoinHandle, spawn, yield_now};
 }
+
+/// A static of which each thread has its own, with a constant initial value. Only `with` may be called on it: that is what
+/// the model builds know.
+#[cfg(feature = "std")]
+#[macro_export]
+macro_rules! thread_local {
+    ($(#[$attribute:meta])* static $name:ident: $type:ty = $init:expr) => {
+        ::std::thread_local! { $(#[$attribute])* static $name: $type = const { $init } }
+    };
+}

@@ -44,15 +44,17 @@ pub(crate) fn run() -> Result<ExitCode> {
     ]);
     stages.check("clippy, as loom sees the code", &mut clippy);
 
-    let mut check = cargo_with_cfg("shuttle");
-    check.args([
-        "check",
+    let mut clippy = cargo_with_cfg("shuttle");
+    clippy.args([
+        "clippy",
         "--package",
-        "filch",
-        "--lib",
-        "--no-default-features",
+        "shuttle-tests",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
     ]);
-    stages.check("build, as shuttle sees the code", &mut check);
+    stages.check("clippy, as shuttle sees the code", &mut clippy);
 
     if is_installed(TARGET_WITHOUT_STD) {
         let mut check = cargo();
@@ -64,15 +66,28 @@ pub(crate) fn run() -> Result<ExitCode> {
     }
 
     let mut docs = cargo();
-    docs.args(["doc", "--workspace", "--no-deps", "--exclude", "loom-tests"])
-        .env("RUSTDOCFLAGS", "-D warnings");
+    docs.args([
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--exclude",
+        "loom-tests",
+        "--exclude",
+        "shuttle-tests",
+    ])
+    .env("RUSTDOCFLAGS", "-D warnings");
     stages.check("documentation", &mut docs);
 
-    // The harness exists in a model build only.
-    let mut docs = cargo_with_cfg("loom");
-    docs.args(["doc", "--package", "loom-tests", "--no-deps"])
-        .env("RUSTDOCFLAGS", "--cfg loom -D warnings");
-    stages.check("documentation of the models", &mut docs);
+    // The harnesses exist in builds of their own only.
+    for (stage, package, name) in [
+        ("documentation of the models", "loom-tests", "loom"),
+        ("documentation of the schedules", "shuttle-tests", "shuttle"),
+    ] {
+        let mut docs = cargo_with_cfg(name);
+        docs.args(["doc", "--package", package, "--no-deps"])
+            .env("RUSTDOCFLAGS", format!("--cfg {name} -D warnings"));
+        stages.check(stage, &mut docs);
+    }
 
     test::add_stages(&mut stages);
     sanitize::add_ci_stage(&workspace, &mut stages);

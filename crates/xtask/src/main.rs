@@ -47,7 +47,7 @@ enum Command {
     Bench(bench::Options),
     /// Weakens one ordering at a time and runs the models against it.
     Orderings(orderings::Options),
-    /// Whole schedulers under shuttle's randomised schedules.
+    /// Whole pools and schedulers under shuttle's randomised schedules, with a table of what was run.
     Shuttle(shuttle::Options),
     /// The stress tests under a sanitizer (needs a nightly toolchain).
     Sanitize(sanitize::Options),
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         Command::Lint => lint::run(),
         Command::Bench(options) => bench::run(&options),
         Command::Orderings(options) => orderings::run(&options),
-        Command::Shuttle(_) => Ok(shuttle::refuse()),
+        Command::Shuttle(options) => shuttle::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
         Command::Soak(options) => soak::run(&options),
     };

@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use crate::Result;
 use crate::loom;
 use crate::process::{cargo, tee_both, tee_stdout};
+use crate::shuttle;
 use crate::stages::{Stages, Tally};
 
 pub(crate) fn run() -> Result<ExitCode> {
@@ -19,6 +20,9 @@ pub(crate) fn add_stages(stages: &mut Stages) {
     stages.run("documentation tests", doc_tests);
     stages.run("models, at their committed bounds", || {
         loom::explore(&loom::Options::default())
+    });
+    stages.run("whole pools and schedulers, random schedules", || {
+        shuttle::explore(&shuttle::Options::default())
     });
 }
 
@@ -63,7 +67,7 @@ fn verdict(status: ExitStatus, mut tally: Tally) -> Tally {
 }
 
 /// The sum of libtest's closing lines, `test result: ok. 3 passed; 0 failed; 0 ignored; …`.
-fn libtest_tally(output: &str) -> Tally {
+pub(crate) fn libtest_tally(output: &str) -> Tally {
     let mut tally = Tally::default();
     for line in output.lines() {
         if let Some((_, counts)) = line.split_once("test result: ") {

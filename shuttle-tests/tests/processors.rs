@@ -1,0 +1,236 @@
+//! Whole pools of two or three processors: work finding, sleep and wake-up, stop.
+#![cfg(shuttle)]
+
+use filch_processors::{Config, Processors, Runner};
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+use shuttle::sync::{Arc, Barrier, Mutex, Weak};
+use shuttle::thread;
+use shuttle_tests::explore;
+
+/// Runs closures, each with the pool at hand.
+struct Closures {
+    pool: Weak<Processors<Task>>,
+}
+
+struct Task(Box<dyn FnOnce(&Processors<Self>) + Send>);
+
+fn task(body: impl FnOnce(&Processors<Task>) + Send + 'static) -> Task {
+    Task(Box::new(body))
+}
+
+impl Runner<Task> for Closures {
+    type Scratch = ();
+
+    fn scratch(&self, _: usize) {}
+
+    fn run(&self, task: Task, (): &mut ()) {
+        let pool = self.pool.upgrade().expect("the machines hold it");
+        (task.0)(&pool);
+    }
+}
+
+/// Starts a pool, lets `work` happen, stops it, and waits for its threads. Returns the pool.
+fn with_pool(
+    processors: usize,
+    work: impl FnOnce(&Arc<Processors<Task>>),
+) -> Arc<Processors<Task>> {
+    let pool = Processors::new(Config::default().processors(processors)).unwrap();
+    let runner = Arc::new(Closures {
+        pool: Arc::downgrade(&pool),
+    });
+    let machines = Processors::start(&pool, runner).unwrap();
+    work(&pool);
+    pool.stop();
+    machines.join();
+    pool
+}
+
+/// Which of so many numbered tasks have run.
+#[derive(Clone)]
+struct Ran(Arc<Mutex<Vec<usize>>>);
+
+impl Ran {
+    fn new() -> Self {
+        Self(Arc::new(Mutex::new(Vec::new())))
+    }
+
+    fn note(&self, number: usize) {
+        self.0.lock().unwrap().push(number);
+    }
+
+    fn assert_each_once(&self, count: usize) {
+        let mut all = self.0.lock().unwrap().clone();
+        all.sort_unstable();
+        assert!(
+            all.iter().copied().eq(0..count),
+            "not every task exactly once: {all:?}"
+        );
+    }
+}
+
+/// Two threads inject, one or two processors run, and the pool is stopped as soon as the injecting is done. A failure: a
+/// task left behind by the last machine, or run twice.
+#[test]
+fn what_was_injected_before_the_stop_runs() {
+    for processors in [1, 2] {
+        explore(
+            "everything injected before the stop runs once",
+            3_000,
+            move || {
+                let ran = Ran::new();
+                with_pool(processors, |pool| {
+                    let inject = |numbers: std::ops::Range<usize>| {
+                        let (pool, ran) = (Arc::clone(pool), ran.clone());
+                        thread::spawn(move || {
+                            for number in numbers {
+                                let ran = ran.clone();
+                                pool.inject(task(move |_| ran.note(number)));
+                            }
+                        })
+                    };
+                    let (first, second) = (inject(0..2), inject(2..4));
+                    first.join().unwrap();
+                    second.join().unwrap();
+                });
+                ran.assert_each_once(4);
+            },
+        );
+    }
+}
+
+/// The same with one task and nobody else: the task comes, and the stop, while the only machine goes to sleep.
+#[test]
+fn one_task_and_the_stop_race_with_a_sleeper() {
+    explore(
+        "a task and the stop race with the only sleeper",
+        5_000,
+        || {
+            let ran = Ran::new();
+            with_pool(1, |pool| {
+                let ran = ran.clone();
+                pool.inject(task(move |_| ran.note(0)));
+            });
+            ran.assert_each_once(1);
+        },
+    );
+}
+
+/// A tree of tasks, three processors: each task schedules two more, down to eight leaves. A failure: a leaf missing or
+/// doubled; or a deadlock, as all sleep beside work.
+#[test]
+fn a_tree_of_tasks_runs_to_its_leaves() {
+    fn plant(pool: &Processors<Task>, ran: &Ran, node: usize) {
+        if node >= 8 {
+            ran.note(node - 8);
+            return;
+        }
+        for child in [2 * node, 2 * node + 1] {
+            let ran = ran.clone();
+            pool.schedule(task(move |pool| plant(pool, &ran, child)));
+        }
+    }
+
+    explore("a tree of tasks runs to its leaves", 1_000, || {
+        let ran = Ran::new();
+        with_pool(3, |pool| plant(pool, &ran, 1));
+        ran.assert_each_once(8);
+    });
+}
+
+/// As many tasks as processors, each of which ends only when all have begun, injected while the machines start, search
+/// or sleep; twice, so that the second round meets sleepers. A failure: a deadlock: a task waits in a queue beside a
+/// sleeping processor.
+#[test]
+fn everybody_meets() {
+    for parties in [2, 3] {
+        explore("no task waits beside an idle processor", 2_000, move || {
+            with_pool(parties, |pool| {
+                for _ in 0..2 {
+                    let meeting = Arc::new(Barrier::new(parties + 1));
+                    for _ in 0..parties {
+                        let meeting = Arc::clone(&meeting);
+                        pool.inject(task(move |_| {
+                            meeting.wait();
+                        }));
+                    }
+                    meeting.wait();
+                }
+            });
+        });
+    }
+}
+
+/// The tasks of a meeting come from one task, which schedules them in its own deque and then waits for them itself: the
+/// others have to be woken, and to steal. A failure: a deadlock.
+#[test]
+fn what_a_blocked_task_has_scheduled_is_stolen() {
+    explore("a blocked task hides nothing", 2_000, || {
+        with_pool(3, |pool| {
+            let meeting = Arc::new(Barrier::new(4));
+            let outside = Arc::clone(&meeting);
+            pool.inject(task(move |pool| {
+                for _ in 0..2 {
+                    let meeting = Arc::clone(&meeting);
+                    pool.schedule(task(move |_| {
+                        meeting.wait();
+                    }));
+                }
+                meeting.wait();
+            }));
+            outside.wait();
+        });
+    });
+}
+
+/// A task panics between others. A failure: the thread is gone, and with it the task that it should have run next.
+#[test]
+fn a_panic_takes_nobody_along() {
+    explore("a task's panic is contained", 300, || {
+        let ran = Ran::new();
+        let pool = with_pool(2, |pool| {
+            for number in 0..4 {
+                let ran = ran.clone();
+                pool.inject(task(move |_| {
+                    ran.note(number);
+                    assert_ne!(number, 1, "the task's own panic, wanted by the test");
+                }));
+            }
+        });
+        ran.assert_each_once(4);
+        let panicked: u64 = pool
+            .stats()
+            .iter()
+            .map(|processor| processor.panicked)
+            .sum();
+        assert_eq!(panicked, 1);
+    });
+}
+
+/// The stop comes from a task, while another thread still injects. A failure: machines that never leave (a deadlock in
+/// `join`), or a task that ran twice. One that came too late may stay where it is.
+#[test]
+fn a_task_stops_the_pool() {
+    explore("a stop from inside", 2_000, || {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let pool = Processors::new(Config::default().processors(2)).unwrap();
+        let runner = Arc::new(Closures {
+            pool: Arc::downgrade(&pool),
+        });
+        let machines = Processors::start(&pool, runner).unwrap();
+        let late = thread::spawn({
+            let (pool, ran) = (Arc::clone(&pool), Arc::clone(&ran));
+            move || {
+                for _ in 0..2 {
+                    let ran = Arc::clone(&ran);
+                    pool.inject(task(move |_| {
+                        ran.fetch_add(1, Ordering::SeqCst);
+                    }));
+                }
+            }
+        });
+        pool.inject(task(|pool| pool.stop()));
+        machines.join();
+        late.join().unwrap();
+        assert!(ran.load(Ordering::SeqCst) <= 2);
+    });
+}
