@@ -160,6 +160,28 @@ fn everybody_meets() {
     }
 }
 
+/// Two tasks that end at once, and then two that end only when both have begun. A processor that is through with the first
+/// takes both of the others from the global queue in one batch, while the other one has its last look before it sleeps: it
+/// sees the queue empty and the deque not filled yet. A failure: a deadlock: nobody wakes it for what was in between.
+#[test]
+fn a_batch_on_its_way_is_not_overlooked() {
+    explore("a batch on its way is not overlooked", 10_000, || {
+        with_pool(2, |pool| {
+            let meeting = Arc::new(Barrier::new(3));
+            for _ in 0..2 {
+                pool.inject(task(|_| ()));
+            }
+            for _ in 0..2 {
+                let meeting = Arc::clone(&meeting);
+                pool.inject(task(move |_| {
+                    meeting.wait();
+                }));
+            }
+            meeting.wait();
+        });
+    });
+}
+
 /// The tasks of a meeting come from one task, which schedules them in its own deque and then waits for them itself: the
 /// others have to be woken, and to steal. A failure: a deadlock.
 #[test]
