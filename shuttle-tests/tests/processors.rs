@@ -12,7 +12,8 @@ struct Closures {
     pool: Weak<Processors<Task>>,
 }
 
-struct Task(Box<dyn FnOnce(&Processors<Self>) + Send>);
+struct Task(Box<Body>);
+type Body = dyn FnOnce(&Processors<Task>) + Send;
 
 fn task(body: impl FnOnce(&Processors<Task>) + Send + 'static) -> Task {
     Task(Box::new(body))
@@ -70,32 +71,39 @@ impl Ran {
 
 /// Two threads inject, one or two processors run, and the pool is stopped as soon as the injecting is done. A failure: a
 /// task left behind by the last machine, or run twice.
+fn what_was_injected_before_the_stop_runs(processors: usize) {
+    explore(
+        "everything injected before the stop runs once",
+        3_000,
+        move || {
+            let ran = Ran::new();
+            with_pool(processors, |pool| {
+                let inject = |numbers: std::ops::Range<usize>| {
+                    let (pool, ran) = (Arc::clone(pool), ran.clone());
+                    thread::spawn(move || {
+                        for number in numbers {
+                            let ran = ran.clone();
+                            pool.inject(task(move |_| ran.note(number)));
+                        }
+                    })
+                };
+                let (first, second) = (inject(0..2), inject(2..4));
+                first.join().unwrap();
+                second.join().unwrap();
+            });
+            ran.assert_each_once(4);
+        },
+    );
+}
+
 #[test]
-fn what_was_injected_before_the_stop_runs() {
-    for processors in [1, 2] {
-        explore(
-            "everything injected before the stop runs once",
-            3_000,
-            move || {
-                let ran = Ran::new();
-                with_pool(processors, |pool| {
-                    let inject = |numbers: std::ops::Range<usize>| {
-                        let (pool, ran) = (Arc::clone(pool), ran.clone());
-                        thread::spawn(move || {
-                            for number in numbers {
-                                let ran = ran.clone();
-                                pool.inject(task(move |_| ran.note(number)));
-                            }
-                        })
-                    };
-                    let (first, second) = (inject(0..2), inject(2..4));
-                    first.join().unwrap();
-                    second.join().unwrap();
-                });
-                ran.assert_each_once(4);
-            },
-        );
-    }
+fn what_was_injected_before_the_stop_runs_on_one() {
+    what_was_injected_before_the_stop_runs(1);
+}
+
+#[test]
+fn what_was_injected_before_the_stop_runs_on_two() {
+    what_was_injected_before_the_stop_runs(2);
 }
 
 /// The same with one task and nobody else: the task comes, and the stop, while the only machine goes to sleep.
@@ -140,24 +148,31 @@ fn a_tree_of_tasks_runs_to_its_leaves() {
 /// As many tasks as processors, each of which ends only when all have begun, injected while the machines start, search
 /// or sleep; twice, so that the second round meets sleepers. A failure: a deadlock: a task waits in a queue beside a
 /// sleeping processor.
-#[test]
-fn everybody_meets() {
-    for parties in [2, 3] {
-        explore("no task waits beside an idle processor", 2_000, move || {
-            with_pool(parties, |pool| {
-                for _ in 0..2 {
-                    let meeting = Arc::new(Barrier::new(parties + 1));
-                    for _ in 0..parties {
-                        let meeting = Arc::clone(&meeting);
-                        pool.inject(task(move |_| {
-                            meeting.wait();
-                        }));
-                    }
-                    meeting.wait();
+fn everybody_meets(parties: usize) {
+    explore("no task waits beside an idle processor", 2_000, move || {
+        with_pool(parties, |pool| {
+            for _ in 0..2 {
+                let meeting = Arc::new(Barrier::new(parties + 1));
+                for _ in 0..parties {
+                    let meeting = Arc::clone(&meeting);
+                    pool.inject(task(move |_| {
+                        meeting.wait();
+                    }));
                 }
-            });
+                meeting.wait();
+            }
         });
-    }
+    });
+}
+
+#[test]
+fn two_meet() {
+    everybody_meets(2);
+}
+
+#[test]
+fn three_meet() {
+    everybody_meets(3);
 }
 
 /// Two tasks that end at once, and then two that end only when both have begun. A processor that is through with the first
@@ -250,7 +265,7 @@ fn a_task_stops_the_pool() {
                 }
             }
         });
-        pool.inject(task(|pool| pool.stop()));
+        pool.inject(task(Processors::stop));
         machines.join();
         late.join().unwrap();
         assert!(ran.load(Ordering::SeqCst) <= 2);

@@ -36,20 +36,27 @@ fn asking(closed: &Closed) -> Scripted {
 
 /// Both completions come from threads of their own, while the step that yielded them is still letting go of the process. A
 /// failure: a deadlock in `join`: a completion that did not wake the process.
-#[test]
-fn completions_from_other_threads() {
-    for workers in [1, 2] {
-        explore("a completion wakes its process", 1_500, move || {
-            let scheduler = scheduler(workers, |number, completion: Completion<Numbers>| {
-                thread::spawn(move || completion.complete(number));
-            });
-            let closed = Closed::new();
-            let process = scheduler.submit(asking(&closed), "run", ()).unwrap();
-            assert_eq!(process.join().unwrap(), 3);
-            assert_eq!(closed.count(), 1);
-            scheduler.shutdown(FOR_EVER).unwrap();
+fn completions_from_other_threads(workers: usize) {
+    explore("a completion wakes its process", 1_500, move || {
+        let scheduler = scheduler(workers, |number, completion: Completion<Numbers>| {
+            thread::spawn(move || completion.complete(number));
         });
-    }
+        let closed = Closed::new();
+        let process = scheduler.submit(asking(&closed), "run", ()).unwrap();
+        assert_eq!(process.join().unwrap(), 3);
+        assert_eq!(closed.count(), 1);
+        scheduler.shutdown(FOR_EVER).unwrap();
+    });
+}
+
+#[test]
+fn completions_reach_one_worker() {
+    completions_from_other_threads(1);
+}
+
+#[test]
+fn completions_reach_two_workers() {
+    completions_from_other_threads(2);
 }
 
 /// One completion is dropped by another thread, the other one is given: the process hears of both.

@@ -18,7 +18,7 @@ const NOTE_REACHES: usize = 20;
 
 /// All Rust files of the workspace, relative to its root, sorted.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
-    files_below(&["crates", "benches", "loom-tests"], "rs")
+    files_below(&["crates", "benches", "loom-tests", "shuttle-tests"], "rs")
 }
 
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
@@ -102,6 +102,7 @@ struct Rules {
 impl Rules {
     fn of(file: &Path) -> Self {
         let is_test = file.starts_with("loom-tests")
+            || file.starts_with("shuttle-tests")
             || file.components().any(|part| part.as_os_str() == "tests");
         let is_library = file.starts_with("crates") && !file.starts_with("crates/xtask");
         Self {
