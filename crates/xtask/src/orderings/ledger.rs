@@ -105,16 +105,18 @@ impl Ledger {
 
     /// What is wrong with the table, as the sources are now.
     pub(super) fn complaints(&self, mutants: &[Mutant]) -> Vec<String> {
-        let mut open: BTreeMap<_, usize> = BTreeMap::new();
-        for (name, _) in &self.rows {
-            *open.entry(name).or_default() += 1;
-        }
         let mut complaints = Vec::new();
+        // By file: what the table and the sources do not have in common.
+        let mut differences: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut differs = |file: &str, what| {
+            differences.entry(file.to_owned()).or_default().push(what);
+        };
+        let mut rows: Vec<_> = self.rows.iter().map(|(name, _)| name).collect();
         for (mutant, verdict) in mutants.iter().zip(self.verdicts(mutants)) {
-            if let Some(count) = open.get_mut(&mutant.name()) {
-                *count = count.saturating_sub(1);
+            let name = mutant.name();
+            if let Some(row) = rows.iter().position(|row| **row == name) {
+                rows.remove(row);
             }
-            let file = mutant.file.display();
             match verdict {
                 Verdict::Killed(_) => {}
                 Verdict::Explained(_) if mutant.reason.is_some() => {}
@@ -122,20 +124,23 @@ impl Ledger {
                     "{mutant}: it survived, and its note no longer says what loom cannot show"
                 )),
                 Verdict::Survived => complaints.push(format!(
-                    "{mutant}: it survived without a reason: write a model, weaken it for good, or explain"
+                    "{mutant}: it survived without a reason: model it, weaken it for good, or explain it"
                 )),
-                Verdict::NotRun => complaints.push(format!(
-                    "{mutant}: no verdict: `cargo xtask orderings --write {file}`"
-                )),
+                Verdict::NotRun => differs(&name[0], format!("no verdict on {mutant}")),
             }
         }
-        for (name, _) in open.into_iter().filter(|(_, count)| *count > 0) {
-            let [file, function, access, from, to] = name;
-            complaints.push(format!(
-                "{file} {function}: {access} {from} → {to}: the source has no such ordering any more: \
-                 `cargo xtask orderings --write {file}`"
-            ));
+        for [file, function, access, from, to] in rows {
+            let row = format!("{file} has no more {function}: {access} {from} → {to}");
+            differs(file, row);
         }
+        let by_file = differences.into_iter().map(|(file, differences)| {
+            format!(
+                "the table of ordering mutants is not about the sources any more; renew it by `cargo xtask orderings \
+                 --write {file}`:\n    {}",
+                differences.join("\n    ")
+            )
+        });
+        complaints.extend(by_file);
         complaints
     }
 }
@@ -187,11 +192,11 @@ fn tally_by_crate(mutants: &[Mutant], verdicts: &[Verdict]) -> String {
         let name = name.map_or(String::new(), |name| name.as_os_str().display().to_string());
         crates.entry(name).or_default().push(verdict);
     }
-    crates.insert("all".to_owned(), verdicts.iter().collect());
     let mut text = "| crate | mutants | killed | survived, explained | survived | not run |\n\
         |---|--:|--:|--:|--:|--:|\n"
         .to_owned();
-    for (name, verdicts) in crates {
+    let all = ("**all**".to_owned(), verdicts.iter().collect());
+    for (name, verdicts) in crates.into_iter().chain([all]) {
         let count =
             |is: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| is(verdict)).count();
         text += &format!(
@@ -244,9 +249,10 @@ fn f() {
         assert_eq!(ledger.complaints(&moved), [""; 0]);
         let another = mutant::of(file, &TEXT.replacen("load", "swap", 1));
         let complaints = ledger.complaints(&another);
-        assert_eq!(complaints.len(), 2, "{complaints:?}");
-        assert!(complaints[0].contains("f: swap Acquire → Relaxed: no verdict"));
-        assert!(complaints[1].contains("f: load Acquire → Relaxed: the source has no such"));
+        assert_eq!(complaints.len(), 1, "{complaints:?}");
+        assert!(complaints[0].contains("orderings --write crates/deque/src/top.rs"));
+        assert!(complaints[0].contains("no verdict on crates/deque/src/top.rs:3 f: swap Acquire"));
+        assert!(complaints[0].contains("has no more f: load Acquire → Relaxed"));
     }
 
     #[test]
