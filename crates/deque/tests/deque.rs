@@ -1,10 +1,9 @@
 //! What one thread can tell about the deque: order, counts, drops, refusals.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use filch_deque::{Lazy, Steal, Stealer, Worker};
+use filch_deque::{Steal, Stealer, Worker};
 
 #[test]
 fn the_owner_is_last_in_first_out_and_thieves_are_first_in_first_out() {
