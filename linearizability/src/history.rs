@@ -57,6 +57,15 @@ impl<O> History<O> {
         self.threads[thread][call].steps = steps.into_iter().collect();
     }
 
+    /// What a thread did, in its order.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such thread.
+    pub fn steps(&self, thread: usize) -> impl Iterator<Item = &O> {
+        self.threads[thread].iter().flat_map(|call| &call.steps)
+    }
+
     /// How many calls there are.
     pub fn len(&self) -> usize {
         self.threads.iter().map(Vec::len).sum()
