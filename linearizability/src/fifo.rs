@@ -10,8 +10,22 @@ pub struct Fifo<T> {
     items: VecDeque<T>,
     /// Accepted, and on their way.
     admitted: Vec<T>,
-    capacity: Option<usize>,
+    room: Room<T>,
     closed: bool,
+}
+
+/// When a queue is full.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Room<T> {
+    Endless,
+    /// With this many items.
+    Items(usize),
+    /// With this many places in use.
+    Places {
+        capacity: usize,
+        /// In the order of acceptance: whose it is, and whether it has been given back.
+        used: VecDeque<(T, bool)>,
+    },
 }
 
 /// What can be done to a [`Fifo`], each with its answer.
@@ -28,6 +42,8 @@ pub enum FifoOperation<T> {
     Admit(T),
     /// What was accepted is in the queue.
     Enter(T),
+    /// The place of what was taken is given back; only if [`places`](Fifo::places) count.
+    Release(T),
     /// A push was refused: the queue was full.
     Full(T),
     /// A push was refused: the queue was closed.
@@ -61,22 +77,66 @@ impl<T> Fifo<T> {
         Self {
             items: VecDeque::new(),
             admitted: Vec::new(),
-            capacity: None,
+            room: Room::Endless,
             closed: false,
         }
     }
 
-    /// Empty and open, with room for `capacity` items.
+    /// Empty and open, with room for `capacity` items: full exactly if so many are in it or accepted.
     pub fn bounded(capacity: usize) -> Self {
         Self {
-            capacity: Some(capacity),
+            room: Room::Items(capacity),
             ..Self::unbounded()
         }
     }
 
-    /// Items that are on their way have their room.
+    /// Empty and open, with `capacity` places, each in use from the acceptance of an item until it *and all that were accepted
+    /// before it* have been taken and released: a ring, whose oldest place is held by a slow producer, is full while it has few
+    /// items.
+    pub fn places(capacity: usize) -> Self {
+        Self {
+            room: Room::Places {
+                capacity,
+                used: VecDeque::new(),
+            },
+            ..Self::unbounded()
+        }
+    }
+
     fn is_full(&self) -> bool {
-        self.capacity == Some(self.items.len() + self.admitted.len())
+        match &self.room {
+            Room::Endless => false,
+            Room::Items(capacity) => self.items.len() + self.admitted.len() == *capacity,
+            Room::Places { capacity, used } => used.len() == *capacity,
+        }
+    }
+}
+
+impl<T: Clone + Eq> Fifo<T> {
+    fn admit(&mut self, item: &T) -> bool {
+        let fits = !self.closed && !self.is_full();
+        self.admitted.push(item.clone());
+        if let Room::Places { used, .. } = &mut self.room {
+            used.push_back((item.clone(), false));
+        }
+        fits
+    }
+
+    fn enter(&mut self, item: &T) -> bool {
+        let place = self.admitted.iter().position(|admitted| admitted == item);
+        self.items
+            .extend(place.map(|place| self.admitted.remove(place)));
+        place.is_some()
+    }
+
+    fn release(&mut self, item: &T) -> bool {
+        let Room::Places { used, .. } = &mut self.room else {
+            return false;
+        };
+        let place = used.iter_mut().find(|(user, _)| user == item);
+        let was_used = place.is_some_and(|(_, released)| !std::mem::replace(released, true));
+        while used.pop_front_if(|(_, released)| *released).is_some() {}
+        was_used
     }
 }
 
@@ -85,22 +145,10 @@ impl<T: Clone + Eq + Hash + fmt::Debug> Specification for Fifo<T> {
 
     fn apply(&mut self, operation: &FifoOperation<T>) -> bool {
         match operation {
-            FifoOperation::Push(item) => {
-                let fits = !self.closed && !self.is_full();
-                self.items.push_back(item.clone());
-                fits
-            }
-            FifoOperation::Admit(item) => {
-                let fits = !self.closed && !self.is_full();
-                self.admitted.push(item.clone());
-                fits
-            }
-            FifoOperation::Enter(item) => {
-                let place = self.admitted.iter().position(|admitted| admitted == item);
-                let item = place.map(|place| self.admitted.remove(place));
-                self.items.extend(item);
-                place.is_some()
-            }
+            FifoOperation::Push(item) => self.admit(item) && self.enter(item),
+            FifoOperation::Admit(item) => self.admit(item),
+            FifoOperation::Enter(item) => self.enter(item),
+            FifoOperation::Release(item) => self.release(item),
             FifoOperation::Full(_) => self.is_full(),
             FifoOperation::Refused(_) => self.closed,
             FifoOperation::Take { items, .. } if items.is_empty() => self.items.is_empty(),
@@ -125,6 +173,7 @@ impl<T: fmt::Debug> fmt::Display for FifoOperation<T> {
             Self::Push(item) => write!(f, "push({item:?})"),
             Self::Admit(item) => write!(f, "push({item:?}) is accepted"),
             Self::Enter(item) => write!(f, "{item:?} comes in"),
+            Self::Release(item) => write!(f, "the place of {item:?} is released"),
             Self::Full(item) => write!(f, "push({item:?}) = full"),
             Self::Refused(item) => write!(f, "push({item:?}) = closed"),
             Self::Take { most, items } => write!(f, "take({most}) = {items:?}"),

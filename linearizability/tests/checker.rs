@@ -3,7 +3,7 @@
 use linearizability::{Deque, DequeOperation, Fifo, FifoOperation, History, check};
 
 use DequeOperation::{Pop, PushBatch, Steal, StealHalf};
-use FifoOperation::{Admit, Close, Drain, Enter, Full, Push, Refused, Take};
+use FifoOperation::{Admit, Close, Drain, Enter, Full, Push, Refused, Release, Take};
 
 type Call = (usize, std::ops::RangeInclusive<u64>, FifoOperation<u32>);
 
@@ -128,6 +128,31 @@ fn a_full_answer_needs_a_full_queue() {
     ));
 }
 
+/// A producer that is slow to come in holds its own place and those behind it; then full is not the number of items.
+#[test]
+fn a_place_is_in_use_until_all_before_it_are_released() {
+    let record = |full: std::ops::RangeInclusive<u64>| {
+        let mut history = History::of_intervals([
+            (0, 0..=9, Push(1)),
+            (1, 1..=2, Push(2)),
+            (2, 3..=4, take(&[2])),
+            (1, full, Full(3)),
+            (2, 10..=11, take(&[1])),
+            (1, 14..=15, Push(4)),
+        ]);
+        history.replace(0, 0, [Admit(1), Enter(1)]);
+        history.replace(1, 0, [Admit(2), Enter(2)]);
+        history.replace(2, 0, [take(&[2]), Release(2)]);
+        history.replace(2, 1, [take(&[1]), Release(1)]);
+        history
+    };
+    let full_behind_it = record(5..=6);
+    assert!(check(&Fifo::places(2), &full_behind_it).is_ok());
+    assert!(check(&Fifo::bounded(2), &full_behind_it).is_err());
+    let full_when_all_is_released = record(12..=13);
+    assert!(check(&Fifo::places(2), &full_when_all_is_released).is_err());
+}
+
 #[test]
 fn a_close_splits_accepted_from_refused() {
     let close = (1, 2..=3, Close);
@@ -221,7 +246,7 @@ thread 1
     3–5      ├─┤  take(2) = []
 
 the longest order: push(1); push(2)
-leads to: Fifo { items: [1, 2], admitted: [], capacity: None, closed: false }
+leads to: Fifo { items: [1, 2], admitted: [], room: Endless, closed: false }
 where none of these can follow: take(2) = [] of thread 1";
     assert_eq!(counterexample.to_string(), expected);
 }
