@@ -1,20 +1,9 @@
 //! What one thread can tell about the deque: order, counts, drops, refusals.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use filch_deque::{Lazy, Steal, Stealer, Worker};
-use static_assertions::{assert_impl_all, assert_not_impl_any};
-
-assert_impl_all!(Worker<Box<u8>>: Send);
-assert_impl_all!(Worker<std::cell::Cell<u8>>: Send);
-assert_not_impl_any!(Worker<Box<u8>>: Sync, Clone);
-assert_not_impl_any!(Worker<Rc<u8>>: Send);
-assert_impl_all!(Worker<Box<u8>, Lazy>: Send);
-assert_not_impl_any!(Worker<Box<u8>, Lazy>: Sync, Clone);
-assert_impl_all!(Stealer<std::cell::Cell<u8>>: Send, Sync, Clone);
-assert_not_impl_any!(Stealer<Rc<u8>>: Send, Sync);
+use filch_deque::{Steal, Stealer, Worker};
 
 #[test]
 fn the_owner_is_last_in_first_out_and_thieves_are_first_in_first_out() {

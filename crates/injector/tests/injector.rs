@@ -2,18 +2,12 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use filch_deque::Worker;
 use filch_injector::Injector;
 use proptest::prelude::*;
-use static_assertions::{assert_impl_all, assert_not_impl_any};
-
-assert_impl_all!(Injector<u32>: Send, Sync);
-assert_impl_all!(Injector<std::cell::Cell<u32>>: Send, Sync);
-assert_not_impl_any!(Injector<Rc<u32>>: Send, Sync);
 
 /// A queue whose blocks end often.
 type Short<T> = Injector<T, 3>;

@@ -1,170 +1,71 @@
-//! Recorded histories of real threads, each checked against a sequential FIFO queue by trying every order of
-//! effects.
-
-use std::collections::{HashSet, VecDeque};
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
+//! Recorded histories of real threads are those of a FIFO queue in which each push, each take and each batch has one
+//! moment.
 
 use filch_injector::Injector;
+use linearizability::{Fifo, FifoOperation, History, Recording, Rounds};
 
-#[derive(Clone, Debug)]
-enum Effect {
-    Push(u32),
-    /// What a take with this `more` returned: nothing, if the queue was empty.
-    Take(usize, Vec<u32>),
+type Operation = FifoOperation<u32>;
+
+fn take<const BLOCK: usize>(queue: &Injector<u32, BLOCK>, more: usize) -> [Operation; 1] {
+    let mut rest = Vec::new();
+    let first = queue.pop_batch(more, |item| rest.push(item));
+    [Operation::Take {
+        most: more + 1,
+        items: first.into_iter().chain(rest).collect(),
+    }]
 }
 
-/// A call, its effect, its return; times are unique.
-#[derive(Clone, Debug)]
-struct Operation {
-    called: u64,
-    effect: Effect,
-    returned: u64,
-}
-
-impl Effect {
-    /// Whether it can happen to `queue` now; if so, it does.
-    fn apply(&self, queue: &mut VecDeque<u32>) -> bool {
-        match self {
-            Self::Push(item) => {
-                queue.push_back(*item);
-                true
-            }
-            Self::Take(_, items) if items.is_empty() => queue.is_empty(),
-            Self::Take(more, items) => {
-                items.len() <= more + 1 && items.iter().all(|&item| queue.pop_front() == Some(item))
-            }
-        }
-    }
-}
-
-/// Whether the operations not in `done` can take effect one after the other, each between its call and its return,
-/// from `queue` on. `failed` has the situations that led nowhere.
-fn is_linearizable(
-    history: &[Operation],
-    done: u32,
-    queue: &VecDeque<u32>,
-    failed: &mut HashSet<(u32, VecDeque<u32>)>,
-) -> bool {
-    let open = || (0..history.len()).filter(|&operation| done & (1 << operation) == 0);
-    // Whoever takes effect next must have been called before any other one returned.
-    let Some(deadline) = open().map(|operation| history[operation].returned).min() else {
-        return true;
+/// Two producers of four items; a consumer of single items and one of batches; then what is left is taken, so that a lost
+/// item is missed. Blocks of `BLOCK` slots: at 1, every push and every batch crosses a block.
+fn record<const BLOCK: usize>(with_one_clock: bool) -> History<Operation> {
+    let queue = &Injector::<u32, BLOCK>::with_blocks();
+    let mut recording = if with_one_clock {
+        Recording::with_one_clock()
+    } else {
+        Recording::new()
     };
-    if failed.contains(&(done, queue.clone())) {
-        return false;
-    }
-    let found = open()
-        .filter(|&operation| history[operation].called < deadline)
-        .any(|operation| {
-            let mut after = queue.clone();
-            history[operation].effect.apply(&mut after)
-                && is_linearizable(history, done | (1 << operation), &after, failed)
-        });
-    if !found {
-        failed.insert((done, queue.clone()));
-    }
-    found
-}
-
-fn linearizable(history: &[Operation]) -> bool {
-    is_linearizable(history, 0, &VecDeque::new(), &mut HashSet::new())
-}
-
-fn operation(called: u64, effect: Effect, returned: u64) -> Operation {
-    Operation {
-        called,
-        effect,
-        returned,
-    }
-}
-
-/// The checker itself: it must refuse.
-#[test]
-fn histories_that_no_queue_has_are_refused() {
-    use Effect::{Push, Take};
-    let push = |called, item, returned| operation(called, Push(item), returned);
-    let take =
-        |called, items: &[u32], returned| operation(called, Take(1, items.to_vec()), returned);
-    assert!(linearizable(&[
-        push(0, 1, 1),
-        push(2, 2, 3),
-        take(4, &[1, 2], 5)
-    ]));
-    assert!(linearizable(&[
-        push(0, 1, 3),
-        push(1, 2, 2),
-        take(4, &[2], 5),
-        take(6, &[1], 7)
-    ]));
-    assert!(linearizable(&[push(0, 1, 3), take(1, &[], 2)]));
-    // Overtaken, overlooked, from nowhere, twice.
-    assert!(!linearizable(&[
-        push(0, 1, 1),
-        push(2, 2, 3),
-        take(4, &[2], 5)
-    ]));
-    assert!(!linearizable(&[push(0, 1, 1), take(2, &[], 3)]));
-    assert!(!linearizable(&[take(0, &[1], 1), push(2, 1, 3)]));
-    assert!(!linearizable(&[
-        push(0, 1, 1),
-        take(2, &[1], 4),
-        take(3, &[1], 5)
-    ]));
-}
-
-/// Two producers and two consumers, three operations each, over blocks of `BLOCK` slots; many times.
-fn record<const BLOCK: usize>(rounds: usize) {
-    for _ in 0..rounds {
-        let queue = Injector::<u32, BLOCK>::with_blocks();
-        let (clock, start) = (AtomicU64::new(0), Barrier::new(4));
-        // AcqRel: a call that got a later time than a return happened after it.
-        let time = || clock.fetch_add(1, Ordering::AcqRel);
-        let producer = |first: u32| {
-            start.wait();
-            (first..first + 3)
-                .map(|item| {
-                    let called = time();
+    for first in [10, 20] {
+        recording.thread(move |log| {
+            for item in first..first + 4 {
+                log.call(|| {
                     queue.push(item);
-                    operation(called, Effect::Push(item), time())
-                })
-                .collect::<Vec<_>>()
-        };
-        let consumer = |more: usize| {
-            start.wait();
-            (0..3)
-                .map(|_| {
-                    let called = time();
-                    let mut rest = Vec::new();
-                    let first = queue.pop_batch(more, |item| rest.push(item));
-                    let returned = time();
-                    let items = first.into_iter().chain(rest).collect();
-                    operation(called, Effect::Take(more, items), returned)
-                })
-                .collect::<Vec<_>>()
-        };
-        let history: Vec<Operation> = std::thread::scope(|scope| {
-            let threads = [
-                scope.spawn(|| producer(10)),
-                scope.spawn(|| producer(20)),
-                scope.spawn(|| consumer(0)),
-                scope.spawn(|| consumer(1)),
-            ];
-            threads
-                .into_iter()
-                .flat_map(|thread| thread.join().unwrap())
-                .collect()
+                    [Operation::Push(item)]
+                });
+            }
         });
-        assert!(
-            linearizable(&history),
-            "not a FIFO queue's history: {history:#?}"
-        );
+    }
+    for more in [0, 2] {
+        recording.thread(move |log| {
+            for _ in 0..4 {
+                log.call(|| take(queue, more));
+            }
+        });
+    }
+    recording.closing(|log| {
+        for _ in 0..9 {
+            log.call(|| take(queue, 0));
+        }
+    });
+    recording.run()
+}
+
+fn check<const BLOCK: usize>() {
+    for with_one_clock in [false, true] {
+        Rounds::check(400, &Fifo::unbounded(), || record::<BLOCK>(with_one_clock));
     }
 }
 
 #[test]
-fn recorded_histories_are_linearizable() {
-    record::<1>(500);
-    record::<2>(500);
-    record::<31>(500);
+fn a_block_per_item() {
+    check::<1>();
+}
+
+#[test]
+fn two_items_to_a_block() {
+    check::<2>();
+}
+
+#[test]
+fn the_usual_block() {
+    check::<31>();
 }

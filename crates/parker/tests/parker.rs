@@ -5,14 +5,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use filch_parker::{AdaptiveSpinner, Parker, Spin, Unparker};
+use filch_parker::{AdaptiveSpinner, Parker, Spin};
 use proptest::prelude::*;
-use static_assertions::{assert_impl_all, assert_not_impl_any};
-
-assert_impl_all!(Parker: Send, Default, std::fmt::Debug);
-assert_not_impl_any!(Parker: Sync, Clone);
-assert_impl_all!(Unparker: Send, Sync, Clone, std::fmt::Debug);
-assert_impl_all!(AdaptiveSpinner: Send, Sync, Clone, Default);
 
 #[test]
 fn a_token_that_is_there_is_taken_at_once() {

@@ -7,12 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use filch_process_state::{ProcessState, Reason, Release, Snapshot, State, Wake};
-use static_assertions::{assert_eq_size, assert_impl_all};
-
-assert_impl_all!(ProcessState: Send, Sync, std::fmt::Debug);
-assert_impl_all!(Snapshot: Copy, Send, Sync, std::fmt::Debug);
-assert_eq_size!(ProcessState, u32);
+use filch_process_state::{ProcessState, Reason, Release, State, Wake};
 
 const PRODUCERS: usize = 3;
 const WORKERS: usize = 2;

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use crate::Result;
 use crate::metadata::Workspace;
+use crate::orderings;
 use crate::stages::Tally;
 
 pub(crate) use layers::PRIMITIVES_WITHOUT_STD;
@@ -59,5 +60,11 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     for file in book::files()? {
         note(book::check(&file)?);
     }
+    let verdicts = orderings::complaints()?.into_iter().map(|message| Finding {
+        file: PathBuf::from(orderings::PAGE),
+        line: 1,
+        message,
+    });
+    note(verdicts.collect());
     Ok(tally)
 }

@@ -90,10 +90,17 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Runs the models in these files of `tree` until one fails, and returns its name. Fewer executions than a model's author
-/// saw are no failure here: a weaker ordering may change their number and nothing else.
-pub(crate) fn first_failure(tree: &Tree, files: &[&str], limit: u64) -> Result<Option<String>> {
-    for model in &build::models(tree, files)? {
+/// Runs the models in these files of `tree` until one fails, and returns its name; those of low `rank` go first. Fewer
+/// executions than a model's author saw are no failure here: a weaker ordering may change their number and nothing else.
+pub(crate) fn first_failure(
+    tree: &Tree,
+    files: &[&str],
+    limit: u64,
+    rank: impl Fn(&str) -> usize,
+) -> Result<Option<String>> {
+    let mut models = build::models(tree, files)?;
+    models.sort_by_cached_key(|model| rank(&model.full_name()));
+    for model in &models {
         let outcome = run_one(
             model,
             ("FILCH_LOOM_ANY_COUNT", "1"),

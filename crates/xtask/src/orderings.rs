@@ -1,14 +1,20 @@
 //! `cargo xtask orderings`: is each ordering needed, and would a model notice if it were weaker?
 //!
-//! Works on a copy of the tree in `target/orderings`. One mutant at a time: an ordering is weakened by one step, or a
-//! fence is taken out, and the models run until one of them fails. A mutant that no model kills is a survivor; it
+//! Works on copies of the tree in `target/orderings`. One mutant at a time in each: an ordering is weakened by one step, or
+//! a fence is taken out, and the models run until one of them fails. A mutant that no model kills is a survivor; it
 //! is explained if the `ORDERING` note above it says what `loom cannot` show.
 
+mod access;
+mod copies;
+mod ledger;
 mod mutant;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use clap::Args;
@@ -18,7 +24,10 @@ use crate::loom;
 use crate::process::{Tree, files_below, root};
 use crate::stages::Tally;
 
+use ledger::{Ledger, Verdict};
 use mutant::Mutant;
+
+pub(crate) use ledger::PAGE;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -30,55 +39,66 @@ pub(crate) struct Options {
     #[arg(long)]
     list: bool,
 
+    /// Write the verdicts into the table in docs/correctness.md; those on files that are not selected stay. With `--list`,
+    /// nothing runs: the table gets its rows, and new ones have no verdict yet.
+    #[arg(long)]
+    write: bool,
+
     /// Only files whose path contains this.
     filter: Option<String>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let mutants = mutants(options.filter.as_deref().unwrap_or_default())?;
-    if mutants.is_empty() {
+    let all = mutants()?;
+    let filter = options.filter.as_deref().unwrap_or_default();
+    let is_selected = |mutant: &&Mutant| mutant.file.to_string_lossy().contains(filter);
+    let selected: Vec<_> = all.iter().filter(is_selected).collect();
+    if selected.is_empty() {
         return Err("no ordering is selected".into());
     }
+    let known = Ledger::read()?.verdicts(&all);
+    let mut verdicts = known.clone();
     if options.list {
-        for mutant in &mutants {
-            println!("{mutant}");
+        selected.iter().for_each(|mutant| println!("{mutant}"));
+    } else {
+        let hints: Vec<_> = all
+            .iter()
+            .zip(&known)
+            .filter(|(mutant, _)| is_selected(mutant))
+            .collect();
+        let mut found = Campaign::new(options.limit, selected.len())
+            .run(&hints)?
+            .into_iter();
+        for (mutant, verdict) in all.iter().zip(&mut verdicts) {
+            if is_selected(&mutant) {
+                *verdict = found.next().expect("each selected mutant has a verdict");
+            }
         }
+    }
+    if options.write {
+        ledger::write(&all, &verdicts)?;
+    }
+    if options.list {
         return Ok(ExitCode::SUCCESS);
     }
-    let copy = copy_tree()?;
-    let (mut killed, mut explained, mut survived) = (0_u64, 0_u64, 0_u64);
-    let mut sound: &[&str] = &[];
-    for mutant in &mutants {
-        let models = models_about(&mutant.file).unwrap_or_default();
-        if models != sound {
-            // Otherwise every mutant would seem killed.
-            if let Some(model) = loom::first_failure(&copy, models, options.limit)? {
-                return Err(format!("{model} fails without any mutant").into());
-            }
-            sound = models;
-        }
-        let started = Instant::now();
-        let verdict = match killer(mutant, &copy, options.limit)? {
-            Some(model) => {
-                killed += 1;
-                format!("killed by {model}")
-            }
-            None if mutant.is_explained => {
-                explained += 1;
-                "survived, as its note explains".to_owned()
-            }
-            None => {
-                survived += 1;
-                "SURVIVED".to_owned()
-            }
-        };
-        println!(
-            "{mutant}  {verdict}  ({:.1} s)",
-            started.elapsed().as_secs_f64()
-        );
-    }
-    println!("{killed} killed, {explained} survived with an explanation, {survived} survived");
+    let judged = all
+        .iter()
+        .zip(&verdicts)
+        .filter(|(mutant, _)| is_selected(mutant));
+    let judged: Vec<_> = judged.map(|(_, verdict)| verdict).collect();
+    let count = |is: fn(&Verdict) -> bool| judged.iter().filter(|verdict| is(verdict)).count();
+    let survived = count(|verdict| *verdict == Verdict::Survived);
+    println!(
+        "{} killed, {} survived with an explanation, {survived} survived",
+        count(|verdict| matches!(verdict, Verdict::Killed(_))),
+        count(|verdict| matches!(verdict, Verdict::Explained(_))),
+    );
     Ok(Tally::of(survived == 0).exit_code())
+}
+
+/// What is wrong with the table of verdicts.
+pub(crate) fn complaints() -> Result<Vec<String>> {
+    Ok(Ledger::read()?.complaints(&mutants()?))
 }
 
 /// Which model programs are about which sources. What is not here has no model, so that every mutant would survive: the
@@ -102,11 +122,10 @@ fn models_about(file: &Path) -> Option<&'static [&'static str]> {
 }
 
 /// All mutants of shipped code that has models.
-fn mutants(filter: &str) -> Result<Vec<Mutant>> {
+fn mutants() -> Result<Vec<Mutant>> {
     let mut mutants = Vec::new();
     for file in files_below(&["crates"], "rs")? {
-        let path = file.to_string_lossy();
-        if models_about(&file).is_some() && path.contains(filter) {
+        if models_about(&file).is_some() {
             let text = fs::read_to_string(root().join(&file))?;
             mutants.extend(mutant::of(&file, &text));
         }
@@ -114,51 +133,77 @@ fn mutants(filter: &str) -> Result<Vec<Mutant>> {
     Ok(mutants)
 }
 
-/// The name of the first model that fails with `mutant` in place.
-fn killer(mutant: &Mutant, copy: &Tree, limit: u64) -> Result<Option<String>> {
-    let original = fs::read_to_string(root().join(&mutant.file))?;
-    let place = copy.root.join(&mutant.file);
-    fs::write(&place, mutant.apply(&original))?;
-    let models = models_about(&mutant.file).unwrap_or_default();
-    let killer = loom::first_failure(copy, models, limit);
-    fs::write(&place, original)?;
-    killer
+/// One run.
+struct Campaign {
+    limit: u64,
+    mutants: usize,
+    judged: AtomicUsize,
+    /// How many mutants each model has killed: the good killers go first.
+    kills: Mutex<BTreeMap<String, usize>>,
 }
 
-/// Brings `target/orderings/tree` up to date; what has not changed keeps its time stamp.
-fn copy_tree() -> Result<Tree> {
-    let copy = Tree {
-        root: root().join("target/orderings/tree"),
-        target: root().join("target/orderings/build"),
-    };
-    let mut list = Command::new("git");
-    list.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
-    let listed = String::from_utf8(list.current_dir(root()).output()?.stdout)?;
-    // What was copied last time and is gone by now must go: cargo finds test files by looking.
-    let record = root().join("target/orderings/files");
-    for name in fs::read_to_string(&record).unwrap_or_default().lines() {
-        if !root().join(name).exists() {
-            let _ = fs::remove_file(copy.root.join(name));
+impl Campaign {
+    fn new(limit: u64, mutants: usize) -> Self {
+        Self {
+            limit,
+            mutants,
+            judged: AtomicUsize::new(0),
+            kills: Mutex::default(),
         }
     }
-    for name in listed.lines() {
-        copy_file(&root().join(name), &copy.root.join(name))?;
-    }
-    fs::write(record, listed)?;
-    Ok(copy)
-}
 
-fn copy_file(from: &Path, to: &PathBuf) -> Result<()> {
-    let Ok(contents) = fs::read(from) else {
-        // Deleted, and the deletion is not committed.
-        return Ok(());
-    };
-    if fs::read(to).is_ok_and(|old| old == contents) {
-        return Ok(());
+    /// The verdict on each mutant; beside it is the last one that is known.
+    fn run(&self, mutants: &[(&Mutant, &Verdict)]) -> Result<Vec<Verdict>> {
+        let copies = copies::make()?;
+        let mut suites: Vec<_> = mutants
+            .iter()
+            .filter_map(|(mutant, _)| models_about(&mutant.file))
+            .collect();
+        suites.dedup();
+        println!("{} mutants; first, the models without any", self.mutants);
+        // Otherwise every mutant would seem killed.
+        copies::each(&copies, &suites, |copy, suite| {
+            match loom::first_failure(copy, suite, self.limit, |_| 0)? {
+                Some(model) => Err(format!("{model} fails without any mutant").into()),
+                None => Ok(()),
+            }
+        })?;
+        copies::each(&copies, mutants, |copy, (mutant, last)| {
+            let started = Instant::now();
+            let verdict = self.judge(mutant, last, copy)?;
+            println!(
+                "[{}/{}] {mutant}  {}  ({:.1} s)",
+                self.judged.fetch_add(1, Ordering::Relaxed) + 1,
+                self.mutants,
+                verdict.text(),
+                started.elapsed().as_secs_f64()
+            );
+            Ok(verdict)
+        })
     }
-    if let Some(directory) = to.parent() {
-        fs::create_dir_all(directory)?;
+
+    fn judge(&self, mutant: &Mutant, last: &Verdict, copy: &Tree) -> Result<Verdict> {
+        let kills = self.kills.lock().expect("no holder panics").clone();
+        // The one that killed it last time, then those that have killed most.
+        let rank = |model: &str| match last {
+            Verdict::Killed(killer) if killer == model => 0,
+            _ => usize::MAX - kills.get(model).copied().unwrap_or(0),
+        };
+        let original = fs::read_to_string(root().join(&mutant.file))?;
+        let place = copy.root.join(&mutant.file);
+        fs::write(&place, mutant.apply(&original))?;
+        let models = models_about(&mutant.file).unwrap_or_default();
+        let killer = loom::first_failure(copy, models, self.limit, rank);
+        fs::write(&place, original)?;
+        let killer = killer.map_err(|error| format!("{mutant}: {error}"))?;
+        Ok(match (killer, &mutant.reason) {
+            (Some(model), _) => {
+                let mut kills = self.kills.lock().expect("no holder panics");
+                *kills.entry(model.clone()).or_default() += 1;
+                Verdict::Killed(model)
+            }
+            (None, Some(reason)) => Verdict::Explained(reason.clone()),
+            (None, None) => Verdict::Survived,
+        })
     }
-    fs::write(to, contents)?;
-    Ok(())
 }

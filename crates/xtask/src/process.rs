@@ -15,6 +15,16 @@ pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
+/// Where the workspace's packages are.
+pub(crate) const PACKAGES: &[&str] = &[
+    "crates",
+    "benches",
+    "compile-fail",
+    "linearizability",
+    "loom-tests",
+    "shuttle-tests",
+];
+
 /// The files in `directories` that end in `.extension`, relative to the root, sorted.
 pub(crate) fn files_below(directories: &[&str], extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();

@@ -5,17 +5,15 @@ use std::path::{Path, PathBuf};
 
 use super::Finding;
 use crate::Result;
-use crate::process::{files_below, root};
+use crate::process::{PACKAGES, files_below, root};
 
 /// The book's table of contents.
 const SUMMARY: &str = "docs/SUMMARY.md";
 
 /// All Markdown files of the repository, relative to its root, sorted.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
-    let mut files = files_below(
-        &["crates", "benches", "loom-tests", "shuttle-tests", "docs"],
-        "md",
-    )?;
+    let mut files = files_below(PACKAGES, "md")?;
+    files.extend(files_below(&["docs"], "md")?);
     for entry in fs::read_dir(root())? {
         let name = PathBuf::from(entry?.file_name());
         if name.extension().is_some_and(|extension| extension == "md") {

@@ -27,7 +27,14 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// The packages around the libraries: nothing may depend on them.
-const TOOLS: &[&str] = &["xtask", "filch-benches", "loom-tests", "shuttle-tests"];
+const TOOLS: &[&str] = &[
+    "xtask",
+    "filch-benches",
+    "compile-fail",
+    "linearizability",
+    "loom-tests",
+    "shuttle-tests",
+];
 
 /// What a crate below the facade may not have at all: a dependency outside the workspace.
 const FACADE: &str = "filch";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Finding;
 use crate::Result;
-use crate::process::{files_below, root};
+use crate::process::{PACKAGES, files_below, root};
 
 /// A file is read in one sitting.
 const MOST_LINES: usize = 400;
@@ -18,7 +18,7 @@ const NOTE_REACHES: usize = 20;
 
 /// All Rust files of the workspace, relative to its root, sorted.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
-    files_below(&["crates", "benches", "loom-tests", "shuttle-tests"], "rs")
+    files_below(PACKAGES, "rs")
 }
 
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {

@@ -1,62 +1,58 @@
-//! Finding the orderings of a file, and what each can be weakened to.
+//! Finding the orderings of a file, and weakening them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::access;
 use crate::lint::begins_tests;
 
 /// How far above an access its note may begin.
 const NOTE_REACHES: usize = 20;
 
+/// A survivor is explained by a note that has these words.
+const EXPLANATION: &str = "loom cannot";
+
 /// One ordering, one step weaker.
+#[derive(Debug)]
 pub(super) struct Mutant {
     pub(super) file: PathBuf,
     /// Counted from 0.
     line: usize,
     column: usize,
+    function: String,
+    operation: String,
     from: &'static str,
     /// `None`: the fence is taken out.
     to: Option<&'static str>,
-    /// The note above it says what loom cannot show.
-    pub(super) is_explained: bool,
+    /// The sentence of the note above it that says what loom cannot show.
+    pub(super) reason: Option<String>,
 }
 
-/// The steps down: an `AcqRel` can lose either half.
-const STEPS: &[(&str, &[&str])] = &[
-    ("Ordering::SeqCst", &["Ordering::AcqRel"]),
-    (
-        "Ordering::AcqRel",
-        &["Ordering::Acquire", "Ordering::Release"],
-    ),
-    ("Ordering::Acquire", &["Ordering::Relaxed"]),
-    ("Ordering::Release", &["Ordering::Relaxed"]),
-];
+const ORDERINGS: &[&str] = &["SeqCst", "AcqRel", "Acquire", "Release"];
 
 /// All mutants of a file; its tests are left alone.
 pub(super) fn of(file: &Path, text: &str) -> Vec<Mutant> {
     let lines: Vec<_> = text.lines().collect();
-    let shipped = lines.iter().take_while(|line| !begins_tests(line));
+    let shipped = lines.iter().take_while(|line| !begins_tests(line)).count();
     let mut mutants = Vec::new();
-    for (line, content) in shipped.enumerate() {
-        let code = content.split("//").next().unwrap_or_default();
-        for &(from, weaker) in STEPS {
-            for (column, _) in code.match_indices(from) {
-                let mut add = |to| {
-                    mutants.push(Mutant {
-                        file: file.to_owned(),
-                        line,
-                        column,
-                        from,
-                        to,
-                        is_explained: note_above(&lines, line).contains("loom cannot"),
-                    });
-                };
-                // A relaxed fence is none, and core refuses to make one.
-                if code.contains("fence(") && weaker.contains(&"Ordering::Relaxed") {
-                    add(None);
-                } else {
-                    weaker.iter().for_each(|&to| add(Some(to)));
-                }
+    for (line, content) in lines[..shipped].iter().enumerate() {
+        for (column, _) in access::code(content).match_indices("Ordering::") {
+            let name = &content[column + "Ordering::".len()..];
+            let Some(from) = ORDERINGS.iter().find(|from| name.starts_with(**from)) else {
+                continue;
+            };
+            let operation = access::operation(&lines, line, column);
+            for &to in access::weaker(&operation, from) {
+                mutants.push(Mutant {
+                    file: file.to_owned(),
+                    line,
+                    column,
+                    function: access::function(&lines, line).to_owned(),
+                    operation: operation.clone(),
+                    from,
+                    to,
+                    reason: reason(&note_above(&lines, line)),
+                });
             }
         }
     }
@@ -74,6 +70,14 @@ fn note_above(lines: &[&str], line: usize) -> String {
     words.join(" ")
 }
 
+/// The sentence of a note that explains a survivor.
+fn reason(note: &str) -> Option<String> {
+    let sentence = note
+        .split(". ")
+        .find(|sentence| sentence.contains(EXPLANATION))?;
+    Some(sentence.trim_end_matches('.').to_owned())
+}
+
 impl Mutant {
     /// `text` with the ordering weakened.
     pub(super) fn apply(&self, text: &str) -> String {
@@ -82,26 +86,39 @@ impl Mutant {
             if number != self.line {
                 mutated += line;
             } else if let Some(to) = self.to {
-                mutated += &line[..self.column];
-                mutated += to;
-                mutated += &line[self.column + self.from.len()..];
+                let (before, rest) = line.split_at(self.column);
+                let rest = rest.trim_start_matches("Ordering::");
+                mutated += &format!("{before}Ordering::{to}{}", &rest[self.from.len()..]);
             }
             mutated.push('\n');
         }
         mutated
     }
+
+    /// Counted from 1.
+    pub(super) fn line(&self) -> usize {
+        self.line + 1
+    }
+
+    /// What it is, whatever was written above it in the file: file, function, access, from, to.
+    pub(super) fn name(&self) -> [String; 5] {
+        [
+            self.file.display().to_string(),
+            self.function.clone(),
+            self.operation.clone(),
+            self.from.to_owned(),
+            self.to.unwrap_or("no fence").to_owned(),
+        ]
+    }
 }
 
 impl fmt::Display for Mutant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let short = |name: &'static str| name.trim_start_matches("Ordering::");
+        let [file, function, operation, from, to] = self.name();
         write!(
             formatter,
-            "{}:{} {} → {}",
-            self.file.display(),
-            self.line + 1,
-            short(self.from),
-            self.to.map_or("no fence", short),
+            "{file}:{} {function}: {operation} {from} → {to}",
+            self.line()
         )
     }
 }
@@ -113,29 +130,35 @@ mod tests {
     use super::of;
 
     const TEXT: &str = "\
-// ORDERING: Acquire, Release: both halves; loom cannot\n\
-// show a stale read here.\n\
-x.swap(1, Ordering::AcqRel); // not Ordering::Acquire\n\
-// ORDERING: Release: publishes y.\n\
-fence(Ordering::Release);\n\
-y.load(Ordering::Relaxed);\n";
+fn f() {
+    // ORDERING: Acquire, Release: both halves. By argument: loom cannot
+    // show a stale read here.
+    x.swap(1, Ordering::AcqRel); // not Ordering::Acquire
+    // ORDERING: Release: publishes y.
+    fence(Ordering::SeqCst);
+    y.load(Ordering::Relaxed);
+}
+#[cfg(test)]
+mod tests { fn f() { y.load(Ordering::Acquire); } }
+";
 
     #[test]
     fn each_ordering_is_weakened_by_one_step() {
         let mutants = of(Path::new("crates/deque/src/top.rs"), TEXT);
         let names: Vec<_> = mutants.iter().map(ToString::to_string).collect();
         let expected = [
-            "crates/deque/src/top.rs:3 AcqRel → Acquire",
-            "crates/deque/src/top.rs:3 AcqRel → Release",
-            "crates/deque/src/top.rs:5 Release → no fence",
+            "crates/deque/src/top.rs:4 f: swap AcqRel → Acquire",
+            "crates/deque/src/top.rs:4 f: swap AcqRel → Release",
+            "crates/deque/src/top.rs:6 f: fence SeqCst → AcqRel",
+            "crates/deque/src/top.rs:6 f: fence SeqCst → no fence",
         ];
         assert_eq!(names, expected);
-        assert!(mutants[0].is_explained && !mutants[2].is_explained);
-        assert!(
-            mutants[0]
-                .apply(TEXT)
-                .contains("x.swap(1, Ordering::Acquire); //")
-        );
-        assert!(!mutants[2].apply(TEXT).contains("fence"));
+        let reason = "By argument: loom cannot show a stale read here";
+        assert_eq!(mutants[0].reason.as_deref(), Some(reason));
+        assert_eq!(mutants[2].reason, None);
+        let swapped = mutants[0].apply(TEXT);
+        assert!(swapped.contains("x.swap(1, Ordering::Acquire); //"));
+        assert!(mutants[2].apply(TEXT).contains("fence(Ordering::AcqRel);"));
+        assert!(!mutants[3].apply(TEXT).contains("fence"));
     }
 }

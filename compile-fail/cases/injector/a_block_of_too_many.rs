@@ -1,0 +1,13 @@
+//! The number of slots of a block is from 1 to 63.
+
+use filch_injector::Injector;
+
+#[cfg(misuse)]
+pub fn case() -> Injector<u32, 64> {
+    Injector::with_blocks() //~! E0080 1 <= BLOCK && BLOCK <= MAX_SLOTS
+}
+
+#[cfg(not(misuse))]
+pub fn case() -> (Injector<u32, 1>, Injector<u32, 63>) {
+    (Injector::with_blocks(), Injector::with_blocks())
+}

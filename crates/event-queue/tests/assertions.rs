@@ -1,0 +1,32 @@
+//! What the types promise to the compiler: who may send and share them, and how large they are.
+
+use std::cell::Cell;
+use std::error::Error;
+use std::fmt::Debug;
+use std::rc::Rc;
+
+use filch_event_queue::{Closed, EventQueue, Receiver, Sender};
+use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
+
+// Any thread may push; events need not be Sync: nobody shares one.
+assert_impl_all!(Sender<Cell<u8>>: Send, Sync, Clone, Debug);
+assert_not_impl_any!(Sender<Rc<u8>>: Send, Sync);
+
+// One consumer, on one thread at a time.
+assert_impl_all!(Receiver<Cell<u8>>: Send, Debug);
+assert_not_impl_any!(Receiver<u8>: Sync, Clone, Copy);
+assert_not_impl_any!(Receiver<Rc<u8>>: Send);
+
+// The embedded queue is shared, and its consuming methods are unsafe.
+assert_impl_all!(EventQueue<Cell<u8>>: Send, Sync, Default, Debug);
+assert_not_impl_any!(EventQueue<Rc<u8>>: Send, Sync);
+assert_not_impl_any!(EventQueue<u8>: Clone, Copy);
+
+assert_impl_all!(Closed<u8>: Send, Sync, Copy, Eq, Error);
+
+// Inline in its owner, whatever the events and the blocks are; an end is a pointer; a refusal is its event.
+const_assert!(size_of::<EventQueue<u64>>() <= 64);
+assert_eq_size!(EventQueue<u8, 1>, EventQueue<[u8; 1000], 31>);
+const_assert!(align_of::<EventQueue<u64>>() == align_of::<usize>());
+assert_eq_size!(Sender<u64>, Receiver<u64>, Option<Sender<u64>>, usize);
+assert_eq_size!(Closed<[u8; 3]>, [u8; 3]);

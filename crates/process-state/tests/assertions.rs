@@ -1,0 +1,30 @@
+//! What the types promise to the compiler: who may send and share them, and how large they are.
+
+use std::error::Error;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use filch_process_state::{
+    Edge, IllegalTransition, ProcessState, Reason, Release, Snapshot, State, Wake,
+};
+use static_assertions::{assert_eq_align, assert_eq_size, assert_impl_all, assert_not_impl_any};
+
+// One word, for everybody, and only one of it.
+assert_impl_all!(ProcessState: Send, Sync, Debug);
+assert_not_impl_any!(ProcessState: Clone, Copy, Default);
+assert_eq_size!(ProcessState, Snapshot, u32);
+assert_eq_align!(ProcessState, u32);
+
+// Answers are plain values; a snapshot is looked at, and cannot be made from bits.
+assert_impl_all!(Snapshot: Send, Sync, Copy, Eq, Hash, Debug);
+assert_not_impl_any!(Snapshot: From<u32>, Into<u32>, Default);
+assert_impl_all!(State: Send, Sync, Copy, Ord, Hash, Debug);
+assert_impl_all!(Reason: Send, Sync, Copy, Ord, Hash, Debug);
+assert_impl_all!(Wake: Send, Sync, Copy, Ord, Hash, Debug);
+assert_impl_all!(Release: Send, Sync, Copy, Ord, Hash, Debug);
+assert_impl_all!(Edge: Send, Sync, Copy, Ord, Hash, Debug);
+assert_impl_all!(IllegalTransition: Send, Sync, Copy, Eq, Error);
+
+// An edge's answer fits a register.
+assert_eq_size!(Result<Release, IllegalTransition>, u16);
+assert_eq_size!(Result<(), IllegalTransition>, u16);

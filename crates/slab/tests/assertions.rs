@@ -1,0 +1,33 @@
+//! What the types promise to the compiler: who may send and share them, and how large they are.
+
+use std::cell::Cell;
+use std::error::Error;
+use std::fmt::Debug;
+use std::rc::Rc;
+use std::sync::MutexGuard;
+use std::sync::atomic::AtomicU32;
+
+use filch_slab::{Gone, Slab, SlabFull, Tenancy, Unpin};
+use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
+
+// A shared slab gives references to all threads, and the last one drops the values: Sync needs both.
+assert_impl_all!(Slab<AtomicU32>: Send, Sync, Debug);
+assert_impl_all!(Slab<Cell<u32>>: Send);
+assert_not_impl_any!(Slab<Cell<u32>>: Sync);
+assert_not_impl_any!(Slab<Rc<u32>>: Send, Sync);
+// Sync, and not Send.
+assert_not_impl_any!(Slab<MutexGuard<'static, u32>>: Send, Sync);
+assert_not_impl_any!(Slab<AtomicU32>: Clone, Copy);
+
+assert_impl_all!(Tenancy: Send, Sync, Default, Debug);
+assert_not_impl_any!(Tenancy: Clone, Copy);
+assert_impl_all!(Unpin: Send, Sync, Copy, Eq, Debug);
+assert_impl_all!(Gone: Send, Sync, Copy, Eq, Debug);
+assert_impl_all!(SlabFull: Send, Sync, Copy, Eq, Error);
+
+// The counter of fresh slots and the free list are alone on their cache lines; values are elsewhere.
+const_assert!(align_of::<Slab<u8>>() == 128);
+assert_eq_size!(Slab<u8>, Slab<[u64; 100]>);
+const_assert!(size_of::<Slab<u8>>() <= 640);
+assert_eq_size!(Tenancy, u64);
+assert_eq_size!(Result<(), Gone>, u8);
