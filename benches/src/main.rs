@@ -4,6 +4,7 @@
 //! the figures, and what a published one must name.
 
 mod floor;
+mod go;
 mod groups;
 mod harness;
 mod machine;

@@ -247,13 +247,15 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-processors, boxed", inject::<Boxed>(waves))
             .contender("rayon", inject::<Rayon>(waves))
             .contender("tokio", inject::<Tokio>(waves))
-            .contender("async-executor", inject::<Async>(waves)),
+            .contender("async-executor", inject::<Async>(waves))
+            .go(format!("spawn {waves} {WAVE}"), waves * WAVE),
         Scenario::new("tree of 2^14 leaves", "ns per leaf")
             .contender("filch-processors", tree::<Plain>(trees))
             .contender("filch-processors, boxed", tree::<Boxed>(trees))
             .contender("rayon", tree::<Rayon>(trees))
             .contender("tokio", tree::<Tokio>(trees))
-            .contender("async-executor", tree::<Async>(trees)),
+            .contender("async-executor", tree::<Async>(trees))
+            .go(format!("tree {trees} {DEPTH}"), trees << DEPTH),
     ]
 }
 

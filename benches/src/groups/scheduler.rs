@@ -56,15 +56,21 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-scheduler", spawn::<Filch>(waves))
             .contender("tokio", spawn::<Tokio>(waves))
             .contender("async-executor", spawn::<Async>(waves))
-            .contender("rayon scope", spawn::<Rayon>(waves)),
+            .contender("rayon scope", spawn::<Rayon>(waves))
+            .go(format!("spawn {waves} {WAVE}"), waves * WAVE),
         Scenario::new("ring of 1000", "ns per hop")
             .contender("filch-scheduler", ring::<Filch>(hops))
             .contender("tokio mpsc", ring::<Tokio>(hops))
-            .contender("async-executor, async-channel", ring::<Async>(hops)),
+            .contender("async-executor, async-channel", ring::<Async>(hops))
+            .go(format!("ring {hops} {RING}"), hops),
         Scenario::new("fan-in 100 x 1000", "ns per message")
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))
-            .contender("async-executor, async-channel", fan_in::<Async>(bursts)),
+            .contender("async-executor, async-channel", fan_in::<Async>(bursts))
+            .go(
+                format!("fan-in {bursts} {SENDERS} {EACH}"),
+                bursts * SENDERS * EACH,
+            ),
         Scenario::new("request from outside, answer", "ns per request")
             .contender("filch-scheduler", request::<Filch>(requests))
             .contender("tokio mpsc", request::<Tokio>(requests))

@@ -1,11 +1,12 @@
 //! `cargo xtask bench`: builds the comparisons in release and runs them.
 
-use std::process::ExitCode;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
 
 use clap::Args;
 
 use crate::Result;
-use crate::process::cargo;
+use crate::process::{cargo, root, target_directory};
 use crate::stages::Tally;
 
 #[derive(Args)]
@@ -26,9 +27,31 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         "filch-benches",
         "--",
     ]);
+    if let Some(rival) = go_rival()? {
+        command.env("FILCH_GO_RIVAL", rival);
+    }
     // The caller's directory, so that `--json FILE` is where they expect it.
     command
         .args(&options.arguments)
         .current_dir(std::env::current_dir()?);
     Ok(Tally::of(command.status()?.success()).exit_code())
+}
+
+/// Builds Go's side of the comparisons, where there is a Go toolchain: `go` in the path, or what `FILCH_GO` says.
+fn go_rival() -> Result<Option<PathBuf>> {
+    let go = std::env::var_os("FILCH_GO").unwrap_or_else(|| "go".into());
+    let program = target_directory("go-rival").join("filch-go-rival");
+    let mut command = Command::new(&go);
+    command
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(".")
+        .current_dir(root().join("benches/go"));
+    match command.status() {
+        Ok(status) if status.success() => Ok(Some(program)),
+        Ok(_) => Err("Go's side of the comparisons does not compile".into()),
+        // No Go, no rival; what was asked for by name has to be there.
+        Err(_) if std::env::var_os("FILCH_GO").is_none() => Ok(None),
+        Err(error) => Err(format!("FILCH_GO: {}: {error}", go.display()).into()),
+    }
 }

@@ -1,0 +1,3 @@
+module filch/benches/go
+
+go 1.23
