@@ -121,13 +121,18 @@ impl Queue {
 
     fn pop(&self) -> Option<u32> {
         self.crossing.pass();
+        self.look().or_else(|| {
+            if self.variant.fences {
+                // ORDERING: see `pass_after_fence` of the real queue.
+                fence(Ordering::SeqCst);
+            }
+            self.look()
+        })
+    }
+
+    fn look(&self) -> Option<u32> {
         let head = self.head.load(Ordering::Relaxed);
-        let mut tail = self.tail.load(Ordering::Acquire);
-        if tail == head && self.variant.fences {
-            // ORDERING: see `pass_after_fence` of the real queue.
-            fence(Ordering::SeqCst);
-            tail = self.tail.load(Ordering::Acquire);
-        }
+        let tail = self.tail.load(Ordering::Acquire);
         let holes = if self.variant.release_holes {
             tail
         } else {

@@ -85,8 +85,7 @@ fn events_taken_behind_a_hole_are_taken_once() {
                 let claimed = !queue.is_empty();
                 queue.push(Arc::new(2)).unwrap();
                 let mut events: Vec<u32> = queue.pop().iter().map(|event| **event).collect();
-                let mut drain =
-                    || -> Vec<u32> { queue.drain().iter().map(|event| **event).collect() };
+                let drain = || -> Vec<u32> { queue.drain().iter().map(|event| **event).collect() };
                 if queue.offer(Arc::new(3)) {
                     events.push(0);
                 }

@@ -1,7 +1,5 @@
 //! One pass of the consumer over the places that were claimed when it began.
 
-use core::ptr;
-
 use crate::bounded::position::{Laps, Position};
 use crate::bounded::ring::Slot;
 
@@ -18,14 +16,6 @@ pub(crate) struct Pass<T> {
     slots: *const Slot<T>,
 }
 
-impl<T> Clone for Pass<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Pass<T> {}
-
 impl<T> Pass<T> {
     /// From the oldest place that is not released up to the tail.
     pub(crate) const fn new(head: Position, limit: Position, slots: *const Slot<T>) -> Self {
@@ -36,10 +26,9 @@ impl<T> Pass<T> {
         }
     }
 
-    /// A pass that is over.
-    pub(crate) const fn over() -> Self {
-        let nowhere = Position::from_word(0);
-        Self::new(nowhere, nowhere, ptr::null())
+    /// The ring's first slot.
+    pub(crate) const fn slots(&self) -> *const Slot<T> {
+        self.slots
     }
 
     /// The next full slot's value. `head` is the oldest place that is not emptied, and is moved

@@ -47,58 +47,54 @@ impl Tail {
 /// and the counter wraps from the last lap to lap 0 as if nothing had happened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Laps {
-    capacity: NonZeroU32,
-    /// The width's logarithm.
-    log_width: u32,
+    /// The lap's width, less one.
+    mask: u64,
+    /// What the last place of a lap has in the bits of the mask.
+    last: u64,
 }
 
 impl Laps {
     pub(crate) const fn of(capacity: NonZeroU32) -> Self {
-        let width = 2 * (capacity.get() as u64).next_power_of_two();
+        let capacity = capacity.get() as u64;
         Self {
-            capacity,
-            log_width: width.trailing_zeros(),
+            mask: 2 * capacity.next_power_of_two() - 1,
+            last: 2 * (capacity - 1),
         }
     }
 
     pub(crate) const fn capacity(self) -> NonZeroU32 {
-        self.capacity
-    }
-
-    const fn width(self) -> u64 {
-        1 << self.log_width
+        NonZeroU32::MIN.saturating_add((self.last / 2) as u32)
     }
 
     /// The first place of `lap`, of which the highest bits are ignored.
     pub(crate) const fn first_of(self, lap: u64) -> Position {
-        Position(lap << self.log_width)
+        Position(lap.wrapping_mul(self.mask + 1))
     }
 
     /// The slot at `position`.
     pub(crate) const fn index(self, position: Position) -> usize {
-        ((position.0 & (self.width() - 1)) >> 1) as usize
+        ((position.0 & self.mask) / 2) as usize
     }
 
     /// The place after `position`.
     pub(crate) const fn next(self, position: Position) -> Position {
-        let next = if self.index(position) + 1 < self.capacity.get() as usize {
-            position.0 + 2
+        if position.0 & self.mask == self.last {
+            Position((position.0 | self.mask).wrapping_add(1))
         } else {
-            (position.0 | (self.width() - 1)).wrapping_add(1)
-        };
-        Position(next)
+            Position(position.0 + 2)
+        }
     }
 
     /// What a slot's mark is once it has been filled in the lap of `position`. It alternates: the
     /// mark of the lap before means "not yet", and nothing has to be cleared between two laps.
     pub(crate) const fn full_mark(self, position: Position) -> bool {
-        (position.0 >> self.log_width) & 1 == 0
+        position.0 & (self.mask + 1) == 0
     }
 
     /// Whether all places of the ring lie between `head` and `tail`. A tail that is older than the
     /// head lies before it; hence signed.
     pub(crate) const fn is_full(self, head: Position, tail: Position) -> bool {
-        tail.0.wrapping_sub(head.0).cast_signed() >= self.width().cast_signed()
+        tail.0.wrapping_sub(head.0).cast_signed() > self.mask.cast_signed()
     }
 }
 

@@ -1,6 +1,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 use core::num::NonZeroU32;
+use core::ptr;
 
 use filch_sync::atomic::{AtomicU64, Ordering, fence};
 use filch_sync::cell::UnsafeCell;
@@ -9,7 +10,7 @@ use crate::bounded::pass::Pass;
 use crate::bounded::pause::Pause;
 use crate::bounded::position::{Laps, Position, Tail};
 use crate::bounded::refused::Refused;
-use crate::bounded::ring::Ring;
+use crate::bounded::ring::{Ring, Slot};
 
 /// A bounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// proves by other means who consumes. [`bounded_channel`](crate::bounded_channel) is the safe pair
@@ -64,12 +65,13 @@ struct Producers<T> {
     laps: Laps,
 }
 
-/// What a consuming call touches, besides the slots, between two looks at the tail.
+/// What a consuming call touches, besides the slots, as long as it finds the oldest slot full.
 struct Consumer<T> {
     /// A [`Position`]: all places before it are released. Written by the consumer only.
     head: AtomicU64,
-    /// The pass that `pop` is in. The consumer's alone.
-    pass: UnsafeCell<Pass<T>>,
+    /// The ring's first slot, or null while the consumer has not seen a claim. The consumer's
+    /// alone.
+    slots: UnsafeCell<*const Slot<T>>,
     laps: Laps,
 }
 
@@ -102,7 +104,7 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
             gap: [0; GAP],
             consumer: Consumer {
                 head: AtomicU64::new(start),
-                pass: UnsafeCell::new(Pass::over()),
+                slots: UnsafeCell::new(ptr::null()),
                 laps,
             },
             events: PhantomData,
@@ -218,26 +220,35 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
     ///
     /// Events whose push is under way may be moved or left; they never hold up those behind them.
-    /// Events that are pushed while the call runs may be left too. 0 means that at one moment
-    /// during the call, no complete push had its event in the queue. An event's place is released
-    /// before `sink` is called with it (unless an older event is still being pushed): the sink may
-    /// push to this very queue. If `sink` panics, the event that it was given is gone and all
-    /// others stay.
+    /// Events that are pushed while the call runs may be moved or left too. 0 means that at one
+    /// moment during the call, no complete push had its event in the queue. An event's place is
+    /// released before `sink` is called with it (unless an older event is still being pushed): the
+    /// sink may push to this very queue. If `sink` panics, the event that it was given is gone and
+    /// all others stay.
     ///
-    /// Wait-free, but for `sink`: at most `capacity` slots are looked at, twice if nothing is
-    /// found.
+    /// Wait-free, but for `sink`: each slot is looked at three times at most.
     ///
     /// # Safety
     /// One thread at a time calls the consuming methods of a queue (`drain`, `pop`, `reopen`), and
     /// each such call happens before the next one. Not from within `sink`.
     pub unsafe fn drain(&self, mut sink: impl FnMut(T)) -> usize {
-        // The stored pass is outdated by what follows, even if the sink panics.
-        // SAFETY: the caller is the only consumer.
-        self.consumer
-            .pass
-            .with_mut(|stored| unsafe { *stored = Pass::over() });
+        let laps = self.consumer.laps;
+        let start = self.head();
         let mut moved = 0;
-        let mut deliver = |mut pass: Pass<T>| {
+        // One lap at most: it holds all that was there when the call began.
+        while !laps.is_full(start, self.head()) {
+            // SAFETY: the caller is the only consumer.
+            let Some(event) = (unsafe { self.pop_front() }) else {
+                break;
+            };
+            moved += 1;
+            sink(event);
+        }
+        if laps.is_full(start, self.head()) {
+            return moved;
+        }
+        // The oldest slot is being filled, or was not claimed.
+        let mut walk = |mut pass: Pass<T>| {
             // SAFETY: the caller is the only consumer, and the pass began just before.
             while let Some(event) = unsafe { self.advance(&mut pass) } {
                 moved += 1;
@@ -245,8 +256,8 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
             }
             moved
         };
-        if deliver(self.pass()) == 0 {
-            deliver(self.pass_after_fence());
+        if walk(self.pass()) == 0 {
+            walk(self.pass_after_fence());
         }
         moved
     }
@@ -254,29 +265,17 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     /// Takes the oldest event, or `None` if at one moment during the call no complete push had its
     /// event in the queue.
     ///
-    /// Delivers in the order of [`drain`](Self::drain), and may be mixed with it. Wait-free: at
-    /// most the rest of an old pass and two new ones.
+    /// Delivers in the order of [`drain`](Self::drain), and may be mixed with it. Wait-free: one
+    /// slot is looked at, if it is full; else each slot three times at most.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
     pub unsafe fn pop(&self) -> Option<T> {
-        // SAFETY: the caller is the only consumer.
-        let mut pass = self.consumer.pass.with(|stored| unsafe { *stored });
-        // SAFETY: the caller is the only consumer; the pass, if there is one, is the newest,
-        // because each consuming call stores its pass, or ends the stored one, before it returns.
-        let mut event = unsafe { self.advance(&mut pass) };
-        for begin in [Self::pass, Self::pass_after_fence] {
-            if event.is_none() {
-                pass = begin(self);
-                // SAFETY: the caller is the only consumer, and the pass began just before.
-                event = unsafe { self.advance(&mut pass) };
-            }
-        }
-        // SAFETY: the caller is the only consumer.
-        self.consumer
-            .pass
-            .with_mut(|stored| unsafe { *stored = pass });
-        event
+        // SAFETY: here and below: the caller is the only consumer, and a pass begins just before it
+        // is used.
+        unsafe { self.pop_front() }
+            .or_else(|| unsafe { self.advance(&mut self.pass()) })
+            .or_else(|| unsafe { self.advance(&mut self.pass_after_fence()) })
     }
 
     /// Refuses every later push; what is in the queue can still be drained. Any thread; wait-free;
@@ -325,6 +324,43 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
             .fetch_and(!Tail::CLOSED, Ordering::Relaxed);
     }
 
+    /// The event in the oldest slot that is not emptied, if it is full. Releases the slot, and what
+    /// was emptied before its turn up to there.
+    ///
+    /// No snapshot of the tail is needed: nothing in the queue was claimed before this event. So the
+    /// consumer, while it finds slots full, leaves the producers' line alone.
+    ///
+    /// # Safety
+    /// The caller is the only consumer.
+    unsafe fn pop_front(&self) -> Option<T> {
+        let Consumer { slots, laps, .. } = &self.consumer;
+        // SAFETY: the caller is the only consumer.
+        let slots = slots.with(|slots| unsafe { *slots });
+        if slots.is_null() {
+            return None;
+        }
+        let mut head = self.head();
+        loop {
+            // SAFETY: the ring is allocated, and the index lies in it.
+            let slot = unsafe { &*slots.add(laps.index(head)) };
+            let mark = laps.full_mark(head);
+            head = laps.next(head);
+            // SAFETY: here and below: the caller is the only consumer.
+            if unsafe { slot.is_taken() } {
+                // SAFETY: as above.
+                unsafe { slot.set_taken(false) };
+                self.release(head);
+            } else if slot.is_full(mark) {
+                // SAFETY: the caller is the only consumer; full and not taken.
+                let event = unsafe { slot.empty() };
+                self.release(head);
+                return Some(event);
+            } else {
+                return None;
+            }
+        }
+    }
+
     /// A new pass, over what is claimed now.
     fn pass(&self) -> Pass<T> {
         let Producers { tail, ring, .. } = &self.producers;
@@ -350,16 +386,24 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     /// The caller is the only consumer, and nobody has consumed since the pass began, but by this
     /// function with this pass.
     unsafe fn advance(&self, pass: &mut Pass<T>) -> Option<T> {
+        let Consumer { slots, laps, .. } = &self.consumer;
+        // SAFETY: the caller is the only consumer.
+        slots.with_mut(|slots| unsafe { *slots = pass.slots() });
         let old = self.head();
         let mut head = old;
-        // SAFETY: as ours; `pass` and `over` make passes with an acquired limit and this ring.
-        let event = unsafe { pass.next(self.consumer.laps, &mut head) };
+        // SAFETY: as ours; `pass` makes passes with an acquired limit and this ring.
+        let event = unsafe { pass.next(*laps, &mut head) };
         if head != old {
-            // ORDERING: Release, with the Acquire of producers: values were moved out before their
-            // slots are written again.
-            self.consumer.head.store(head.to_word(), Ordering::Release);
+            self.release(head);
         }
         event
+    }
+
+    /// Gives the slots before `head` back to the producers.
+    fn release(&self, head: Position) {
+        // ORDERING: Release, with the Acquire of producers: values were moved out before their
+        // slots are written again.
+        self.consumer.head.store(head.to_word(), Ordering::Release);
     }
 
     fn head(&self) -> Position {

@@ -130,11 +130,11 @@ impl<T> Ring<T> {
         }
     }
 
-    /// The first slot, for the consumer; null, if it has acquired no claim yet.
+    /// The first slot, for the consumer; null, if there is none yet.
     pub(crate) fn get(&self) -> *const Slot<T> {
-        // ORDERING: Relaxed: the consumer dereferences it for claimed places only. Who claimed one
-        // had this pointer, and the consumer acquired the claim.
-        self.first.load(Ordering::Relaxed)
+        // ORDERING: Acquire, with the Release in `allocate`: the slots are initialised. A claim that
+        // the consumer acquired says as much, but it also looks at the oldest slot without one.
+        self.first.load(Ordering::Acquire)
     }
 
     /// Frees the slots, if there are any. Values that are still in them are not dropped.
