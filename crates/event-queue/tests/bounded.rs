@@ -15,7 +15,7 @@ assert_not_impl_any!(BoundedReceiver<u64>: Sync, Clone);
 assert_impl_all!(BoundedQueue<u64>: Send, Sync);
 // An event that may not change threads keeps the whole queue on one.
 assert_not_impl_any!(BoundedQueue<std::rc::Rc<u64>>: Send, Sync);
-const_assert!(size_of::<BoundedQueue<[u8; 1000]>>() <= 80);
+const_assert!(size_of::<BoundedQueue<[u8; 1000]>>() <= 72);
 
 fn capacity(events: u32) -> NonZeroU32 {
     NonZeroU32::new(events).unwrap()

@@ -16,7 +16,7 @@ use crate::bounded::ring::{Ring, Slot};
 /// proves by other means who consumes. [`bounded_channel`](crate::bounded_channel) is the safe pair
 /// of ends.
 ///
-/// 80 bytes and `GAP`; the ring of slots is allocated by the first push, and stays until the queue
+/// 72 bytes and `GAP`; the ring of slots is allocated by the first push, and stays until the queue
 /// is dropped. `GAP` is how many bytes lie between the words of the producers and those of the
 /// consumer: 0 for a small queue, 128 for one that is busy on several cores.
 ///
