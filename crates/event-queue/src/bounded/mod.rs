@@ -4,6 +4,7 @@ mod channel;
 mod pass;
 mod pause;
 mod position;
+mod producers;
 mod queue;
 mod refused;
 mod ring;

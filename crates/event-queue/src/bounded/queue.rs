@@ -7,10 +7,10 @@ use filch_sync::atomic::{AtomicU64, Ordering, fence};
 use filch_sync::cell::UnsafeCell;
 
 use crate::bounded::pass::Pass;
-use crate::bounded::pause::Pause;
 use crate::bounded::position::{Laps, Position, Tail};
+use crate::bounded::producers::Producers;
 use crate::bounded::refused::Refused;
-use crate::bounded::ring::{Ring, Slot};
+use crate::bounded::ring::Slot;
 
 /// A bounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// proves by other means who consumes. [`bounded_channel`](crate::bounded_channel) is the safe pair
@@ -54,17 +54,6 @@ pub struct BoundedQueue<T, const GAP: usize = 0> {
     events: PhantomData<T>,
 }
 
-/// What a push touches, besides its slot.
-struct Producers<T> {
-    /// A [`Tail`]. Every change is an RMW, so all of them form one release sequence.
-    tail: AtomicU64,
-    /// A head that some producer read, so that most pushes leave the consumer's line alone. It may
-    /// be old, and go back.
-    seen_head: AtomicU64,
-    ring: Ring<T>,
-    laps: Laps,
-}
-
 /// What a consuming call touches, besides the slots, as long as it finds the oldest slot full.
 struct Consumer<T> {
     /// A [`Position`]: all places before it are released. Written by the consumer only.
@@ -95,12 +84,7 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
         let laps = Laps::of(capacity);
         let start = laps.first_of(lap).to_word();
         Self {
-            producers: Producers {
-                tail: AtomicU64::new(start),
-                seen_head: AtomicU64::new(start),
-                ring: Ring::new(),
-                laps,
-            },
+            producers: Producers::new(laps, start),
             gap: [0; GAP],
             consumer: Consumer {
                 head: AtomicU64::new(start),
@@ -135,86 +119,7 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     /// * [`Closed`](Refused::Closed): the queue is closed. What the closing thread did before
     ///   [`close`](Self::close) happens before the return of the refused push.
     pub fn push(&self, event: T) -> Result<(), Refused<T>> {
-        let Producers {
-            tail: word,
-            ring,
-            laps,
-            ..
-        } = &self.producers;
-        let mut pause = Pause::new();
-        let (place, slots) = loop {
-            // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close;
-            // and with the Release of the claim before `next`, whose producer knew of a ring and of
-            // a head that left it room: so do we now.
-            let tail = Tail::from_word(word.load(Ordering::Acquire));
-            if tail.closed {
-                return Err(Refused::Closed(event));
-            }
-            let place = tail.next;
-            let slots = ring.get_or_allocate(laps.capacity(), !laps.full_mark(place));
-            if !self.has_room(place) {
-                return Err(Refused::Full(event));
-            }
-            // ORDERING: success Release, with the consumer's snapshot: the ring is visible with the
-            // first claim, and so is every push that this thread knows to be complete; without the
-            // second, the consumer could pass over such a push and deliver ours first. Nothing is
-            // acquired here: the slot's last life came with the head. Failure Relaxed: the word is
-            // loaded again.
-            let claim = word.compare_exchange_weak(
-                place.to_word(),
-                laps.next(place).to_word(),
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
-            if claim.is_ok() {
-                break (place, slots);
-            }
-            pause.after_loss();
-        };
-        // SAFETY: the ring has a slot of that index, and lives as long as the queue.
-        let slot = unsafe { &*slots.add(laps.index(place)) };
-        // SAFETY: the place is ours by the CAS, and `has_room` acquired a head that lies behind the
-        // same slot's place of the lap before.
-        unsafe { slot.fill(laps.full_mark(place), event) };
-        Ok(())
-    }
-
-    /// Whether the place may be claimed, if it still is the tail. If so, the release of the same
-    /// slot in the lap before was acquired.
-    fn has_room(&self, place: Position) -> bool {
-        let Producers {
-            seen_head, laps, ..
-        } = &self.producers;
-        // ORDERING: Acquire, with the Release below: what its writer acquired with the head.
-        let seen = Position::from_word(seen_head.load(Ordering::Acquire));
-        if !laps.is_full(seen, place) {
-            return true;
-        }
-        let Some(head) = self.look_for_room(place) else {
-            return false;
-        };
-        // ORDERING: Release, with the Acquire above: passes the edge from the consumer on.
-        seen_head.store(head.to_word(), Ordering::Release);
-        true
-    }
-
-    /// The head, if there is room at `place`.
-    #[cold]
-    fn look_for_room(&self, place: Position) -> Option<Position> {
-        let look = || {
-            // ORDERING: Acquire, with the Release in `release`: the consumer is done with the slot.
-            let head = Position::from_word(self.consumer.head.load(Ordering::Acquire));
-            (!self.producers.laps.is_full(head, place)).then_some(head)
-        };
-        look().or_else(|| {
-            // ORDERING: SeqCst, with the fence of the consumer in `pass_after_fence`. We read the
-            // tail, and now the head; it stored the head, and then reads the tail before it says
-            // that the queue is empty. Ours first: it sees the claims that we saw. Its first: we
-            // see the head. Without it both could be old, and the queue said to be full by one and
-            // empty by the other.
-            fence(Ordering::SeqCst);
-            look()
-        })
+        self.producers.push(event, &self.consumer.head)
     }
 
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
