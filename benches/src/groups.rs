@@ -2,6 +2,7 @@
 
 mod deque;
 mod event_queue;
+mod event_queue_bounded;
 mod injector;
 mod parker;
 mod process_state;
@@ -49,7 +50,13 @@ impl Group {
     pub(crate) fn scenarios(self, effort: Effort) -> Vec<Scenario> {
         match self {
             Self::Deque => deque::scenarios(effort),
-            Self::EventQueue => event_queue::scenarios(effort),
+            Self::EventQueue => [
+                event_queue::scenarios(effort),
+                event_queue_bounded::scenarios(effort),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
             Self::Injector => injector::scenarios(effort),
             Self::Parker => parker::scenarios(effort),
             Self::ProcessState => process_state::scenarios(effort),

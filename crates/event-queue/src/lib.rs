@@ -16,3 +16,10 @@ mod scan;
 pub use channel::{Receiver, Sender, channel};
 pub use closed::Closed;
 pub use queue::EventQueue;
+
+#[doc = include_str!("../BOUNDED.md")]
+pub mod bounded_algorithm {}
+
+mod bounded;
+
+pub use bounded::{BoundedQueue, BoundedReceiver, BoundedSender, Refused, bounded_channel};
