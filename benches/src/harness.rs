@@ -181,15 +181,21 @@ pub(crate) fn time(work: impl FnOnce()) -> Duration {
 
 /// Runs `tasks` on a thread each, and times them from the first one's start to the last one's end.
 ///
-/// They start together; creating the threads is not part of the time. The tasks themselves look at the clock: on
+/// Where there are cores enough each has one of its own; otherwise the system places them. They start together; creating the
+/// threads is not part of the time. The tasks themselves look at the clock: on
 /// a busy machine the caller may be woken only after all is done.
 pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Duration {
     let ready = Barrier::new(tasks.len());
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let placed = tasks.len() <= cores;
     let stretches: Vec<(Instant, Instant)> = thread::scope(|scope| {
         let ready = &ready;
         let mut threads = Vec::new();
-        for task in tasks {
+        for (core, task) in tasks.into_iter().enumerate() {
             threads.push(scope.spawn(move || {
+                if placed {
+                    pin(core);
+                }
                 ready.wait();
                 let started = Instant::now();
                 task();
@@ -208,26 +214,42 @@ pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Durati
         .map_or(Duration::ZERO, |(first, last)| *last - *first)
 }
 
-/// How every contender waits when there is nothing to take: a few pauses, then it gives its core away.
+/// Keeps the calling thread on the core of that number, if there is one and the system allows it.
+pub(crate) fn pin(core: usize) {
+    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    if let Some(&core) = cores.get(core) {
+        core_affinity::set_for_current(core);
+    }
+}
+
+/// How every contender's consumer waits when there is nothing to take: pauses, twice as many each time, then it gives its
+/// core away. A handful of items does not make it impatient again: who looks again at once finds the next one alone, and fetches
+/// the lines that its producer is writing for each.
 #[derive(Default)]
 pub(crate) struct Patience {
     rounds: u32,
 }
 
 impl Patience {
-    const PAUSES: u32 = 32;
+    /// Rounds of pauses: 1, 2, 4, … 64 of them.
+    const PAUSING: u32 = 7;
+
+    /// As many items at once are worth the look.
+    const WORTH: u64 = 16;
 
     pub(crate) fn wait(&mut self) {
-        self.rounds += 1;
-        if self.rounds <= Self::PAUSES {
-            hint::spin_loop();
+        if self.rounds < Self::PAUSING {
+            (0..1 << self.rounds).for_each(|_| hint::spin_loop());
+            self.rounds += 1;
         } else {
             thread::yield_now();
         }
     }
 
-    pub(crate) fn reset(&mut self) {
-        self.rounds = 0;
+    pub(crate) fn found(&mut self, items: u64) {
+        if items >= Self::WORTH {
+            self.rounds = 0;
+        }
     }
 }
 

@@ -91,7 +91,7 @@ fn fan_in<Q: Queue>(producers: u64, events_each: u64) -> impl FnMut() -> f64 {
                     0 => patience.wait(),
                     taken => {
                         left -= taken;
-                        patience.reset();
+                        patience.found(taken);
                     }
                 }
             }

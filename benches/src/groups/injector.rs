@@ -147,7 +147,7 @@ fn two_and_two<I: Injector>(items_each: u64) -> impl FnMut() -> f64 {
                 } else {
                     consumed.fetch_add(taken, Ordering::Relaxed);
                     sum_of_own += sum;
-                    patience.reset();
+                    patience.found(taken);
                 }
             }
             sum_of_all.fetch_add(sum_of_own, Ordering::Relaxed);

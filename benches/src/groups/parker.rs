@@ -12,7 +12,7 @@ use crossbeam_utils::Backoff;
 use filch_parker::{AdaptiveSpinner, Spin};
 
 use crate::floor::uncontended_rmws;
-use crate::harness::{Effort, Scenario, per_operation, time, time_together};
+use crate::harness::{Effort, Scenario, per_operation, pin, time, time_together};
 
 /// What the scenarios need from a parker.
 trait Parker: Sized {
@@ -227,14 +227,6 @@ fn ping_pong<P: Parker>([first, second]: [usize; 2], rallies: u64) -> impl FnMut
         ]);
         assert_eq!(strokes.load(Ordering::Relaxed), 2 * rallies);
         per_operation(elapsed, rallies)
-    }
-}
-
-/// Keeps the calling thread on the core of that number, if there is one and the system allows it.
-fn pin(core: usize) {
-    let cores = core_affinity::get_core_ids().unwrap_or_default();
-    if let Some(&core) = cores.get(core) {
-        core_affinity::set_for_current(core);
     }
 }
 

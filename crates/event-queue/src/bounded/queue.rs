@@ -137,21 +137,7 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     /// One thread at a time calls the consuming methods of a queue (`drain`, `pop`, `reopen`), and
     /// each such call happens before the next one. Not from within `sink`.
     pub unsafe fn drain(&self, mut sink: impl FnMut(T)) -> usize {
-        let laps = self.consumer.laps;
-        let start = self.head();
         let mut moved = 0;
-        // One lap at most: it holds all that was there when the call began.
-        while !laps.is_full(start, self.head()) {
-            // SAFETY: the caller is the only consumer.
-            let Some(event) = (unsafe { self.pop_front() }) else {
-                break;
-            };
-            moved += 1;
-            sink(event);
-        }
-        if laps.is_full(start, self.head()) {
-            return moved;
-        }
         // The oldest slot is being filled, or was not claimed.
         let mut walk = |mut pass: Pass<T>| {
             // SAFETY: the caller is the only consumer, and the pass began just before.
