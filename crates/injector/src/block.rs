@@ -2,49 +2,47 @@
 
 use core::array;
 use core::mem::MaybeUninit;
-use core::ops::Range;
 
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::batch::Batch;
 use crate::position::Link;
 
-/// No item is in the slot.
-const EMPTY: u32 = 0;
-/// The item is in the slot, for the consumer who claims it.
-const FULL: u32 = 1;
-/// The consumer came before the item; the slot is burnt, and the producer's to finish.
-const TAKEN: u32 = 2;
+/// Set in a block's `states` when the item is in slot `index`.
+const fn filled(index: u32) -> u64 {
+    1 << index
+}
 
-/// One place for one item.
-///
-/// | state | who may touch the value |
-/// |---|---|
-/// | EMPTY | the producer that claimed the slot |
-/// | FULL | the consumer that claimed it |
-/// | TAKEN | the producer, which takes its item back |
-///
-/// `EMPTY → FULL` is the producer's, by compare-and-swap; `EMPTY → TAKEN` the consumer's. Whichever comes second
-/// sees the other.
-struct Slot<T> {
-    state: AtomicU32,
-    value: UnsafeCell<MaybeUninit<T>>,
+/// Set in a block's `states` when a consumer has given slot `index` up.
+const fn burnt(index: u32) -> u64 {
+    1 << (32 + index)
 }
 
 /// `SLOTS` slots, reused for ever, as one block of the queue after another.
 ///
-/// * `next` may be touched by anyone at any time; its sequence tells a stale visitor that the block is another
-///   now.
+/// * `next` and `states` may be looked at by anyone at any time: the sequence in `next`, and for `states` that in `head`,
+///   tell a stale visitor that the block is another now.
 /// * A slot may be touched by the producer that claimed its index from `tail`, and by the consumer that claimed it
 ///   from `head`, until each has counted it in `done`, or handed that duty to the other by the slot's state.
 /// * All of it belongs to one thread from [`finish`](Self::finish) that returned true, through the slab's free
 ///   list, to the [`link`](Self::link) that puts the block into the queue again.
+///
+/// The state of a slot is two bits of `states`:
+///
+/// | filled | burnt | who may touch the value |
+/// |---|---|---|
+/// | 0 | 0 | the producer that claimed the slot |
+/// | 1 | 0, or set later | the consumer that claimed it |
+/// | 0, or set later | 1 | the producer, which takes its item back |
+///
+/// Each bit is set at most once in the life of a block, by an addition, whose result tells whether the other was
+/// first. So whichever of the two comes second knows of the other.
 pub(crate) struct Block<T, const SLOTS: usize> {
     next: AtomicU64,
     /// Slots whose item was taken or taken back, and 1 when `head` has left the block.
     done: AtomicU32,
-    slots: [Slot<T>; SLOTS],
+    states: AtomicU64,
+    slots: [UnsafeCell<MaybeUninit<T>>; SLOTS],
 }
 
 // SAFETY: the cells hold items that pass from one thread to another (`T: Send`), and are never shared: the
@@ -68,10 +66,8 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         Self {
             next: AtomicU64::new(unlinked(0)),
             done: AtomicU32::new(0),
-            slots: array::from_fn(|_| Slot {
-                state: AtomicU32::new(EMPTY),
-                value: UnsafeCell::new(MaybeUninit::uninit()),
-            }),
+            states: AtomicU64::new(0),
+            slots: array::from_fn(|_| UnsafeCell::new(MaybeUninit::uninit())),
         }
     }
 
@@ -82,19 +78,12 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     /// The caller has the block's number from the slab, and has not linked it. The pair of block and `sequence`
     /// has never been in `tail`.
     pub(crate) unsafe fn prepare(&self, sequence: u32, first: T) {
-        let [slot, rest @ ..] = &self.slots[..] else {
-            unreachable!("a block has a slot");
-        };
         // SAFETY: the block is the caller's alone: every user of its former life has counted itself in `done`
         // before the slab's release edge. No item is in the slot (all were taken, or this block is new).
-        slot.value
-            .with_mut(|value| unsafe { (*value).write(first) });
-        // ORDERING (these three): Relaxed: nobody looks at them now; `link` publishes them to all who come to the
-        // block through the queue.
-        slot.state.store(FULL, Ordering::Relaxed);
-        for slot in rest {
-            slot.state.store(EMPTY, Ordering::Relaxed);
-        }
+        self.slots[0].with_mut(|value| unsafe { (*value).write(first) });
+        // ORDERING (both): Relaxed: `link` publishes them to all who come to the block through the queue. Who looks
+        // at them now is stale, and will find that out.
+        self.states.store(filled(0), Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         // ORDERING: Release: pairs with the Acquire of `next`. A stale visitor that finds the new sequence learns
         // by it that `head` and `tail` have left the former life, so that it will not find its old position there
@@ -109,9 +98,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     /// The caller has prepared the block, has not linked it, and calls this once.
     pub(crate) unsafe fn unprepare(&self) -> T {
         // SAFETY: the item is there and the block is the caller's, by the contract.
-        self.slots[0]
-            .value
-            .with(|value| unsafe { (*value).assume_init_read() })
+        unsafe { self.take(0) }
     }
 
     /// What follows this block, as long as it is block `sequence` of the queue.
@@ -150,53 +137,59 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     /// # Safety
     ///
     /// The caller has claimed this index of this block from `tail`, and calls this once.
-    pub(crate) unsafe fn put(&self, index: u32, item: T) -> Result<(), T> {
+    #[inline]
+    pub(crate) unsafe fn fill(&self, index: u32, item: T) -> Result<(), T> {
         let slot = &self.slots[index as usize];
-        // SAFETY: the state is EMPTY or TAKEN, so the claimed slot's value is this producer's. What a former life
-        // of the block did to it happened before the `link` that this thread acquired through `tail`.
-        slot.value.with_mut(|value| unsafe { (*value).write(item) });
-        // A compare-and-swap and not a store: a store over TAKEN would put an item where nobody looks any more.
-        // ORDERING: success Release: pairs with the consumer's Acquire in `take`, publishes the item. Failure
-        // Relaxed: the consumer wrote nothing that this thread reads.
-        let put = slot
-            .state
-            .compare_exchange(EMPTY, FULL, Ordering::Release, Ordering::Relaxed);
-        if put.is_ok() {
+        // SAFETY: the slot is not filled, so the claimed slot's value is this producer's. What a former life of the
+        // block did to it happened before the `link` that this thread acquired through `tail`.
+        slot.with_mut(|value| unsafe { (*value).write(item) });
+        // A read-modify-write and not a store: an item in a burnt slot is where nobody looks any more.
+        // ORDERING: Release: pairs with the Acquire of `ready` and of `burn`, publishes the item; other slots'
+        // additions go on with the release sequence. Nothing to acquire: who burns a slot writes nothing else.
+        let before = self.states.fetch_add(filled(index), Ordering::Release);
+        if before & burnt(index) == 0 {
             return Ok(());
         }
-        // SAFETY: the state is TAKEN: the consumer has left the slot for good without touching the value, which is
-        // what this thread just wrote.
-        Err(slot
-            .value
-            .with(|value| unsafe { (*value).assume_init_read() }))
+        // SAFETY: the slot was burnt: the consumer has left it for good without touching the value, which is what
+        // this thread just wrote.
+        Err(unsafe { self.take(index) })
     }
 
-    /// Moves the items of the slots `claimed` to `batch`, in order, and says how many there were: that many slots
-    /// must then be [finished](Self::finish). The other slots are burnt, and their producers'.
+    /// How many slots from `index` on are filled, without a gap.
+    ///
+    /// This is about the life of the block in which `head` is at `index`, if a later exchange finds it there still.
+    #[inline]
+    pub(crate) fn ready(&self, index: u32) -> u32 {
+        // ORDERING: Acquire: pairs with the Release of `fill` (or, for a first slot, of `link`): the items are seen,
+        // and that `tail` has passed them.
+        let filled = self.states.load(Ordering::Acquire) as u32;
+        // In 64 bits, for the index may be 32.
+        (u64::from(filled) >> index).trailing_ones()
+    }
+
+    /// Gives a slot up, unless it is filled; whether it is. If not, it is its producer's to finish.
     ///
     /// # Safety
     ///
-    /// The caller has claimed these indices of this block from `head`, and calls this once. `batch` has room.
-    pub(crate) unsafe fn take(&self, claimed: Range<u32>, batch: &mut Batch<T, SLOTS>) -> u32 {
-        let mut taken = 0;
-        for slot in &self.slots[claimed.start as usize..claimed.end as usize] {
-            // ORDERING: Acquire on both: pairs with the Release of `put` (or, for a first slot, of `link`), so
-            // that the item is seen. No edge is needed towards a producer that finds TAKEN: this thread did
-            // nothing to the slot that it could see. Only this thread changes a FULL state, so that a load will do
-            // there.
-            let full = slot.state.load(Ordering::Acquire) == FULL
-                || slot.state.swap(TAKEN, Ordering::Acquire) == FULL;
-            if full {
-                // SAFETY: the state was FULL: the item is there, its producer has left the slot for good, and the
-                // claim makes this thread the only consumer that reads it.
-                batch.push(
-                    slot.value
-                        .with(|value| unsafe { (*value).assume_init_read() }),
-                );
-                taken += 1;
-            }
-        }
-        taken
+    /// The caller has claimed this index of this block from `head`, and calls this once.
+    pub(crate) unsafe fn burn(&self, index: u32) -> bool {
+        // ORDERING: Acquire: as in `ready`, should the slot be filled. No edge is needed towards the producer: this
+        // thread did nothing to the slot that it could see.
+        let before = self.states.fetch_add(burnt(index), Ordering::Acquire);
+        before & filled(index) != 0
+    }
+
+    /// Moves the item out of a slot.
+    ///
+    /// # Safety
+    ///
+    /// The item is there, with an edge from its writing to here, and it is the caller's: the slot is filled and the
+    /// caller has claimed it from `head`; or the caller wrote the item, and knows that no consumer will come for
+    /// it. It is taken once.
+    #[inline]
+    pub(crate) unsafe fn take(&self, index: u32) -> T {
+        // SAFETY: by the contract.
+        self.slots[index as usize].with(|value| unsafe { (*value).assume_init_read() })
     }
 
     /// Counts `slots` slots as finished, or, for `head`, its departure as one. True for the last: the block is the
