@@ -33,7 +33,7 @@ impl Injector for filch_injector::Injector<u64> {
     type Own = filch_deque::Worker<u64>;
 
     fn new() -> Self {
-        Self::new()
+        Self::with_patience(std::env::var("PAUSES").map_or(63, |p| p.parse().unwrap()))
     }
 
     fn own() -> Self::Own {

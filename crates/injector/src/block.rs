@@ -3,6 +3,7 @@
 use core::array;
 use core::mem::MaybeUninit;
 
+use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
 
@@ -37,17 +38,39 @@ const fn burnt(index: u32) -> u64 {
 ///
 /// Each bit is set at most once in the life of a block, by an addition, whose result tells whether the other was
 /// first. So whichever of the two comes second knows of the other.
+#[repr(C)]
 pub(crate) struct Block<T, const SLOTS: usize> {
-    next: AtomicU64,
-    /// Slots whose item was taken or taken back, and 1 when `head` has left the block.
-    done: AtomicU32,
-    states: AtomicU64,
+    /// What consumers look at, and producers write.
+    front: CachePadded<Front>,
     slots: [UnsafeCell<MaybeUninit<T>>; SLOTS],
+    /// Slots whose item was taken or taken back, and 1 when `head` has left the block.
+    done: CachePadded<AtomicU32>,
+}
+
+struct Front {
+    states: AtomicU64,
+    next: AtomicU64,
 }
 
 // SAFETY: the cells hold items that pass from one thread to another (`T: Send`), and are never shared: the
 // contract above gives each one user at a time.
 unsafe impl<T: Send, const SLOTS: usize> Sync for Block<T, SLOTS> {}
+
+/// Slots of a block that are filled, as bits; the one that was asked for is the lowest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filled(u64);
+
+impl Filled {
+    /// How many there are before the first gap.
+    #[inline]
+    pub(crate) const fn run(self) -> u32 {
+        self.0.trailing_ones()
+    }
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
 
 /// What follows a block of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +87,12 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     /// A block that is ready to be the queue's first, with sequence 0.
     pub(crate) fn new() -> Self {
         Self {
-            next: AtomicU64::new(unlinked(0)),
-            done: AtomicU32::new(0),
-            states: AtomicU64::new(0),
+            front: CachePadded::new(Front {
+                states: AtomicU64::new(0),
+                next: AtomicU64::new(unlinked(0)),
+            }),
             slots: array::from_fn(|_| UnsafeCell::new(MaybeUninit::uninit())),
+            done: CachePadded::new(AtomicU32::new(0)),
         }
     }
 
@@ -83,12 +108,12 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         self.slots[0].with_mut(|value| unsafe { (*value).write(first) });
         // ORDERING (both): Relaxed: `link` publishes them to all who come to the block through the queue. Who looks
         // at them now is stale, and will find that out.
-        self.states.store(filled(0), Ordering::Relaxed);
+        self.front.states.store(filled(0), Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         // ORDERING: Release: pairs with the Acquire of `next`. A stale visitor that finds the new sequence learns
         // by it that `head` and `tail` have left the former life, so that it will not find its old position there
         // again.
-        self.next.store(unlinked(sequence), Ordering::Release);
+        self.front.next.store(unlinked(sequence), Ordering::Release);
     }
 
     /// Takes back what [`prepare`](Self::prepare) put in.
@@ -106,7 +131,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         // ORDERING: Acquire: pairs with the Release of `link`: the next block is seen as prepared, by this thread
         // and by those to whom it passes the number on through `head` or `tail`. And with that of `prepare`, which
         // see.
-        let link = Link::unpack(self.next.load(Ordering::Acquire));
+        let link = Link::unpack(self.front.next.load(Ordering::Acquire));
         if link.sequence != sequence {
             return Next::Stale;
         }
@@ -121,7 +146,8 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         };
         // ORDERING: success Release: pairs with the Acquire of `next`, publishes what `prepare` wrote. Failure
         // Relaxed: the caller starts anew.
-        self.next
+        self.front
+            .next
             .compare_exchange(
                 unlinked(sequence),
                 linked.pack(),
@@ -146,7 +172,10 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         // A read-modify-write and not a store: an item in a burnt slot is where nobody looks any more.
         // ORDERING: Release: pairs with the Acquire of `ready` and of `burn`, publishes the item; other slots'
         // additions go on with the release sequence. Nothing to acquire: who burns a slot writes nothing else.
-        let before = self.states.fetch_add(filled(index), Ordering::Release);
+        let before = self
+            .front
+            .states
+            .fetch_add(filled(index), Ordering::Release);
         if before & burnt(index) == 0 {
             return Ok(());
         }
@@ -155,16 +184,16 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         Err(unsafe { self.take(index) })
     }
 
-    /// How many slots from `index` on are filled, without a gap.
+    /// Which slots from `index` on are filled.
     ///
     /// This is about the life of the block in which `head` is at `index`, if a later exchange finds it there still.
     #[inline]
-    pub(crate) fn ready(&self, index: u32) -> u32 {
+    pub(crate) fn filled(&self, index: u32) -> Filled {
         // ORDERING: Acquire: pairs with the Release of `fill` (or, for a first slot, of `link`): the items are seen,
         // and that `tail` has passed them.
-        let filled = self.states.load(Ordering::Acquire) as u32;
+        let filled = self.front.states.load(Ordering::Acquire) as u32;
         // In 64 bits, for the index may be 32.
-        (u64::from(filled) >> index).trailing_ones()
+        Filled(u64::from(filled) >> index)
     }
 
     /// Gives a slot up, unless it is filled; whether it is. If not, it is its producer's to finish.
@@ -175,7 +204,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     pub(crate) unsafe fn burn(&self, index: u32) -> bool {
         // ORDERING: Acquire: as in `ready`, should the slot be filled. No edge is needed towards the producer: this
         // thread did nothing to the slot that it could see.
-        let before = self.states.fetch_add(burnt(index), Ordering::Acquire);
+        let before = self.front.states.fetch_add(burnt(index), Ordering::Acquire);
         before & filled(index) != 0
     }
 

@@ -186,19 +186,6 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         }
     }
 
-    /// Moves `tail` to the block `next`, which is linked, and whose first slot has its item already.
-    fn move_tail(&self, tail: Position, next: u32) {
-        // ORDERING: success Release: pairs with the Acquire loads of `tail`: the block that this thread has
-        // prepared, or acquired through `next`, is seen by those who find it here; so is the link, by a consumer
-        // that must follow. A failure means that somebody else has moved it.
-        let _ = self.tail.compare_exchange(
-            tail.pack(),
-            tail.following(next, 1).pack(),
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-    }
-
     /// Takes the oldest item. Lock-free.
     ///
     /// `None` if the queue was empty at some moment during the call. In particular an item whose push happened
@@ -273,23 +260,26 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
             // ORDERING: Acquire: pairs with the Release of the exchanges of `head`, which see.
             let head = Position::unpack(self.head.load(Ordering::Acquire));
             let block = self.block(head.block);
-            let ready = block.ready(head.index).min(wanted);
-            if ready > 0 {
-                if self.advance(head, ready) {
+            let filled = block.filled(head.index);
+            let count = filled.run().min(wanted);
+            if count > 0 {
+                if self.advance(head, count) {
                     // SAFETY: claimed just now. The exchange found `head` where it was before the look, so it was
                     // there all the time: nobody else has claimed the slots, and the block is the same.
-                    return Some(unsafe { Claim::new(self, block, head, ready) });
+                    return Some(unsafe { Claim::new(self, block, head, count) });
                 }
                 patience.wait();
                 continue;
             }
-            // ORDERING: Acquire: pairs with the Release of `move_tail`: the link of a block that `tail` has left is seen.
-            if self.tail.load(Ordering::Acquire) == head.pack() {
+            let next = block.next(head.sequence);
+            if filled.is_empty() && next == Next::None {
                 return None;
             }
             if head.index as usize == BLOCK {
-                self.move_head(head);
-            } else if !patience.wait() && self.advance(head, 1) {
+                if let Next::Block(next) = next {
+                    self.move_head(head, next);
+                }
+            } else if next != Next::Stale && !patience.wait() && self.advance(head, 1) {
                 // SAFETY: claimed just now.
                 if unsafe { block.burn(head.index) } {
                     // SAFETY: claimed, and filled after all.
@@ -314,13 +304,26 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         exchanged.is_ok()
     }
 
-    /// Moves `head`, which is at the end of its block, to the next block. It is linked: `tail` was seen to have
-    /// left.
+    /// Moves `tail` to the block `next`, which is linked, and whose first slot has its item already.
+    fn move_tail(&self, tail: Position, next: u32) {
+        // ORDERING: success Release: pairs with the Acquire loads of `tail`: the block that this thread has
+        // prepared, or acquired through `next`, is seen by those who find it here; so is the link, by a consumer
+        // that must follow. A failure means that somebody else has moved it.
+        let _ = self.tail.compare_exchange(
+            tail.pack(),
+            tail.following(next, 1).pack(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Moves `head`, which is at the end of its block, to the block `next`, which is linked.
     #[cold]
-    fn move_head(&self, head: Position) {
-        let Next::Block(next) = self.block(head.block).next(head.sequence) else {
-            return;
-        };
+    fn move_head(&self, head: Position, next: u32) {
+        // First `tail`: it must not be left behind.
+        if self.tail.load(Ordering::Relaxed) == head.pack() {
+            self.move_tail(head, next);
+        }
         // ORDERING: success Release: as in `advance`; and the next block, acquired through the link, is
         // seen by those who find it here. Failure Relaxed: somebody else has moved it.
         let moved = self.head.compare_exchange(
