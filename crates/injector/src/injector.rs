@@ -10,7 +10,7 @@ use crate::claim::Claim;
 use crate::patience::Patience;
 use crate::position::{MAX_BLOCKS, MAX_SLOTS, Position};
 
-/// Slots of a block.
+/// Slots of a block: with its header and pointer-sized items it fills 512 bytes.
 const DEFAULT_BLOCK: usize = 31;
 
 /// Pauses that an operation may spend on others.
@@ -21,7 +21,7 @@ const PAUSES: u32 = 63;
 /// It is linearizable: every push and every take has its effect at one moment between its call and its return. What a thread
 /// did before [`push`](Self::push) happens before the operation that takes the item returns.
 ///
-/// `BLOCK`, at least 1 and at most 32, is the number of items per block, and bounds what one batch takes.
+/// `BLOCK`, at least 1 and at most 63, is the number of items per block, and bounds what one batch takes.
 ///
 /// The queue is Michael and Scott's (*Simple, Fast, and Practical Non-Blocking and Blocking Concurrent Queue
 /// Algorithms*, PODC 1996) with blocks for nodes; slots are claimed and burnt as in Ramalhete and Correia's
@@ -65,7 +65,7 @@ impl<T: Send> Default for Injector<T> {
 }
 
 impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
-    /// An empty queue, with one block of `BLOCK` slots. A `BLOCK` outside of `1..=32` does not compile.
+    /// An empty queue, with one block of `BLOCK` slots. A `BLOCK` outside of `1..=63` does not compile.
     ///
     /// ```
     /// let queue: filch_injector::Injector<_, 2> = filch_injector::Injector::with_blocks();
@@ -73,7 +73,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     /// ```
     ///
     /// ```compile_fail
-    /// let queue: filch_injector::Injector<_, 33> = filch_injector::Injector::with_blocks();
+    /// let queue: filch_injector::Injector<_, 64> = filch_injector::Injector::with_blocks();
     /// queue.push("an item");
     /// ```
     pub fn with_blocks() -> Self {
@@ -254,35 +254,31 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// Claims at least one item and at most `wanted`, all by one exchange; none if the queue is empty.
     fn claim(&self, wanted: usize) -> Option<Claim<'_, T, BLOCK>> {
-        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
         let mut patience = Patience::new(self.pauses);
         loop {
             // ORDERING: Acquire: pairs with the Release of the exchanges of `head`, which see.
             let head = Position::unpack(self.head.load(Ordering::Acquire));
             let block = self.block(head.block);
-            let filled = block.filled(head.index);
-            let count = filled.run().min(wanted);
-            if count > 0 {
-                if self.advance(head, count) {
+            let full = block.run(head.index, wanted);
+            if full > 0 {
+                if self.advance(head, full) {
                     // SAFETY: claimed just now. The exchange found `head` where it was before the look, so it was
                     // there all the time: nobody else has claimed the slots, and the block is the same.
-                    return Some(unsafe { Claim::new(self, block, head, count) });
+                    return Some(unsafe { Claim::new(self, block, head, full) });
                 }
                 patience.wait();
                 continue;
             }
-            let next = block.next(head.sequence);
-            if filled.is_empty() && next == Next::None {
+            // ORDERING: Acquire: pairs with the Release of `move_tail`: the link of a block that `tail` has left is seen.
+            if self.tail.load(Ordering::Acquire) == head.pack() {
                 return None;
             }
             if head.index as usize == BLOCK {
-                if let Next::Block(next) = next {
-                    self.move_head(head, next);
-                }
-            } else if next != Next::Stale && !patience.wait() && self.advance(head, 1) {
+                self.move_head(head);
+            } else if !patience.wait() && self.advance(head, 1) {
                 // SAFETY: claimed just now.
                 if unsafe { block.burn(head.index) } {
-                    // SAFETY: claimed, and filled after all.
+                    // SAFETY: claimed, and full after all.
                     return Some(unsafe { Claim::new(self, block, head, 1) });
                 }
                 // The slot and its share of the block are the producer's.
@@ -317,13 +313,13 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         );
     }
 
-    /// Moves `head`, which is at the end of its block, to the block `next`, which is linked.
+    /// Moves `head`, which is at the end of its block, to the next block. It is linked: `tail` was seen to have
+    /// left.
     #[cold]
-    fn move_head(&self, head: Position, next: u32) {
-        // First `tail`: it must not be left behind.
-        if self.tail.load(Ordering::Relaxed) == head.pack() {
-            self.move_tail(head, next);
-        }
+    fn move_head(&self, head: Position) {
+        let Next::Block(next) = self.block(head.block).next(head.sequence) else {
+            return;
+        };
         // ORDERING: success Release: as in `advance`; and the next block, acquired through the link, is
         // seen by those who find it here. Failure Relaxed: somebody else has moved it.
         let moved = self.head.compare_exchange(

@@ -5,8 +5,8 @@ const INDEX_BITS: u32 = 6;
 /// Bits of a position's block number.
 const BLOCK_BITS: u32 = 26;
 
-/// The most slots that a block can have: an index may equal it, and each has two bits of a word.
-pub(crate) const MAX_SLOTS: usize = 32;
+/// The most slots that a block can have: an index may equal it.
+pub(crate) const MAX_SLOTS: usize = (1 << INDEX_BITS) - 1;
 /// Block numbers are below this.
 pub(crate) const MAX_BLOCKS: u32 = 1 << BLOCK_BITS;
 
