@@ -33,7 +33,7 @@ impl Injector for filch_injector::Injector<u64> {
     type Own = filch_deque::Worker<u64>;
 
     fn new() -> Self {
-        Self::with_patience(std::env::var("PAUSES").map_or(63, |p| p.parse().unwrap()))
+        Self::new()
     }
 
     fn own() -> Self::Own {
@@ -46,6 +46,33 @@ impl Injector for filch_injector::Injector<u64> {
 
     fn take(&self, own: &Self::Own) -> Option<u64> {
         self.pop_batch_into(own, MORE)
+    }
+
+    fn pop_own(own: &Self::Own) -> Option<u64> {
+        own.pop()
+    }
+}
+
+/// The same queue, whose takers keep what they took to themselves until a thief asks.
+struct IntoLazy(filch_injector::Injector<u64>);
+
+impl Injector for IntoLazy {
+    type Own = filch_deque::Worker<u64, filch_deque::Lazy>;
+
+    fn new() -> Self {
+        Self(filch_injector::Injector::new())
+    }
+
+    fn own() -> Self::Own {
+        filch_deque::Worker::lazy(64)
+    }
+
+    fn push(&self, item: u64) {
+        self.0.push(item);
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        self.0.pop_batch_into(own, MORE)
     }
 
     fn pop_own(own: &Self::Own) -> Option<u64> {
@@ -168,21 +195,25 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     vec![
         Scenario::new("push + batch take, 1 thread", "ns per item")
             .contender("filch-injector", one_thread::<Filch>(fills))
+            .contender("filch-injector, lazy deque", one_thread::<IntoLazy>(fills))
             .contender("crossbeam Injector", one_thread::<Crossbeam>(fills))
             .contender("crossbeam SegQueue", one_thread::<SegQueue<u64>>(fills))
             .contender(
                 "concurrent-queue",
                 one_thread::<ConcurrentQueue<u64>>(fills),
             )
-            .contender("Mutex<VecDeque>", one_thread::<Locked>(fills)),
+            .contender("Mutex<VecDeque>", one_thread::<Locked>(fills))
+            .floor("2 RMWs and the strict deque", two_rmws_and_a_deque(fills)),
         Scenario::new("1 producer, 1 consumer", "ns per item")
             .contender("filch-injector", threads::<Filch>(1, each))
+            .contender("filch-injector, lazy deque", threads::<IntoLazy>(1, each))
             .contender("crossbeam Injector", threads::<Crossbeam>(1, each))
             .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(1, each))
             .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(1, each))
             .contender("Mutex<VecDeque>", threads::<Locked>(1, each)),
         Scenario::new("2 producers, 2 consumers", "ns per item")
             .contender("filch-injector", threads::<Filch>(2, each))
+            .contender("filch-injector, lazy deque", threads::<IntoLazy>(2, each))
             .contender("crossbeam Injector", threads::<Crossbeam>(2, each))
             .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(2, each))
             .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(2, each))
@@ -214,6 +245,29 @@ fn one_thread<I: Injector>(fills: u64) -> impl FnMut() -> f64 {
                     black_box(sum);
                     assert!(taken > 0, "items went missing");
                     left -= taken;
+                }
+            }
+        });
+        per_operation(elapsed, fills * FILL)
+    }
+}
+
+/// What a push costs that claims and hands over by an RMW each, and what the taker's deque costs; no queue at all.
+fn two_rmws_and_a_deque(fills: u64) -> impl FnMut() -> f64 {
+    let (claims, states) = (AtomicU64::new(0), AtomicU64::new(0));
+    let own = filch_deque::Worker::new();
+    move || {
+        let elapsed = time(|| {
+            for _ in 0..fills {
+                for _ in 0..FILL {
+                    black_box(claims.fetch_add(1, Ordering::AcqRel));
+                    black_box(states.swap(1, Ordering::AcqRel));
+                }
+                for batch in 0..FILL / (MORE as u64 + 1) {
+                    own.push_batch(batch..batch + MORE as u64);
+                    while let Some(item) = own.pop() {
+                        black_box(item);
+                    }
                 }
             }
         });

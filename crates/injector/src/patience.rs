@@ -2,31 +2,27 @@
 
 use filch_sync::hint::spin_loop;
 
-/// The pauses that one operation has left. They come in runs of 1, 2, 4 and so on.
+/// The one wait that an operation has: it is used up at the first conflict.
+///
+/// It is long, and nothing is looked at meanwhile. Short waits with a look after each cost the other side a cache
+/// miss per look; a long one lets it do dozens of operations in a row, on lines that are its own.
 pub(crate) struct Patience {
-    left: u32,
-    run: u32,
+    pauses: u32,
 }
 
 impl Patience {
-    /// For an operation that may pause `pauses` times in all.
     pub(crate) const fn new(pauses: u32) -> Self {
-        Self {
-            left: pauses,
-            run: 1,
-        }
+        Self { pauses }
     }
 
-    /// Pauses; or returns false at once when there is no pause left.
+    /// Waits, the first time. Later it returns false at once.
     #[cold]
     pub(crate) fn wait(&mut self) -> bool {
-        let run = self.run.min(self.left);
-        for _ in 0..run {
+        let pauses = core::mem::take(&mut self.pauses);
+        for _ in 0..pauses {
             spin_loop();
         }
-        self.left -= run;
-        self.run *= 2;
-        run > 0
+        pauses > 0
     }
 }
 
@@ -35,11 +31,9 @@ mod tests {
     use super::Patience;
 
     #[test]
-    fn it_ends_after_the_pauses_that_were_allowed() {
-        let waits = |pauses| {
-            let mut patience = Patience::new(pauses);
-            core::iter::from_fn(|| patience.wait().then_some(())).count()
-        };
-        assert_eq!([0, 1, 2, 3, 4, 63].map(waits), [0, 1, 2, 2, 3, 6]);
+    fn it_is_used_up_by_the_first_wait() {
+        let mut patience = Patience::new(3);
+        assert_eq!([patience.wait(), patience.wait()], [true, false]);
+        assert!(!Patience::new(0).wait());
     }
 }

@@ -107,7 +107,7 @@ fn a_burnt_slot_is_its_producers_to_replace() {
     let outcomes = Outcomes::new();
     check(
         "a burnt slot costs a slot, not an item",
-        Bound::exhaustive(30),
+        Bound::exhaustive(200),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -140,7 +140,7 @@ fn a_patient_consumer_looks_again_and_then_burns() {
     let outcomes = Outcomes::new();
     check(
         "patience ends with the item or with a burnt slot",
-        Bound::exhaustive(30),
+        Bound::exhaustive(60),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -168,7 +168,7 @@ fn two_consumers_see_the_same_run() {
     let outcomes = Outcomes::new();
     check(
         "a run that two saw is one's",
-        Bound::preemptions(3, 1_000),
+        Bound::preemptions(3, 6_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -306,7 +306,7 @@ fn a_sleeper_and_a_producer_see_each_other() {
 /// twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
-    check("the queue drops what it has", Bound::exhaustive(20), || {
+    check("the queue drops what it has", Bound::exhaustive(5), || {
         let queue = queue::<2>([10]);
         let crossing = Crossing::new();
         let producer = producer(&queue, &crossing, &[11, 12]);
