@@ -122,7 +122,7 @@ fn a_slot_filled_by_a_plain_store_loses_its_item() {
         },
     );
     check("the swap sees the consumer", Bound::exhaustive(2), || {
-        deliver(|state| state.swap(FULL, Ordering::Release) == EMPTY)
+        deliver(|state| state.swap(FULL, Ordering::Release) == EMPTY);
     });
 }
 
@@ -201,7 +201,7 @@ fn a_slot_burnt_by_a_plain_store_loses_its_item() {
         },
     );
     check("the swap sees the producer", Bound::exhaustive(2), || {
-        give_up(|state| state.swap(BURNT, Ordering::Acquire) == FULL)
+        give_up(|state| state.swap(BURNT, Ordering::Acquire) == FULL);
     });
 }
 
