@@ -92,7 +92,7 @@ fn a_free_list_without_a_tag_gives_an_index_to_two() {
 
 const EMPTY: u32 = 0;
 const FULL: u32 = 1;
-const TAKEN: u32 = 2;
+const BURNT: u32 = 2;
 
 /// Threads: a producer and main, on one slot that both have claimed. `put` is the producer's last step and says
 /// whether it takes the item as delivered; main burns the slot if it is first. One of the two must have the item.
@@ -103,7 +103,7 @@ fn deliver(put: fn(&AtomicU32) -> bool) {
         move || put(&state)
     });
     let arrived =
-        state.load(Ordering::Acquire) == FULL || state.swap(TAKEN, Ordering::AcqRel) == FULL;
+        state.load(Ordering::Acquire) == FULL || state.swap(BURNT, Ordering::AcqRel) == FULL;
     let sent = producer.join().unwrap();
     assert_eq!(sent, arrived, "an item that nobody has");
 }
@@ -121,17 +121,88 @@ fn a_slot_filled_by_a_plain_store_loses_its_item() {
             });
         },
     );
+    check("the swap sees the consumer", Bound::exhaustive(2), || {
+        deliver(|state| state.swap(FULL, Ordering::Release) == EMPTY);
+    });
+}
+
+/// Threads: a consumer that looks at slot 0 and claims it if it is full, and main, who takes the item, and puts the
+/// block back into the queue as the next one, where slot 0 is claimed by a producer and not filled yet. `word` is
+/// what `head` says of a place. The consumer must not get what is not there.
+fn claim_what_was_seen_full(word: fn(sequence: u64, index: u64) -> u64) {
+    let head = Arc::new(AtomicU64::new(word(0, 0)));
+    let state = Arc::new(AtomicU32::new(FULL));
+    let consumer = thread::spawn({
+        let (head, state) = (head.clone(), state.clone());
+        move || {
+            let seen = head.load(Ordering::Acquire);
+            let full = seen == word(0, 0) && state.load(Ordering::Acquire) == FULL;
+            let next = word(0, 1);
+            full && head
+                .compare_exchange(seen, next, Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+        }
+    });
+    let own = head
+        .compare_exchange(word(0, 0), word(0, 1), Ordering::Release, Ordering::Relaxed)
+        .is_ok();
+    if own {
+        // The last user of the block prepares it, and `head` comes to it again.
+        state.store(EMPTY, Ordering::Relaxed);
+        head.compare_exchange(word(0, 1), word(1, 0), Ordering::Release, Ordering::Relaxed)
+            .expect("only main moves the head to a block");
+    }
+    let other = consumer.join().unwrap();
+    assert!(own != other, "a claim of an item that is not there");
+}
+
+#[test]
+fn a_look_without_the_sequence_in_head_claims_what_is_gone() {
+    refute(
+        "the block and the index say enough",
+        "a claim of an item that is not there",
+        Bound::exhaustive(2),
+        || claim_what_was_seen_full(|_sequence, index| index),
+    );
     check(
-        "the exchange sees the consumer",
+        "the sequence in head dates the look",
+        Bound::exhaustive(2),
+        || claim_what_was_seen_full(|sequence, index| (sequence << 32) | index),
+    );
+}
+
+/// Threads: a producer on the slot that both have claimed, and main, who burns it: by `burn`, which tells whether the item was
+/// there. One of the two must have the item.
+fn give_up(burn: fn(&AtomicU32) -> bool) {
+    let state = Arc::new(AtomicU32::new(EMPTY));
+    let producer = thread::spawn({
+        let state = state.clone();
+        move || state.swap(FULL, Ordering::Release) == EMPTY
+    });
+    let arrived = burn(&state);
+    let sent = producer.join().unwrap();
+    assert_eq!(sent, arrived, "an item that nobody has");
+}
+
+#[test]
+fn a_slot_burnt_by_a_plain_store_loses_its_item() {
+    refute(
+        "look, then store",
+        "an item that nobody has",
         Bound::exhaustive(2),
         || {
-            deliver(|state| {
-                state
-                    .compare_exchange(EMPTY, FULL, Ordering::Release, Ordering::Relaxed)
-                    .is_ok()
+            give_up(|state| {
+                let full = state.load(Ordering::Acquire) == FULL;
+                if !full {
+                    state.store(BURNT, Ordering::Release);
+                }
+                full
             });
         },
     );
+    check("the swap sees the producer", Bound::exhaustive(2), || {
+        give_up(|state| state.swap(BURNT, Ordering::Acquire) == FULL);
+    });
 }
 
 /// Threads: a producer that has read a position in block 0, and main, for whom block 0 gets its successor, leaves

@@ -1,7 +1,13 @@
 //! The global queue: pushes, and takes of one item with up to 16 more for the taker's own deque.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::hint::black_box;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use concurrent_queue::ConcurrentQueue;
+use crossbeam_queue::SegQueue;
 
 use crate::harness::{Effort, Patience, Scenario, per_operation, time, time_together};
 
@@ -18,7 +24,7 @@ trait Injector: Sync + 'static {
     fn new() -> Self;
     fn own() -> Self::Own;
     fn push(&self, item: u64);
-    /// The oldest item; up to `MORE` others go to `own`.
+    /// The oldest item; up to `MORE` others go to `own`, if the queue has batches.
     fn take(&self, own: &Self::Own) -> Option<u64>;
     fn pop_own(own: &Self::Own) -> Option<u64>;
 }
@@ -40,6 +46,33 @@ impl Injector for filch_injector::Injector<u64> {
 
     fn take(&self, own: &Self::Own) -> Option<u64> {
         self.pop_batch_into(own, MORE)
+    }
+
+    fn pop_own(own: &Self::Own) -> Option<u64> {
+        own.pop()
+    }
+}
+
+/// The same queue, whose takers keep what they took to themselves until a thief asks.
+struct IntoLazy(filch_injector::Injector<u64>);
+
+impl Injector for IntoLazy {
+    type Own = filch_deque::Worker<u64, filch_deque::Lazy>;
+
+    fn new() -> Self {
+        Self(filch_injector::Injector::new())
+    }
+
+    fn own() -> Self::Own {
+        filch_deque::Worker::lazy(64)
+    }
+
+    fn push(&self, item: u64) {
+        self.0.push(item);
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        self.0.pop_batch_into(own, MORE)
     }
 
     fn pop_own(own: &Self::Own) -> Option<u64> {
@@ -77,8 +110,84 @@ impl Injector for crossbeam_deque::Injector<u64> {
     }
 }
 
+/// For reference: a queue without batches, whose taker has no deque.
+impl Injector for SegQueue<u64> {
+    type Own = ();
+
+    fn new() -> Self {
+        Self::new()
+    }
+
+    fn own() {}
+
+    fn push(&self, item: u64) {
+        self.push(item);
+    }
+
+    fn take(&self, (): &()) -> Option<u64> {
+        self.pop()
+    }
+
+    fn pop_own((): &()) -> Option<u64> {
+        None
+    }
+}
+
+/// For reference, likewise.
+impl Injector for ConcurrentQueue<u64> {
+    type Own = ();
+
+    fn new() -> Self {
+        Self::unbounded()
+    }
+
+    fn own() {}
+
+    fn push(&self, item: u64) {
+        self.push(item).expect("nobody closes it");
+    }
+
+    fn take(&self, (): &()) -> Option<u64> {
+        self.pop().ok()
+    }
+
+    fn pop_own((): &()) -> Option<u64> {
+        None
+    }
+}
+
+/// For reference: batches under a lock, for a taker who shares with nobody.
+impl Injector for Mutex<VecDeque<u64>> {
+    type Own = RefCell<Vec<u64>>;
+
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn own() -> Self::Own {
+        RefCell::default()
+    }
+
+    fn push(&self, item: u64) {
+        self.lock().expect("nobody panics").push_back(item);
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        let mut queue = self.lock().expect("nobody panics");
+        let first = queue.pop_front()?;
+        let more = queue.len().min(MORE);
+        own.borrow_mut().extend(queue.drain(..more));
+        Some(first)
+    }
+
+    fn pop_own(own: &Self::Own) -> Option<u64> {
+        own.borrow_mut().pop()
+    }
+}
+
 type Filch = filch_injector::Injector<u64>;
 type Crossbeam = crossbeam_deque::Injector<u64>;
+type Locked = Mutex<VecDeque<u64>>;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let fills = effort.operations(1_000);
@@ -86,10 +195,29 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     vec![
         Scenario::new("push + batch take, 1 thread", "ns per item")
             .contender("filch-injector", one_thread::<Filch>(fills))
-            .contender("crossbeam Injector", one_thread::<Crossbeam>(fills)),
+            .contender("filch-injector, lazy deque", one_thread::<IntoLazy>(fills))
+            .contender("crossbeam Injector", one_thread::<Crossbeam>(fills))
+            .contender("crossbeam SegQueue", one_thread::<SegQueue<u64>>(fills))
+            .contender(
+                "concurrent-queue",
+                one_thread::<ConcurrentQueue<u64>>(fills),
+            )
+            .contender("Mutex<VecDeque>", one_thread::<Locked>(fills))
+            .floor("2 RMWs and the strict deque", two_rmws_and_a_deque(fills)),
+        Scenario::new("1 producer, 1 consumer", "ns per item")
+            .contender("filch-injector", threads::<Filch>(1, each))
+            .contender("filch-injector, lazy deque", threads::<IntoLazy>(1, each))
+            .contender("crossbeam Injector", threads::<Crossbeam>(1, each))
+            .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(1, each))
+            .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(1, each))
+            .contender("Mutex<VecDeque>", threads::<Locked>(1, each)),
         Scenario::new("2 producers, 2 consumers", "ns per item")
-            .contender("filch-injector", two_and_two::<Filch>(each))
-            .contender("crossbeam Injector", two_and_two::<Crossbeam>(each)),
+            .contender("filch-injector", threads::<Filch>(2, each))
+            .contender("filch-injector, lazy deque", threads::<IntoLazy>(2, each))
+            .contender("crossbeam Injector", threads::<Crossbeam>(2, each))
+            .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(2, each))
+            .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(2, each))
+            .contender("Mutex<VecDeque>", threads::<Locked>(2, each)),
     ]
 }
 
@@ -124,11 +252,35 @@ fn one_thread<I: Injector>(fills: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// A new queue each round: what an earlier round left allocated would favour whoever keeps it.
-fn two_and_two<I: Injector>(items_each: u64) -> impl FnMut() -> f64 {
+/// What a push costs that claims and hands over by an RMW each, and what the taker's deque costs; no queue at all.
+fn two_rmws_and_a_deque(fills: u64) -> impl FnMut() -> f64 {
+    let (claims, states) = (AtomicU64::new(0), AtomicU64::new(0));
+    let own = filch_deque::Worker::new();
+    move || {
+        let elapsed = time(|| {
+            for _ in 0..fills {
+                for _ in 0..FILL {
+                    black_box(claims.fetch_add(1, Ordering::AcqRel));
+                    black_box(states.swap(1, Ordering::AcqRel));
+                }
+                for batch in 0..FILL / (MORE as u64 + 1) {
+                    own.push_batch(batch..batch + MORE as u64);
+                    while let Some(item) = own.pop() {
+                        black_box(item);
+                    }
+                }
+            }
+        });
+        per_operation(elapsed, fills * FILL)
+    }
+}
+
+/// `pairs` producers and as many consumers. A new queue each round: what an earlier round left allocated would favour
+/// whoever keeps it.
+fn threads<I: Injector>(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
     move || {
         let injector = &I::new();
-        let total = 2 * items_each;
+        let total = pairs * items_each;
         let consumed = &AtomicU64::new(0);
         let sum_of_all = &AtomicU64::new(0);
         let produce = move || {
@@ -152,13 +304,13 @@ fn two_and_two<I: Injector>(items_each: u64) -> impl FnMut() -> f64 {
             }
             sum_of_all.fetch_add(sum_of_own, Ordering::Relaxed);
         };
-        let elapsed = time_together(vec![
-            Box::new(produce),
-            Box::new(produce),
-            Box::new(consume),
-            Box::new(consume),
-        ]);
-        let expected = items_each * (items_each - 1);
+        let mut tasks: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+        for _ in 0..pairs {
+            tasks.push(Box::new(produce));
+            tasks.push(Box::new(consume));
+        }
+        let elapsed = time_together(tasks);
+        let expected = pairs * (items_each * (items_each - 1) / 2);
         assert_eq!(sum_of_all.load(Ordering::Relaxed), expected);
         per_operation(elapsed, total)
     }

@@ -2,20 +2,18 @@
 
 use core::array;
 use core::mem::MaybeUninit;
-use core::ops::Range;
 
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::batch::Batch;
 use crate::position::Link;
 
 /// No item is in the slot.
 const EMPTY: u32 = 0;
 /// The item is in the slot, for the consumer who claims it.
 const FULL: u32 = 1;
-/// The consumer came before the item; the slot is burnt, and the producer's to finish.
-const TAKEN: u32 = 2;
+/// The consumer would not wait for the item: the slot is its producer's to finish.
+const BURNT: u32 = 2;
 
 /// One place for one item.
 ///
@@ -23,10 +21,10 @@ const TAKEN: u32 = 2;
 /// |---|---|
 /// | EMPTY | the producer that claimed the slot |
 /// | FULL | the consumer that claimed it |
-/// | TAKEN | the producer, which takes its item back |
+/// | BURNT | the producer, which takes its item back |
 ///
-/// `EMPTY → FULL` is the producer's, by compare-and-swap; `EMPTY → TAKEN` the consumer's. Whichever comes second
-/// sees the other.
+/// The producer swaps FULL in; a consumer that has claimed the slot and finds it not full swaps BURNT in. Whichever
+/// comes second gets the other's word, and its own is then for nobody: nothing looks at the slot again in this life.
 struct Slot<T> {
     state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
@@ -35,7 +33,8 @@ struct Slot<T> {
 /// `SLOTS` slots, reused for ever, as one block of the queue after another.
 ///
 /// * `next` may be touched by anyone at any time; its sequence tells a stale visitor that the block is another
-///   now.
+///   now. The states may be looked at by anyone at any time; what a look was worth is for the exchange of `head` to
+///   say.
 /// * A slot may be touched by the producer that claimed its index from `tail`, and by the consumer that claimed it
 ///   from `head`, until each has counted it in `done`, or handed that duty to the other by the slot's state.
 /// * All of it belongs to one thread from [`finish`](Self::finish) that returned true, through the slab's free
@@ -109,9 +108,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     /// The caller has prepared the block, has not linked it, and calls this once.
     pub(crate) unsafe fn unprepare(&self) -> T {
         // SAFETY: the item is there and the block is the caller's, by the contract.
-        self.slots[0]
-            .value
-            .with(|value| unsafe { (*value).assume_init_read() })
+        unsafe { self.take(0) }
     }
 
     /// What follows this block, as long as it is block `sequence` of the queue.
@@ -150,53 +147,63 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     /// # Safety
     ///
     /// The caller has claimed this index of this block from `tail`, and calls this once.
-    pub(crate) unsafe fn put(&self, index: u32, item: T) -> Result<(), T> {
+    #[inline]
+    pub(crate) unsafe fn fill(&self, index: u32, item: T) -> Result<(), T> {
         let slot = &self.slots[index as usize];
-        // SAFETY: the state is EMPTY or TAKEN, so the claimed slot's value is this producer's. What a former life
-        // of the block did to it happened before the `link` that this thread acquired through `tail`.
+        // SAFETY: the slot is not full, so the claimed slot's value is this producer's. What a former life of the
+        // block did to it happened before the `link` that this thread acquired through `tail`.
         slot.value.with_mut(|value| unsafe { (*value).write(item) });
-        // A compare-and-swap and not a store: a store over TAKEN would put an item where nobody looks any more.
-        // ORDERING: success Release: pairs with the consumer's Acquire in `take`, publishes the item. Failure
-        // Relaxed: the consumer wrote nothing that this thread reads.
-        let put = slot
-            .state
-            .compare_exchange(EMPTY, FULL, Ordering::Release, Ordering::Relaxed);
-        if put.is_ok() {
+        // A swap and not a store: an item in a burnt slot is where nobody looks any more.
+        // ORDERING: Release: pairs with the Acquire of `run` and `burn`, publishes the item. Nothing to acquire: who
+        // burns a slot wrote nothing that this thread reads.
+        if slot.state.swap(FULL, Ordering::Release) != BURNT {
             return Ok(());
         }
-        // SAFETY: the state is TAKEN: the consumer has left the slot for good without touching the value, which is
-        // what this thread just wrote.
-        Err(slot
-            .value
-            .with(|value| unsafe { (*value).assume_init_read() }))
+        // SAFETY: the slot was burnt: the consumer has left it for good without touching the value, which is what
+        // this thread just wrote.
+        Err(unsafe { self.take(index) })
     }
 
-    /// Moves the items of the slots `claimed` to `batch`, in order, and says how many there were: that many slots
-    /// must then be [finished](Self::finish). The other slots are burnt, and their producers'.
+    /// How many slots from `index` on are full, without a gap; `most` at most. `index` may be the end of the block.
+    ///
+    /// This is about the life of the block in which `head` is at `index`, if a later exchange finds it there still.
+    #[inline]
+    pub(crate) fn run(&self, index: u32, most: usize) -> u32 {
+        let slots = self.slots[index as usize..].iter().take(most);
+        // ORDERING: Acquire: pairs with the Release of `fill` (or, for a first slot, of `link`): the items are seen,
+        // and that `tail` has passed them.
+        slots
+            .take_while(|slot| slot.state.load(Ordering::Acquire) == FULL)
+            .count() as u32
+    }
+
+    /// Gives a slot up, unless it is full; whether it is. If not, it is its producer's to finish.
     ///
     /// # Safety
     ///
-    /// The caller has claimed these indices of this block from `head`, and calls this once. `batch` has room.
-    pub(crate) unsafe fn take(&self, claimed: Range<u32>, batch: &mut Batch<T, SLOTS>) -> u32 {
-        let mut taken = 0;
-        for slot in &self.slots[claimed.start as usize..claimed.end as usize] {
-            // ORDERING: Acquire on both: pairs with the Release of `put` (or, for a first slot, of `link`), so
-            // that the item is seen. No edge is needed towards a producer that finds TAKEN: this thread did
-            // nothing to the slot that it could see. Only this thread changes a FULL state, so that a load will do
-            // there.
-            let full = slot.state.load(Ordering::Acquire) == FULL
-                || slot.state.swap(TAKEN, Ordering::Acquire) == FULL;
-            if full {
-                // SAFETY: the state was FULL: the item is there, its producer has left the slot for good, and the
-                // claim makes this thread the only consumer that reads it.
-                batch.push(
-                    slot.value
-                        .with(|value| unsafe { (*value).assume_init_read() }),
-                );
-                taken += 1;
-            }
-        }
-        taken
+    /// The caller has claimed this index of this block from `head`, and calls this once.
+    pub(crate) unsafe fn burn(&self, index: u32) -> bool {
+        // ORDERING: Acquire: as in `run`, should the slot be full. No edge is needed towards the producer: this
+        // thread did nothing to the slot that it could see.
+        let before = self.slots[index as usize]
+            .state
+            .swap(BURNT, Ordering::Acquire);
+        before == FULL
+    }
+
+    /// Moves the item out of a slot.
+    ///
+    /// # Safety
+    ///
+    /// The item is there, with an edge from its writing to here, and it is the caller's: the slot was full and the
+    /// caller has claimed it from `head`; or the caller wrote the item, and knows that no consumer will come for
+    /// it. It is taken once.
+    #[inline]
+    pub(crate) unsafe fn take(&self, index: u32) -> T {
+        // SAFETY: by the contract.
+        self.slots[index as usize]
+            .value
+            .with(|value| unsafe { (*value).assume_init_read() })
     }
 
     /// Counts `slots` slots as finished, or, for `head`, its departure as one. True for the last: the block is the

@@ -1,16 +1,20 @@
 use core::fmt;
 
-use filch_deque::Worker;
+use filch_deque::{Policy, Worker};
 use filch_slab::Slab;
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
-use crate::batch::Batch;
 use crate::block::{Block, Next};
+use crate::claim::Claim;
+use crate::patience::Patience;
 use crate::position::{MAX_BLOCKS, MAX_SLOTS, Position};
 
 /// Slots of a block: with its header and pointer-sized items it fills 512 bytes.
 const DEFAULT_BLOCK: usize = 31;
+
+/// Pauses that an operation may spend on others: 2 µs where the processor's pause takes 8 ns, 10 where it takes 40.
+const PAUSES: u32 = 255;
 
 /// A FIFO queue for any number of producers and consumers, lock-free at both ends.
 ///
@@ -43,6 +47,8 @@ pub struct Injector<T, const BLOCK: usize = DEFAULT_BLOCK> {
     /// The next slot that a producer will claim.
     tail: CachePadded<AtomicU64>,
     blocks: Slab<Block<T, BLOCK>>,
+    /// How many pauses an operation may spend on waiting for others.
+    pauses: u32,
 }
 
 impl<T: Send> Injector<T> {
@@ -71,6 +77,13 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     /// queue.push("an item");
     /// ```
     pub fn with_blocks() -> Self {
+        Self::with_patience(PAUSES)
+    }
+
+    /// [`with_blocks`](Self::with_blocks), for tests: an operation pauses at most `pauses` times for the sake of others. With none,
+    /// a consumer burns each slot that it finds claimed and not filled.
+    #[doc(hidden)]
+    pub fn with_patience(pauses: u32) -> Self {
         const { assert!(1 <= BLOCK && BLOCK <= MAX_SLOTS) };
         let blocks = Slab::with_limit(|_| Block::new(), MAX_BLOCKS);
         let first = Position {
@@ -82,6 +95,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
             head: CachePadded::new(AtomicU64::new(first.pack())),
             tail: CachePadded::new(AtomicU64::new(first.pack())),
             blocks,
+            pauses,
         }
     }
 
@@ -92,6 +106,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     /// If 2²⁶ blocks are in use: two thousand million items at the default block size.
     pub fn push(&self, item: T) {
         let mut item = item;
+        let mut patience = Patience::new(self.pauses);
         loop {
             // ORDERING: Acquire: pairs with the Release of `move_tail`: the block is seen as it was prepared, and
             // its slots as their former users left them.
@@ -105,6 +120,8 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
                 Ok(()) => return,
                 Err(back) => item = back,
             }
+            // Whoever was quicker is likely to go on: leave it the lines for a while.
+            patience.wait();
         }
     }
 
@@ -125,7 +142,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
             return Err(item);
         }
         // SAFETY: the exchange claimed this index of this block, once: `tail` only moves forward.
-        unsafe { block.put(tail.index, item) }.inspect_err(|_| self.finish(tail, 1))
+        unsafe { block.fill(tail.index, item) }.inspect_err(|_| self.finish(tail, 1))
     }
 
     /// Appends a block with `item` in its first slot, or gives it back: somebody else has appended one, and `tail`
@@ -169,45 +186,35 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         }
     }
 
-    /// Moves `tail` to the block `next`, which is linked, and whose first slot has its item already.
-    fn move_tail(&self, tail: Position, next: u32) {
-        // ORDERING: success Release: pairs with the Acquire loads of `tail`: the block that this thread has
-        // prepared, or acquired through `next`, is seen by those who find it here; so is the link, by a consumer
-        // that must follow. A failure means that somebody else has moved it.
-        let _ = self.tail.compare_exchange(
-            tail.pack(),
-            tail.following(next, 1).pack(),
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-    }
-
     /// Takes the oldest item. Lock-free.
     ///
     /// `None` if the queue was empty at some moment during the call. In particular an item whose push happened
     /// before this call is never overlooked, unless another consumer takes it.
     pub fn pop(&self) -> Option<T> {
-        self.pop_batch(0, drop)
+        self.claim(1)?.next()
     }
 
     /// Takes the oldest item, and with the same claim up to `more` that follow it, which go to `sink` in FIFO
     /// order. Lock-free.
     ///
-    /// The batch ends with the block that it begins in, so it has at most `BLOCK` items, and may have fewer than
-    /// the queue could give. `sink` runs when the claim is settled: it may push to this queue, and if it panics,
-    /// the items that it has not had are dropped.
+    /// The batch ends with the block that it begins in, and before an item whose push is still under way; so it has
+    /// at most `BLOCK` items, and may have fewer than the queue could give. `sink` may push to this queue, and if it
+    /// panics, the items that it has not had are dropped. While it runs, one block is not reused.
     pub fn pop_batch(&self, more: usize, sink: impl FnMut(T)) -> Option<T> {
-        let mut batch = Batch::new();
-        self.take(more.saturating_add(1), &mut batch);
-        let first = batch.next()?;
-        batch.for_each(sink);
-        Some(first)
+        let mut claim = self.claim(more.saturating_add(1))?;
+        let first = claim.next();
+        claim.for_each(sink);
+        first
     }
 
     /// Takes the oldest item, and with the same claim up to `more` that follow it, which are pushed to `into` in
-    /// FIFO order: thieves find them in it oldest first. Otherwise as [`pop_batch`](Self::pop_batch).
-    pub fn pop_batch_into(&self, into: &Worker<T>, more: usize) -> Option<T> {
-        self.pop_batch(more, |item| into.push(item))
+    /// FIFO order and published together: thieves find them in it oldest first. Otherwise as
+    /// [`pop_batch`](Self::pop_batch).
+    pub fn pop_batch_into<P: Policy>(&self, into: &Worker<T, P>, more: usize) -> Option<T> {
+        let mut claim = self.claim(more.saturating_add(1))?;
+        let first = claim.next();
+        into.push_batch(claim);
+        first
     }
 }
 
@@ -245,45 +252,65 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         (Position::unpack(head), Position::unpack(tail))
     }
 
-    /// Moves at least one item and at most `wanted` to `batch`, all by one claim; none if the queue is empty.
-    fn take(&self, wanted: usize, batch: &mut Batch<T, BLOCK>) {
-        while batch.is_empty() {
-            let (head, tail) = self.ends();
-            if head == tail {
-                return;
+    /// Claims at least one item and at most `wanted`, all by one exchange; none if the queue is empty.
+    fn claim(&self, wanted: usize) -> Option<Claim<'_, T, BLOCK>> {
+        let mut patience = Patience::new(self.pauses);
+        loop {
+            // ORDERING: Acquire: pairs with the Release of the exchanges of `head`, which see.
+            let head = Position::unpack(self.head.load(Ordering::Acquire));
+            let block = self.block(head.block);
+            let full = block.run(head.index, wanted);
+            if full > 0 {
+                if self.advance(head, full) {
+                    // SAFETY: claimed just now. The exchange found `head` where it was before the look, so it was
+                    // there all the time: nobody else has claimed the slots, and the block is the same.
+                    return Some(unsafe { Claim::new(self, block, head, full) });
+                }
+                patience.wait();
+                continue;
+            }
+            // ORDERING: Acquire: pairs with the Release of `move_tail`: the link of a block that `tail` has left is seen.
+            if self.tail.load(Ordering::Acquire) == head.pack() {
+                return None;
             }
             if head.index as usize == BLOCK {
                 self.move_head(head);
-                continue;
-            }
-            let end = if (head.sequence, head.block) == (tail.sequence, tail.block) {
-                tail.index
-            } else {
-                BLOCK as u32
-            };
-            debug_assert!(head.index < end, "head has overtaken tail");
-            let count = (end - head.index).min(u32::try_from(wanted).unwrap_or(u32::MAX));
-            let claimed = head.index..head.index + count;
-            let block = self.block(head.block);
-            // ORDERING: success Release: pairs with the Acquire of `ends`: whoever starts from the new head sees a
-            // `tail` that is not behind it. The block was acquired by the load. Failure Relaxed: the loop loads
-            // again.
-            let exchanged = self.head.compare_exchange_weak(
-                head.pack(),
-                head.at(claimed.end).pack(),
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
-            if exchanged.is_ok() {
-                // SAFETY: the exchange claimed these indices of this block, once: `head` only moves forward. The
-                // batch is empty and has room for a block.
-                let taken = unsafe { block.take(claimed, batch) };
-                // If all were burnt, the block is not this thread's to touch any more.
-                if taken > 0 {
-                    self.finish(head, taken);
+            } else if !patience.wait() && self.advance(head, 1) {
+                // SAFETY: claimed just now.
+                if unsafe { block.burn(head.index) } {
+                    // SAFETY: claimed, and full after all.
+                    return Some(unsafe { Claim::new(self, block, head, 1) });
                 }
+                // The slot and its share of the block are the producer's.
             }
         }
+    }
+
+    /// Claims `count` slots from `head` on. They must be of one block, and claimed by producers.
+    #[inline]
+    fn advance(&self, head: Position, count: u32) -> bool {
+        // ORDERING: success Release: pairs with the Acquire loads of `head`: whoever starts from the new head sees a
+        // `tail` that is not behind it. The block was acquired by the load. Failure Relaxed: the caller starts anew.
+        let exchanged = self.head.compare_exchange_weak(
+            head.pack(),
+            head.at(head.index + count).pack(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        exchanged.is_ok()
+    }
+
+    /// Moves `tail` to the block `next`, which is linked, and whose first slot has its item already.
+    fn move_tail(&self, tail: Position, next: u32) {
+        // ORDERING: success Release: pairs with the Acquire loads of `tail`: the block that this thread has
+        // prepared, or acquired through `next`, is seen by those who find it here; so is the link, by a consumer
+        // that must follow. A failure means that somebody else has moved it.
+        let _ = self.tail.compare_exchange(
+            tail.pack(),
+            tail.following(next, 1).pack(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
     }
 
     /// Moves `head`, which is at the end of its block, to the next block. It is linked: `tail` was seen to have
@@ -293,7 +320,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         let Next::Block(next) = self.block(head.block).next(head.sequence) else {
             return;
         };
-        // ORDERING: success Release: as the claim in `take`; and the next block, acquired through the link, is
+        // ORDERING: success Release: as in `advance`; and the next block, acquired through the link, is
         // seen by those who find it here. Failure Relaxed: somebody else has moved it.
         let moved = self.head.compare_exchange(
             head.pack(),
@@ -307,7 +334,8 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     }
 
     /// Counts `shares` of the block at `position` as finished, and gives the block back to the slab with the last.
-    fn finish(&self, position: Position, shares: u32) {
+    #[inline]
+    pub(crate) fn finish(&self, position: Position, shares: u32) {
         if self.block(position.block).finish(shares) {
             self.blocks.release(position.block);
         }
@@ -329,9 +357,7 @@ impl<T, const BLOCK: usize> Drop for Injector<T, BLOCK> {
         impl<T, const BLOCK: usize> Rest<'_, T, BLOCK> {
             fn drop_all(&self) {
                 // No producer is between its claim and its item any more, so every claim here is of items.
-                while !self.0.is_empty() {
-                    self.0.take(BLOCK, &mut Batch::new());
-                }
+                while self.0.claim(BLOCK).is_some() {}
             }
         }
 

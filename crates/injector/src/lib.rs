@@ -3,9 +3,10 @@
 
 extern crate alloc;
 
-mod batch;
 mod block;
+mod claim;
 mod injector;
+mod patience;
 mod position;
 
 pub use injector::Injector;

@@ -139,22 +139,21 @@ proptest! {
 
 /// Two producers, three consumers with batches of different sizes. Each item arrives exactly once, and each
 /// consumer sees each producer's items in the order in which they were pushed.
-fn stress<const BLOCK: usize>(each: usize) {
+fn stress<const BLOCK: usize>(queue: &Injector<Box<(usize, usize)>, BLOCK>, each: usize) {
     const PRODUCERS: usize = 2;
-    let queue = Injector::<Box<(usize, usize)>, BLOCK>::with_blocks();
     let arrivals: Vec<AtomicU32> = (0..PRODUCERS * each).map(|_| AtomicU32::new(0)).collect();
     let missing = AtomicUsize::new(PRODUCERS * each);
     let start = Barrier::new(PRODUCERS + 3);
     std::thread::scope(|scope| {
         for producer in 0..PRODUCERS {
-            let (queue, start) = (&queue, &start);
+            let start = &start;
             scope.spawn(move || {
                 start.wait();
                 (0..each).for_each(|number| queue.push(Box::new((producer, number))));
             });
         }
         for more in [0, 3, 16] {
-            let (queue, start, arrivals, missing) = (&queue, &start, &arrivals, &missing);
+            let (start, arrivals, missing) = (&start, &arrivals, &missing);
             scope.spawn(move || {
                 let mut latest = [None; PRODUCERS];
                 let mut arrive = |item: Box<(usize, usize)>| {
@@ -189,13 +188,19 @@ fn stress<const BLOCK: usize>(each: usize) {
 
 #[test]
 fn every_item_arrives_once_and_in_order() {
-    stress::<31>(100_000);
+    stress(&Injector::new(), 100_000);
 }
 
 #[test]
 fn every_item_arrives_once_and_in_order_over_the_shortest_blocks() {
-    stress::<1>(30_000);
-    stress::<2>(30_000);
+    stress::<1>(&Injector::with_blocks(), 30_000);
+    stress::<2>(&Injector::with_blocks(), 30_000);
+}
+
+#[test]
+fn every_item_arrives_once_and_in_order_where_nobody_waits() {
+    stress::<31>(&Injector::with_patience(0), 100_000);
+    stress::<2>(&Injector::with_patience(0), 30_000);
 }
 
 #[test]

@@ -16,9 +16,14 @@ fn take<const BLOCK: usize>(queue: &Injector<u32, BLOCK>, more: usize) -> [Opera
 }
 
 /// Two producers of four items; a consumer of single items and one of batches; then what is left is taken, so that a lost
-/// item is missed. Blocks of `BLOCK` slots: at 1, every push and every batch crosses a block.
-fn record<const BLOCK: usize>(with_one_clock: bool) -> History<Operation> {
-    let queue = &Injector::<u32, BLOCK>::with_blocks();
+/// item is missed. Blocks of `BLOCK` slots: at 1, every push and every batch crosses a block. Without patience slots are
+/// burnt, with it hardly ever.
+fn record<const BLOCK: usize>(with_one_clock: bool, is_patient: bool) -> History<Operation> {
+    let queue = &if is_patient {
+        Injector::<u32, BLOCK>::with_blocks()
+    } else {
+        Injector::with_patience(0)
+    };
     let mut recording = if with_one_clock {
         Recording::with_one_clock()
     } else {
@@ -50,8 +55,11 @@ fn record<const BLOCK: usize>(with_one_clock: bool) -> History<Operation> {
 }
 
 fn check<const BLOCK: usize>() {
-    for with_one_clock in [false, true] {
-        Rounds::check(400, &Fifo::unbounded(), || record::<BLOCK>(with_one_clock));
+    for (with_one_clock, is_patient) in [(false, false), (false, true), (true, false), (true, true)]
+    {
+        Rounds::check(200, &Fifo::unbounded(), || {
+            record::<BLOCK>(with_one_clock, is_patient)
+        });
     }
 }
 

@@ -14,7 +14,7 @@ use crate::tracked::{assert_delivered, drain, pop, producer, queue};
 fn a_producer_recycles_the_block_it_was_burnt_in() {
     check(
         "a burnt block is recycled once",
-        Bound::preemptions(4, 3_500),
+        Bound::preemptions(4, 9_000),
         || {
             let queue = queue::<2>([]);
             let crossing = Crossing::new();
@@ -105,7 +105,7 @@ fn a_consumer_that_got_nothing_leaves_the_block_alone() {
 fn a_recycled_block_starts_anew() {
     check(
         "a block has no memory of its former life",
-        Bound::preemptions(3, 800),
+        Bound::preemptions(3, 250),
         || {
             let queue = queue::<2>([10, 11]);
             assert_eq!([pop(&queue), pop(&queue)], [Some(10), Some(11)]);
@@ -133,7 +133,7 @@ fn a_recycled_block_starts_anew() {
 fn two_consumers_leave_a_block() {
     check(
         "one consumer recycles the block",
-        Bound::preemptions(3, 130_000),
+        Bound::preemptions(3, 60_000),
         || {
             let queue = queue::<1>([10]);
             let crossing = Crossing::new();

@@ -9,8 +9,17 @@ use loom_tests::Crossing;
 
 pub(crate) type Queue<const BLOCK: usize> = Arc<Injector<Track<u32>, BLOCK>>;
 
+/// A queue without patience: a consumer burns whatever it finds claimed and not filled.
 pub(crate) fn queue<const BLOCK: usize>(items: impl IntoIterator<Item = u32>) -> Queue<BLOCK> {
-    let queue = Injector::with_blocks();
+    patient_queue(0, items)
+}
+
+/// A queue whose operations pause at most `pauses` times for the sake of others.
+pub(crate) fn patient_queue<const BLOCK: usize>(
+    pauses: u32,
+    items: impl IntoIterator<Item = u32>,
+) -> Queue<BLOCK> {
+    let queue = Injector::with_patience(pauses);
     for item in items {
         queue.push(Track::new(item));
     }
