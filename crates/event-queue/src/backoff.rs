@@ -13,7 +13,14 @@ impl Backoff {
     const LAST: u32 = 6;
 
     pub(crate) const fn new() -> Self {
-        Self { step: 0 }
+        Self { step: 3 }
+    }
+
+    /// The longest wait.
+    pub(crate) fn pause_long() {
+        for _ in 0..1_u32 << Self::LAST {
+            hint::spin_loop();
+        }
     }
 
     pub(crate) fn pause(&mut self) {

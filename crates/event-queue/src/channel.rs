@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use filch_sync::{Arc, CachePadded};
 
+use crate::backoff::Backoff;
 use crate::closed::{PushError, ReopenError};
 use crate::consumer::Consumer;
 use crate::producers::Producers;
@@ -101,6 +102,11 @@ impl<T: Send> Sender<T> {
         self.queue.producers.push_in(self.generation, event)
     }
 
+    /// The number of the life that this sender is for. Wait-free.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
     /// Whether pushes of this sender are refused: the queue is closed, or was reopened. Wait-free.
     /// No happens-before edge.
     pub fn is_closed(&self) -> bool {
@@ -141,7 +147,11 @@ impl<T: Send> Receiver<T> {
     /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
     pub fn drain(&mut self, sink: impl FnMut(T)) -> usize {
         // SAFETY: there is one receiver, borrowed exclusively until this returns.
-        unsafe { self.queue.consumer.drain(&self.queue.producers, sink) }
+        let moved = unsafe { self.queue.consumer.drain(&self.queue.producers, sink) };
+        if moved > 0 && !self.is_empty() {
+            Backoff::pause_long();
+        }
+        moved
     }
 
     /// Takes the oldest event, if there is one. Wait-free; see

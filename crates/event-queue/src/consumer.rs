@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::block::{Block, Content};
+use crate::block::Block;
 use crate::closed::ReopenError;
 use crate::pass::{PackedPass, Pass};
 use crate::position::Position;
@@ -46,9 +46,10 @@ impl<T> Consumer<T> {
         let holes = unsafe { self.pass() }.has_holes();
         let mut drain = Drain {
             consumer: self,
-            pass: Pass::new(head, limit, holes),
+            pass: Pass::new(head, holes),
         };
         let mut moved = 0;
+        drain.pass.go_on_to(limit);
         // SAFETY: the limit was acquired; this is the newest pass.
         while let Some(event) = unsafe { drain.pass.next(producers) } {
             moved += 1;
@@ -66,19 +67,16 @@ impl<T> Consumer<T> {
         let head = self.head();
         // SAFETY: the caller is the only consumer (contract, here and below).
         let kept = unsafe { self.pass() };
-        if head.left > 0 && !kept.has_holes() {
-            let next = head.next();
-            // Everything before this slot is emptied. Is it full, its event is the oldest, and no
-            // look at the tail is needed.
-            // SAFETY: the head's block is live, and was acquired when the head came here.
-            if let Content::Event(event) = unsafe { Block::at(head.block).take(next.left) } {
-                self.set_head(next);
-                if next.left == 0 {
-                    // SAFETY: as above.
-                    unsafe { self.rewind(producers, next) };
-                }
-                return Some(event);
+        let mut pass = Pass::new(head, kept.has_holes());
+        // SAFETY: the head's block was acquired when the head came there; this is the newest pass.
+        if let Some(event) = unsafe { pass.follow() } {
+            let head = pass.at();
+            self.set_head(head);
+            if head.left == 0 {
+                // SAFETY: as above.
+                unsafe { self.rewind(producers, head) };
             }
+            return Some(event);
         }
         // SAFETY: as above; each call keeps its pass or ends it, so this is the newest.
         unsafe { self.pop_in_pass(producers, kept.unpack(head)) }
@@ -96,13 +94,13 @@ impl<T> Consumer<T> {
                 return event;
             }
         }
-        let head = self.head();
+        // SAFETY: as ours.
+        let mut pass = Pass::new(self.head(), unsafe { self.pass() }.has_holes());
         let limit = producers.snapshot();
-        if head == limit {
+        if pass.at() == limit {
             return None;
         }
-        // SAFETY: as ours.
-        let mut pass = Pass::new(head, limit, unsafe { self.pass() }.has_holes());
+        pass.go_on_to(limit);
         // SAFETY: the limit was acquired; this is the newest pass.
         let event = unsafe { pass.next(producers) };
         // SAFETY: as ours.
@@ -117,9 +115,17 @@ impl<T> Consumer<T> {
     /// Stores where the consumer is after a pass, or a part of one.
     unsafe fn keep(&self, pass: &mut Pass) {
         // SAFETY: as ours.
-        self.set_head(unsafe { pass.settle::<T>() });
-        // SAFETY: the caller is the only consumer (contract).
-        self.pass.with_mut(|kept| unsafe { *kept = pass.pack() });
+        let head = unsafe { pass.settle::<T>() };
+        // A call that finds nothing writes nothing: not to disturb those who ask `is_empty`.
+        if head != self.head() {
+            self.set_head(head);
+        }
+        let pass = pass.pack();
+        // SAFETY: as ours.
+        if pass.has_holes() || unsafe { self.pass() }.has_holes() {
+            // SAFETY: the caller is the only consumer (contract).
+            self.pass.with_mut(|kept| unsafe { *kept = pass });
+        }
     }
 
     /// Uses the slots before `end` again, in place, if all of them are emptied and `end` is the

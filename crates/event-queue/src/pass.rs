@@ -35,18 +35,54 @@ const fn first(count: usize) -> u32 {
 }
 
 impl Pass {
-    /// From `head`, the oldest slot that is not emptied, to the tail. `holes`: a slot behind the
-    /// head may be emptied.
-    pub(crate) const fn new(head: Position, limit: Position, holes: bool) -> Self {
+    /// At `head`, the oldest slot that is not emptied, and not yet allowed to go anywhere. `holes`: a
+    /// slot behind the head may be emptied.
+    pub(crate) const fn new(head: Position, holes: bool) -> Self {
         Self {
             at: head,
-            limit,
+            limit: head,
             holes: if holes {
                 Some(Holes { head, behind: 0 })
             } else {
                 None
             },
         }
+    }
+
+    pub(crate) const fn at(&self) -> Position {
+        self.at
+    }
+
+    /// Sets the limit: where the tail was, a moment ago.
+    pub(crate) const fn go_on_to(&mut self, limit: Position) {
+        self.limit = limit;
+    }
+
+    /// The event of the oldest slot, if that is full and the pass at its block: no limit is needed
+    /// where nothing is passed over.
+    ///
+    /// # Safety
+    /// The caller is the consumer, and no other pass has moved since this one began.
+    #[inline]
+    pub(crate) unsafe fn follow<T>(&mut self) -> Option<T> {
+        if self.holes.is_some() {
+            return None;
+        }
+        while self.at.left > 0 {
+            let next = self.at.next();
+            // SAFETY: the head's block is live, and acquired: the head is moved to a block only
+            // by a pass with a limit. The caller is the consumer, and from the head on nothing is
+            // emptied.
+            match unsafe { Block::<T>::at(next.block).take(next.left) } {
+                Content::Empty => return None,
+                Content::Void => self.at = next,
+                Content::Event(event) => {
+                    self.at = next;
+                    return Some(event);
+                }
+            }
+        }
+        None
     }
 
     /// The next full slot's event.
@@ -119,7 +155,7 @@ impl Pass {
         holes.head.left = (u32::BITS - left.leading_zeros()) as usize;
         let head = holes.head;
         if head == self.limit {
-            *self = Self::new(head, head, false);
+            *self = Self::new(head, false);
         }
         head
     }

@@ -50,7 +50,7 @@ unsafe impl<T: Send> Sync for EventQueue<T> {}
 /// share per event small.
 pub(crate) const fn block_sizes<T>() -> (usize, usize) {
     let first = Block::<T>::slots_in(144, 3);
-    let later = Block::<T>::slots_in(512, 7);
+    let later = Block::<T>::slots_in(1024, 7);
     (first, later)
 }
 

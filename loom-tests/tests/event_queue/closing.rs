@@ -150,8 +150,8 @@ fn reopened_for_a_second_life() {
                 queue.close();
                 let early = queue.drain().len();
                 let accepted = first.join().unwrap();
-                // SAFETY: this thread alone consumes, and the only producer has ended.
-                unsafe { queue.queue.reopen() };
+                queue.drain();
+                assert_eq!(queue.reopen(), Ok(1));
                 assert!(queue.is_empty());
                 let second = thread::spawn({
                     let queue = queue.clone();
