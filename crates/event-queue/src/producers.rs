@@ -14,7 +14,7 @@ pub(crate) struct Producers<T> {
     /// A [`Tail`]. Every change is an RMW, so all of them form one release sequence.
     tail: AtomicUsize,
     /// Address of a block that the consumer has done with, for the next producer that needs one; 0:
-    /// none. The consumer alone stores an address, and only over a 0.
+    /// none. The consumer alone puts an address here, and only over a 0.
     spare: AtomicUsize,
     /// Which life this is. Changed by the consumer while the tail is closed and nothing is claimed.
     generation: AtomicU32,
@@ -155,11 +155,15 @@ impl<T> Producers<T> {
     pub(crate) unsafe fn retire(&self, block: Block<T>) {
         // SAFETY: live (contract).
         let start = unsafe { block.start() };
-        // ORDERING: Relaxed: others only take a spare away, so a 0 stays.
-        if start.left == usize::from(self.later) && self.spare.load(Ordering::Relaxed) == 0 {
-            // ORDERING: Release, with the swap in `take_spare`.
-            self.spare.store(start.block, Ordering::Release);
-        } else {
+        // ORDERING: success Release, with the swap in `take_spare`. Failure Relaxed: another block
+        // is there, and this one goes to the allocator. An RMW also because loom is not exact where
+        // plain stores compete with RMWs.
+        let kept = start.left == usize::from(self.later)
+            && self
+                .spare
+                .compare_exchange(0, start.block, Ordering::Release, Ordering::Relaxed)
+                .is_ok();
+        if !kept {
             // SAFETY: as ours.
             unsafe { block.free() };
         }

@@ -15,7 +15,7 @@ fn close_races_two_pushes() {
     let outcomes = Outcomes::new();
     check(
         "each event is delivered or handed back, exactly once",
-        Bound::preemptions(3, 3_500),
+        Bound::preemptions(3, 3_400),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -92,7 +92,7 @@ fn the_receiver_leaves_a_late_producer() {
     let outcomes = Outcomes::new();
     check(
         "an event whose push outlives the receiver is dropped with the last end",
-        Bound::exhaustive(40),
+        Bound::exhaustive(60),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -112,7 +112,7 @@ fn the_receiver_leaves_a_late_producer() {
 fn a_queue_is_dropped_with_events_left() {
     check(
         "what is left is dropped once",
-        Bound::exhaustive(70),
+        Bound::exhaustive(75),
         || {
             let queue = Queue::<Arc<u32>, 2>::new();
             let producer = thread::spawn({
