@@ -5,28 +5,29 @@ use filch_sync::hint;
 /// The loser of a compare-exchange has just pulled the tail's cache line away from the winner. Left
 /// alone, the winner claims several slots for the price of one transfer.
 pub(crate) struct Backoff {
-    /// The next wait is 2 to this power pauses.
-    step: u32,
+    pauses: u32,
 }
 
 impl Backoff {
-    const LAST: u32 = 6;
+    const FIRST: u32 = 32;
+    /// The longest wait: 2.5 microseconds where a pause takes 10 nanoseconds.
+    pub(crate) const LONGEST: u32 = 256;
 
     pub(crate) const fn new() -> Self {
-        Self { step: 3 }
-    }
-
-    /// The longest wait.
-    pub(crate) fn pause_long() {
-        for _ in 0..1_u32 << Self::LAST {
-            hint::spin_loop();
+        Self {
+            pauses: Self::FIRST,
         }
     }
 
     pub(crate) fn pause(&mut self) {
-        for _ in 0..1_u32 << self.step {
-            hint::spin_loop();
-        }
-        self.step = Self::LAST.min(self.step + 1);
+        pause(self.pauses);
+        self.pauses = Self::LONGEST.min(2 * self.pauses);
+    }
+}
+
+/// Busy for a moment, away from shared lines.
+pub(crate) fn pause(times: u32) {
+    for _ in 0..times {
+        hint::spin_loop();
     }
 }

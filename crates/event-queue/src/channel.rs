@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use filch_sync::{Arc, CachePadded};
 
-use crate::backoff::Backoff;
+use crate::backoff::{Backoff, pause};
 use crate::closed::{PushError, ReopenError};
 use crate::consumer::Consumer;
 use crate::producers::Producers;
@@ -145,11 +145,16 @@ pub struct Receiver<T> {
 impl<T: Send> Receiver<T> {
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
     /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
+    ///
+    /// If it moved something, and a producer has gone on pushing meanwhile, it lets that one get
+    /// ahead, and pauses for a few microseconds at most before it returns.
     pub fn drain(&mut self, sink: impl FnMut(T)) -> usize {
         // SAFETY: there is one receiver, borrowed exclusively until this returns.
         let moved = unsafe { self.queue.consumer.drain(&self.queue.producers, sink) };
         if moved > 0 && !self.is_empty() {
-            Backoff::pause_long();
+            // A producer is pushing at this moment. Called again at once, as a receiver that polls
+            // is, we would take one event at a time, and the tail's line away each time.
+            pause(Backoff::LONGEST);
         }
         moved
     }

@@ -137,7 +137,7 @@ fn a_told_push_is_drained_behind() {
 fn a_told_push_is_popped_behind() {
     told_pushes_stay_behind(
         |queue| [queue.pop(), queue.pop()].into_iter().flatten().collect(),
-        500,
+        2_200,
     );
 }
 
