@@ -46,8 +46,8 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 // contract.
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
-/// Sizes of blocks: of the first, which an idle queue keeps, and of the others, which should make the allocator's
-/// share per event small.
+/// Slots of the first block, which an idle queue keeps, and of each later one, which should make the
+/// allocator's share per event small.
 pub(crate) const fn block_sizes<T>() -> (usize, usize) {
     let first = Block::<T>::slots_in(144, 3);
     let later = Block::<T>::slots_in(1024, 7);
