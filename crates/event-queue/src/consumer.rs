@@ -12,8 +12,8 @@ use crate::position::Position;
 use crate::producers::Producers;
 
 /// A drain that leaves at most this many slots in the tail's block starts the block over: one RMW,
-/// and bursts that are not longer never need a second block.
-const FEW: usize = 3;
+/// and bursts of up to two events never need a second block.
+const FEW: usize = 1;
 
 /// The consumer's place in the queue.
 ///

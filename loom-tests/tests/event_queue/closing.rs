@@ -92,7 +92,7 @@ fn the_receiver_leaves_a_late_producer() {
     let outcomes = Outcomes::new();
     check(
         "an event whose push outlives the receiver is dropped with the last end",
-        Bound::exhaustive(60),
+        Bound::exhaustive(40),
         {
             let outcomes = outcomes.clone();
             move || {
