@@ -262,3 +262,75 @@ fn a_link_written_after_the_installation_is_missing() {
         },
     );
 }
+
+/// A push that was meant for the first life, and the consumer, which ends that life and begins the
+/// next. Gives what arrived in the second life.
+fn stale_push(ask_after_the_claim: bool) {
+    let tail = Arc::new(AtomicUsize::new(0));
+    let generation = Arc::new(AtomicUsize::new(0));
+    let producer = thread::spawn({
+        let (tail, generation) = (tail.clone(), generation.clone());
+        move || {
+            let meant = |generation: &AtomicUsize| generation.load(Ordering::Relaxed) == 0;
+            meant(&generation)
+                && tail
+                    .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire)
+                    .is_ok()
+                && (!ask_after_the_claim || meant(&generation))
+        }
+    });
+    let reopened = tail.fetch_or(CLOSED, Ordering::Release) == 0;
+    if reopened {
+        // Closed, and no slot is claimed.
+        generation.store(1, Ordering::Relaxed);
+        tail.fetch_and(!CLOSED, Ordering::Release);
+    }
+    let accepted = producer.join().unwrap();
+    assert!(!(reopened && accepted), "an event of an earlier life");
+}
+
+/// The control.
+#[test]
+fn a_generation_asked_after_the_claim_holds() {
+    check(
+        "a push for an earlier life is refused",
+        Bound::exhaustive(5),
+        || stale_push(true),
+    );
+}
+
+/// A generation that is asked before the claim only: the producer sleeps in between, the queue is
+/// reopened with the tail where it was, and the claim succeeds in the next life.
+#[test]
+fn a_generation_asked_before_the_claim_lets_a_stale_push_in() {
+    refute(
+        "it is enough to ask for the generation before the claim",
+        "an event of an earlier life",
+        Bound::exhaustive(2),
+        || stale_push(false),
+    );
+}
+
+/// A spare block that is stored over another one: a producer may have taken the first, or not; if
+/// not, nothing leads to it any more.
+#[test]
+fn a_spare_stored_over_another_is_lost() {
+    refute(
+        "the consumer can keep each block that it leaves, without asking",
+        "a block was lost",
+        Bound::exhaustive(2),
+        || {
+            let spare = Arc::new(AtomicUsize::new(0));
+            let producer = thread::spawn({
+                let spare = spare.clone();
+                move || spare.swap(0, Ordering::Acquire)
+            });
+            // Blocks 1 and 2 are spent.
+            spare.swap(1, Ordering::Release);
+            spare.swap(2, Ordering::Release);
+            let taken = producer.join().unwrap();
+            let left = spare.load(Ordering::Relaxed);
+            assert_eq!(taken + left, 1 + 2, "a block was lost");
+        },
+    );
+}

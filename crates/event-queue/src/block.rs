@@ -1,222 +1,345 @@
-//! Blocks of slots: all access to memory that producers and the consumer share, except the two
-//! words in the queue.
+//! Blocks of slots: all access to memory that producers and the consumer share, except the words
+//! in the queue.
 
-use alloc::boxed::Box;
-use core::array;
+use alloc::alloc::{alloc, dealloc, handle_alloc_error};
+use core::alloc::Layout;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
-use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::position::{BLOCK_ALIGN, MAX_CAP};
+use crate::position::{BLOCK_ALIGN, MAX_SLOTS, Position};
 
-/// A run of `CAP` slots. Who may touch what, and when:
+/// What stands before the slots. Who may touch what, and when:
 ///
-/// | field | before it is installed | afterwards |
+/// | field | while its block is one thread's own | afterwards |
 /// |---|---|---|
-/// | `prev` | written by the producer that owns it | read by the consumer |
-/// | `consumer` | | the consumer only |
-/// | a slot | | its producer from the claim to the store of `full`; then the consumer |
-#[repr(C, align(64))]
-pub(crate) struct Block<T, const CAP: usize> {
+/// | `slots` | written by its creator | read by the consumer |
+/// | `prev` | written by the producer that installs it | read by the consumer |
+/// | `consumer` | reset by the producer that installs it | the consumer only |
+/// | a slot | emptied by the producer that installs it | its producer from the claim to the store of `state`; then the consumer |
+///
+/// 32 bytes, so that slots of 16, which is a word and its state, do not straddle cache lines.
+#[repr(C, align(32))]
+struct Header {
     /// Address of the block before this one; 0 if there was none.
     prev: UnsafeCell<usize>,
     consumer: UnsafeCell<ConsumerPart>,
-    slots: [Slot<T>; CAP],
+    /// How many slots follow.
+    slots: u32,
 }
 
 /// What the consumer notes in a block.
 struct ConsumerPart {
     /// Address of the block after this one; 0 while the consumer has not looked for it.
     next: usize,
-    /// Bit i: slot i has been emptied.
+    /// Bit i: slot i has been emptied. Kept only while the consumer passes over holes.
     taken: u32,
 }
 
-/// The flag stands beside its value: a push touches one cache line of the block, not two.
+/// The state stands beside its value: a push touches one cache line of the block, not two.
 struct Slot<T> {
-    /// Set by the producer, as its last access to the block. Cleared by the consumer when it
-    /// rewinds the block.
-    full: AtomicBool,
+    state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-impl<T, const CAP: usize> Block<T, CAP> {
-    /// Checked when the type is first used: the index fits the word, a mask of the slots fits
-    /// `taken`.
-    const ALL_TAKEN: u32 = {
-        assert!(CAP > 0 && CAP <= MAX_CAP && MAX_CAP < 32);
-        assert!(align_of::<Self>() >= BLOCK_ALIGN);
-        (1 << CAP) - 1
-    };
+/// Claimed by nobody, or by a push that is under way.
+const EMPTY: u32 = 0;
+/// The value is there.
+const FULL: u32 = 1;
+/// The push that claimed the slot came from an earlier life: there is no value.
+const VOID: u32 = 2;
 
-    fn new() -> Self {
+/// What the consumer finds in a slot.
+pub(crate) enum Content<T> {
+    /// No push has completed here.
+    Empty,
+    /// The event, moved out.
+    Event(T),
+    /// A push has completed here, and left nothing.
+    Void,
+}
+
+/// A block of a queue, by its pointer: no more than a name, which may be kept after the block was
+/// freed. Every use has the contract that the block is live.
+pub(crate) struct Block<T> {
+    header: NonNull<Header>,
+    events: PhantomData<*mut T>,
+}
+
+impl<T> Clone for Block<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Block<T> {}
+
+impl<T> Block<T> {
+    /// Where the slots begin.
+    const SLOTS_AT: usize = size_of::<Header>().next_multiple_of(align_of::<Slot<T>>());
+
+    /// How many slots fit into `bytes` with their header, at least `least`.
+    pub(crate) const fn slots_in(bytes: usize, least: usize) -> usize {
+        let fit = bytes.saturating_sub(Self::SLOTS_AT) / size_of::<Slot<T>>();
+        if fit < least {
+            least
+        } else if fit > MAX_SLOTS {
+            MAX_SLOTS
+        } else {
+            fit
+        }
+    }
+
+    fn layout(slots: usize) -> Layout {
+        let size = Self::SLOTS_AT + slots * size_of::<Slot<T>>();
+        let align = BLOCK_ALIGN
+            .max(align_of::<Slot<T>>())
+            .max(align_of::<Header>());
+        Layout::from_size_align(size, align).expect("a few slots fit the address space")
+    }
+
+    /// The block whose address a word of the queue gave; not 0.
+    pub(crate) fn at(address: usize) -> Self {
+        debug_assert!(address != 0);
         Self {
-            prev: UnsafeCell::new(0),
-            consumer: UnsafeCell::new(ConsumerPart { next: 0, taken: 0 }),
-            slots: array::from_fn(|_| Slot {
-                full: AtomicBool::new(false),
-                value: UnsafeCell::new(MaybeUninit::uninit()),
-            }),
+            // SAFETY: not 0 (every caller has looked, or follows a link that leads somewhere).
+            header: unsafe {
+                NonNull::new_unchecked(ptr::with_exposed_provenance_mut::<Header>(address))
+            },
+            events: PhantomData,
         }
     }
 
-    /// The block whose address a word of the queue gave.
-    ///
     /// # Safety
-    /// `address` is that of a published block, which is not freed while the pointer is
-    /// dereferenced.
-    pub(crate) unsafe fn at(address: usize) -> *mut Self {
-        ptr::with_exposed_provenance_mut(address)
+    /// The block is live for as long as the reference is used.
+    unsafe fn header<'a>(self) -> &'a Header {
+        // SAFETY: live (contract); mutable parts are in cells.
+        unsafe { self.header.as_ref() }
     }
 
-    /// Writes `value` into a claimed slot and hands the slot to the consumer.
+    /// # Safety
+    /// The block is live, and has a slot `index`.
+    unsafe fn slot(self, index: usize) -> *mut Slot<T> {
+        // SAFETY: within the block's allocation (contract), whose provenance the pointer has.
+        unsafe {
+            self.header
+                .as_ptr()
+                .byte_add(Self::SLOTS_AT)
+                .cast::<Slot<T>>()
+                .add(index)
+        }
+    }
+
+    /// How many slots the block has.
     ///
     /// # Safety
-    /// `block` is live, and the caller claimed its slot `index` and has not filled it. The block
-    /// may be freed as soon as the slot is full: a pointer and not a reference, because a reference
-    /// argument would have to stay valid until this returns.
-    pub(crate) unsafe fn fill(block: *mut Self, index: usize, value: T) {
-        // SAFETY: the block is live (contract): the consumer frees it only once each slot was full.
-        let slot = unsafe { &raw const (*block).slots[index] };
-        // SAFETY: the slot is claimed by this thread alone, until the store below. What the
-        // consumer read from it in an earlier life of the block happens before: the claim acquired
-        // the consumer's rewind.
-        unsafe { (*slot).value.with_mut(|cell| (*cell).write(value)) };
-        // SAFETY: the block is live until this store, the last access.
-        // ORDERING: Release, with the Acquire load in `take`: the value is written before the flag
+    /// The block is live, and its installation was acquired.
+    pub(crate) unsafe fn slots(self) -> usize {
+        // SAFETY: live (contract).
+        unsafe { self.header() }.slots as usize
+    }
+
+    /// The place before the block's first slot.
+    ///
+    /// # Safety
+    /// As for `slots`.
+    pub(crate) unsafe fn start(self) -> Position {
+        Position {
+            block: self.header.addr().get(),
+            // SAFETY: as ours.
+            left: unsafe { self.slots() },
+        }
+    }
+
+    /// Writes `value` into a claimed slot, or nothing, and hands the slot to the consumer.
+    ///
+    /// # Safety
+    /// The block is live, and the caller claimed its slot `index` and has not filled it. The block
+    /// may be freed as soon as this has stored the state.
+    pub(crate) unsafe fn fill(self, index: usize, value: Option<T>) {
+        // SAFETY: the block is live (contract): the consumer frees it only once each claimed slot
+        // was filled.
+        let slot = unsafe { self.slot(index) };
+        let state = match value {
+            Some(value) => {
+                // SAFETY: the slot is claimed by this thread alone, until the store below. What the
+                // consumer read from it in an earlier life of the block happens before: the claim
+                // acquired the consumer's rewind, or the installation.
+                unsafe { (*slot).value.with_mut(|cell| (*cell).write(value)) };
+                FULL
+            }
+            None => VOID,
+        };
+        // SAFETY: the block is live until this store, the last access. No reference to the slot is
+        // held: one that is an argument would have to stay valid until this returns.
+        // ORDERING: Release, with the Acquire load in `take`: the value is written before the state
         // is seen, and this thread is done with the block before the consumer frees it.
-        unsafe { (*slot).full.store(true, Ordering::Release) };
+        unsafe { (*slot).state.store(state, Ordering::Release) };
     }
 
-    /// Empties slot `index`, if it is full and was not emptied before.
+    /// Looks into slot `index`, and moves the event out if there is one.
     ///
     /// # Safety
-    /// The caller is the consumer, and the slot was claimed before a snapshot of the tail that the
-    /// caller acquired.
-    pub(crate) unsafe fn take(&self, index: usize) -> Option<T> {
-        let bit = 1 << index;
-        // SAFETY: only the consumer, which is the caller, touches this part.
-        if self.consumer.with(|part| unsafe { (*part).taken }) & bit != 0 {
-            return None;
-        }
-        let slot = &self.slots[index];
+    /// The block is live. The caller is the consumer, has acquired the block's installation, and
+    /// has not emptied this slot since it was last claimed.
+    pub(crate) unsafe fn take(self, index: usize) -> Content<T> {
+        // SAFETY: live (contract).
+        let slot = unsafe { &*self.slot(index) };
         // ORDERING: Acquire, with the Release store in `fill`: else the value might not be written
         // yet.
-        if !slot.full.load(Ordering::Acquire) {
-            return None;
+        match slot.state.load(Ordering::Acquire) {
+            EMPTY => Content::Empty,
+            VOID => Content::Void,
+            // SAFETY: full, so initialised and no longer the producer's (acquired above); not
+            // emptied (contract), so still there.
+            _ => Content::Event(
+                slot.value
+                    .with(|cell| unsafe { (*cell).assume_init_read() }),
+            ),
         }
-        // SAFETY: as above; noted before the value moves out, so that it moves out once.
-        self.consumer
-            .with_mut(|part| unsafe { (*part).taken |= bit });
-        // SAFETY: full, so initialised and no longer the producer's (acquired above); not taken, so
-        // still there.
-        Some(
-            slot.value
-                .with(|cell| unsafe { (*cell).assume_init_read() }),
-        )
     }
 
-    /// How many slots are emptied without a gap, from the first one: the index of the oldest that
-    /// is not.
+    /// Makes the slots from `left` up claimable once more.
     ///
     /// # Safety
-    /// The caller is the consumer.
-    pub(crate) unsafe fn first_left(&self) -> usize {
-        // SAFETY: only the consumer, which is the caller, touches this part.
-        let taken = self.consumer.with(|part| unsafe { (*part).taken });
-        taken.trailing_ones() as usize
-    }
-
-    /// Whether every slot was filled and emptied: no producer will touch the block any more.
-    ///
-    /// # Safety
-    /// The caller is the consumer.
-    pub(crate) unsafe fn is_spent(&self) -> bool {
-        // SAFETY: only the consumer, which is the caller, touches this part.
-        self.consumer.with(|part| unsafe { (*part).taken }) == Self::ALL_TAKEN
-    }
-
-    /// Clears the flags of the first `count` slots, the first half of their reuse in place.
-    ///
-    /// # Safety
-    /// The caller is the consumer, and these slots are emptied.
-    pub(crate) unsafe fn clear_flags(&self, count: usize) {
-        for slot in &self.slots[..count] {
+    /// The block is live. The caller is the consumer, and these slots are emptied; or the block is
+    /// the caller's own.
+    pub(crate) unsafe fn clear_from(self, left: usize) {
+        // SAFETY: as ours.
+        let slots = unsafe { self.slots() };
+        for index in left..slots {
+            // SAFETY: live (contract).
             // ORDERING: Relaxed: no producer owns the slot; the next one to claim it acquires the
-            // consumer's rewind of the tail, which comes after this store.
-            slot.full.store(false, Ordering::Relaxed);
+            // rewind or the installation, which comes after this store.
+            unsafe { (*self.slot(index)).state.store(EMPTY, Ordering::Relaxed) };
         }
     }
 
-    /// Forgets which slots are emptied, the second half: the tail was rewound to this block's first
-    /// slot.
+    /// Which slots are emptied, as noted by `set_taken`.
     ///
     /// # Safety
-    /// The caller is the consumer, it called `clear_flags`, and rewound the tail.
-    pub(crate) unsafe fn forget_taken(&self) {
-        // SAFETY: only the consumer, which is the caller, touches this part.
-        self.consumer.with_mut(|part| unsafe { (*part).taken = 0 });
+    /// The block is live, and the caller is the consumer.
+    pub(crate) unsafe fn taken(self) -> u32 {
+        // SAFETY: live; only the consumer, which is the caller, touches this part.
+        unsafe { self.header().consumer.with(|part| (*part).taken) }
+    }
+
+    /// Notes which slots are emptied.
+    ///
+    /// # Safety
+    /// As for `taken`.
+    pub(crate) unsafe fn set_taken(self, taken: u32) {
+        // SAFETY: as for `taken`.
+        unsafe {
+            self.header()
+                .consumer
+                .with_mut(|part| (*part).taken = taken);
+        }
     }
 
     /// Address of the block before this one. The block there may be freed: the caller must know.
     ///
     /// # Safety
-    /// The caller is the consumer and acquired a tail that was written after this block was
-    /// installed.
-    pub(crate) unsafe fn prev(&self) -> usize {
-        // SAFETY: written before the block was installed, which happens before (contract), and
-        // never since.
-        self.prev.with(|prev| unsafe { *prev })
+    /// The block is live. The caller is the consumer and acquired a tail that was written after
+    /// this block was installed.
+    pub(crate) unsafe fn prev(self) -> usize {
+        // SAFETY: live; written before the block was installed, which happens before (contract),
+        // and not since.
+        unsafe { self.header().prev.with(|prev| *prev) }
     }
 
-    /// Address of the block after this one, if the consumer has linked it.
+    /// Address of the block after this one, if the consumer has linked it; else 0.
     ///
     /// # Safety
-    /// The caller is the consumer.
-    pub(crate) unsafe fn next(&self) -> usize {
-        // SAFETY: only the consumer, which is the caller, touches this part.
-        self.consumer.with(|part| unsafe { (*part).next })
+    /// The block is live, and the caller is the consumer.
+    pub(crate) unsafe fn next(self) -> usize {
+        // SAFETY: as for `taken`.
+        unsafe { self.header().consumer.with(|part| (*part).next) }
     }
 
     /// Links the block after this one.
     ///
     /// # Safety
-    /// The caller is the consumer.
-    pub(crate) unsafe fn set_next(&self, next: usize) {
-        // SAFETY: only the consumer, which is the caller, touches this part.
-        self.consumer
-            .with_mut(|part| unsafe { (*part).next = next });
+    /// The block is live, and the caller is the consumer.
+    pub(crate) unsafe fn set_next(self, next: usize) {
+        // SAFETY: as for `taken`.
+        unsafe { self.header().consumer.with_mut(|part| (*part).next = next) };
     }
 
     /// Frees the block. Values still in it are not dropped.
     ///
     /// # Safety
-    /// `address` is that of a published block which no word and no link leads to any more, and each
-    /// slot of which is either emptied or was never claimed.
-    pub(crate) unsafe fn free(address: usize) {
-        // SAFETY: published blocks come from `Box`; nobody else can reach this one (contract), and
-        // producers are done with it: their last access, the store of `full`, was acquired.
-        drop(unsafe { Box::from_raw(Self::at(address)) });
+    /// The block is live, no word and no link leads to it any more, and each slot of it is either
+    /// emptied or was never claimed: producers are done with it, and their last access, the store
+    /// of the state, was acquired.
+    pub(crate) unsafe fn free(self) {
+        // SAFETY: live (contract); allocated by `NewBlock::allocate` with this layout. Neither the
+        // header nor slots without their values need dropping.
+        unsafe { dealloc(self.header.as_ptr().cast(), Self::layout(self.slots())) };
     }
 }
 
-/// A block that no other thread knows yet.
-pub(crate) struct NewBlock<T, const CAP: usize>(NonNull<Block<T, CAP>>);
+/// A block that no other thread knows: new, or taken out of use.
+pub(crate) struct NewBlock<T>(Block<T>);
 
-impl<T, const CAP: usize> NewBlock<T, CAP> {
-    pub(crate) fn new() -> Self {
-        Self(NonNull::from(Box::leak(Box::new(Block::new()))))
+impl<T> NewBlock<T> {
+    /// With `slots` slots, all empty.
+    pub(crate) fn allocate(slots: usize) -> Self {
+        let layout = Block::<T>::layout(slots);
+        // SAFETY: the size is not 0: there is a header.
+        let memory = unsafe { alloc(layout) };
+        let Some(header) = NonNull::new(memory.cast::<Header>()) else {
+            handle_alloc_error(layout);
+        };
+        let block = Block {
+            header,
+            events: PhantomData,
+        };
+        let state = || AtomicU32::new(EMPTY);
+        // SAFETY: the memory is this thread's own, and large and aligned enough.
+        unsafe {
+            header.write(Header {
+                prev: UnsafeCell::new(0),
+                consumer: UnsafeCell::new(ConsumerPart { next: 0, taken: 0 }),
+                slots: slots as u32,
+            });
+            for index in 0..slots {
+                block.slot(index).write(Slot {
+                    state: state(),
+                    value: UnsafeCell::new(MaybeUninit::uninit()),
+                });
+            }
+        }
+        Self(block)
     }
 
-    /// Names the block that this one is to follow, and returns its own address.
-    pub(crate) fn follow(&mut self, prev: usize) -> usize {
+    /// A used block, at `address`, as good as new.
+    ///
+    /// # Safety
+    /// The block is live, and the caller has taken it over from the consumer, which emptied its
+    /// slots; nobody else will touch it.
+    pub(crate) unsafe fn reuse(address: usize) -> Self {
+        let block = Block::at(address);
+        // SAFETY: the block is this thread's own (contract).
+        unsafe {
+            block.clear_from(0);
+            block.set_taken(0);
+            block.set_next(0);
+        }
+        Self(block)
+    }
+
+    /// Names the block that this one is to follow, and returns the place before its first slot.
+    pub(crate) fn follow(&mut self, prev: usize) -> Position {
+        self.0.header.as_ptr().expose_provenance();
         // SAFETY: not published, so this thread's alone.
-        unsafe { self.0.as_ref() }
-            .prev
-            .with_mut(|cell| unsafe { *cell = prev });
-        self.0.as_ptr().expose_provenance()
+        unsafe {
+            self.0.header().prev.with_mut(|cell| *cell = prev);
+            self.0.start()
+        }
     }
 
     /// The queue owns the block from here on.
@@ -225,9 +348,9 @@ impl<T, const CAP: usize> NewBlock<T, CAP> {
     }
 }
 
-impl<T, const CAP: usize> Drop for NewBlock<T, CAP> {
+impl<T> Drop for NewBlock<T> {
     fn drop(&mut self) {
-        // SAFETY: from `Box::leak`, and never published.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        // SAFETY: never published, or taken over, and all its slots are empty.
+        unsafe { self.0.free() };
     }
 }

@@ -2,9 +2,52 @@ use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
 
-use filch_sync::Arc;
+use filch_sync::{Arc, CachePadded};
 
-use crate::{Closed, EventQueue};
+use crate::backoff::let_producers_get_ahead;
+use crate::closed::{PushError, ReopenError};
+use crate::consumer::Consumer;
+use crate::producers::Producers;
+use crate::queue::block_sizes;
+
+/// The queue behind the ends. What producers write and what the consumer writes lie on lines of
+/// their own: there are few channels, and their ends are on different cores.
+struct Queue<T> {
+    producers: CachePadded<Producers<T>>,
+    consumer: CachePadded<Consumer<T>>,
+}
+
+// SAFETY: as for `EventQueue`; the one consumer is the receiver.
+unsafe impl<T: Send> Send for Queue<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Queue<T> {}
+
+impl<T> Queue<T> {
+    fn is_empty(&self) -> bool {
+        self.consumer.is_empty(&self.producers)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.producers.tail().closed
+    }
+}
+
+impl<T> Drop for Queue<T> {
+    fn drop(&mut self) {
+        // SAFETY: exclusive access.
+        unsafe { self.consumer.clear(&self.producers) };
+    }
+}
+
+impl<T> fmt::Debug for Queue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue")
+            .field("empty", &self.is_empty())
+            .field("closed", &self.is_closed())
+            .field("generation", &self.producers.generation())
+            .finish_non_exhaustive()
+    }
+}
 
 /// Creates a queue and its two ends. Allocates the queue itself, and no room for events.
 ///
@@ -29,36 +72,45 @@ use crate::{Closed, EventQueue};
 /// assert_eq!(sender.push("too late").unwrap_err().into_inner(), "too late");
 /// ```
 pub fn channel<T: Send>() -> (Sender<T>, Receiver<T>) {
-    let queue = Arc::new(EventQueue::new());
-    let sender = Sender {
-        queue: Arc::clone(&queue),
-    };
+    let (first, later) = block_sizes::<T>();
+    let queue = Arc::new(Queue {
+        producers: CachePadded::new(Producers::new(first, later)),
+        consumer: CachePadded::new(Consumer::new()),
+    });
     let receiver = Receiver {
         queue,
         not_sync: PhantomData,
     };
-    (sender, receiver)
+    (receiver.sender(), receiver)
 }
 
-/// The producers' end: any number of clones, on any threads.
+/// The producers' end, for one life of the queue: any number of clones, on any threads.
 pub struct Sender<T> {
-    queue: Arc<EventQueue<T>>,
+    queue: Arc<Queue<T>>,
+    generation: u32,
 }
 
 impl<T: Send> Sender<T> {
-    /// Appends `event`; see [`EventQueue::push`]. Lock-free.
+    /// Appends `event`; see [`EventQueue::push_in`](crate::EventQueue::push_in). Lock-free.
     ///
     /// # Errors
-    /// [`Closed`] hands the event back when the receiver closed the queue or is gone. A push that
+    /// [`PushError::Closed`] when the receiver closed the queue or is gone, [`PushError::Stale`]
+    /// when it has reopened it since this sender was made. Both hand the event back. A push that
     /// succeeds while the receiver is being dropped is not lost silently: its event is dropped, at
     /// the latest with the last sender.
-    pub fn push(&self, event: T) -> Result<(), Closed<T>> {
-        self.queue.push(event)
+    pub fn push(&self, event: T) -> Result<(), PushError<T>> {
+        self.queue.producers.push_in(self.generation, event)
     }
 
-    /// Whether pushes are refused. Wait-free.
+    /// The number of the life that this sender is for. Wait-free.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Whether pushes of this sender are refused: the queue is closed, or was reopened. Wait-free.
+    /// No happens-before edge.
     pub fn is_closed(&self) -> bool {
-        self.queue.is_closed()
+        self.queue.is_closed() || self.queue.producers.generation() != self.generation
     }
 }
 
@@ -66,13 +118,17 @@ impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
         Self {
             queue: Arc::clone(&self.queue),
+            generation: self.generation,
         }
     }
 }
 
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Sender").field(&*self.queue).finish()
+        f.debug_struct("Sender")
+            .field("queue", &*self.queue)
+            .field("generation", &self.generation)
+            .finish()
     }
 }
 
@@ -81,34 +137,85 @@ impl<T> fmt::Debug for Sender<T> {
 /// Dropping it closes the queue and drops the events that are in it. An event whose push is under
 /// way at that moment is dropped with the last sender.
 pub struct Receiver<T> {
-    queue: Arc<EventQueue<T>>,
+    queue: Arc<Queue<T>>,
     /// One thread at a time, also for the methods that only look.
     not_sync: PhantomData<Cell<()>>,
 }
 
 impl<T: Send> Receiver<T> {
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
-    /// Wait-free; see [`EventQueue::drain`].
+    /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
+    ///
+    /// If it moved something, and a producer has gone on pushing meanwhile, it lets that one get
+    /// ahead, and pauses for a few microseconds at most before it returns.
     pub fn drain(&mut self, sink: impl FnMut(T)) -> usize {
         // SAFETY: there is one receiver, borrowed exclusively until this returns.
-        unsafe { self.queue.drain(sink) }
+        let moved = unsafe { self.queue.consumer.drain(&self.queue.producers, sink) };
+        if moved > 0 && !self.is_empty() {
+            let_producers_get_ahead();
+        }
+        moved
     }
 
-    /// Takes the oldest event, if there is one. Wait-free; see [`EventQueue::pop`].
+    /// Takes the oldest event, if there is one. Wait-free; see
+    /// [`EventQueue::pop`](crate::EventQueue::pop).
     pub fn pop(&mut self) -> Option<T> {
         // SAFETY: as in `drain`.
-        unsafe { self.queue.pop() }
+        unsafe { self.queue.consumer.pop(&self.queue.producers) }
     }
 
-    /// Gives the memory of an empty queue back; see [`EventQueue::shrink`]. Wait-free.
+    /// Gives the memory of an empty queue back; see
+    /// [`EventQueue::shrink`](crate::EventQueue::shrink). Wait-free.
     pub fn shrink(&mut self) -> bool {
         // SAFETY: as in `drain`.
-        unsafe { self.queue.shrink() }
+        unsafe { self.queue.consumer.shrink(&self.queue.producers) }
     }
 
     /// Refuses every later push; what is there can still be drained. Wait-free.
     pub fn close(&self) {
-        self.queue.close();
+        self.queue.producers.close();
+    }
+
+    /// Opens a closed queue again: all senders that there are stay refused, and those made by
+    /// [`sender`](Self::sender) from now on are heard. Returns the number of the new life.
+    /// Wait-free.
+    ///
+    /// # Errors
+    /// [`ReopenError`] if the queue is not closed, not emptied, or a push is under way.
+    ///
+    /// # Examples
+    /// ```
+    /// use filch_event_queue::{PushError, ReopenError, channel};
+    ///
+    /// let (early, mut receiver) = channel();
+    /// early.push("first life").unwrap();
+    /// receiver.close();
+    /// assert_eq!(early.push("closed"), Err(PushError::Closed("closed")));
+    ///
+    /// assert_eq!(receiver.reopen(), Err(ReopenError::Unfinished));
+    /// assert_eq!(receiver.pop(), Some("first life"));
+    /// assert_eq!(receiver.reopen(), Ok(1));
+    ///
+    /// assert_eq!(early.push("stale"), Err(PushError::Stale("stale")));
+    /// receiver.sender().push("second life").unwrap();
+    /// assert_eq!(receiver.pop(), Some("second life"));
+    /// ```
+    pub fn reopen(&mut self) -> Result<u32, ReopenError> {
+        // SAFETY: as in `drain`.
+        unsafe { self.queue.consumer.reopen(&self.queue.producers) }
+    }
+
+    /// The number of the present life, from 0. Wait-free.
+    pub fn generation(&self) -> u32 {
+        self.queue.producers.generation()
+    }
+
+    /// A sender for the present life. (Of a closed queue: one that is refused.)
+    pub fn sender(&self) -> Sender<T> {
+        Sender {
+            queue: Arc::clone(&self.queue),
+            generation: self.generation(),
+        }
     }
 
     /// Whether every slot that a push has claimed is emptied. `false` right after a drain: a push
@@ -120,9 +227,9 @@ impl<T: Send> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.queue.close();
+        self.queue.producers.close();
         // SAFETY: there is one receiver, and this is it.
-        unsafe { self.queue.drain(drop) };
+        unsafe { self.queue.consumer.drain(&self.queue.producers, drop) };
     }
 }
 

@@ -26,3 +26,62 @@ impl<T> fmt::Display for Closed<T> {
 }
 
 impl<T> Error for Closed<T> {}
+
+/// The event of a refused push that was meant for one life of the queue, handed back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum PushError<T> {
+    /// The queue is closed; a later life may follow.
+    Closed(T),
+    /// The life that the push was meant for is over, and the queue was reopened since.
+    Stale(T),
+}
+
+impl<T> PushError<T> {
+    /// The event that was not pushed.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Closed(event) | Self::Stale(event) => event,
+        }
+    }
+}
+
+impl<T> fmt::Debug for PushError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed(_) => "Closed(..)",
+            Self::Stale(_) => "Stale(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for PushError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed(_) => "the event queue is closed",
+            Self::Stale(_) => "this life of the event queue is over",
+        })
+    }
+}
+
+impl<T> Error for PushError<T> {}
+
+/// Why a queue was not reopened. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReopenError {
+    /// It is not closed.
+    Open,
+    /// Events are left in it, or a push that came before the close is still under way. Drain it,
+    /// and try again.
+    Unfinished,
+}
+
+impl fmt::Display for ReopenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "the event queue is not closed",
+            Self::Unfinished => "the event queue is not emptied, or a push is under way",
+        })
+    }
+}
+
+impl Error for ReopenError {}

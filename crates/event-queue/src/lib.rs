@@ -6,15 +6,18 @@ extern crate alloc;
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}
 
+mod backoff;
 mod block;
 mod channel;
 mod closed;
+mod consumer;
+mod pass;
 mod position;
+mod producers;
 mod queue;
-mod scan;
 
 pub use channel::{Receiver, Sender, channel};
-pub use closed::Closed;
+pub use closed::{Closed, PushError, ReopenError};
 pub use queue::EventQueue;
 
 #[doc = include_str!("../BOUNDED.md")]

@@ -4,18 +4,21 @@
 /// free.
 pub(crate) const BLOCK_ALIGN: usize = 64;
 
-/// The most slots that a block may have: an index is a slot's number, or one past the last.
-pub(crate) const MAX_CAP: usize = INDEX_MASK;
+/// The most slots that a block may have.
+pub(crate) const MAX_SLOTS: usize = LEFT_MASK;
 
-const INDEX_MASK: usize = CLOSED_BIT - 1;
+const LEFT_MASK: usize = CLOSED_BIT - 1;
 const CLOSED_BIT: usize = BLOCK_ALIGN / 2;
 const BLOCK_MASK: usize = !(BLOCK_ALIGN - 1);
 
 const _: () = assert!(BLOCK_ALIGN.is_power_of_two());
-const _: () = assert!(INDEX_MASK & CLOSED_BIT == 0 && (INDEX_MASK | CLOSED_BIT) & BLOCK_MASK == 0);
+const _: () = assert!(LEFT_MASK & CLOSED_BIT == 0 && (LEFT_MASK | CLOSED_BIT) & BLOCK_MASK == 0);
 
-/// A slot's place: the address of its block, and its index there. An index equal to the block's
-/// capacity is the place behind its last slot.
+/// A place between two slots: the address of a block, and how many of its slots come after the
+/// place. Slots are used from the last to the first, so the next one has the index `left - 1`.
+///
+/// Counted so, a word says by itself whether its block is used up; blocks of different sizes need no
+/// further care.
 ///
 /// The block is an address and not a pointer on purpose. A compare-exchange compares addresses; a
 /// *pointer* taken from an old word could carry the provenance of a block that was freed and
@@ -25,33 +28,31 @@ const _: () = assert!(INDEX_MASK & CLOSED_BIT == 0 && (INDEX_MASK | CLOSED_BIT) 
 pub(crate) struct Position {
     /// Address of a block; 0 is none.
     pub(crate) block: usize,
-    /// `0..=CAP`.
-    pub(crate) index: usize,
+    /// `0..=MAX_SLOTS`; 0 where there is no block.
+    pub(crate) left: usize,
 }
 
 impl Position {
-    /// The first slot of the block at `block`.
-    pub(crate) const fn first_of(block: usize) -> Self {
-        Self { block, index: 0 }
-    }
+    /// No block, so none left of its slots: where a queue begins.
+    pub(crate) const NONE: Self = Self { block: 0, left: 0 };
 
-    /// The next place in the same block.
+    /// The place behind the next slot, of which there is one.
     pub(crate) const fn next(self) -> Self {
         Self {
             block: self.block,
-            index: self.index + 1,
+            left: self.left - 1,
         }
     }
 
     pub(crate) const fn to_word(self) -> usize {
-        debug_assert!(self.block & !BLOCK_MASK == 0 && self.index <= MAX_CAP);
-        self.block | self.index
+        debug_assert!(self.block & !BLOCK_MASK == 0 && self.left <= MAX_SLOTS);
+        self.block | self.left
     }
 
     pub(crate) const fn from_word(word: usize) -> Self {
         Self {
             block: word & BLOCK_MASK,
-            index: word & INDEX_MASK,
+            left: word & LEFT_MASK,
         }
     }
 }
@@ -59,8 +60,7 @@ impl Position {
 /// What producers contend for: the next slot to claim, and whether claiming is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tail {
-    /// The next slot that a push takes; behind the last one of its block, a push installs a new
-    /// block first.
+    /// Where the next push goes; with no slot left there, a push installs a new block first.
     pub(crate) next: Position,
     /// Set: no push claims a slot any more.
     pub(crate) closed: bool,
@@ -91,17 +91,17 @@ impl Tail {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_ALIGN, MAX_CAP, Position, Tail};
+    use super::{BLOCK_ALIGN, MAX_SLOTS, Position, Tail};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn a_tail_survives_packing(
             block in 0..=usize::MAX / BLOCK_ALIGN,
-            index in 0..=MAX_CAP,
+            left in 0..=MAX_SLOTS,
             closed: bool,
         ) {
-            let next = Position { block: block * BLOCK_ALIGN, index };
+            let next = Position { block: block * BLOCK_ALIGN, left };
             let tail = Tail { next, closed };
             prop_assert_eq!(Tail::from_word(tail.to_word()), tail);
             prop_assert_eq!(Position::from_word(next.to_word()), next);

@@ -26,7 +26,8 @@ assert_impl_all!(Closed<u8>: Send, Sync, Copy, Eq, Error);
 
 // Inline in its owner, whatever the events and the blocks are; an end is a pointer; a refusal is its event.
 const_assert!(size_of::<EventQueue<u64>>() <= 64);
-assert_eq_size!(EventQueue<u8, 1>, EventQueue<[u8; 1000], 31>);
+assert_eq_size!(EventQueue<u8>, EventQueue<[u8; 1000]>);
 const_assert!(align_of::<EventQueue<u64>>() == align_of::<usize>());
-assert_eq_size!(Sender<u64>, Receiver<u64>, Option<Sender<u64>>, usize);
+assert_eq_size!(Receiver<u64>, Option<Receiver<u64>>, usize);
+assert_eq_size!(Sender<u64>, Option<Sender<u64>>, [usize; 2]);
 assert_eq_size!(Closed<[u8; 3]>, [u8; 3]);

@@ -1,12 +1,11 @@
 //! The safe ends, on real threads where it matters.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use filch_event_queue::{Closed, EventQueue, Receiver, channel};
-
-// An event that may not change threads keeps the whole queue on one.
+use filch_event_queue::{EventQueue, PushError, Receiver, ReopenError, channel};
 
 fn drained<T: Send>(receiver: &mut Receiver<T>) -> Vec<T> {
     let mut events = Vec::new();
@@ -59,7 +58,7 @@ fn a_closed_queue_hands_events_back_and_can_be_drained() {
     sender.push("kept").unwrap();
     receiver.close();
     assert!(sender.is_closed());
-    assert_eq!(sender.push("refused"), Err(Closed("refused")));
+    assert_eq!(sender.push("refused"), Err(PushError::Closed("refused")));
     assert_eq!(receiver.pop(), Some("kept"));
     assert_eq!(receiver.pop(), None);
 }
@@ -77,7 +76,7 @@ fn everything_is_dropped_once() {
     assert_eq!(Arc::strong_count(&token), 1);
     sender.push(Arc::clone(&token)).unwrap_err();
 
-    let queue = EventQueue::<_, 3>::new();
+    let queue = EventQueue::with_blocks(1, 3);
     for _ in 0..10 {
         queue.push(Arc::clone(&token)).unwrap();
     }
@@ -89,7 +88,7 @@ fn everything_is_dropped_once() {
 
 #[test]
 fn a_queue_has_several_lives() {
-    let queue = EventQueue::<_, 2>::new();
+    let queue = EventQueue::with_blocks(2, 2);
     for life in 0..5 {
         for event in 0..7 {
             queue.push((life, event)).unwrap();
@@ -99,35 +98,40 @@ fn a_queue_has_several_lives() {
         // SAFETY: one thread.
         assert_eq!(unsafe { queue.pop() }, Some((life, 0)));
         // SAFETY: one thread.
-        unsafe { queue.reopen() };
+        assert_eq!(unsafe { queue.reopen() }, Err(ReopenError::Unfinished));
+        // SAFETY: one thread.
+        assert_eq!(unsafe { queue.drain(drop) }, 6);
+        assert_eq!(queue.generation(), life);
+        // SAFETY: one thread.
+        assert_eq!(unsafe { queue.reopen() }, Ok(life + 1));
         assert!(queue.is_empty() && !queue.is_closed());
+        // SAFETY: one thread.
+        assert_eq!(unsafe { queue.reopen() }, Err(ReopenError::Open));
     }
 }
 
-/// Four producers, a consumer that mixes `drain` and `pop`: every event arrives, once, and each
+/// Many producers, a consumer that mixes `drain` and `pop`: every event arrives, once, and each
 /// producer's events arrive in the order in which it pushed them.
-#[test]
-fn four_producers() {
-    const EACH: u64 = 20_000;
+fn producers(count: u64, each: u64) {
     let (sender, mut receiver) = channel();
-    let producers: Vec<_> = (0..4_u64)
+    let producers: Vec<_> = (0..count)
         .map(|producer| {
             let sender = sender.clone();
             thread::spawn(move || {
-                for number in 0..EACH {
+                for number in 0..each {
                     sender.push((producer, Box::new(number))).unwrap();
                 }
             })
         })
         .collect();
-    let mut expected = BTreeMap::from([(0, 0), (1, 0), (2, 0), (3, 0)]);
+    let mut expected: BTreeMap<_, _> = (0..count).map(|producer| (producer, 0)).collect();
     let mut check = |(producer, number): (u64, Box<u64>)| {
         let next = expected.get_mut(&producer).unwrap();
         assert_eq!(*number, *next);
         *next += 1;
     };
     let mut received = 0;
-    while received < 4 * EACH {
+    while received < count * each {
         if let Some(event) = receiver.pop() {
             check(event);
             received += 1;
@@ -143,7 +147,78 @@ fn four_producers() {
         producer.join().unwrap();
     }
     assert!(receiver.is_empty());
-    assert_eq!(expected.into_values().collect::<Vec<_>>(), [EACH; 4]);
+    assert!(expected.into_values().all(|next| next == each));
+}
+
+#[test]
+fn one_producer() {
+    producers(1, 80_000);
+}
+
+#[test]
+fn four_producers() {
+    producers(4, 20_000);
+}
+
+#[test]
+fn eight_producers() {
+    producers(8, 10_000);
+}
+
+/// Four threads push with the sender that they were given last, while the receiver goes through
+/// one life after another. Every event carries the life of its sender: none is delivered in
+/// another, and each is delivered or handed back.
+#[test]
+fn no_event_outlives_its_life() {
+    const LIVES: u32 = 300;
+    let (sender, mut receiver) = channel();
+    let current = Mutex::new(sender);
+    let accepted = AtomicUsize::new(0);
+    let mut delivered = 0;
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let sender = current.lock().unwrap().clone();
+                    let life = sender.generation();
+                    loop {
+                        match sender.push(life) {
+                            // ORDERING: Relaxed: a counter, read after the threads have ended.
+                            Ok(()) => accepted.fetch_add(1, Ordering::Relaxed),
+                            Err(refused) => {
+                                assert_eq!(refused.into_inner(), life);
+                                break;
+                            }
+                        };
+                    }
+                    if life == LIVES {
+                        return;
+                    }
+                    thread::yield_now();
+                }
+            });
+        }
+        for life in 0..=LIVES {
+            let mut here = 0;
+            while here < 50 {
+                here += receiver.drain(|event| assert_eq!(event, life));
+            }
+            receiver.close();
+            delivered += here;
+            if life < LIVES {
+                loop {
+                    delivered += receiver.drain(|event| assert_eq!(event, life));
+                    match receiver.reopen() {
+                        Ok(next) => break assert_eq!(next, life + 1),
+                        Err(error) => assert_eq!(error, ReopenError::Unfinished),
+                    }
+                }
+                *current.lock().unwrap() = receiver.sender();
+            }
+        }
+    });
+    delivered += receiver.drain(drop);
+    assert_eq!(accepted.into_inner(), delivered);
 }
 
 /// The receiver goes away while four producers push: each event is accepted and dropped, or handed

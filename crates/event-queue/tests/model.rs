@@ -3,18 +3,21 @@
 //! - events leave in the order in which they came, each once;
 //! - `drain` empties the queue, `is_empty` and `is_closed` are exact;
 //! - a closed queue refuses with the event, and keeps what it had;
-//! - no capacity, and no call of `shrink` or `reopen`, makes a difference;
+//! - no size of a block, and no call of `shrink`, makes a difference;
+//! - `reopen` works where the queue is closed and empty, and only there; a push for an earlier life is refused;
 //! - nothing is leaked, nothing is dropped twice.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use filch_event_queue::{Closed, EventQueue};
+use filch_event_queue::{Closed, EventQueue, PushError, ReopenError};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
 enum Call {
     Push(usize),
+    /// For a life so many before the present one.
+    PushIn(u32),
     Pop(usize),
     Drain,
     Close,
@@ -26,6 +29,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     let call = prop_oneof![
         8 => (1_usize..12).prop_map(Call::Push),
         8 => (1_usize..12).prop_map(Call::Pop),
+        2 => (0_u32..3).prop_map(Call::PushIn),
         2 => Just(Call::Drain),
         1 => Just(Call::Close),
         1 => Just(Call::Reopen),
@@ -34,12 +38,13 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     prop::collection::vec(call, 0..60)
 }
 
-fn run<const CAP: usize>(calls: &[Call]) -> Result<(), TestCaseError> {
+fn run(first: usize, later: usize, calls: &[Call]) -> Result<(), TestCaseError> {
     let token = Rc::new(());
-    let queue = EventQueue::<(u32, Rc<()>), CAP>::new();
+    let queue = EventQueue::<(u32, Rc<()>)>::with_blocks(first, later);
     let mut model = VecDeque::new();
     let mut closed = false;
     let mut number = 0;
+    let mut life = 0_u32;
     for call in calls {
         match *call {
             Call::Push(times) => {
@@ -48,6 +53,19 @@ fn run<const CAP: usize>(calls: &[Call]) -> Result<(), TestCaseError> {
                     match queue.push((number, Rc::clone(&token))) {
                         Ok(()) => model.push_back(number),
                         Err(Closed((refused, _))) => prop_assert!(closed && refused == number),
+                    }
+                }
+            }
+            Call::PushIn(lives_ago) => {
+                number += 1;
+                let meant = life.wrapping_sub(lives_ago);
+                match queue.push_in(meant, (number, Rc::clone(&token))) {
+                    Ok(()) => model.push_back(number),
+                    Err(PushError::Stale((refused, _))) => {
+                        prop_assert!(lives_ago > 0 && refused == number);
+                    }
+                    Err(PushError::Closed((refused, _))) => {
+                        prop_assert!(closed && lives_ago == 0 && refused == number);
                     }
                 }
             }
@@ -72,9 +90,17 @@ fn run<const CAP: usize>(calls: &[Call]) -> Result<(), TestCaseError> {
             }
             Call::Reopen => {
                 // SAFETY: one thread.
-                unsafe { queue.reopen() };
-                closed = false;
-                model.clear();
+                let reopened = unsafe { queue.reopen() };
+                let expected = match (closed, model.is_empty()) {
+                    (false, _) => Err(ReopenError::Open),
+                    (true, false) => Err(ReopenError::Unfinished),
+                    (true, true) => Ok(life + 1),
+                };
+                prop_assert_eq!(reopened, expected);
+                if reopened.is_ok() {
+                    life += 1;
+                    closed = false;
+                }
             }
             Call::Shrink => {
                 // SAFETY: one thread.
@@ -93,30 +119,20 @@ fn run<const CAP: usize>(calls: &[Call]) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn one_slot_per_block(calls in calls()) {
-        run::<1>(&calls)?;
+    fn blocks_of_any_sizes(first in 1_usize..=31, later in 1_usize..=31, calls in calls()) {
+        run(first, later, &calls)?;
     }
 
     #[test]
-    fn three_slots_per_block(calls in calls()) {
-        run::<3>(&calls)?;
-    }
-
-    #[test]
-    fn the_usual_capacity(calls in calls()) {
-        run::<8>(&calls)?;
-    }
-
-    #[test]
-    fn the_largest_capacity(calls in calls()) {
-        run::<31>(&calls)?;
+    fn small_blocks(first in 1_usize..4, later in 1_usize..4, calls in calls()) {
+        run(first, later, &calls)?;
     }
 }
 
 /// Events without a size have places in the queue all the same.
 #[test]
 fn events_without_a_size() {
-    let queue = EventQueue::<(), 4>::new();
+    let queue = EventQueue::with_blocks(4, 4);
     for _ in 0..9 {
         queue.push(()).unwrap();
     }
@@ -124,4 +140,25 @@ fn events_without_a_size() {
     assert_eq!(unsafe { queue.pop() }, Some(()));
     // SAFETY: one thread.
     assert_eq!(unsafe { queue.drain(drop) }, 8);
+}
+
+/// An event that is aligned more than a block needs to be.
+#[test]
+fn events_with_a_large_alignment() {
+    #[derive(Debug, PartialEq)]
+    #[repr(align(256))]
+    struct Aligned(u8);
+
+    let queue = EventQueue::new();
+    for round in 0..3 {
+        for event in 0..20 {
+            queue.push(Aligned(event)).unwrap();
+        }
+        for event in 0..20 {
+            // SAFETY: one thread.
+            let popped = unsafe { queue.pop() }.unwrap();
+            assert_eq!((&raw const popped).addr() % 256, 0);
+            assert_eq!(popped, Aligned(event), "round {round}");
+        }
+    }
 }

@@ -190,7 +190,8 @@ impl<P: Protocol> Table<P> {
         // SAFETY: `Unpin::Last`: no pin is held, so nobody pushes, and the process has ended, so nobody drains.
         unsafe { slot.discard_events() };
         // SAFETY: as above; the queue was closed when the process ended, and drained just now.
-        unsafe { slot.events.reopen() };
+        let reopened = unsafe { slot.events.reopen() };
+        debug_assert!(reopened.is_ok(), "closed and emptied: {reopened:?}");
         self.slots.release(index);
     }
 }

@@ -34,12 +34,12 @@ fn install_race<const CAP: usize>(least: u64) {
 
 #[test]
 fn two_first_pushes_share_a_block() {
-    install_race::<2>(20);
+    install_race::<2>(25);
 }
 
 #[test]
 fn two_first_pushes_install_a_block_each() {
-    install_race::<1>(20);
+    install_race::<1>(25);
 }
 
 /// Two producers push two events each, over a block boundary, while the consumer drains twice; a
@@ -50,7 +50,7 @@ fn two_producers_cross_a_block_boundary() {
     let outcomes = Outcomes::new();
     check(
         "every event arrives once, each producer's in order, while blocks are installed, linked and freed",
-        Bound::preemptions(2, 6_000),
+        Bound::preemptions(2, 5_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -91,7 +91,7 @@ fn a_block_is_rewound_under_a_producer() {
     let outcomes = Outcomes::new();
     check(
         "an emptied block is used again without a race",
-        Bound::exhaustive(13_000),
+        Bound::exhaustive(15_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -123,7 +123,7 @@ fn a_block_is_rewound_under_a_producer() {
 fn a_rewind_races_a_successor() {
     check(
         "either the block is rewound or its successor is found",
-        Bound::preemptions(4, 4_500),
+        Bound::preemptions(4, 9_000),
         || {
             let queue = Queue::<Arc<u32>, 1>::new();
             let producer = thread::spawn({
@@ -153,7 +153,7 @@ fn a_rewind_races_a_successor() {
 fn a_push_sleeps_through_a_rewind() {
     check(
         "a claim acquires the rewind that it slept through",
-        Bound::exhaustive(50),
+        Bound::exhaustive(240),
         || {
             let queue = Queue::<u32, 1>::new();
             queue.push(1).unwrap();
@@ -177,7 +177,7 @@ fn shrinking_races_a_push() {
     let outcomes = Outcomes::new();
     check(
         "the block is freed only if no slot was claimed since",
-        Bound::exhaustive(300),
+        Bound::exhaustive(160),
         {
             let outcomes = outcomes.clone();
             move || {

@@ -15,7 +15,7 @@ fn close_races_two_pushes() {
     let outcomes = Outcomes::new();
     check(
         "each event is delivered or handed back, exactly once",
-        Bound::preemptions(3, 3_500),
+        Bound::preemptions(3, 3_400),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -112,7 +112,7 @@ fn the_receiver_leaves_a_late_producer() {
 fn a_queue_is_dropped_with_events_left() {
     check(
         "what is left is dropped once",
-        Bound::exhaustive(70),
+        Bound::exhaustive(75),
         || {
             let queue = Queue::<Arc<u32>, 2>::new();
             let producer = thread::spawn({
@@ -150,8 +150,8 @@ fn reopened_for_a_second_life() {
                 queue.close();
                 let early = queue.drain().len();
                 let accepted = first.join().unwrap();
-                // SAFETY: this thread alone consumes, and the only producer has ended.
-                unsafe { queue.queue.reopen() };
+                queue.drain();
+                assert_eq!(queue.reopen(), Ok(1));
                 assert!(queue.is_empty());
                 let second = thread::spawn({
                     let queue = queue.clone();

@@ -13,5 +13,7 @@
 mod block_pool;
 mod blocks;
 mod closing;
+mod lives;
 mod order;
 mod queue;
+mod spare;

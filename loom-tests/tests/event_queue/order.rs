@@ -15,7 +15,7 @@ fn a_stalled_push_is_passed_over() {
     let outcomes = Outcomes::new();
     check(
         "a claimed, unfilled slot holds nothing else up, and is delivered once it is filled",
-        Bound::exhaustive(600),
+        Bound::exhaustive(450),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -47,7 +47,7 @@ fn blocks_behind_a_stalled_push_are_freed() {
     let outcomes = Outcomes::new();
     check(
         "blocks that are emptied behind an unfilled slot leave the list intact",
-        Bound::preemptions(3, 2_400),
+        Bound::preemptions(3, 5_500),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -137,7 +137,7 @@ fn a_told_push_is_drained_behind() {
 fn a_told_push_is_popped_behind() {
     told_pushes_stay_behind(
         |queue| [queue.pop(), queue.pop()].into_iter().flatten().collect(),
-        500,
+        2_200,
     );
 }
 
@@ -148,7 +148,7 @@ fn a_completed_push_is_found() {
     let outcomes = Outcomes::new();
     check(
         "a pop that begins after a push returned is not told `None`",
-        Bound::preemptions(3, 11_000),
+        Bound::preemptions(3, 9_000),
         {
             let outcomes = outcomes.clone();
             move || {

@@ -1,30 +1,39 @@
 //! The queue that the models are about.
 
-use filch_event_queue::{Closed, EventQueue};
+use filch_event_queue::{Closed, EventQueue, PushError, ReopenError};
 use filch_sync::Arc;
 use loom_tests::Crossing;
 
-/// The queue, with a crossing before each call.
+/// The queue, all its blocks with `CAP` slots, with a crossing before each call.
 pub(crate) struct Queue<T, const CAP: usize> {
-    pub(crate) queue: EventQueue<T, CAP>,
+    pub(crate) queue: EventQueue<T>,
     crossing: Crossing,
 }
 
 impl<T, const CAP: usize> Queue<T, CAP> {
     pub(crate) fn new() -> Arc<Self> {
+        Self::with_first(CAP)
+    }
+
+    /// Its first block with `first` slots.
+    pub(crate) fn with_first(first: usize) -> Arc<Self> {
         Arc::new(Self {
-            queue: EventQueue::new(),
+            queue: EventQueue::with_blocks(first, CAP),
             crossing: Crossing::new(),
         })
     }
 
-    fn cross(&self) -> &EventQueue<T, CAP> {
+    fn cross(&self) -> &EventQueue<T> {
         self.crossing.pass();
         &self.queue
     }
 
     pub(crate) fn push(&self, event: T) -> Result<(), Closed<T>> {
         self.cross().push(event)
+    }
+
+    pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
+        self.cross().push_in(generation, event)
     }
 
     /// What one drain delivers. The models call it, and what follows, from one thread per queue.
@@ -44,6 +53,11 @@ impl<T, const CAP: usize> Queue<T, CAP> {
     pub(crate) fn shrink(&self) -> bool {
         // SAFETY: as in `drain`.
         unsafe { self.cross().shrink() }
+    }
+
+    pub(crate) fn reopen(&self) -> Result<u32, ReopenError> {
+        // SAFETY: as in `drain`.
+        unsafe { self.cross().reopen() }
     }
 
     pub(crate) fn close(&self) {

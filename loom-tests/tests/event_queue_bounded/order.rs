@@ -73,7 +73,7 @@ fn events_taken_behind_a_hole_are_taken_once() {
     let outcomes = Outcomes::new();
     check(
         "an event that was delivered before its turn is not delivered again",
-        Bound::preemptions(3, 600),
+        Bound::preemptions(3, 590),
         {
             let outcomes = outcomes.clone();
             move || {

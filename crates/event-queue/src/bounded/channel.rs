@@ -5,6 +5,7 @@ use core::num::NonZeroU32;
 
 use filch_sync::Arc;
 
+use crate::backoff::let_producers_get_ahead;
 use crate::bounded::queue::BoundedQueue;
 use crate::bounded::refused::Refused;
 
@@ -139,9 +140,16 @@ pub struct BoundedReceiver<T> {
 impl<T: Send> BoundedReceiver<T> {
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
     /// Wait-free; see [`BoundedQueue::drain`].
+    ///
+    /// If it moved something, and a producer has gone on pushing meanwhile, it lets that one get
+    /// ahead, and pauses for a few microseconds at most before it returns.
     pub fn drain(&mut self, sink: impl FnMut(T)) -> usize {
         // SAFETY: there is one receiver, borrowed exclusively until this returns.
-        unsafe { self.queue.drain(sink) }
+        let moved = unsafe { self.queue.drain(sink) };
+        if moved > 0 && !self.is_empty() {
+            let_producers_get_ahead();
+        }
+        moved
     }
 
     /// Takes the oldest event, if there is one. Wait-free; see [`BoundedQueue::pop`].

@@ -2,7 +2,6 @@
 
 mod channel;
 mod pass;
-mod pause;
 mod position;
 mod producers;
 mod queue;

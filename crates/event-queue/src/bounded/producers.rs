@@ -1,6 +1,6 @@
 use filch_sync::atomic::{AtomicU64, Ordering, fence};
 
-use crate::bounded::pause::Pause;
+use crate::backoff::Backoff;
 use crate::bounded::position::{Laps, Position, Tail};
 use crate::bounded::refused::Refused;
 use crate::bounded::ring::Ring;
@@ -36,7 +36,7 @@ impl<T> Producers<T> {
             laps,
             ..
         } = self;
-        let mut pause = Pause::new();
+        let mut backoff = Backoff::new();
         let (place, slots) = loop {
             // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close;
             // and with the Release of the claim before `next`, whose producer knew of a ring and of
@@ -64,7 +64,7 @@ impl<T> Producers<T> {
             if claim.is_ok() {
                 break (place, slots);
             }
-            pause.after_loss();
+            backoff.pause();
         };
         // SAFETY: the ring has a slot of that index, and lives as long as the queue.
         let slot = unsafe { &*slots.add(laps.index(place)) };

@@ -131,14 +131,13 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     /// sink may push to this very queue. If `sink` panics, the event that it was given is gone and
     /// all others stay.
     ///
-    /// Wait-free, but for `sink`: each slot is looked at three times at most.
+    /// Wait-free, but for `sink`: each slot is looked at twice at most.
     ///
     /// # Safety
     /// One thread at a time calls the consuming methods of a queue (`drain`, `pop`, `reopen`), and
     /// each such call happens before the next one. Not from within `sink`.
     pub unsafe fn drain(&self, mut sink: impl FnMut(T)) -> usize {
         let mut moved = 0;
-        // The oldest slot is being filled, or was not claimed.
         let mut walk = |mut pass: Pass<T>| {
             // SAFETY: the caller is the only consumer, and the pass began just before.
             while let Some(event) = unsafe { self.advance(&mut pass) } {

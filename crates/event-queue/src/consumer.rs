@@ -1,0 +1,230 @@
+//! What the consumer writes, and what it does.
+
+use core::marker::PhantomData;
+
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::cell::UnsafeCell;
+
+use crate::block::Block;
+use crate::closed::ReopenError;
+use crate::pass::{PackedPass, Pass};
+use crate::position::Position;
+use crate::producers::Producers;
+
+/// A drain that leaves at most this many slots in the tail's block starts the block over: one RMW,
+/// and bursts of up to two events never need a second block.
+const FEW: usize = 1;
+
+/// The consumer's place in the queue.
+///
+/// Every `unsafe` method has the contract of [`EventQueue::drain`](crate::EventQueue::drain), and
+/// wants the `producers` of the same queue.
+pub(crate) struct Consumer<T> {
+    /// A [`Position`]: before the oldest slot that is not emptied. Written by the consumer only.
+    head: AtomicUsize,
+    /// The pass that `pop` is in. The consumer's alone.
+    pass: UnsafeCell<PackedPass>,
+    events: PhantomData<T>,
+}
+
+impl<T> Consumer<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            head: AtomicUsize::new(Position::NONE.to_word()),
+            pass: UnsafeCell::new(PackedPass::NONE),
+            events: PhantomData,
+        }
+    }
+
+    pub(crate) unsafe fn drain(&self, producers: &Producers<T>, mut sink: impl FnMut(T)) -> usize {
+        let head = self.head();
+        let limit = producers.snapshot();
+        if head == limit {
+            return 0;
+        }
+        // SAFETY: the caller is the only consumer (contract, here and below).
+        let holes = unsafe { self.pass() }.has_holes();
+        let mut drain = Drain {
+            consumer: self,
+            pass: Pass::new(head, holes),
+        };
+        let mut moved = 0;
+        drain.pass.go_on_to(limit);
+        // SAFETY: the limit was acquired; this is the newest pass.
+        while let Some(event) = unsafe { drain.pass.next(producers) } {
+            moved += 1;
+            sink(event);
+        }
+        drop(drain);
+        if limit.left <= FEW {
+            // SAFETY: as above.
+            unsafe { self.rewind(producers, limit) };
+        }
+        moved
+    }
+
+    pub(crate) unsafe fn pop(&self, producers: &Producers<T>) -> Option<T> {
+        let head = self.head();
+        // SAFETY: the caller is the only consumer (contract, here and below).
+        let kept = unsafe { self.pass() };
+        let mut pass = Pass::new(head, kept.has_holes());
+        // SAFETY: the head's block was acquired when the head came there; this is the newest pass.
+        if let Some(event) = unsafe { pass.follow() } {
+            let head = pass.at();
+            self.set_head(head);
+            if head.left == 0 {
+                // SAFETY: as above.
+                unsafe { self.rewind(producers, head) };
+            }
+            return Some(event);
+        }
+        // SAFETY: as above; each call keeps its pass or ends it, so this is the newest.
+        unsafe { self.pop_in_pass(producers, kept.unpack(head)) }
+    }
+
+    /// Goes on with the pass, and when that is over, makes one more.
+    #[cold]
+    unsafe fn pop_in_pass(&self, producers: &Producers<T>, kept: Option<Pass>) -> Option<T> {
+        if let Some(mut pass) = kept {
+            // SAFETY: as ours.
+            let event = unsafe { pass.next(producers) };
+            // SAFETY: as ours.
+            unsafe { self.keep(&mut pass) };
+            if event.is_some() {
+                return event;
+            }
+        }
+        // SAFETY: as ours.
+        let mut pass = Pass::new(self.head(), unsafe { self.pass() }.has_holes());
+        let limit = producers.snapshot();
+        if pass.at() == limit {
+            return None;
+        }
+        pass.go_on_to(limit);
+        // SAFETY: the limit was acquired; this is the newest pass.
+        let event = unsafe { pass.next(producers) };
+        // SAFETY: as ours.
+        unsafe { self.keep(&mut pass) };
+        if limit.left == 0 {
+            // SAFETY: as ours.
+            unsafe { self.rewind(producers, limit) };
+        }
+        event
+    }
+
+    /// Stores where the consumer is after a pass, or a part of one.
+    unsafe fn keep(&self, pass: &mut Pass) {
+        // SAFETY: as ours.
+        let head = unsafe { pass.settle::<T>() };
+        // A call that finds nothing writes nothing: not to disturb those who ask `is_empty`.
+        if head != self.head() {
+            self.set_head(head);
+        }
+        let pass = pass.pack();
+        // SAFETY: as ours.
+        if pass.has_holes() || unsafe { self.pass() }.has_holes() {
+            // SAFETY: the caller is the only consumer (contract).
+            self.pass.with_mut(|kept| unsafe { *kept = pass });
+        }
+    }
+
+    /// Uses the slots before `end` again, in place, if all of them are emptied and `end` is the
+    /// tail still: a short queue lives in one block and never allocates.
+    unsafe fn rewind(&self, producers: &Producers<T>, end: Position) {
+        // The second question saves a compare-exchange that would fail, and the producers a line.
+        if self.head() != end || producers.snapshot() != end {
+            return;
+        }
+        let block = Block::<T>::at(end.block);
+        // SAFETY: the head's block is live; the caller is the only consumer, and everything before
+        // the head is emptied.
+        let start = unsafe {
+            block.clear_from(end.left);
+            block.start()
+        };
+        if producers.rewind(end, start) {
+            self.set_head(start);
+        }
+    }
+
+    pub(crate) fn is_empty(&self, producers: &Producers<T>) -> bool {
+        self.head() == producers.tail().next
+    }
+
+    pub(crate) unsafe fn shrink(&self, producers: &Producers<T>) -> bool {
+        producers.free_spare();
+        let head = self.head();
+        let tail = producers.tail();
+        if head != tail.next {
+            return false;
+        }
+        if head == Position::NONE {
+            return true;
+        }
+        let left = producers.leave_block(tail);
+        if left {
+            self.set_head(Position::NONE);
+            // SAFETY: every claimed slot is emptied, and neither the tail nor the head leads to the
+            // block any more. The head was the tail: there are no holes, and no pass is kept.
+            unsafe { Block::<T>::at(head.block).free() };
+        }
+        left
+    }
+
+    pub(crate) unsafe fn reopen(&self, producers: &Producers<T>) -> Result<u32, ReopenError> {
+        let tail = producers.tail();
+        if !tail.closed {
+            return Err(ReopenError::Open);
+        }
+        // A closed tail stays where it is. So if it is the head, then every slot that was ever
+        // claimed was filled and emptied, and no push is between its claim and its end.
+        if self.head() != tail.next {
+            return Err(ReopenError::Unfinished);
+        }
+        // SAFETY: the caller is the only consumer; for the rest see above.
+        Ok(unsafe { producers.open_next_life() })
+    }
+
+    /// Drops the events and frees the blocks.
+    ///
+    /// # Safety
+    /// Nobody uses the queue any more.
+    pub(crate) unsafe fn clear(&self, producers: &Producers<T>) {
+        // SAFETY: nobody consumes, and no push is under way, so every claimed slot is full, and one
+        // pass empties them all. Then one block is left, and nobody competes for the tail.
+        unsafe {
+            self.drain(producers, drop);
+            self.shrink(producers);
+        }
+    }
+
+    unsafe fn pass(&self) -> PackedPass {
+        // SAFETY: the caller is the only consumer (contract).
+        self.pass.with(|pass| unsafe { *pass })
+    }
+
+    fn head(&self) -> Position {
+        // ORDERING: Relaxed: only the consumer writes it, and the calls of consumers are ordered;
+        // `is_empty` of another thread compares it, and follows no address from it.
+        Position::from_word(self.head.load(Ordering::Relaxed))
+    }
+
+    fn set_head(&self, head: Position) {
+        // ORDERING: Relaxed: see `head`.
+        self.head.store(head.to_word(), Ordering::Relaxed);
+    }
+}
+
+/// A drain under way: stores where it got, also when the sink panics.
+struct Drain<'a, T> {
+    consumer: &'a Consumer<T>,
+    pass: Pass,
+}
+
+impl<T> Drop for Drain<'_, T> {
+    fn drop(&mut self) {
+        self.pass.end();
+        // SAFETY: made by the consumer, for the time of its call.
+        unsafe { self.consumer.keep(&mut self.pass) };
+    }
+}

@@ -1,0 +1,270 @@
+//! One pass of the consumer over the slots that were claimed when it began.
+
+use crate::block::{Block, Content};
+use crate::position::Position;
+use crate::producers::Producers;
+
+/// Where a pass stands. Plain data; the consumer's alone.
+///
+/// The pass looks at each slot between the head and `limit` once, in claiming order, takes those
+/// that are full and passes over the rest. It never looks behind `limit`: see the essay for what
+/// would overtake what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass {
+    /// Before the next slot to look at.
+    at: Position,
+    /// Where the tail was when the pass began.
+    limit: Position,
+    /// What is not taken before `at`; `None`: nothing, `at` itself is the head.
+    holes: Option<Holes>,
+}
+
+/// What a pass remembers of slots that it, or an earlier one, passed over. Which ones they are is
+/// noted in the blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Holes {
+    /// Before the oldest slot that is not emptied.
+    head: Position,
+    /// Address of the last block that the pass left behind with something in it; 0: none.
+    behind: usize,
+}
+
+/// A bit for each of the first `count` slots.
+const fn first(count: usize) -> u32 {
+    (1 << count) - 1
+}
+
+impl Pass {
+    /// At `head`, the oldest slot that is not emptied, and not yet allowed to go anywhere. `holes`: a
+    /// slot behind the head may be emptied.
+    pub(crate) const fn new(head: Position, holes: bool) -> Self {
+        Self {
+            at: head,
+            limit: head,
+            holes: if holes {
+                Some(Holes { head, behind: 0 })
+            } else {
+                None
+            },
+        }
+    }
+
+    pub(crate) const fn at(&self) -> Position {
+        self.at
+    }
+
+    /// Sets the limit: where the tail was, a moment ago.
+    pub(crate) const fn go_on_to(&mut self, limit: Position) {
+        self.limit = limit;
+    }
+
+    /// The event of the oldest slot, if that is full and the pass at its block: no limit is needed
+    /// where nothing is passed over.
+    ///
+    /// # Safety
+    /// The caller is the consumer, and no other pass has moved since this one began.
+    #[inline]
+    pub(crate) unsafe fn follow<T>(&mut self) -> Option<T> {
+        if self.holes.is_some() {
+            return None;
+        }
+        while self.at.left > 0 {
+            let next = self.at.next();
+            // SAFETY: the head's block is live, and acquired: the head is moved to a block only
+            // by a pass with a limit. The caller is the consumer, and from the head on nothing is
+            // emptied.
+            match unsafe { Block::<T>::at(next.block).take(next.left) } {
+                Content::Empty => return None,
+                Content::Void => self.at = next,
+                Content::Event(event) => {
+                    self.at = next;
+                    return Some(event);
+                }
+            }
+        }
+        None
+    }
+
+    /// The next full slot's event.
+    ///
+    /// # Safety
+    /// The caller is the consumer; `limit` was acquired from the tail of `producers`, and no other
+    /// pass has moved since this one began.
+    pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<T> {
+        while self.at != self.limit {
+            if self.at.left == 0 {
+                // SAFETY: as ours. The limit lies in a later block, because the pass is not over.
+                unsafe { self.next_block(producers) };
+                continue;
+            }
+            // A block between the head and the limit is live: only the consumer takes blocks out of
+            // use, and only those that it passed.
+            let block = Block::<T>::at(self.at.block);
+            let before = self.at;
+            self.at = before.next();
+            let index = self.at.left;
+            let bit = 1 << index;
+            // SAFETY: live, see above; the caller is the consumer.
+            if self.holes.is_some() && unsafe { block.taken() } & bit != 0 {
+                continue;
+            }
+            // SAFETY: as above; installed before the limit, which was acquired; not emptied, as
+            // there are either no holes, so everything from `before` on is untouched, or it would
+            // be noted.
+            match unsafe { block.take(index) } {
+                Content::Empty => {
+                    if self.holes.is_none() {
+                        // SAFETY: as above.
+                        unsafe { block.set_taken(first(block.slots()) & !first(before.left)) };
+                        self.holes = Some(Holes {
+                            head: before,
+                            behind: 0,
+                        });
+                    }
+                }
+                content => {
+                    if self.holes.is_some() {
+                        // SAFETY: as above.
+                        unsafe { block.set_taken(block.taken() | bit) };
+                    }
+                    if let Content::Event(event) = content {
+                        return Some(event);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Looks at no slot any more: the next pass begins at the head.
+    pub(crate) const fn end(&mut self) {
+        self.limit = self.at;
+    }
+
+    /// The oldest slot that is not emptied. Forgets the holes when that is the limit.
+    ///
+    /// # Safety
+    /// As for `next`.
+    pub(crate) unsafe fn settle<T>(&mut self) -> Position {
+        let Some(holes) = &mut self.holes else {
+            return self.at;
+        };
+        let block = Block::<T>::at(holes.head.block);
+        // SAFETY: the head's block is live; the caller is the consumer.
+        let left = unsafe { first(block.slots()) & !block.taken() };
+        holes.head.left = (u32::BITS - left.leading_zeros()) as usize;
+        let head = holes.head;
+        if head == self.limit {
+            *self = Self::new(head, false);
+        }
+        head
+    }
+
+    /// Goes on to the first slot of the next block, and takes the block it leaves out of use if
+    /// that is spent.
+    ///
+    /// # Safety
+    /// As for `next`, and `at.block` is not the limit's block.
+    unsafe fn next_block<T>(&mut self, producers: &Producers<T>) {
+        let left = self.at.block;
+        // SAFETY: as ours.
+        let next = unsafe { self.successor::<T>() };
+        // SAFETY: it lies between the head and the limit: live, and its installation acquired.
+        self.at = unsafe { Block::<T>::at(next).start() };
+        if left == 0 {
+            return;
+        }
+        let block = Block::<T>::at(left);
+        if let Some(holes) = &mut self.holes {
+            // SAFETY: between the head and the limit, so live; the caller is the consumer.
+            if unsafe { block.taken() != first(block.slots()) } {
+                holes.behind = left;
+                return;
+            }
+            if holes.behind == 0 {
+                holes.head = self.at;
+            } else {
+                // SAFETY: `behind` is not spent, so it is live; the caller is the consumer.
+                unsafe { Block::<T>::at(holes.behind).set_next(next) };
+            }
+        }
+        // SAFETY: spent, so all producers are done with it. The head or the link before it now
+        // leads past it; the tail has left it for good, as it has a successor.
+        unsafe { producers.retire(block) };
+    }
+
+    /// Address of the block after `at.block`. Producers link backwards only; the first time, this
+    /// turns all links between the limit and `at.block` around, so that each block is walked over
+    /// once.
+    ///
+    /// # Safety
+    /// As for `next_block`.
+    unsafe fn successor<T>(&self) -> usize {
+        let from = self.at.block;
+        if from != 0 {
+            // SAFETY: between the head and the limit, so live; the caller is the consumer.
+            let known = unsafe { Block::<T>::at(from).next() };
+            if known != 0 {
+                return known;
+            }
+        }
+        // `from` is the newest block that is linked, so the walk meets only blocks that the
+        // consumer has never seen: none is spent, all are live, and no two have the same address.
+        let mut block = self.limit.block;
+        loop {
+            // SAFETY: live, see above; installed before the limit, which the caller acquired.
+            let prev = unsafe { Block::<T>::at(block).prev() };
+            if prev != 0 {
+                // SAFETY: `from` or a block of the walk; live. The caller is the consumer.
+                unsafe { Block::<T>::at(prev).set_next(block) };
+            }
+            if prev == from {
+                return block;
+            }
+            block = prev;
+        }
+    }
+
+    /// For keeping until the next call; the head is kept apart.
+    pub(crate) fn pack(&self) -> PackedPass {
+        self.holes.map_or(PackedPass::NONE, |holes| PackedPass {
+            at: self.at.to_word(),
+            limit: self.limit.to_word(),
+            behind: holes.behind,
+        })
+    }
+}
+
+/// A pass between two calls of `pop`: it goes on only where it left holes behind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackedPass {
+    /// 0: none.
+    at: usize,
+    limit: usize,
+    behind: usize,
+}
+
+impl PackedPass {
+    pub(crate) const NONE: Self = Self {
+        at: 0,
+        limit: 0,
+        behind: 0,
+    };
+
+    /// Whether slots behind the head may be emptied.
+    pub(crate) const fn has_holes(&self) -> bool {
+        self.at != 0
+    }
+
+    /// The pass, if there is one.
+    pub(crate) fn unpack(&self, head: Position) -> Option<Pass> {
+        self.has_holes().then(|| Pass {
+            at: Position::from_word(self.at),
+            limit: Position::from_word(self.limit),
+            holes: Some(Holes {
+                head,
+                behind: self.behind,
+            }),
+        })
+    }
+}

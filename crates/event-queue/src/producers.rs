@@ -1,0 +1,255 @@
+//! What producers write: the tail, and the blocks that they bring.
+
+use core::marker::PhantomData;
+
+use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use crate::backoff::Backoff;
+use crate::block::{Block, NewBlock};
+use crate::closed::{Closed, PushError};
+use crate::position::{MAX_SLOTS, Position, Tail};
+
+/// The words that every push reads, and most write.
+pub(crate) struct Producers<T> {
+    /// A [`Tail`]. Every change is an RMW, so all of them form one release sequence.
+    tail: AtomicUsize,
+    /// Address of a block that the consumer has done with, for the next producer that needs one; 0:
+    /// none. The consumer alone puts an address here, and only over a 0.
+    spare: AtomicUsize,
+    /// Which life this is. Changed by the consumer while the tail is closed and nothing is claimed.
+    generation: AtomicU32,
+    /// Slots of the first block, and of each that follows one.
+    first: u8,
+    later: u8,
+    events: PhantomData<T>,
+}
+
+impl<T> Producers<T> {
+    pub(crate) fn new(first: usize, later: usize) -> Self {
+        let slots = |slots: usize| {
+            assert!(
+                (1..=MAX_SLOTS).contains(&slots),
+                "a block has 1 to 31 slots"
+            );
+            slots as u8
+        };
+        Self {
+            tail: AtomicUsize::new(Tail::open(Position::NONE).to_word()),
+            spare: AtomicUsize::new(0),
+            generation: AtomicU32::new(0),
+            first: slots(first),
+            later: slots(later),
+            events: PhantomData,
+        }
+    }
+
+    pub(crate) fn push(&self, event: T) -> Result<(), Closed<T>> {
+        let Some(place) = self.claim() else {
+            return Err(Closed(event));
+        };
+        // SAFETY: `claim` gave us the slot.
+        unsafe { Block::at(place.block).fill(place.left - 1, Some(event)) };
+        Ok(())
+    }
+
+    pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
+        // A life that is over does not come back: no need to spoil a slot.
+        if self.generation() != generation {
+            return Err(PushError::Stale(event));
+        }
+        let Some(place) = self.claim() else {
+            return Err(PushError::Closed(event));
+        };
+        // Asked again, and now it stays: a life ends only when every slot that was claimed in it is
+        // emptied, and ours is not even filled.
+        let (value, result) = if self.generation() == generation {
+            (Some(event), Ok(()))
+        } else {
+            (None, Err(PushError::Stale(event)))
+        };
+        // SAFETY: `claim` gave us the slot.
+        unsafe { Block::at(place.block).fill(place.left - 1, value) };
+        result
+    }
+
+    /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.
+    fn claim(&self) -> Option<Position> {
+        let mut backoff = Backoff::new();
+        // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A
+        // claim does not rely on it: its own RMW acquires.
+        let mut tail = Tail::from_word(self.tail.load(Ordering::Acquire));
+        loop {
+            if tail.closed {
+                return None;
+            }
+            let claimed = if tail.next.left == 0 {
+                self.install(tail)
+            } else {
+                self.advance(tail, tail.next.next()).map(|()| tail.next)
+            };
+            match claimed {
+                Ok(place) => return Some(place),
+                Err(now) => tail = now,
+            }
+            backoff.pause();
+        }
+    }
+
+    /// Brings a block, to follow the one that is used up, and claims its first slot.
+    #[cold]
+    fn install(&self, tail: Tail) -> Result<Position, Tail> {
+        let mut block = self.new_block(tail.next.block);
+        let start = block.follow(tail.next.block);
+        // If somebody else was faster, his block has room for us, and ours is freed.
+        self.advance(tail, start.next())?;
+        block.published();
+        Ok(start)
+    }
+
+    /// The one step in which a slot is claimed.
+    fn advance(&self, from: Tail, to: Position) -> Result<(), Tail> {
+        // ORDERING: success Acquire, with whatever installed or rewound this block: its memory is
+        // ready for us. The load has acquired that if the word is still the same one; but it may be
+        // the same *again*, after a rewind. Also with `reopen`: the generation that is loaded next
+        // is the one of this life. Success Release, with the consumer's snapshot: a block and its
+        // `prev` are visible with the tail that leads to them, and so is every push that this
+        // thread knows to be complete; without the second, the consumer could pass over such a push
+        // and deliver ours first. Failure Acquire as for the load in `claim`.
+        match self.tail.compare_exchange_weak(
+            from.to_word(),
+            Tail::open(to).to_word(),
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        ) {
+            Ok(_) => Ok(()),
+            Err(now) => Err(Tail::from_word(now)),
+        }
+    }
+
+    /// The spare block, or one from the allocator.
+    fn new_block(&self, prev: usize) -> NewBlock<T> {
+        if prev == 0 {
+            return NewBlock::allocate(usize::from(self.first));
+        }
+        match self.take_spare() {
+            0 => NewBlock::allocate(usize::from(self.later)),
+            // SAFETY: the consumer was done with it, and the swap gave it to us alone.
+            spare => unsafe { NewBlock::reuse(spare) },
+        }
+    }
+
+    fn take_spare(&self) -> usize {
+        // ORDERING: Relaxed: only to leave the line alone when there is none; the swap decides.
+        if self.spare.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        // ORDERING: Acquire, with the Release in `keep`: the consumer has read its last event there
+        // before we clear the slots.
+        self.spare.swap(0, Ordering::Acquire)
+    }
+
+    /// Takes a block out of use: keeps it for the producers, or frees it.
+    ///
+    /// # Safety
+    /// As for [`Block::free`]; and the caller is the consumer.
+    pub(crate) unsafe fn retire(&self, block: Block<T>) {
+        // SAFETY: live (contract).
+        let start = unsafe { block.start() };
+        // ORDERING: success Release, with the swap in `take_spare`. Failure Relaxed: another block
+        // is there, and this one goes to the allocator. An RMW also because loom is not exact where
+        // plain stores compete with RMWs.
+        let kept = start.left == usize::from(self.later)
+            && self
+                .spare
+                .compare_exchange(0, start.block, Ordering::Release, Ordering::Relaxed)
+                .is_ok();
+        if !kept {
+            // SAFETY: as ours.
+            unsafe { block.free() };
+        }
+    }
+
+    /// Frees the spare block, if there is one. The consumer, or anybody else.
+    pub(crate) fn free_spare(&self) {
+        let spare = self.take_spare();
+        if spare != 0 {
+            // SAFETY: the consumer was done with it, and the swap gave it to us alone.
+            drop(unsafe { NewBlock::<T>::reuse(spare) });
+        }
+    }
+
+    /// Where the tail is, with all that was pushed before it got there.
+    pub(crate) fn snapshot(&self) -> Position {
+        // ORDERING: Acquire, with the Release of every claim up to here (one release sequence of
+        // RMWs): the blocks can be walked, and a push that completed before any of these claims is
+        // seen as complete.
+        Tail::from_word(self.tail.load(Ordering::Acquire)).next
+    }
+
+    /// Where the tail is, and whether it is closed; no edge.
+    pub(crate) fn tail(&self) -> Tail {
+        // ORDERING: Relaxed: the answer is about the word alone.
+        Tail::from_word(self.tail.load(Ordering::Relaxed))
+    }
+
+    /// Moves the tail back to the start of its block, if it is at `end` still.
+    pub(crate) fn rewind(&self, end: Position, start: Position) -> bool {
+        // ORDERING: success Release, with the Acquire of the claims that follow: values were read,
+        // and slots cleared, before a producer writes them again. Failure Relaxed: another slot was
+        // claimed, or a block installed, or the queue closed; nothing has changed for the consumer.
+        self.tail
+            .compare_exchange(
+                Tail::open(end).to_word(),
+                Tail::open(start).to_word(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            )
+            .is_ok()
+    }
+
+    /// Takes the last block out of the tail, if the tail is as given still.
+    pub(crate) fn leave_block(&self, tail: Tail) -> bool {
+        let without = Tail {
+            next: Position::NONE,
+            ..tail
+        };
+        // ORDERING: Relaxed: the new word leads to no memory. Success means that no slot was
+        // claimed beyond those that the consumer emptied, and each of those it acquired.
+        self.tail
+            .compare_exchange(
+                tail.to_word(),
+                without.to_word(),
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            )
+            .is_ok()
+    }
+
+    pub(crate) fn close(&self) {
+        // ORDERING: Release, with the Acquire load in `claim`: see there. An RMW, because a store
+        // could undo a claim, and would cut the release sequence that the consumer's snapshot
+        // relies on.
+        self.tail.fetch_or(Tail::CLOSED, Ordering::Release);
+    }
+
+    pub(crate) fn generation(&self) -> u32 {
+        // ORDERING: Relaxed. After a claim: the claim acquired the `open_next_life` that began its
+        // life, and the next one comes after the slot is filled, so only one value can be read.
+        // Before a claim, or elsewhere: the answer is about the word alone.
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    /// Begins the next life, and returns its number.
+    ///
+    /// # Safety
+    /// The caller is the consumer; the tail is closed, and every claimed slot is emptied.
+    pub(crate) unsafe fn open_next_life(&self) -> u32 {
+        let generation = self.generation().wrapping_add(1);
+        // ORDERING: Relaxed: released by the next line.
+        self.generation.store(generation, Ordering::Relaxed);
+        // ORDERING: Release, with the claims of the new life: they find its generation. An RMW, to
+        // keep `tail` one release sequence.
+        self.tail.fetch_and(!Tail::CLOSED, Ordering::Release);
+        generation
+    }
+}

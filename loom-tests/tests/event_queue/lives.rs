@@ -1,0 +1,155 @@
+//! One life after another: whose pushes are heard, and when a life may begin.
+
+use filch_event_queue::{PushError, ReopenError};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes};
+
+use crate::block_pool::check;
+use crate::queue::Queue;
+
+/// What became of a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Fate {
+    Accepted,
+    Closed,
+    Stale,
+}
+
+fn fate<T>(pushed: Result<(), PushError<T>>) -> Fate {
+    match pushed {
+        Ok(()) => Fate::Accepted,
+        Err(PushError::Closed(_)) => Fate::Closed,
+        Err(PushError::Stale(_)) => Fate::Stale,
+    }
+}
+
+/// A producer of the first life pushes, while the consumer ends that life and tries to begin the
+/// next. The producer may sleep between its look at the generation and its claim, and then find
+/// the tail as it was: its claim succeeds in the second life. Its event must not appear there. And
+/// while it sleeps between its claim and its end, no second life may begin.
+#[test]
+fn a_push_of_an_earlier_life_is_refused() {
+    let outcomes = Outcomes::new();
+    check(
+        "an event is delivered in the life that it was meant for, or handed back",
+        Bound::exhaustive(1_100),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 2>::new();
+                let producer = thread::spawn({
+                    let queue = queue.clone();
+                    move || fate(queue.push_in(0, Arc::new(1)))
+                });
+                queue.close();
+                let first = queue.drain().len();
+                let reopened = queue.reopen();
+                let second = queue.drain().len();
+                let fate = producer.join().unwrap();
+                let late = queue.drain().len();
+                if reopened.is_ok() {
+                    assert_eq!(second + late, 0, "an event of an earlier life");
+                    assert_eq!(first == 1, fate == Fate::Accepted);
+                } else {
+                    assert_eq!(reopened, Err(ReopenError::Unfinished));
+                    assert_eq!((first + second + late, fate), (1, Fate::Accepted));
+                }
+                assert!(queue.is_empty());
+                outcomes.observe((fate, reopened.is_ok(), first));
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (Fate::Accepted, true, 1),
+        (Fate::Accepted, false, 0),
+        (Fate::Closed, true, 0),
+        (Fate::Stale, true, 0),
+    ]);
+}
+
+/// The second life has begun; a producer of the first and one of the second push at once, with one
+/// slot per block, and the consumer drains along. The stale one may have spoiled a slot before the
+/// other's: the consumer passes it, frees its block, and delivers what is behind it.
+#[test]
+fn a_void_slot_holds_nothing_up() {
+    let outcomes = Outcomes::new();
+    check(
+        "a slot that a stale push has spoiled is passed over, once",
+        Bound::preemptions(3, 3_900),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 1>::new();
+                let stale = thread::spawn({
+                    let queue = queue.clone();
+                    move || fate(queue.push_in(0, Arc::new(1)))
+                });
+                queue.close();
+                if queue.reopen().is_err() {
+                    stale.join().unwrap();
+                    return;
+                }
+                let fresh = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push_in(1, Arc::new(2)).unwrap()
+                });
+                let early = queue.pop();
+                let fate = stale.join().unwrap();
+                fresh.join().unwrap();
+                let events: Vec<_> = early.into_iter().chain(queue.drain()).collect();
+                assert_eq!(events.iter().map(|event| **event).collect::<Vec<_>>(), [2]);
+                assert!(queue.is_empty());
+                outcomes.observe(fate);
+            }
+        },
+    );
+    outcomes.assert_exactly([Fate::Closed, Fate::Stale]);
+}
+
+/// As for pushes of the present life: a close, and nothing else, refuses them; the second life's
+/// producer, told of it by the generation alone, is heard.
+#[test]
+fn a_producer_reads_the_generation() {
+    let outcomes = Outcomes::new();
+    check(
+        "a push for the generation that was read is accepted in it, or refused",
+        Bound::exhaustive(340),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 1>::new();
+                let producer = thread::spawn({
+                    let queue = queue.clone();
+                    move || {
+                        let generation = queue.queue.generation();
+                        let pushed = queue.push_in(generation, Arc::new(generation));
+                        (generation, fate(pushed))
+                    }
+                });
+                queue.close();
+                let first = queue.drain();
+                assert!(first.iter().all(|event| **event == 0));
+                let reopened = queue.reopen().is_ok();
+                let (generation, fate) = producer.join().unwrap();
+                let late = queue.drain();
+                if reopened {
+                    assert!(late.iter().all(|event| **event == 1));
+                }
+                assert_eq!(
+                    first.len() + late.len(),
+                    usize::from(fate == Fate::Accepted)
+                );
+                outcomes.observe((generation, fate, reopened));
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (0, Fate::Accepted, true),
+        (0, Fate::Accepted, false),
+        (0, Fate::Closed, true),
+        (0, Fate::Stale, true),
+        (1, Fate::Accepted, true),
+        // The generation is released by the opening, and may be seen before it.
+        (1, Fate::Closed, true),
+    ]);
+}

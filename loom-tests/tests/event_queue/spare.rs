@@ -1,0 +1,169 @@
+//! The block that is kept for reuse, and blocks of different sizes.
+
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes};
+
+use crate::block_pool::check;
+use crate::queue::Queue;
+
+/// Two producers cross a boundary each, and the consumer drains along: it keeps the block that it
+/// leaves, and each of the two may take it, or miss it and ask the allocator. A block that two
+/// threads get would show as a race on its slots, a lost one as a leak.
+#[test]
+fn a_spare_block_goes_to_one_producer() {
+    let outcomes = Outcomes::new();
+    check(
+        "a spare block is taken once, and its slots are claimable again without a race",
+        Bound::preemptions(2, 5_500),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 1>::new();
+                queue.push(1).unwrap();
+                queue.push(2).unwrap();
+                let producers = [30, 40].map(|event| {
+                    let queue = queue.clone();
+                    thread::spawn(move || {
+                        queue.push(event).unwrap();
+                        queue.push(event + 1).unwrap();
+                    })
+                });
+                let mut events = queue.drain();
+                for producer in producers {
+                    producer.join().unwrap();
+                }
+                events.extend(queue.drain());
+                assert_eq!(events[..2], [1, 2]);
+                outcomes.observe(events[2..].to_vec());
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        vec![30, 31, 40, 41],
+        vec![30, 40, 31, 41],
+        vec![30, 40, 41, 31],
+        vec![40, 30, 31, 41],
+        vec![40, 30, 41, 31],
+        vec![40, 41, 30, 31],
+    ]);
+}
+
+/// The consumer gives the spare block and the tail's block back, while a producer may take the one
+/// and claim a slot in the other.
+#[test]
+fn a_spare_block_is_freed_or_taken() {
+    let outcomes = Outcomes::new();
+    check(
+        "shrinking and a push that needs a block do not both get the spare one",
+        Bound::preemptions(4, 2_300),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 1>::new();
+                // Three blocks, of which one is spare, and the last is the tail's.
+                for event in 0..3 {
+                    queue.push(Arc::new(event)).unwrap();
+                }
+                assert_eq!(queue.drain().len(), 3);
+                let producer = thread::spawn({
+                    let queue = queue.clone();
+                    move || {
+                        for event in 3..5 {
+                            queue.push(Arc::new(event)).unwrap();
+                        }
+                    }
+                });
+                let freed = queue.shrink();
+                let mut events = queue.drain();
+                producer.join().unwrap();
+                events.extend(queue.drain());
+                let events: Vec<_> = events.iter().map(|event| **event).collect();
+                assert_eq!(events, [3, 4]);
+                outcomes.observe(freed);
+                assert!(queue.shrink());
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
+}
+
+/// The first block has one slot, the next ones have two. A producer that slept while the first was
+/// used up, and shrunk away, finds the word as it was, or another block there.
+#[test]
+fn blocks_of_two_sizes() {
+    let outcomes = Outcomes::new();
+    check(
+        "events keep their order from small blocks to larger ones",
+        Bound::preemptions(3, 900),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 2>::with_first(1);
+                let producer = thread::spawn({
+                    let queue = queue.clone();
+                    move || {
+                        for event in 10..13 {
+                            queue.push(event).unwrap();
+                        }
+                    }
+                });
+                queue.push(20).unwrap();
+                let mut events = queue.drain();
+                let early = events.len();
+                queue.shrink();
+                producer.join().unwrap();
+                events.extend(queue.drain());
+                let place = events.iter().position(|event| *event == 20).unwrap();
+                events.remove(place);
+                assert_eq!(events, [10, 11, 12]);
+                outcomes.observe((early, place));
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (1, 0),
+        (2, 0),
+        (3, 0),
+        (4, 0),
+        (2, 1),
+        (3, 1),
+        (4, 1),
+        (3, 2),
+        (4, 2),
+        (4, 3),
+    ]);
+}
+
+/// Three claims of the same word: one fails at least once, and one may fail twice, and each waits
+/// before it tries again. All orders are reached, so no wait hides a schedule.
+#[test]
+fn three_claims_of_one_word() {
+    let outcomes = Outcomes::new();
+    check(
+        "three pushes arrive in any order",
+        Bound::preemptions(3, 3_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 3>::new();
+                let others = [1, 2].map(|event| {
+                    let queue = queue.clone();
+                    thread::spawn(move || queue.push(event).unwrap())
+                });
+                queue.push(3).unwrap();
+                for other in others {
+                    other.join().unwrap();
+                }
+                outcomes.observe(queue.drain());
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        vec![1, 2, 3],
+        vec![1, 3, 2],
+        vec![2, 1, 3],
+        vec![2, 3, 1],
+        vec![3, 1, 2],
+        vec![3, 2, 1],
+    ]);
+}
