@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
-use filch_sync::atomic::{AtomicU32, Ordering};
+use filch_sync::atomic::{AtomicU8, Ordering};
 use filch_sync::cell::UnsafeCell;
 
 use crate::position::{BLOCK_ALIGN, MAX_SLOTS, Position};
@@ -41,16 +41,16 @@ struct ConsumerPart {
 
 /// The state stands beside its value: a push touches one cache line of the block, not two.
 struct Slot<T> {
-    state: AtomicU32,
+    state: AtomicU8,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
 /// Claimed by nobody, or by a push that is under way.
-const EMPTY: u32 = 0;
+const EMPTY: u8 = 0;
 /// The value is there.
-const FULL: u32 = 1;
+const FULL: u8 = 1;
 /// The push that claimed the slot came from an earlier life: there is no value.
-const VOID: u32 = 2;
+const VOID: u8 = 2;
 
 /// What the consumer finds in a slot.
 pub(crate) enum Content<T> {
@@ -298,7 +298,7 @@ impl<T> NewBlock<T> {
             header,
             events: PhantomData,
         };
-        let state = || AtomicU32::new(EMPTY);
+        let state = || AtomicU8::new(EMPTY);
         // SAFETY: the memory is this thread's own, and large and aligned enough.
         unsafe {
             header.write(Header {
