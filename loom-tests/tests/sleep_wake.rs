@@ -137,7 +137,7 @@ fn the_last_searcher_wakes_another_before_it_runs() {
                 let pool = Pool::new(2);
                 pool.tasks.store(1, Ordering::Relaxed);
                 pool.idle.go_idle(1, false);
-                assert!(pool.idle.try_start_searching());
+                assert!(pool.idle.try_start_searching(2));
                 let producer = thread::spawn({
                     let pool = pool.clone();
                     move || pool.publish()
@@ -169,7 +169,7 @@ fn a_searcher_that_gives_up_looks_once_more() {
         || {
             let pool = Pool::new(2);
             pool.idle.go_idle(1, false);
-            assert!(pool.idle.try_start_searching());
+            assert!(pool.idle.try_start_searching(2));
             let producer = thread::spawn({
                 let pool = pool.clone();
                 move || pool.publish()
@@ -205,8 +205,8 @@ fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
             let outcomes = outcomes.clone();
             move || {
                 let pool = Pool::new(4);
-                assert!(pool.idle.try_start_searching());
-                assert!(pool.idle.try_start_searching());
+                assert!(pool.idle.try_start_searching(4));
+                assert!(pool.idle.try_start_searching(4));
                 let finder = thread::spawn({
                     let pool = pool.clone();
                     move || {
