@@ -127,7 +127,8 @@ impl<T: Send + 'static> Processors<T> {
     /// does; the first calls start threads. Not worth it for what takes less than some ten microseconds.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         let away = current::with_current(self, |current| self.leave(current));
-        let _away = (away == Some(true)).then_some(Away { pool: self });
+        // Lazily: an `Away` that is made comes back.
+        let _away = (away == Some(true)).then(|| Away { pool: self });
         call()
     }
 
