@@ -28,11 +28,12 @@ use crate::roster::Roster;
 
 /// The queues, as far as the protocol must know them.
 pub trait Work {
-    /// Whether any queue holds a task.
+    /// Whether any queue holds a task. Taking a task must be a Release: whoever no longer sees it, sees after an Acquire fence
+    /// what its taker did before.
     fn exists(&self) -> bool;
 
-    /// Moves what the deque of a processor that is given up holds to the global queue, oldest first.
-    fn evacuate(&self, hold: &Hold);
+    /// Moves what the deque of a processor that is given up holds to the global queue, oldest first; whether that was anything.
+    fn evacuate(&self, hold: &Hold) -> bool;
 }
 
 /// The machines and the processors of a pool, and who has whom.
@@ -222,6 +223,12 @@ impl Crew {
         // It waits for just this processor; we are the one who may tell it.
         self.give(self.attached(processor), Turn::Search(hold));
         true
+    }
+
+    /// A machine that counted as searching has found something; it was the last one if the answer is yes.
+    #[doc(hidden)]
+    pub fn idle_stop_searching(&self) -> bool {
+        self.idle.stop_searching()
     }
 
     /// Takes an idle processor, and the machine that has waited with it and now has none.

@@ -68,8 +68,9 @@ impl Crew {
             }
         });
         self.member(machine).set(Doing::Runs);
-        // ORDERING: Relaxed: the machine has a processor again, which goes idle (Release) after this.
-        self.away.fetch_sub(1, Ordering::Relaxed);
+        // ORDERING: Release, partner of the fence in `Idle::is_still`: whoever sees that nobody is away any more, sees that a
+        // processor was taken off the stack for it.
+        self.away.fetch_sub(1, Ordering::Release);
         hold
     }
 

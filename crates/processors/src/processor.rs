@@ -77,15 +77,19 @@ impl<T: Send + 'static> Work for Queues<T> {
             || !self.idle_priority.is_empty()
     }
 
-    fn evacuate(&self, hold: &Hold) {
+    fn evacuate(&self, hold: &Hold) -> bool {
         let stealer = &self.processors[hold.processor()].stealer;
+        let mut moved = false;
         loop {
             match stealer.steal() {
-                Steal::Success(task) => self.injector.push(task),
+                Steal::Success(task) => {
+                    self.injector.push(task);
+                    moved = true;
+                }
                 // Lost to a thief, who has it.
                 Steal::Retry => {}
                 // Nobody but the holder could add to it.
-                Steal::Empty => return,
+                Steal::Empty => return moved,
             }
         }
     }

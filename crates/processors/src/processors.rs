@@ -30,7 +30,7 @@ pub struct Processors<T> {
     pub(crate) crew: Crew,
     config: Config,
     /// From the start until the last thread has left.
-    pub(crate) starter: Mutex<Option<Arc<dyn Start>>>,
+    pub(crate) starter: Mutex<Option<Box<dyn Start>>>,
     pub(crate) threads: Arc<Threads>,
     /// Held during a resize.
     pub(crate) resizing: Mutex<()>,
@@ -69,7 +69,7 @@ impl<T: Send + 'static> Processors<T> {
             if starter.is_some() {
                 return Err(StartError::AlreadyStarted);
             }
-            *starter = Some(Arc::new(Starter {
+            *starter = Some(Box::new(Starter {
                 pool: Arc::clone(pool),
                 runner,
                 config: pool.config,

@@ -64,7 +64,7 @@ impl Crew {
             return false;
         }
         // ORDERING: Relaxed: a machine goes away while it has a processor, whose going idle was acquired with the word; and it is
-        // back while it has one, for which it has to be taken off the stack.
+        // back while it has one again: if that is what we see, `is_still` sees that it was taken off the stack.
         if self.away.load(Ordering::Relaxed) > 0 {
             return false;
         }

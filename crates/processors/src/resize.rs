@@ -94,24 +94,25 @@ impl Crew {
     /// back as sleepers do, with a second look.
     pub(crate) fn sweep(&self, work: &impl Work) {
         let mut kept = Vec::new();
+        let mut moved = false;
         {
             let mut roster = self.roster();
             while let Some((hold, machine)) = self.take_idle() {
                 if hold.processor() < usize::from(self.notice().active) {
                     kept.push((hold, machine));
                 } else {
-                    work.evacuate(&hold);
+                    moved |= work.evacuate(&hold);
                     self.lay_down(hold, &mut roster);
                     self.stand_by(machine, &mut roster);
                 }
             }
         }
-        // What was in a deque is in the global queue now: announced by the second look of one of these, or to the others.
-        if kept.is_empty() {
-            self.wake_one();
-        }
         while let Some((hold, machine)) = kept.pop() {
             self.rest(hold, machine, false, work);
+        }
+        if moved {
+            // For a moment these tasks were in no queue.
+            self.wake_one();
         }
         self.announce_quiescence(work);
     }
@@ -121,8 +122,10 @@ impl Crew {
     /// # Errors
     /// The hold, if the number of processors has been raised again.
     pub fn retire(&self, hold: Hold, machine: usize, work: &impl Work) -> Result<(), Hold> {
-        work.evacuate(&hold);
-        self.wake_one();
+        if work.evacuate(&hold) {
+            // For a moment these tasks were in no queue.
+            self.wake_one();
+        }
         {
             let mut roster = self.roster();
             if hold.processor() < usize::from(self.notice().active) {

@@ -109,7 +109,7 @@ impl Crew {
     }
 
     /// The pool is over, and the machine has found nothing more to run: gives the processor up, and leaves.
-    pub(crate) fn give_up(&self, hold: Hold) {
+    pub fn give_up(&self, hold: Hold) {
         let mut roster = self.roster();
         match self.next_waiter(&mut roster) {
             Some(waiter) => self.give(waiter, Turn::Run(hold)),

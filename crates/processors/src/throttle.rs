@@ -1,13 +1,12 @@
 //! How many threads there are, and when another one is started.
 //!
 //! Threads are started by two only: a machine that holds a processor and is about to block, when nobody stands by; and a
-//! resize. So at most one per processor is being started at a time, however many calls block, and no timer is needed to
-//! keep a storm away. In all there are never more than the limit; beyond it a blocking call keeps its processor.
+//! resize. One is started at a time, and at most one per processor is wanted at a time, however many calls block: so no
+//! timer is needed to keep a storm away. In all there are never more than the limit; beyond it a blocking call keeps its processor.
 
 use std::io;
 
 use filch_parker::Parker;
-use filch_sync::Arc;
 use filch_sync::Mutex;
 use filch_sync::thread::JoinHandle;
 
@@ -151,8 +150,10 @@ impl<T: Send + 'static> Processors<T> {
         self.try_start_thread(machine).is_ok()
     }
 
+    /// The same, with the system's reason. One thread is started at a time.
     pub(crate) fn try_start_thread(&self, machine: usize) -> io::Result<()> {
-        let Some(starter) = crate::lock(&self.starter).as_ref().map(Arc::clone) else {
+        let starter = crate::lock(&self.starter);
+        let Some(starter) = &*starter else {
             return Err(io::Error::other("the pool does not run"));
         };
         self.threads.put(machine, starter.start(machine)?);
