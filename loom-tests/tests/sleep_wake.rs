@@ -7,7 +7,7 @@
 #![cfg(loom)]
 
 use filch_processors::idle::Idle;
-use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
@@ -50,6 +50,15 @@ impl Pool {
             self.wake_one();
         }
         work
+    }
+
+    /// What a searcher does that has found a task; whether it woke another.
+    fn stop_searching(&self) -> bool {
+        if !self.idle.stop_searching() {
+            return false;
+        }
+        fence(Ordering::SeqCst);
+        self.tasks.load(Ordering::Relaxed) > 0 && self.wake_one()
     }
 
     /// Takes a task, as a search does: a queue's own operations are RMWs and see the latest.
@@ -143,9 +152,7 @@ fn the_last_searcher_wakes_another_before_it_runs() {
                     move || pool.publish()
                 });
                 assert!(pool.take());
-                if pool.idle.stop_searching() {
-                    pool.wake_one();
-                }
+                pool.stop_searching();
                 let by_producer = producer.join().unwrap();
                 assert_eq!(
                     pool.tokens()[1],
@@ -176,9 +183,7 @@ fn a_searcher_that_gives_up_looks_once_more() {
             });
             let found = pool.take();
             if found {
-                if pool.idle.stop_searching() {
-                    pool.wake_one();
-                }
+                pool.stop_searching();
             } else {
                 pool.sleep(0, true);
             }
@@ -212,16 +217,13 @@ fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
                     move || {
                         // The loot reaches its own deque.
                         pool.tasks.store(1, Ordering::Relaxed);
-                        let last = pool.idle.stop_searching();
-                        last && pool.wake_one()
+                        pool.stop_searching()
                     }
                 });
                 let found = pool.tasks.load(Ordering::Relaxed) > 0;
                 let mut seen = found;
                 if found {
-                    if pool.idle.stop_searching() {
-                        pool.wake_one();
-                    }
+                    pool.stop_searching();
                 } else {
                     seen = pool.sleep(1, true);
                 }

@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use filch_parker::{Parker, Unparker};
-use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, MutexGuard};
 
 use crate::hold::Hold;
@@ -225,10 +225,17 @@ impl Crew {
         true
     }
 
-    /// A machine that counted as searching has found something; it was the last one if the answer is yes.
-    #[doc(hidden)]
-    pub fn idle_stop_searching(&self) -> bool {
-        self.idle.stop_searching()
+    /// A machine that counts as searching has found something, and goes to run it. If it was the last one, producers have
+    /// relied on it: it looks once more, and wakes another for what is left. Whether it did.
+    pub fn stop_searching(&self, work: &impl Work) -> bool {
+        if !self.idle.stop_searching() {
+            return false;
+        }
+        // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the producer sees that nobody searches any
+        // more, or we see its task. A wake-up without the look would be right, too; but when a single task comes, it would be in
+        // vain, and the task would wait for it.
+        fence(Ordering::SeqCst);
+        work.exists() && self.wake_one()
     }
 
     /// Takes an idle processor, and the machine that has waited with it and now has none.

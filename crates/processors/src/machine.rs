@@ -251,8 +251,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             if found.is_some() || pool.crew.notice().waiting > 0 || spinner.spin() == Spin::Block {
                 let counters = &pool.queues.processors[hold.processor()].counters;
                 counters.spins.add(spinner.rounds().into());
-                if found.is_some() && pool.crew.idle.stop_searching() {
-                    pool.crew.wake_one();
+                if found.is_some() {
+                    pool.crew.stop_searching(&pool.queues);
                 }
                 return found;
             }

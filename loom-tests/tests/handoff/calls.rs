@@ -58,8 +58,8 @@ fn a_return_against_a_processor_that_goes_idle() {
                 pool.hand_off(holds.remove(0), 0);
                 pool.publish();
                 let hold = pool.awake(1).expect("it was woken for the task");
-                assert!(pool.crew.idle_stop_searching());
                 assert!(pool.take());
+                assert!(!pool.crew.stop_searching(&pool.queues));
                 let back = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || pool.try_regain(0)
@@ -117,8 +117,8 @@ fn a_call_begins_as_another_one_ends() {
                 pool.hand_off(hold, 0);
                 pool.publish();
                 let hold = pool.awake(1).expect("it was woken for the task");
-                assert!(pool.crew.idle_stop_searching());
                 assert!(pool.take());
+                assert!(!pool.crew.stop_searching(&pool.queues));
                 let back = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || pool.try_regain(0)
@@ -149,10 +149,10 @@ fn two_returns_and_one_processor() {
                 pool.hand_off(holds.remove(0), 0);
                 pool.publish();
                 let hold = pool.awake(1).expect("it was woken");
-                assert!(pool.crew.idle_stop_searching());
+                assert!(!pool.crew.stop_searching(&pool.queues), "nobody is idle");
                 pool.hand_off(hold, 1);
                 let hold = pool.awake(2).expect("the task is still there");
-                assert!(pool.crew.idle_stop_searching());
+                assert!(!pool.crew.stop_searching(&pool.queues), "nobody is idle");
                 assert!(pool.take());
                 let others: Vec<_> = [0, 1]
                     .map(|machine| {
@@ -196,8 +196,8 @@ fn the_end_against_a_return_and_a_sleeper() {
             pool.hand_off(holds.remove(0), 0);
             pool.publish();
             let hold = pool.awake(1).expect("it was woken for the task");
-            assert!(pool.crew.idle_stop_searching());
             assert!(pool.take());
+            assert!(!pool.crew.stop_searching(&pool.queues));
             let back = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || pool.try_regain(0)

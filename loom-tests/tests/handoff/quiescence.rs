@@ -67,7 +67,7 @@ fn not_while_a_task_wanders() {
                         let second = pool.awake(1).expect("the other one is woken");
                         // It steals the task, and runs it; the first one finds nothing and goes idle.
                         pool.take_from(0);
-                        let _ = pool.crew.idle_stop_searching();
+                        pool.crew.stop_searching(&pool.queues);
                         pool.rest(first, 0);
                         pool.queues.deques[1].store(1, Ordering::Relaxed);
                         pool.take_from(1);

@@ -62,9 +62,7 @@ fn fewer_as_a_task_is_published() {
                 outcomes.observe(second.is_some());
                 if let Some(hold) = second {
                     // It was popped before the sweep came. It finds the task; or, as here, it just gives the processor up.
-                    if pool.crew.idle_stop_searching() {
-                        pool.crew.wake_one();
-                    }
+                    pool.crew.stop_searching(&pool.queues);
                     pool.crew.retire(hold, 1, &pool.queues).unwrap();
                 }
                 assert!(
