@@ -1,5 +1,6 @@
 //! Blocking calls.
 
+use filch_processors::protocol::Turn;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
@@ -211,19 +212,76 @@ fn the_end_against_a_return_and_a_sleeper() {
             });
             pool.rest(hold, 1);
             end.join().unwrap();
-            let at_once = back.join().unwrap();
-            // 1 wakes up: either with the processor, to look around and leave, or to leave.
-            match pool.crew.turn(1).expect("1 sleeps for ever") {
-                filch_processors::protocol::Turn::Leave => {}
-                filch_processors::protocol::Turn::Run(hold) => {
+            // 1 wakes up: either with the processor, to look around and leave, or, perhaps only when 0 has come, to leave.
+            let leave = |turn| match turn {
+                Turn::Leave => {}
+                Turn::Run(hold) => {
                     pool.uses(&hold);
                     pool.crew.give_up(hold);
                 }
-                turn => panic!("nobody published anything: {turn:?}"),
+                Turn::Search(_) => panic!("nobody published anything"),
+            };
+            let early = pool.crew.turn(1).map(leave);
+            let at_once = back.join().unwrap();
+            if early.is_none() {
+                leave(pool.crew.turn(1).expect("1 sleeps for ever"));
             }
             let hold = at_once.unwrap_or_else(|| pool.told_to_run(0));
             pool.crew.give_up(hold);
             assert!(pool.crew.take_idle().is_none());
+        },
+    );
+}
+
+/// A machine that is awake looks for its turn as it is granted, without a token: the grant alone must carry all that the last holder
+/// did on the processor. A failure would be a data race on the processor's cell.
+#[test]
+fn a_grant_that_is_found_without_a_token() {
+    let outcomes = Outcomes::new();
+    check(
+        "whoever finds its grant has the processor, and all that was done on it",
+        Bound::exhaustive(10),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                pool.hand_off(holds.remove(0), 0);
+                let machine = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        pool.pass();
+                        pool.awake(1).is_some()
+                    }
+                });
+                let (hold, substitute) = pool.crew.take_idle().expect("it is idle");
+                pool.uses(&hold);
+                pool.crew.rest(hold, substitute, false, &pool.queues);
+                pool.publish();
+                outcomes.observe(machine.join().unwrap());
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// The pool is stopped just as its one machine goes idle: it is woken, by the one or the other, and leaves.
+#[test]
+fn the_end_against_a_sleeper() {
+    check(
+        "nobody sleeps in a pool that is stopped",
+        Bound::exhaustive(10),
+        || {
+            let (pool, mut holds) = Pool::new(1);
+            let end = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.pass();
+                    pool.crew.stop();
+                }
+            });
+            pool.rest(holds.remove(0), 0);
+            end.join().unwrap();
+            assert!(pool.awake(0).is_some(), "it sleeps for ever");
         },
     );
 }

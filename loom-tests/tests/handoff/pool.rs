@@ -95,11 +95,11 @@ impl Pool {
         }
     }
 
-    /// What a producer outside does.
-    pub(crate) fn publish(&self) {
+    /// What a producer outside does; whether it woke somebody.
+    pub(crate) fn publish(&self) -> bool {
         self.crossing.pass();
         self.queues.global.fetch_add(1, Ordering::Relaxed);
-        self.crew.wake_one();
+        self.crew.wake_one()
     }
 
     /// Takes a task of the global queue.

@@ -1,5 +1,6 @@
 //! Quiescence: "nothing can run any more" is said only when it is so, and always when it is so.
 
+use filch_processors::protocol::{Hold, Work};
 use filch_sync::atomic::Ordering;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
@@ -206,4 +207,168 @@ fn who_waits_is_told_by_one_that_retires() {
             assert_eq!(observer.join().unwrap(), Ok(()));
         },
     );
+}
+
+/// Two processors, the first one idle. The second one is given up, and its last task moved to the global queue, as somebody asks: there is
+/// never a moment without a task. A failure would be to miss the task, but to count the processor no more.
+#[test]
+fn not_as_a_processor_retires() {
+    check(
+        "a task that is moved is not overlooked",
+        Bound::exhaustive(10),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            let (first, second) = (holds.remove(0), holds.remove(0));
+            pool.rest(first, 0);
+            pool.crew.shrink(1, &pool.queues);
+            pool.queues.deques[1].store(1, Ordering::Relaxed);
+            let machine = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.pass();
+                    pool.crew.retire(second, 1, &pool.queues).unwrap();
+                }
+            });
+            assert!(!pool.is_quiescent(), "a task is there");
+            machine.join().unwrap();
+        },
+    );
+}
+
+/// One processor, which searches. A producer publishes a task and relies on the searcher, which gives up and goes idle; before its
+/// second look somebody asks, and sees everybody idle. It must see the task too: nobody else is going to be woken for
+/// it by its producer.
+#[test]
+fn not_before_the_second_look() {
+    /// The second look has not happened yet.
+    struct NotYet;
+
+    impl Work for NotYet {
+        fn exists(&self) -> bool {
+            false
+        }
+
+        fn evacuate(&self, _: &Hold) -> bool {
+            false
+        }
+    }
+
+    let outcomes = Outcomes::new();
+    check(
+        "a task that was left to a searcher is not overlooked",
+        Bound::preemptions(3, 100),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, hold) = searching();
+                let producer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.publish()
+                });
+                let searcher = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        pool.pass();
+                        pool.crew.rest(hold, 0, true, &NotYet);
+                    }
+                });
+                let quiescent = pool.is_quiescent();
+                let woken_by_producer = producer.join().unwrap();
+                searcher.join().unwrap();
+                assert!(
+                    !quiescent || woken_by_producer,
+                    "said to be over, beside a task that was left to a searcher"
+                );
+                outcomes.observe((quiescent, woken_by_producer));
+            }
+        },
+    );
+    outcomes.assert_exactly([(false, false), (false, true), (true, true)]);
+}
+
+/// The same, a little later: the second look has found the task, and the machine has taken it, and runs it. Who has published
+/// it, and asks, sees the queue empty, and must then see that somebody was woken.
+#[test]
+fn not_while_the_task_that_was_left_runs() {
+    check(
+        "a task that was taken is not forgotten",
+        Bound::exhaustive(40),
+        || {
+            let (pool, hold) = searching();
+            let searcher = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.pass();
+                    pool.crew.rest(hold, 0, true, &pool.queues);
+                    let hold = pool.awake(0);
+                    if hold.is_some() {
+                        pool.take();
+                    }
+                    hold
+                }
+            });
+            pool.publish();
+            assert!(!pool.is_quiescent(), "a task is there, or runs");
+            drop(searcher.join().unwrap());
+        },
+    );
+}
+
+/// Two processors; both have been idle, one above the other. Now the upper one goes idle alone. How many there are beneath it is
+/// written beside the word: who asks must not read what was written the last time.
+#[test]
+fn not_by_an_old_count() {
+    check(
+        "the number of idle processors is that of the last push",
+        Bound::exhaustive(4),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            pool.rest(holds.remove(0), 0);
+            pool.rest(holds.remove(0), 1);
+            let (upper, _) = pool.crew.take_idle().expect("both are idle");
+            let (lower, _) = pool.crew.take_idle().expect("the other one is, too");
+            assert_eq!((upper.processor(), lower.processor()), (1, 0));
+            let machine = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.rest(upper, 1)
+            });
+            assert!(!pool.is_quiescent(), "the other one runs");
+            machine.join().unwrap();
+            drop(lower);
+        },
+    );
+}
+
+/// The same two, and the lower one goes idle upon the upper one: it must add to the new number, or the two are never counted right
+/// again, and nobody hears of the end.
+#[test]
+fn not_upon_an_old_count() {
+    check(
+        "the number of idle processors is one more than that beneath",
+        Bound::exhaustive(10),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            pool.rest(holds.remove(0), 0);
+            pool.rest(holds.remove(0), 1);
+            let (upper, _) = pool.crew.take_idle().expect("both are idle");
+            let (lower, _) = pool.crew.take_idle().expect("the other one is, too");
+            let machine = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.rest(upper, 1)
+            });
+            pool.rest(lower, 0);
+            machine.join().unwrap();
+            assert!(pool.is_quiescent(), "both are idle, and nothing is left");
+        },
+    );
+}
+
+/// One processor, whose machine was woken, has done everything there was, and still counts as searching.
+fn searching() -> (Arc<Pool>, Hold) {
+    let (pool, mut holds) = Pool::new(1);
+    pool.rest(holds.remove(0), 0);
+    pool.publish();
+    let hold = pool.awake(0).expect("it was woken");
+    assert!(pool.take());
+    (pool, hold)
 }
