@@ -240,7 +240,7 @@ fn a_grant_that_is_found_without_a_token() {
     let outcomes = Outcomes::new();
     check(
         "whoever finds its grant has the processor, and all that was done on it",
-        Bound::exhaustive(10),
+        Bound::preemptions(3, 100),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -254,9 +254,15 @@ fn a_grant_that_is_found_without_a_token() {
                     }
                 });
                 let (hold, substitute) = pool.crew.take_idle().expect("it is idle");
-                pool.uses(&hold);
-                pool.crew.rest(hold, substitute, false, &pool.queues);
+                let holder = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        pool.uses(&hold);
+                        pool.crew.rest(hold, substitute, false, &pool.queues);
+                    }
+                });
                 pool.publish();
+                holder.join().unwrap();
                 outcomes.observe(machine.join().unwrap());
             }
         },
@@ -284,4 +290,40 @@ fn the_end_against_a_sleeper() {
             assert!(pool.awake(0).is_some(), "it sleeps for ever");
         },
     );
+}
+
+/// Two processors, one idle. The other one's machine searches, and finds a task, as a producer publishes a second one and relies on
+/// it: before it runs the first it looks once more, and wakes the other one for the second.
+#[test]
+fn the_last_searcher_looks_once_more() {
+    let outcomes = Outcomes::new();
+    check(
+        "what a producer left to the last searcher wakes another",
+        Bound::exhaustive(20),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(2);
+                pool.rest(holds.remove(0), 0);
+                pool.rest(holds.remove(0), 1);
+                pool.publish();
+                let hold = pool.awake(1).expect("the upper one is woken");
+                let producer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.publish()
+                });
+                pool.pass();
+                assert!(pool.take());
+                let by_searcher = pool.crew.stop_searching(&pool.queues);
+                let by_producer = producer.join().unwrap();
+                assert!(
+                    pool.awake(0).is_some(),
+                    "a task is there, and its processor sleeps"
+                );
+                outcomes.observe((by_searcher, by_producer));
+                drop(hold);
+            }
+        },
+    );
+    outcomes.assert_exactly([(true, false), (false, true)]);
 }

@@ -8,6 +8,7 @@
 #![cfg(loom)]
 
 mod calls;
+mod counts;
 mod pool;
 mod quiescence;
 mod resize;

@@ -166,7 +166,21 @@ impl Pool {
 
     /// What somebody asks who wants to know.
     pub(crate) fn is_quiescent(&self) -> bool {
+        /// Others may go on between the look at the word and that at the queues.
+        struct Later<'pool>(&'pool Pool);
+
+        impl Work for Later<'_> {
+            fn exists(&self) -> bool {
+                self.0.pass();
+                self.0.queues.exists()
+            }
+
+            fn evacuate(&self, hold: &Hold) -> bool {
+                self.0.queues.evacuate(hold)
+            }
+        }
+
         self.crossing.pass();
-        self.crew.is_quiescent(&self.queues)
+        self.crew.is_quiescent(&Later(self))
     }
 }
