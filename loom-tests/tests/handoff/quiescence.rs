@@ -241,7 +241,7 @@ fn not_as_a_processor_retires() {
 fn not_as_a_processor_is_swept() {
     check(
         "a task that is moved by a sweep is not overlooked",
-        Bound::preemptions(2, 500),
+        Bound::preemptions(4, 80_000),
         || {
             let (pool, mut holds) = Pool::new(2);
             let (first, second) = (holds.remove(0), holds.remove(0));
@@ -340,7 +340,7 @@ fn not_while_the_task_that_was_left_runs() {
             });
             pool.publish();
             assert!(!pool.is_quiescent(), "a task is there, or runs");
-            drop(searcher.join().unwrap());
+            let _held = searcher.join().unwrap();
         },
     );
 }
