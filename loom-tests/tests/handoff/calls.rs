@@ -1,6 +1,6 @@
 //! Blocking calls.
 
-use filch_processors::protocol::Turn;
+use filch_processors::protocol::{Turn, Work};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
@@ -326,4 +326,35 @@ fn the_last_searcher_looks_once_more() {
         },
     );
     outcomes.assert_exactly([(true, false), (false, true)]);
+}
+
+/// A task is published, and then the pool is stopped. A running machine that sees that it is over looks around once more, and leaves: it
+/// must see the task. (Nobody is idle, so nobody is woken for it.)
+#[test]
+fn what_came_before_the_end_is_seen_at_the_end() {
+    let outcomes = Outcomes::new();
+    check(
+        "whoever sees the end sees what was published before",
+        Bound::exhaustive(4),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                let end = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        pool.publish();
+                        pool.crew.stop();
+                    }
+                });
+                pool.pass();
+                let over = pool.crew.notice().stopping;
+                assert!(!over || pool.queues.exists(), "the task is left behind");
+                end.join().unwrap();
+                outcomes.observe(over);
+                drop(holds.remove(0));
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
 }
