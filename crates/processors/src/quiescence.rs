@@ -59,8 +59,8 @@ impl Crew {
         let Some(still) = self.idle.stillness() else {
             return false;
         };
-        // ORDERING: Acquire, partner of the Release in `lay_down`: see there.
-        if still.idle != self.live.load(Ordering::Acquire) {
+        // ORDERING: Relaxed: the fence below makes it the partner of the Release in `lay_down`: see there.
+        if still.idle != self.live.load(Ordering::Relaxed) {
             return false;
         }
         // ORDERING: Relaxed: a machine goes away while it has a processor, whose going idle was acquired with the word; and it is
