@@ -7,7 +7,7 @@
 #![cfg(loom)]
 
 use filch_processors::idle::Idle;
-use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
@@ -50,6 +50,15 @@ impl Pool {
             self.wake_one();
         }
         work
+    }
+
+    /// What a searcher does that has found a task; whether it woke another.
+    fn stop_searching(&self) -> bool {
+        if !self.idle.stop_searching() {
+            return false;
+        }
+        fence(Ordering::SeqCst);
+        self.tasks.load(Ordering::Relaxed) > 0 && self.wake_one()
     }
 
     /// Takes a task, as a search does: a queue's own operations are RMWs and see the latest.
@@ -137,15 +146,13 @@ fn the_last_searcher_wakes_another_before_it_runs() {
                 let pool = Pool::new(2);
                 pool.tasks.store(1, Ordering::Relaxed);
                 pool.idle.go_idle(1, false);
-                assert!(pool.idle.try_start_searching());
+                assert!(pool.idle.try_start_searching(2));
                 let producer = thread::spawn({
                     let pool = pool.clone();
                     move || pool.publish()
                 });
                 assert!(pool.take());
-                if pool.idle.stop_searching() {
-                    pool.wake_one();
-                }
+                pool.stop_searching();
                 let by_producer = producer.join().unwrap();
                 assert_eq!(
                     pool.tokens()[1],
@@ -169,16 +176,14 @@ fn a_searcher_that_gives_up_looks_once_more() {
         || {
             let pool = Pool::new(2);
             pool.idle.go_idle(1, false);
-            assert!(pool.idle.try_start_searching());
+            assert!(pool.idle.try_start_searching(2));
             let producer = thread::spawn({
                 let pool = pool.clone();
                 move || pool.publish()
             });
             let found = pool.take();
             if found {
-                if pool.idle.stop_searching() {
-                    pool.wake_one();
-                }
+                pool.stop_searching();
             } else {
                 pool.sleep(0, true);
             }
@@ -205,23 +210,20 @@ fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
             let outcomes = outcomes.clone();
             move || {
                 let pool = Pool::new(4);
-                assert!(pool.idle.try_start_searching());
-                assert!(pool.idle.try_start_searching());
+                assert!(pool.idle.try_start_searching(4));
+                assert!(pool.idle.try_start_searching(4));
                 let finder = thread::spawn({
                     let pool = pool.clone();
                     move || {
                         // The loot reaches its own deque.
                         pool.tasks.store(1, Ordering::Relaxed);
-                        let last = pool.idle.stop_searching();
-                        last && pool.wake_one()
+                        pool.stop_searching()
                     }
                 });
                 let found = pool.tasks.load(Ordering::Relaxed) > 0;
                 let mut seen = found;
                 if found {
-                    if pool.idle.stop_searching() {
-                        pool.wake_one();
-                    }
+                    pool.stop_searching();
                 } else {
                     seen = pool.sleep(1, true);
                 }

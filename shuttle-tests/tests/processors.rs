@@ -271,3 +271,39 @@ fn a_task_stops_the_pool() {
         assert!(ran.load(Ordering::SeqCst) <= 2);
     });
 }
+
+/// Tasks that block until the others have run, on fewer processors, while the number of these changes; then nothing is left.
+#[test]
+fn calls_resizes_and_quiescence() {
+    explore(
+        "blocking calls, resizes, and the moment at which all is done",
+        3_000,
+        || {
+            let ran = Arc::new(AtomicUsize::new(0));
+            let pool = with_pool(2, |pool| {
+                for _ in 0..2 {
+                    let ran = Arc::clone(&ran);
+                    pool.inject(task(move |pool| {
+                        let inner = Arc::clone(&ran);
+                        pool.schedule(task(move |_| {
+                            inner.fetch_add(1, Ordering::SeqCst);
+                        }));
+                        pool.blocking(thread::yield_now);
+                        ran.fetch_add(1, Ordering::SeqCst);
+                    }));
+                }
+                let resizer = thread::spawn({
+                    let pool = Arc::clone(pool);
+                    move || {
+                        pool.resize(1).unwrap();
+                        pool.resize(3).unwrap();
+                    }
+                });
+                pool.wait_quiescent().unwrap();
+                assert_eq!(ran.load(Ordering::SeqCst), 4);
+                resizer.join().unwrap();
+            });
+            assert_eq!(pool.threads().threads, 0);
+        },
+    );
+}

@@ -2,6 +2,8 @@
 //!
 //! Every pool has [`WORKERS`] threads and lives as long as its scenario; while another one has its turn it sleeps.
 
+mod blocking;
+
 use std::cell::LazyCell;
 use std::sync::Arc;
 
@@ -241,7 +243,7 @@ type Tokio = tokio::runtime::Runtime;
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let trees = effort.operations(64);
-    vec![
+    let mut scenarios = vec![
         Scenario::new("inject 100k, wait for all", "ns per task")
             .contender("filch-processors", inject::<Plain>(waves))
             .contender("filch-processors, boxed", inject::<Boxed>(waves))
@@ -256,7 +258,9 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("tokio", tree::<Tokio>(trees))
             .contender("async-executor", tree::<Async>(trees))
             .go(format!("tree {trees} {DEPTH}"), trees << DEPTH),
-    ]
+    ];
+    scenarios.extend(blocking::scenarios(effort));
+    scenarios
 }
 
 fn inject<P: Pool>(waves: u64) -> impl FnMut() -> f64 {

@@ -1,25 +1,27 @@
 //! How a thread knows that it is one of ours: work that becomes runnable on it goes to its own deque.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 
-use filch_deque::Worker;
+use filch_parker::Parker;
 use filch_sync::thread_local;
 
 use crate::Processors;
-use crate::stats::Counters;
+use crate::hold::Hold;
 
 /// What a machine shows of itself to the code that it runs.
-pub(crate) struct Current<'machine, T> {
-    pub(crate) worker: &'machine Worker<T>,
-    pub(crate) counters: &'machine Counters,
+pub(crate) struct Current<'machine> {
+    pub(crate) machine: usize,
+    pub(crate) parker: &'machine Parker,
+    /// The processor that it holds; none while it is in a blocking call.
+    pub(crate) hold: RefCell<Option<Hold>>,
 }
 
-/// The pool that the thread works for, and its `Current<'_, T>`, the `T` erased.
+/// The pool that the thread works for, and its machine.
 #[derive(Clone, Copy)]
 struct Registration {
     pool: *const (),
-    current: NonNull<()>,
+    current: NonNull<Current<'static>>,
 }
 
 thread_local! {
@@ -29,7 +31,7 @@ thread_local! {
 /// Registers the thread as a machine of `pool` while `work` runs.
 pub(crate) fn enter<T, R>(
     pool: &Processors<T>,
-    current: &Current<'_, T>,
+    current: &Current<'_>,
     work: impl FnOnce() -> R,
 ) -> R {
     /// Puts back what was there, also when `work` unwinds.
@@ -59,16 +61,14 @@ pub(crate) fn is_current<T>(pool: &Processors<T>) -> bool {
 /// Calls `with` with the thread's own processor, if the thread is a machine of `pool`.
 pub(crate) fn with_current<T, R>(
     pool: &Processors<T>,
-    with: impl FnOnce(&Current<'_, T>) -> R,
+    with: impl FnOnce(&Current<'_>) -> R,
 ) -> Option<R> {
     let registration = REGISTRATION.with(Cell::get)?;
     if !ptr::eq(registration.pool, ptr::from_ref(pool).cast()) {
         return None;
     }
     // SAFETY: the registration is this thread's own, made by `enter`, whose borrow of the `Current` lasts until
-    // the registration is gone. Its type is right: the pool's address is equal, `pool` is alive now and was
-    // alive when the registration was made and ever since (`enter` borrows it too), so it is the same
-    // pool, with the same `T`. The reference does not outlive the call.
-    let current = unsafe { registration.current.cast::<Current<'_, T>>().as_ref() };
+    // the registration is gone. The reference does not outlive the call, and `with` takes a `Current` of any lifetime.
+    let current = unsafe { registration.current.as_ref() };
     Some(with(current))
 }

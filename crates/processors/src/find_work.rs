@@ -1,5 +1,7 @@
 //! The order in which a processor looks for work. One page, on purpose: this is what a scheduler is.
 
+use std::cell::Cell;
+
 use filch_deque::{Steal, Worker};
 use filch_sync::{hint, thread};
 
@@ -17,50 +19,60 @@ const FAIRNESS: u32 = 61;
 /// Rounds through all victims in which some race was lost, before the thread yields between rounds.
 const RACES: u32 = 4;
 
-/// A processor's way of looking for work.
+/// A processor's own part: its end of its deque, and its way of looking for work. Only its holder can reach it.
 #[derive(Debug)]
-pub(crate) struct Search {
+pub(crate) struct Owner<T> {
     own: usize,
-    turn: u32,
+    local: Worker<T>,
+    turn: Cell<u32>,
     random: Random,
 }
 
-impl Search {
-    pub(crate) fn new(own: usize) -> Self {
+impl<T: Send + 'static> Owner<T> {
+    pub(crate) fn new(own: usize, local: Worker<T>) -> Self {
         Self {
             own,
-            turn: 0,
+            local,
+            turn: Cell::new(0),
             random: Random::new(own),
         }
     }
 
+    /// Makes a task runnable, on this processor as long as nobody steals it.
+    #[inline]
+    pub(crate) fn push(&self, task: T) {
+        self.local.push(task);
+    }
+
     /// The next task that needs no search: the newest of its own, else the oldest of everybody's and up to
     /// [`BATCH`] more.
-    pub(crate) fn next<T: Send + 'static>(
-        &mut self,
-        pool: &Processors<T>,
-        local: &Worker<T>,
-    ) -> Option<T> {
-        self.turn = (self.turn + 1) % (2 * FAIRNESS);
-        let fair = match self.turn {
-            0 => self.take_global(pool, local, 0),
-            FAIRNESS => oldest(&pool.processors[self.own]),
+    #[inline]
+    pub(crate) fn next(&self, pool: &Processors<T>) -> Option<T> {
+        let turn = (self.turn.get() + 1) % (2 * FAIRNESS);
+        self.turn.set(turn);
+        let fair = match turn {
+            0 => self.take_global(pool, 0),
+            FAIRNESS => oldest(&pool.queues.processors[self.own]),
             _ => None,
         };
         if fair.is_some() {
             return fair;
         }
-        local.pop().or_else(|| self.take_global(pool, local, BATCH))
+        self.local.pop().or_else(|| self.take_global(pool, BATCH))
     }
 
-    /// Half of what another processor has, beginning with a random one: one task to run, the rest into `local`.
-    pub(crate) fn steal<T: Send + 'static>(
-        &mut self,
-        pool: &Processors<T>,
-        local: &Worker<T>,
-    ) -> Option<T> {
-        let counters = &pool.processors[self.own].counters;
-        let count = pool.processors.len();
+    /// A whole search: what needs none, else what another processor has, else a task that had time.
+    pub(crate) fn search(&self, pool: &Processors<T>) -> Option<T> {
+        self.next(pool)
+            .or_else(|| self.steal(pool))
+            .or_else(|| self.take_idle_priority(pool))
+    }
+
+    /// Half of what another processor has, beginning with a random one: one task to run, the rest into the own deque.
+    fn steal(&self, pool: &Processors<T>) -> Option<T> {
+        let processors = pool.queues.in_reach();
+        let counters = &pool.queues.processors[self.own].counters;
+        let count = processors.len();
         let mut races_lost = 0;
         loop {
             let first = self.random.below(count);
@@ -69,13 +81,13 @@ impl Search {
                 .chain(0..first)
                 .filter(|&victim| victim != self.own)
             {
-                match pool.processors[victim]
+                match processors[victim]
                     .stealer
-                    .steal_half_into(local, usize::MAX)
+                    .steal_half_into(&self.local, usize::MAX)
                 {
                     Steal::Success(task) => {
                         counters.steals.add(1);
-                        counters.stolen.add(1 + local.len() as u64);
+                        counters.stolen.add(1 + self.local.len() as u64);
                         return Some(task);
                     }
                     Steal::Retry => lost_a_race = true,
@@ -97,27 +109,28 @@ impl Search {
         }
     }
 
-    /// The oldest task of the global queue, and up to `more` of the next ones into `local`.
-    fn take_global<T: Send + 'static>(
-        &self,
-        pool: &Processors<T>,
-        local: &Worker<T>,
-        more: usize,
-    ) -> Option<T> {
+    /// The oldest task of the global queue, and up to `more` of the next ones into the own deque.
+    fn take_global(&self, pool: &Processors<T>, more: usize) -> Option<T> {
         let mut moved = 0;
-        let task = pool.injector.pop_batch(more, |task| {
-            local.push(task);
+        let task = pool.queues.injector.pop_batch(more, |task| {
+            self.local.push(task);
             moved += 1;
         })?;
-        pool.processors[self.own]
-            .counters
-            .from_injector
-            .add(1 + moved);
+        let counters = &pool.queues.processors[self.own].counters;
+        counters.from_injector.add(1 + moved);
         if moved > 0 {
             // Between the claim and the last push these tasks were in no queue, and a processor that looked for the last time
             // before it slept may have missed them.
-            pool.wake_one();
+            pool.crew.wake_one();
         }
+        Some(task)
+    }
+
+    /// The oldest task of those that can wait until nobody has anything else to do.
+    fn take_idle_priority(&self, pool: &Processors<T>) -> Option<T> {
+        let task = pool.queues.idle_priority.pop()?;
+        let counters = &pool.queues.processors[self.own].counters;
+        counters.idle_priority.add(1);
         Some(task)
     }
 }

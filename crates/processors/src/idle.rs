@@ -12,8 +12,17 @@ use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 /// Word: `tag:32 | searching:16 | top:16`, where `top` is a processor's number plus one, or zero.
 pub struct Idle {
     word: CachePadded<AtomicU64>,
-    /// For each processor on the stack, the one below it, in the form of `top`.
+    /// For each processor on the stack: `count:16 | below:16`, where `count` is how many there are from it to the bottom,
+    /// itself included, and `below` the one below it, in the form of `top`.
     below: Box<[AtomicU32]>,
+}
+
+/// A moment at which nobody searched: the word, and how many were idle.
+#[derive(Clone, Copy, Debug)]
+pub struct Stillness {
+    word: u64,
+    /// How many processors were on the stack, if [`Idle::is_still`] confirms it.
+    pub idle: usize,
 }
 
 /// The word, taken apart.
@@ -54,26 +63,37 @@ impl Idle {
         }
     }
 
-    /// After work was published: the processor that the caller must unpark, if one must be woken for it. It has
+    /// After work was published: the processor that the caller must wake, if one must be woken for it. It has
     /// been taken off the stack and counts as searching. Lock-free.
     pub fn processor_to_wake(&self) -> Option<usize> {
-        // ORDERING: the fence's partner is the one in `go_idle`. Either this load sees the processor that went
+        // ORDERING: the fence's partner is the one in `go_idle`. Either the load in `pop` sees the processor that went
         // idle, or that processor's second look at the queues sees the work published before this fence.
         fence(Ordering::SeqCst);
+        self.pop(|word| (word.searching == 0).then_some(1))
+    }
+
+    /// Takes the processor on top of the stack, to run on it: it counts as running. Lock-free.
+    pub fn take(&self) -> Option<usize> {
+        self.pop(|word| Some(word.searching))
+    }
+
+    /// Takes the processor on top of the stack, if there is one and `searching` agrees, which gives the new count.
+    fn pop(&self, searching: impl Fn(Word) -> Option<u16>) -> Option<usize> {
         // ORDERING: Acquire, partner of the Release in `go_idle`: the `below` of the processor on top is the one of its last
-        // push. (The fence above orders the load after the publication of the work.)
+        // push, and all that its last holder did has happened. (In `processor_to_wake` the fence orders the load after the
+        // publication of the work.)
         let mut word = Word::unpack(self.word.load(Ordering::Acquire));
         loop {
-            if word.searching > 0 || word.top == 0 {
+            if word.top == 0 {
                 return None;
             }
             let processor = usize::from(word.top) - 1;
             // ORDERING: Relaxed: `word` was acquired, so this is the value of that push or of a later one; if later, the
             // tag has changed and the compare-exchange below fails.
             let below = self.below[processor].load(Ordering::Relaxed);
-            let woken = Word {
+            let popped = Word {
                 tag: word.tag.wrapping_add(1),
-                searching: 1,
+                searching: searching(word)?,
                 top: below as u16,
             };
             // ORDERING: Relaxed on success: it changes who is on top and publishes nothing; the one that is on top now was
@@ -81,7 +101,7 @@ impl Idle {
             // load above.
             match self.word.compare_exchange_weak(
                 word.pack(),
-                woken.pack(),
+                popped.pack(),
                 Ordering::Relaxed,
                 Ordering::Acquire,
             ) {
@@ -91,12 +111,12 @@ impl Idle {
         }
     }
 
-    /// A running processor has nothing left and wants to search. At most half of all processors do at a time: more
+    /// A running processor has nothing left and wants to search. At most half of all `processors` do at a time: more
     /// would only disturb each other. Whether it may; if not, it goes idle without a search of its own.
-    pub fn try_start_searching(&self) -> bool {
+    pub fn try_start_searching(&self, processors: usize) -> bool {
         // ORDERING: Relaxed: a count of its own; the search synchronises with the queues by itself.
         let word = Word::unpack(self.word.load(Ordering::Relaxed));
-        if 2 * usize::from(word.searching) >= self.below.len() {
+        if 2 * usize::from(word.searching) >= processors {
             return false;
         }
         // The count may go over by those who read it at the same time: a matter of manners, not of correctness.
@@ -119,24 +139,26 @@ impl Idle {
     /// The processor found nothing and goes idle. Afterwards it must look at every queue once more; if there is work,
     /// it calls [`processor_to_wake`](Self::processor_to_wake) like a producer, which may well choose it; then it parks.
     pub fn go_idle(&self, processor: usize, searching: bool) {
-        // ORDERING: Relaxed: the compare-exchange validates it.
-        let mut word = Word::unpack(self.word.load(Ordering::Relaxed));
+        // ORDERING: Acquire, partner of the Release below, by others: the count of the one on top is that of its last push. If
+        // it is of a later one, the tag has changed, and the compare-exchange fails.
+        let mut word = Word::unpack(self.word.load(Ordering::Acquire));
         loop {
+            let below = (self.count(word) as u32 + 1) << 16 | u32::from(word.top);
             // ORDERING: Relaxed: published by the Release below. Nobody else writes it while we are off the stack.
-            self.below[processor].store(u32::from(word.top), Ordering::Relaxed);
+            self.below[processor].store(below, Ordering::Relaxed);
             let idle = Word {
                 tag: word.tag.wrapping_add(1),
                 searching: word.searching - u16::from(searching),
                 top: processor as u16 + 1,
             };
             // ORDERING: Release on success, partner of the Acquire in `processor_to_wake`: whoever pops us reads our `below`;
-            // being an RMW, it also continues the release sequences of the pushes beneath. Relaxed on failure: nothing
-            // is read through the word here.
+            // being an RMW, it also continues the release sequences of the pushes beneath. Acquire on failure: as for the
+            // load above.
             match self.word.compare_exchange_weak(
                 word.pack(),
                 idle.pack(),
                 Ordering::Release,
-                Ordering::Relaxed,
+                Ordering::Acquire,
             ) {
                 Ok(_) => break,
                 Err(now) => word = Word::unpack(now),
@@ -147,16 +169,44 @@ impl Idle {
         fence(Ordering::SeqCst);
     }
 
+    /// How many processors are on the stack of `word`, which must have been acquired.
+    fn count(&self, word: Word) -> usize {
+        match usize::from(word.top).checked_sub(1) {
+            None => 0,
+            // ORDERING: Relaxed: see the callers, which all find out whether `word` still holds.
+            Some(top) => (self.below[top].load(Ordering::Relaxed) >> 16) as usize,
+        }
+    }
+
+    /// What to compare with later, if nobody searches now.
+    pub fn stillness(&self) -> Option<Stillness> {
+        // ORDERING: Acquire, partner of the Release in `go_idle`: what the idle ones did before has happened.
+        let word = self.word.load(Ordering::Acquire);
+        let unpacked = Word::unpack(word);
+        (unpacked.searching == 0).then(|| Stillness {
+            word,
+            idle: self.count(unpacked),
+        })
+    }
+
+    /// Whether nobody has become idle, been woken or begun to search since then.
+    pub fn is_still(&self, then: Stillness) -> bool {
+        // ORDERING: the Acquire fence keeps this load behind the loads that the caller made since then: what they saw of somebody
+        // who had been woken, they saw after its pop, and that pop is seen here.
+        fence(Ordering::Acquire);
+        self.word.load(Ordering::Relaxed) == then.word
+    }
+
     /// Idle and searching processors, for people.
     pub fn snapshot(&self) -> (Vec<usize>, usize) {
         // ORDERING: Relaxed: a snapshot; the stack may change under the walk, which therefore has a bound.
         let word = Word::unpack(self.word.load(Ordering::Relaxed));
         let mut idle = Vec::new();
-        let mut top = u32::from(word.top);
+        let mut top = usize::from(word.top);
         while top != 0 && idle.len() < self.below.len() {
-            idle.push(top as usize - 1);
+            idle.push(top - 1);
             // ORDERING: Relaxed: as above.
-            top = self.below[top as usize - 1].load(Ordering::Relaxed);
+            top = usize::from(self.below[top - 1].load(Ordering::Relaxed) as u16);
         }
         (idle, word.searching.into())
     }
@@ -206,16 +256,34 @@ mod tests {
         assert_eq!(idle.processor_to_wake(), None, "one is searching already");
         assert!(idle.stop_searching(), "it was the only one");
         assert_eq!(idle.processor_to_wake(), Some(2));
+        assert!(idle.stillness().is_none(), "it searches");
         idle.go_idle(2, true);
         assert_eq!(idle.snapshot(), (vec![2], 0));
     }
 
     #[test]
+    fn one_that_is_taken_does_not_search() {
+        let idle = Idle::new(3);
+        assert_eq!(idle.take(), None);
+        (0..3).for_each(|processor| idle.go_idle(processor, false));
+        let still = idle.stillness().unwrap();
+        assert_eq!(still.idle, 3);
+        assert!(idle.is_still(still));
+        assert_eq!(idle.take(), Some(2));
+        assert_eq!(idle.processor_to_wake(), Some(1), "nobody searched");
+        assert_eq!(idle.take(), Some(0), "also while somebody searches");
+        idle.go_idle(2, false);
+        assert!(idle.stop_searching());
+        assert_eq!(idle.stillness().unwrap().idle, 1);
+        assert!(!idle.is_still(still));
+    }
+
+    #[test]
     fn at_most_half_search() {
         let idle = Idle::new(4);
-        assert!(idle.try_start_searching());
-        assert!(idle.try_start_searching());
-        assert!(!idle.try_start_searching());
+        assert!(idle.try_start_searching(4));
+        assert!(idle.try_start_searching(4));
+        assert!(!idle.try_start_searching(4));
         assert!(!idle.stop_searching(), "another one still searches");
         assert!(idle.stop_searching());
     }

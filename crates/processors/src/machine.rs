@@ -1,44 +1,34 @@
-//! A thread that runs a processor's tasks.
+//! A thread that runs the tasks of whichever processor it holds.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use filch_deque::Worker;
-use filch_parker::{AdaptiveSpinner, Parker, Spin};
+use filch_parker::{AdaptiveSpinner, Spin};
 use filch_sync::Arc;
 use filch_sync::thread::{self, JoinHandle};
 
+use crate::config::Config;
+use crate::crew::{Doing, Turn};
 use crate::current::{self, Current};
-use crate::find_work::Search;
+use crate::hold::Hold;
 use crate::processors::{Processors, Runner};
-use crate::stats::Counters;
+use crate::stats::{Counter, Counters};
+use crate::throttle::{Start, Threads};
 
 /// The threads of a pool.
 #[must_use = "detach or join them"]
 pub struct Machines {
-    threads: Vec<JoinHandle<()>>,
+    pub(crate) threads: Arc<Threads>,
 }
 
 impl Machines {
-    pub(crate) fn new() -> Self {
-        Self {
-            threads: Vec::new(),
-        }
-    }
-
-    pub(crate) fn push(&mut self, thread: JoinHandle<()>) {
-        self.threads.push(thread);
-    }
-
     /// Waits until all threads have left, which they do after [`Processors::stop`], once no work remains. Blocking.
     ///
     /// What the tasks did happens before the return.
     pub fn join(self) {
-        for thread in self.threads {
-            // A machine contains its tasks' panics, so it does not end by one.
-            let _ = thread.join();
-        }
+        self.threads.join();
     }
 
     /// Leaves the threads to themselves.
@@ -47,110 +37,246 @@ impl Machines {
 
 impl fmt::Debug for Machines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Machines")
-            .field("threads", &self.threads.len())
-            .finish()
+        f.debug_struct("Machines").finish_non_exhaustive()
     }
 }
 
-/// A thread, with the processor that it holds.
-pub(crate) struct Machine<T, R: Runner<T>> {
+/// What a machine's thread is made from. The pool keeps it until its last thread leaves.
+pub(crate) struct Starter<T, R: Runner<T>> {
     pub(crate) pool: Arc<Processors<T>>,
     pub(crate) runner: Arc<R>,
-    pub(crate) own: usize,
-    pub(crate) worker: Worker<T>,
-    pub(crate) parker: Parker,
+    pub(crate) config: Config,
 }
 
-impl<T: Send + 'static, R: Runner<T>> Machine<T, R> {
-    /// Starts the thread.
-    pub(crate) fn spawn(self) -> io::Result<JoinHandle<()>> {
-        thread::Builder::new()
-            .name(format!("filch-{}", self.own))
-            .spawn(move || self.main())
+impl<T: Send + 'static, R: Runner<T>> Start for Starter<T, R> {
+    fn start(&self, machine: usize) -> io::Result<JoinHandle<()>> {
+        let mut builder =
+            thread::Builder::new().name(format!("{}-{machine}", self.config.thread_name));
+        if let Some(bytes) = self.config.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        let pool = Arc::clone(&self.pool);
+        let runner = Arc::clone(&self.runner);
+        builder.spawn(move || {
+            let parker = pool.crew.enter(machine);
+            Machine {
+                pool: &pool,
+                runner: &*runner,
+                current: Current {
+                    machine,
+                    parker: &parker,
+                    hold: RefCell::new(None),
+                },
+            }
+            .main();
+            // Whoever joins the threads expects that they have nothing any more.
+            drop(runner);
+            if pool.crew.exit(machine, parker) {
+                // With it go references to the pool and to the runner.
+                let starter = crate::lock(&pool.starter).take();
+                drop(starter);
+                pool.crew.announce_end();
+            }
+        })
     }
+}
 
-    fn main(self) {
-        let counters = &*self.pool.processors[self.own].counters;
-        let current = Current {
-            worker: &self.worker,
-            counters,
-        };
-        current::enter(&self.pool, &current, || {
-            let mut scratch = self.runner.scratch(self.own);
-            let mut search = Search::new(self.own);
-            while let Some(task) = search
-                .next(&self.pool, &self.worker)
-                .or_else(|| self.search(&mut search, counters))
-            {
-                self.run(task, &mut scratch, counters);
+/// A thread, on its own stack.
+struct Machine<'thread, T, R> {
+    pool: &'thread Processors<T>,
+    runner: &'thread R,
+    current: Current<'thread>,
+}
+
+/// What a search comes to.
+enum Found<T> {
+    Task(T),
+    /// None; the processor has been given away, and this is what the machine is told to do next.
+    Nothing(Turn),
+}
+
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+    fn main(&self) {
+        current::enter(self.pool, &self.current, || {
+            let mut scratch = self.runner.scratch(self.current.machine);
+            let mut turn = self.wait();
+            loop {
+                turn = match turn {
+                    Turn::Run(hold) => self.work(hold, None, &mut scratch),
+                    Turn::Search(hold) => {
+                        self.pool.queues.processors[hold.processor()]
+                            .counters
+                            .wake_ups
+                            .add(1);
+                        match self.spin(&hold) {
+                            Some(task) => self.work(hold, Some(task), &mut scratch),
+                            None => self.rest(hold, true),
+                        }
+                    }
+                    Turn::Leave => return,
+                };
             }
         });
     }
 
-    fn run(&self, task: T, scratch: &mut R::Scratch, counters: &Counters) {
-        counters.run.add(1);
+    /// Runs tasks until the machine has no processor any more, which need not be the one that it began with.
+    fn work(&self, hold: Hold, first: Option<T>, scratch: &mut R::Scratch) -> Turn {
+        let pool = self.pool;
+        let mut seen = pool.crew.notice().settled();
+        self.current.hold.replace(Some(hold));
+        if let Some(task) = first {
+            self.run(task, scratch);
+        }
+        loop {
+            let notice = pool.crew.notice();
+            let next = {
+                let hold = self.current.hold.borrow();
+                let Some(hold) = &*hold else {
+                    unreachable!("a machine that runs tasks has a processor");
+                };
+                if notice != seen || hold.processor() >= usize::from(notice.active) {
+                    None
+                } else {
+                    Some(pool.queues.owners.get(hold).next(pool))
+                }
+            };
+            let Some(next) = next else {
+                seen = notice.settled();
+                match self.attend() {
+                    Some(turn) => return turn,
+                    None => continue,
+                }
+            };
+            let task = match next {
+                Some(task) => task,
+                None => match self.search() {
+                    Found::Task(task) => task,
+                    Found::Nothing(turn) => return turn,
+                },
+            };
+            self.run(task, scratch);
+        }
+    }
+
+    fn run(&self, task: T, scratch: &mut R::Scratch) {
+        self.count(|counters| &counters.run);
         // If it unwinds, the runner answers for its own state; the thread goes on with the next task.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
-            counters.panicked.add(1);
+            self.count(|counters| &counters.panicked);
             crate::panic::discard(payload);
         }
     }
 
-    /// The processor has nothing of its own: search, spin, sleep, until there is work or no more will come.
-    fn search(&self, search: &mut Search, counters: &Counters) -> Option<T> {
-        let pool = &*self.pool;
-        if pool.is_stopping() {
-            return self.look_once_more(search);
+    /// Adds one to a figure of the processor that the machine holds.
+    fn count(&self, figure: impl FnOnce(&Counters) -> &Counter) {
+        if let Some(hold) = &*self.current.hold.borrow() {
+            figure(&self.pool.queues.processors[hold.processor()].counters).add(1);
         }
-        let mut searching = pool.idle.try_start_searching();
-        loop {
-            if searching && let Some(task) = self.spin(search, counters) {
-                if pool.idle.stop_searching() {
-                    pool.wake_one();
+    }
+
+    /// Between two tasks something on the board is new: gives the processor up, or to somebody who waits, if need be. What
+    /// the machine must do next, if it has no processor any more.
+    fn attend(&self) -> Option<Turn> {
+        let pool = self.pool;
+        let hold = self.current.hold.take()?;
+        let machine = self.current.machine;
+        let counters = &pool.queues.processors[hold.processor()].counters;
+        let notice = pool.crew.notice();
+        let (figure, kept) = if hold.processor() >= usize::from(notice.active) {
+            // Counted before: afterwards the figures may be another thread's.
+            counters.retired.add(1);
+            let kept = pool.crew.retire(hold, machine, &pool.queues);
+            (Some(&counters.retired), kept)
+        } else if notice.waiting > 0 {
+            counters.hand_overs.add(1);
+            let kept = pool.crew.hand_over(hold, machine);
+            (Some(&counters.hand_overs), kept)
+        } else {
+            // There may be more processors than before, and what the last task scheduled has told none of them.
+            pool.crew.wake_one();
+            (None, Err(hold))
+        };
+        match kept {
+            Ok(()) => Some(self.wait()),
+            Err(hold) => {
+                if let Some(figure) = figure {
+                    figure.take_back(1);
                 }
-                return Some(task);
+                self.current.hold.replace(Some(hold));
+                None
             }
-            pool.idle.go_idle(self.own, searching);
-            // The second look: what was published before our name was on the list is ours to see. Being on the list, we
-            // do not take it: we call for a searcher as a producer would, and are the first to be called.
-            if pool.has_work() {
-                pool.wake_one();
-            }
-            // Also when the pool is stopping: `stop` has left a token, or will.
-            counters.parks.add(1);
-            self.parker.park();
-            if pool.is_stopping() {
-                return self.look_once_more(search);
-            }
-            counters.wake_ups.add(1);
-            searching = true;
         }
     }
 
-    /// The pool is stopping: everybody is awake, nobody is counted any more. Takes what is left, or leaves. The look has to come
-    /// after the sight of the flag, or what was injected just before the stop would be left behind.
-    fn look_once_more(&self, search: &mut Search) -> Option<T> {
-        search
-            .next(&self.pool, &self.worker)
-            .or_else(|| search.steal(&self.pool, &self.worker))
+    /// The processor has nothing of its own: search, spin, rest, until there is work or no more will come.
+    fn search(&self) -> Found<T> {
+        let pool = self.pool;
+        let Some(hold) = self.current.hold.take() else {
+            unreachable!("a machine that looks for work has a processor");
+        };
+        if pool.is_stopping() {
+            // Everybody is awake now: take what is left, or leave.
+            return match pool.queues.owners.get(&hold).search(pool) {
+                Some(task) => self.found(hold, task),
+                None => {
+                    pool.crew.give_up(hold);
+                    Found::Nothing(Turn::Leave)
+                }
+            };
+        }
+        let searching = pool.crew.idle.try_start_searching(pool.count());
+        if searching && let Some(task) = self.spin(&hold) {
+            return self.found(hold, task);
+        }
+        Found::Nothing(self.rest(hold, searching))
     }
 
-    /// Looks until there is something, or there has been nothing for a while.
-    fn spin(&self, search: &mut Search, counters: &Counters) -> Option<T> {
-        let mut spinner = if self.pool.count() == 1 {
+    fn found(&self, hold: Hold, task: T) -> Found<T> {
+        self.current.hold.replace(Some(hold));
+        Found::Task(task)
+    }
+
+    /// Looks until there is something, or there has been nothing for a while. If there was something, the machine does not
+    /// count as searching any more.
+    fn spin(&self, hold: &Hold) -> Option<T> {
+        let pool = self.pool;
+        let mut spinner = if pool.count() == 1 {
             AdaptiveSpinner::none()
         } else {
             AdaptiveSpinner::new()
         };
+        let owner = pool.queues.owners.get(hold);
         loop {
-            let found = search
-                .next(&self.pool, &self.worker)
-                .or_else(|| search.steal(&self.pool, &self.worker));
-            if found.is_some() || spinner.spin() == Spin::Block {
+            let found = owner.search(pool);
+            if found.is_some() || pool.crew.notice().waiting > 0 || spinner.spin() == Spin::Block {
+                let counters = &pool.queues.processors[hold.processor()].counters;
                 counters.spins.add(spinner.rounds().into());
+                if found.is_some() {
+                    pool.crew.stop_searching(&pool.queues);
+                }
                 return found;
             }
         }
+    }
+
+    /// The processor goes idle, and the machine waits with it, or for whatever it is told.
+    fn rest(&self, hold: Hold, searching: bool) -> Turn {
+        let pool = self.pool;
+        let counters = &pool.queues.processors[hold.processor()].counters;
+        counters.parks.add(1);
+        pool.crew
+            .rest(hold, self.current.machine, searching, &pool.queues);
+        self.wait()
+    }
+
+    fn wait(&self) -> Turn {
+        let Current {
+            machine, parker, ..
+        } = self.current;
+        let member = self.pool.crew.member(machine);
+        member.set(Doing::Parked);
+        let turn = self.pool.crew.wait(machine, parker);
+        member.set(Doing::Runs);
+        turn
     }
 }

@@ -1,18 +1,98 @@
 use std::fmt;
 
-use filch_deque::Stealer;
-use filch_parker::Unparker;
+use filch_deque::{Steal, Stealer, Worker};
+use filch_injector::Injector;
 use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicUsize, Ordering};
 
+use crate::crew::Work;
+use crate::find_work::Owner;
+use crate::hold::{Hold, Owners};
 use crate::stats::Counters;
 
-/// What the others see of a processor: where to steal from it, how to wake it, and what it has done.
+/// What the others see of a processor: where to steal from it, and what it has done.
 ///
-/// The owner's end of its deque is with the thread that holds the processor: see [`machine`](crate::machine).
+/// Its owner's part is in [`Queues::owners`], for its holder alone.
 pub(crate) struct Processor<T> {
     pub(crate) stealer: Stealer<T>,
-    pub(crate) unparker: Unparker,
     pub(crate) counters: CachePadded<Counters>,
+}
+
+/// All the places where tasks wait.
+pub(crate) struct Queues<T> {
+    pub(crate) processors: Box<[Processor<T>]>,
+    pub(crate) owners: Owners<Owner<T>>,
+    pub(crate) injector: Injector<T>,
+    /// For tasks that can wait until nobody has anything else to do.
+    pub(crate) idle_priority: Injector<T>,
+    /// Processors from here on have never run anything.
+    reach: CachePadded<AtomicUsize>,
+}
+
+impl<T: Send + 'static> Queues<T> {
+    pub(crate) fn new(processors: usize) -> Self {
+        let workers: Vec<Worker<T>> = (0..processors).map(|_| Worker::new()).collect();
+        Self {
+            processors: workers
+                .iter()
+                .map(|worker| Processor {
+                    stealer: worker.stealer(),
+                    counters: CachePadded::new(Counters::default()),
+                })
+                .collect(),
+            owners: Owners::new(
+                workers
+                    .into_iter()
+                    .enumerate()
+                    .map(|(own, worker)| Owner::new(own, worker)),
+            ),
+            injector: Injector::new(),
+            idle_priority: Injector::new(),
+            reach: CachePadded::new(AtomicUsize::new(0)),
+        }
+    }
+
+    /// Processors below `count` may run from now on.
+    pub(crate) fn reach(&self, count: usize) {
+        // ORDERING: Relaxed: such a processor runs only after this, so whoever synchronises with what it does, sees this: a
+        // thief that looks into its deque, and the sleeper's second look, by the fences of their handshake.
+        self.reach.fetch_max(count, Ordering::Relaxed);
+    }
+
+    /// The processors that may have run, and may have something in their deques.
+    #[inline]
+    pub(crate) fn in_reach(&self) -> &[Processor<T>] {
+        // ORDERING: Relaxed: see `reach`.
+        &self.processors[..self.reach.load(Ordering::Relaxed)]
+    }
+}
+
+impl<T: Send + 'static> Work for Queues<T> {
+    fn exists(&self) -> bool {
+        !self.injector.is_empty()
+            || self
+                .in_reach()
+                .iter()
+                .any(|processor| !processor.stealer.is_empty())
+            || !self.idle_priority.is_empty()
+    }
+
+    fn evacuate(&self, hold: &Hold) -> bool {
+        let stealer = &self.processors[hold.processor()].stealer;
+        let mut moved = false;
+        loop {
+            match stealer.steal() {
+                Steal::Success(task) => {
+                    self.injector.push(task);
+                    moved = true;
+                }
+                // Lost to a thief, who has it.
+                Steal::Retry => {}
+                // Nobody but the holder could add to it.
+                Steal::Empty => return moved,
+            }
+        }
+    }
 }
 
 impl<T> fmt::Debug for Processor<T> {

@@ -1,107 +1,39 @@
-use std::error::Error;
 use std::fmt;
-use std::io;
-use std::thread::available_parallelism;
 
-use filch_deque::Worker;
-use filch_injector::Injector;
-use filch_parker::Parker;
-use filch_sync::atomic::{AtomicBool, Ordering};
-use filch_sync::{Arc, CachePadded, Mutex};
+use filch_sync::{Arc, Mutex};
 
+use crate::config::{Config, StartError};
+use crate::crew::Crew;
 use crate::current;
-use crate::idle::Idle;
-use crate::machine::{Machine, Machines};
-use crate::processor::Processor;
-use crate::stats::{Counters, ProcessorStats};
+use crate::machine::{Machines, Starter};
+use crate::processor::Queues;
+use crate::resize::ResizeError;
+use crate::stats::ProcessorStats;
+use crate::throttle::{Start, Threads};
 
 /// What running a task means.
 pub trait Runner<T>: Send + Sync + 'static {
-    /// What a processor keeps from task to task; made on its own thread, and never leaves it.
+    /// What a thread keeps from task to task; made on it, and never leaves it.
     type Scratch;
 
-    /// The scratch for the processor of that number. It must not panic: the processor would be without a thread.
-    fn scratch(&self, processor: usize) -> Self::Scratch;
+    /// The scratch for the thread of that number. Threads come and go, up to [`Config::thread_limit`] at a time, and numbers
+    /// are used again. It must not panic: the thread would be lost, and a processor with it.
+    fn scratch(&self, machine: usize) -> Self::Scratch;
 
     /// Runs one task. A panic is contained and counted; the task is gone.
     fn run(&self, task: T, scratch: &mut Self::Scratch);
 }
 
-/// How many processors.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Config {
-    processors: Option<usize>,
-}
-
-impl Config {
-    /// The number of processors, each with one thread. Default: the parallelism that the system reports.
-    #[must_use]
-    pub fn processors(mut self, count: usize) -> Self {
-        self.processors = Some(count);
-        self
-    }
-}
-
-/// Why a pool could not be started.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum StartError {
-    /// A pool of no processors could never run anything.
-    NoProcessors,
-    /// More processors than the idle list can name.
-    TooManyProcessors {
-        /// What was asked for.
-        asked: usize,
-        /// What is possible.
-        most: usize,
-    },
-    /// The pool runs already.
-    AlreadyStarted,
-    /// The system refused a thread.
-    Thread(io::Error),
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoProcessors => f.write_str("0 workers can run nothing: ask for at least 1"),
-            Self::TooManyProcessors { asked, most } => {
-                write!(
-                    f,
-                    "{asked} workers are more than the {most} that are possible: ask for fewer"
-                )
-            }
-            Self::AlreadyStarted => f.write_str("the workers have been started already"),
-            Self::Thread(error) => {
-                write!(
-                    f,
-                    "the system refused a thread ({error}): ask for fewer workers, or raise its limit"
-                )
-            }
-        }
-    }
-}
-
-impl Error for StartError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Thread(error) => Some(error),
-            Self::NoProcessors | Self::TooManyProcessors { .. } | Self::AlreadyStarted => None,
-        }
-    }
-}
-
-/// What only a processor's own thread may use: one entry per processor.
-type Owners<T> = Vec<(Worker<T>, Parker)>;
-
-/// N processors that run tasks of type `T`: their deques, the global queue, and who is idle.
+/// N processors that run tasks of type `T`: their deques, the global queue, and the threads that hold them.
 pub struct Processors<T> {
-    pub(crate) processors: Box<[Processor<T>]>,
-    pub(crate) injector: Injector<T>,
-    pub(crate) idle: Idle,
-    stopping: CachePadded<AtomicBool>,
-    /// The owners' ends, until `start` gives them to the threads. Locked by `start` alone.
-    owners: Mutex<Option<Owners<T>>>,
+    pub(crate) queues: Queues<T>,
+    pub(crate) crew: Crew,
+    config: Config,
+    /// From the start until the last thread has left.
+    pub(crate) starter: Mutex<Option<Box<dyn Start>>>,
+    pub(crate) threads: Arc<Threads>,
+    /// Held during a resize.
+    pub(crate) resizing: Mutex<()>,
 }
 
 impl<T: Send + 'static> Processors<T> {
@@ -109,93 +41,83 @@ impl<T: Send + 'static> Processors<T> {
     /// [`start`](Self::start) has been called.
     ///
     /// # Errors
-    /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`].
+    /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`], [`StartError::TooFewThreads`].
     pub fn new(config: Config) -> Result<Arc<Self>, StartError> {
-        let count = match config.processors {
-            None => available_parallelism()
-                .map_or(1, usize::from)
-                .min(Idle::MOST),
-            Some(0) => return Err(StartError::NoProcessors),
-            Some(asked) if asked > Idle::MOST => {
-                return Err(StartError::TooManyProcessors {
-                    asked,
-                    most: Idle::MOST,
-                });
-            }
-            Some(asked) => asked,
-        };
-        let owners: Owners<T> = (0..count).map(|_| (Worker::new(), Parker::new())).collect();
-        let processors = owners
-            .iter()
-            .map(|(worker, parker)| Processor {
-                stealer: worker.stealer(),
-                unparker: parker.unparker(),
-                counters: CachePadded::new(Counters::default()),
-            })
-            .collect();
+        let (processors, places, threads) = config.resolve()?;
         Ok(Arc::new(Self {
-            processors,
-            injector: Injector::new(),
-            idle: Idle::new(count),
-            stopping: CachePadded::new(AtomicBool::new(false)),
-            owners: Mutex::new(Some(owners)),
+            queues: Queues::new(places),
+            crew: Crew::new(places, processors, threads, config.spare_threads),
+            config,
+            starter: Mutex::new(None),
+            threads: Arc::default(),
+            resizing: Mutex::new(()),
         }))
     }
 
     /// Starts a thread for each processor of `pool`.
     ///
     /// # Errors
-    /// [`StartError::AlreadyStarted`]; [`StartError::Thread`], after which the pool is stopped and the threads that had been
-    /// started leave.
+    /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`], after which the pool is stopped and the
+    /// threads that had been started have left.
     pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
-        let owners = match pool.owners.lock() {
-            Ok(mut owners) => owners.take(),
-            Err(poisoned) => poisoned.into_inner().take(),
-        };
-        let mut machines = Machines::new();
-        for (own, (worker, parker)) in owners
-            .ok_or(StartError::AlreadyStarted)?
-            .into_iter()
-            .enumerate()
-        {
-            let machine = Machine {
-                pool: Arc::clone(pool),
-                runner: Arc::clone(&runner),
-                own,
-                worker,
-                parker,
-            };
-            match machine.spawn() {
-                Ok(thread) => machines.push(thread),
-                Err(error) => {
-                    pool.stop();
-                    machines.join();
-                    return Err(StartError::Thread(error));
-                }
-            }
+        let resizing = crate::lock(&pool.resizing);
+        if pool.is_stopping() {
+            return Err(StartError::Stopped);
         }
-        Ok(machines)
+        {
+            let mut starter = crate::lock(&pool.starter);
+            if starter.is_some() {
+                return Err(StartError::AlreadyStarted);
+            }
+            *starter = Some(Box::new(Starter {
+                pool: Arc::clone(pool),
+                runner,
+                config: pool.config,
+            }));
+        }
+        let machines = Machines {
+            threads: Arc::clone(&pool.threads),
+        };
+        let Err(error) = pool.grow_to(0, pool.count()) else {
+            return Ok(machines);
+        };
+        drop(resizing);
+        pool.stop();
+        machines.join();
+        let starter = crate::lock(&pool.starter).take();
+        drop(starter);
+        Err(match error {
+            ResizeError::Thread {
+                source: Some(error),
+                ..
+            } => StartError::Thread(error),
+            // The limit has been checked, so it is somebody else who has stopped the pool meanwhile.
+            _ => StartError::Stopped,
+        })
     }
 
-    /// Makes `task` runnable. On one of the pool's own threads it goes to that thread's deque, to be run next, else to
+    /// Makes `task` runnable. On one of the pool's own threads it goes to its processor's deque, to be run next, else to
     /// the end of the global queue. Lock-free.
     ///
     /// What the caller did before happens before the task runs.
     pub fn schedule(&self, task: T) {
         let mut task = Some(task);
-        let scheduled = current::with_current(self, |current| {
+        current::with_current(self, |current| {
+            let hold = current.hold.borrow();
+            // In a blocking call the thread has none.
+            let Some(hold) = &*hold else { return };
             if let Some(task) = task.take() {
-                current.worker.push(task);
-                current.counters.scheduled.add(1);
-                // With one processor there is nobody to wake: it runs already, being the caller.
-                if self.processors.len() > 1 {
-                    self.wake_one();
+                self.queues.owners.get(hold).push(task);
+                let counters = &self.queues.processors[hold.processor()].counters;
+                counters.scheduled.add(1);
+                // With one processor there is nobody to wake: it runs already, being the caller's.
+                if self.count() > 1 {
+                    self.crew.wake_one();
                 }
             }
         });
-        if let (None, Some(task)) = (scheduled, task) {
-            self.injector.push(task);
-            self.wake_one();
+        if let Some(task) = task {
+            self.inject(task);
         }
     }
 
@@ -203,23 +125,35 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// What the caller did before happens before the task runs.
     pub fn inject(&self, task: T) {
-        self.injector.push(task);
-        self.wake_one();
+        self.queues.injector.push(task);
+        self.crew.wake_one();
     }
 
-    /// Lets the threads leave, once no work remains. A task that is scheduled when they have left stays where it is.
+    /// Makes `task` runnable when there is nothing else to do: after everything that is in the other queues, whenever it
+    /// comes. As long as every processor is busy it waits; one that has searched everywhere in vain takes it. First in, first
+    /// out among its like. Lock-free.
+    ///
+    /// What the caller did before happens before the task runs.
+    pub fn schedule_idle(&self, task: T) {
+        self.queues.idle_priority.push(task);
+        self.crew.wake_one();
+    }
+
+    /// Lets the threads leave, once no work remains. A task that is scheduled when they have left stays where it is. Takes a
+    /// lock for a moment; blocks for no task.
     pub fn stop(&self) {
-        // ORDERING: Release, partner of the Acquire in `is_stopping`.
-        self.stopping.store(true, Ordering::Release);
-        // Everybody gets a token, asleep or not; a park that takes it sees the flag.
-        for processor in &self.processors {
-            processor.unparker.unpark();
-        }
+        self.crew.stop();
     }
 
-    /// The number of processors.
+    /// The number of processors. Just after a [`resize`](Self::resize) some more may still be running their last task.
+    #[inline]
     pub fn count(&self) -> usize {
-        self.processors.len()
+        usize::from(self.crew.notice().active)
+    }
+
+    /// The largest number of processors that there can be: their numbers are less.
+    pub fn max_count(&self) -> usize {
+        self.queues.processors.len()
     }
 
     /// Whether the calling thread is one of the pool's.
@@ -227,41 +161,43 @@ impl<T: Send + 'static> Processors<T> {
         current::is_current(self)
     }
 
-    /// What each processor has done so far.
+    /// The number of the processor that the calling thread holds, if it is one of the pool's and not in a blocking call.
+    /// A task may find another one after each [`blocking`](Self::blocking) call.
+    #[inline]
+    pub fn current(&self) -> Option<usize> {
+        current::with_current(self, |current| {
+            current
+                .hold
+                .borrow()
+                .as_ref()
+                .map(crate::hold::Hold::processor)
+        })
+        .flatten()
+    }
+
+    /// What each processor has done so far, those included that have been given up.
     pub fn stats(&self) -> Vec<ProcessorStats> {
-        self.processors
+        let count = self.queues.in_reach().len().max(self.count());
+        self.queues.processors[..count]
             .iter()
             .map(|processor| processor.counters.snapshot())
             .collect()
     }
 
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     pub(crate) fn is_stopping(&self) -> bool {
-        // ORDERING: Acquire: see `stop`.
-        self.stopping.load(Ordering::Acquire)
-    }
-
-    /// Whether any queue holds a task. Whoever asks has registered as idle before.
-    pub(crate) fn has_work(&self) -> bool {
-        !self.injector.is_empty()
-            || self
-                .processors
-                .iter()
-                .any(|processor| !processor.stealer.is_empty())
-    }
-
-    /// Work was published: wakes a processor for it, if one is idle and none is searching.
-    pub(crate) fn wake_one(&self) {
-        if let Some(processor) = self.idle.processor_to_wake() {
-            self.processors[processor].unparker.unpark();
-        }
+        self.crew.notice().stopping
     }
 }
 
 impl<T> fmt::Debug for Processors<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Processors")
-            .field("processors", &self.processors)
-            .field("idle", &self.idle)
+            .field("processors", &self.queues.processors)
+            .field("crew", &self.crew)
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What one processor has done since it was started.
+        /// What one processor has done so far, on whichever threads.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct ProcessorStats {
@@ -19,7 +19,7 @@ macro_rules! counters {
             }
         }
 
-        /// [`ProcessorStats`] in the making: written by the processor's thread alone, read by anybody.
+        /// [`ProcessorStats`] in the making: written by the processor's holder alone, read by anybody.
         #[derive(Debug, Default)]
         pub(crate) struct Counters {
             $(pub(crate) $name: Counter,)*
@@ -54,6 +54,16 @@ counters! {
     parks,
     /// Times it was woken, because somebody had made a task runnable.
     wake_ups,
+    /// Tasks of idle priority among those run.
+    idle_priority,
+    /// Blocking calls that tasks made on it.
+    blocking_calls,
+    /// Of those, the ones that kept the processor, because there was no thread to be had.
+    blocked_in_place,
+    /// Times its thread gave it, between two tasks, to one that was back from a blocking call.
+    hand_overs,
+    /// Times it was given up, because there were to be fewer.
+    retired,
 }
 
 /// A figure with one writer.
@@ -61,13 +71,19 @@ counters! {
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds `n`. Only ever one thread does.
+    /// Adds `n`. Only one thread at a time does.
     pub fn add(&self, n: u64) {
-        // ORDERING: Relaxed, and no RMW: there is one writer, and a figure carries no other data.
+        // ORDERING: Relaxed, and no RMW: there is one writer at a time (what a former one wrote happens before), and a figure
+        // carries no other data.
         self.0.store(
             self.0.load(Ordering::Relaxed).wrapping_add(n),
             Ordering::Relaxed,
         );
+    }
+
+    /// Takes `n` back that have been added, by the same one.
+    pub(crate) fn take_back(&self, n: u64) {
+        self.add(n.wrapping_neg());
     }
 
     /// The figure now, or a moment ago.

@@ -33,11 +33,11 @@ struct Test {
 impl Runner<Task> for Test {
     type Scratch = usize;
 
-    fn scratch(&self, processor: usize) -> usize {
-        processor
+    fn scratch(&self, machine: usize) -> usize {
+        machine
     }
 
-    fn run(&self, task: Task, processor: &mut usize) {
+    fn run(&self, task: Task, machine: &mut usize) {
         assert!(self.pool.is_machine());
         match task {
             Task::Number(number) => self.ran.lock().unwrap().push(number),
@@ -57,7 +57,7 @@ impl Runner<Task> for Test {
             Task::Set(flag) => flag.store(true, Ordering::Release),
             Task::Where(to) => {
                 let name = std::thread::current().name().map(str::to_owned);
-                assert_eq!(name.as_deref(), Some(format!("filch-{processor}").as_str()));
+                assert_eq!(name.as_deref(), Some(format!("filch-{machine}").as_str()));
                 to.send(name).unwrap();
             }
         }

@@ -26,7 +26,6 @@ pub(crate) struct Driver<P: Protocol> {
 pub(crate) struct Scratch<P: Protocol> {
     inbox: Vec<Event<P>>,
     output: StepOutput<P>,
-    worker: usize,
 }
 
 /// What one worker has done. It alone writes; anybody reads.
@@ -57,11 +56,10 @@ impl Counters {
 impl<P: Protocol> Runner<Task> for Driver<P> {
     type Scratch = Scratch<P>;
 
-    fn scratch(&self, processor: usize) -> Scratch<P> {
+    fn scratch(&self, _thread: usize) -> Scratch<P> {
         Scratch {
             inbox: Vec::new(),
             output: StepOutput::new(),
-            worker: processor,
         }
     }
 
@@ -96,8 +94,15 @@ impl<P: Protocol> Driver<P> {
         Self { handle, handler }
     }
 
+    /// The figures of the worker that the thread is just now. User code that blocks may come back on another one: ask again.
+    fn counters(&self) -> &Counters {
+        let Some(worker) = self.handle.shared.processors.current() else {
+            unreachable!("tasks run on workers");
+        };
+        &self.handle.shared.counters[worker]
+    }
+
     fn step(&self, task: Task, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
-        let counters = &self.handle.shared.counters[scratch.worker];
         // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of whoever had the
         // process before.
         let Some(body) = (unsafe { slot.body() }) else {
@@ -125,6 +130,7 @@ impl<P: Protocol> Driver<P> {
             return self.let_go(slot, body.waits);
         }
         body.outstanding -= completions;
+        let counters = self.counters();
         counters.steps.add(1);
         counters.completions.add(completions as u64);
         counters.messages.add((events - completions) as u64);
@@ -137,7 +143,7 @@ impl<P: Protocol> Driver<P> {
             Err(message) => return After::Ended(Err(ProcessError::Panicked(message))),
         }
         let status = output.take_status();
-        self.dispatch(pid, body, output, counters);
+        self.dispatch(pid, body, output);
         body.waits = match status {
             Status::Done(output) => return After::Ended(Ok(output)),
             Status::Wait if body.outstanding == 0 => {
@@ -151,17 +157,11 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Hands the commands of a step to the handler.
-    fn dispatch(
-        &self,
-        pid: Pid,
-        body: &mut Body<P>,
-        output: &mut StepOutput<P>,
-        counters: &Counters,
-    ) {
+    fn dispatch(&self, pid: Pid, body: &mut Body<P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for Yield { tag, command } in output.drain_yields() {
             body.outstanding += 1;
-            counters.commands.add(1);
+            self.counters().commands.add(1);
             dispatch(handler, command, Completion::new(&self.handle, pid, tag));
         }
     }
@@ -203,7 +203,7 @@ impl<P: Protocol> Driver<P> {
             let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
             dispose(output);
         }
-        let counters = &self.handle.shared.counters[scratch.worker];
+        let counters = self.counters();
         counters.ended.add(1);
         counters.failed.add(u64::from(exit.is_err()));
         if slot.state.complete().is_err() {

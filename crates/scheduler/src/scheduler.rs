@@ -59,7 +59,7 @@ impl<P: Protocol> Builder<P> {
             config = config.processors(workers);
         }
         let processors = Processors::new(config).map_err(BuildError::Processors)?;
-        let counters = (0..processors.count())
+        let counters = (0..processors.max_count())
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
         let handle = Handle {

@@ -110,7 +110,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/injector/src", &["injector"]),
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
-    ("crates/processors/src/idle.rs", &["sleep_wake"]),
+    ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/slab/src/tenancy.rs", &["tenancy"]),
     ("crates/slab/src", &["slab"]),
 ];

@@ -1,0 +1,256 @@
+//! What blocking calls cost those who do not block, and how soon a sleeping pool runs a task.
+
+use std::cell::LazyCell;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use filch_processors::Processors;
+
+use super::{Closure, Filch, Pool, TOTAL};
+use crate::harness::{Effort, Scenario, per_operation, time};
+use crate::rivals::{rayon_pool, tokio_runtime};
+use crate::total::sum_to;
+
+/// Blocking calls under way at a time.
+const CALLS: usize = 100;
+
+/// Tasks that only compute, per wave.
+const TASKS: u64 = 100_000;
+
+/// How long each of the calls that come and go blocks.
+const NAP: Duration = Duration::from_millis(10);
+
+pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
+    let waves = effort.operations(8);
+    let wake_ups = effort.operations(400);
+    [
+        Scenario::new("CPU tasks beside 100 blocking calls", "ns per task")
+            .contender("filch-processors, undisturbed", beside(waves, Calls::None))
+            .contender("filch-processors, they stay", beside(waves, Calls::Stay))
+            .contender(
+                "filch-processors, 10 ms each",
+                beside(waves, Calls::ComeAndGo),
+            )
+            .contender("tokio, undisturbed", beside_tokio(waves, Calls::None))
+            .contender("tokio, they stay", beside_tokio(waves, Calls::Stay))
+            .contender("tokio, 10 ms each", beside_tokio(waves, Calls::ComeAndGo)),
+        Scenario::new("wake a sleeping pool", "ns until the task runs")
+            .contender("filch-processors", {
+                let pool = LazyCell::new(Filch::<Closure>::new);
+                wake(wake_ups, move |stamp| {
+                    pool.pool.inject(Closure(Box::new(move |_| stamp.set())));
+                })
+            })
+            .contender("std park, unpark", {
+                let sleeper = LazyCell::new(Sleeper::new);
+                wake(wake_ups, move |stamp| sleeper.wake(stamp))
+            })
+            .contender("rayon", {
+                let pool = LazyCell::new(rayon_pool);
+                wake(wake_ups, move |stamp| pool.spawn(move || stamp.set()))
+            })
+            .contender("tokio", {
+                let pool = LazyCell::new(tokio_runtime);
+                wake(wake_ups, move |stamp| {
+                    drop(pool.spawn(async move { stamp.set() }));
+                })
+            }),
+    ]
+}
+
+/// Which blocking calls there are.
+#[derive(Clone, Copy, PartialEq)]
+enum Calls {
+    None,
+    /// From before the first task until after the last one.
+    Stay,
+    /// Each ends after a nap, and its task makes the next.
+    ComeAndGo,
+}
+
+/// Keeps the calls going until the end of the round.
+#[derive(Default)]
+struct Round {
+    over: AtomicBool,
+    lock: Mutex<bool>,
+    ended: Condvar,
+    alive: AtomicUsize,
+}
+
+impl Round {
+    fn block(&self, calls: Calls) {
+        if calls == Calls::ComeAndGo {
+            thread::sleep(NAP);
+            return;
+        }
+        let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.ended.wait_while(guard, |over| !*over));
+    }
+
+    /// Ends all calls, and waits until they have.
+    fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.ended.notify_all();
+        while self.alive.load(Ordering::Acquire) > 0 {
+            thread::yield_now();
+        }
+    }
+
+    /// Whether another call follows.
+    fn goes_on(&self) -> bool {
+        let on = !self.over.load(Ordering::Relaxed);
+        if !on {
+            self.alive.fetch_sub(1, Ordering::Release);
+        }
+        on
+    }
+}
+
+/// About a microsecond.
+fn compute(number: u64) {
+    let mut state = number;
+    for _ in 0..400 {
+        state = black_box(state.wrapping_mul(0x2545_F491_4F6C_DD1D).rotate_left(17));
+    }
+    black_box(state);
+    TOTAL.add(number);
+}
+
+fn call(pool: &Processors<Closure>, round: Arc<Round>, calls: Calls) {
+    pool.inject(Closure(Box::new(move |pool: &_| {
+        pool.blocking(|| round.block(calls));
+        if round.goes_on() {
+            call(pool, round, calls);
+        }
+    })));
+}
+
+/// Runs `wave` with calls under way, which `start` starts one of.
+fn with_calls(calls: Calls, start: impl Fn(Arc<Round>), wave: impl FnOnce()) -> Duration {
+    let round = Arc::new(Round::default());
+    if calls != Calls::None {
+        round.alive.store(CALLS, Ordering::Relaxed);
+        (0..CALLS).for_each(|_| start(Arc::clone(&round)));
+    }
+    let elapsed = time(wave);
+    round.end();
+    elapsed
+}
+
+fn beside(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
+    let pool = LazyCell::new(Filch::<Closure>::new);
+    move || {
+        let pool = &pool.pool;
+        let wave = || {
+            for _ in 0..waves {
+                TOTAL.expect(sum_to(TASKS));
+                for number in 1..=TASKS {
+                    pool.inject(Closure(Box::new(move |_| compute(number))));
+                }
+                TOTAL.wait();
+            }
+        };
+        let elapsed = with_calls(calls, |round| call(pool, round, calls), wave);
+        per_operation(elapsed, waves * TASKS)
+    }
+}
+
+fn call_tokio(runtime: &tokio::runtime::Handle, round: Arc<Round>, calls: Calls) {
+    let handle = runtime.clone();
+    drop(runtime.spawn(async move {
+        let blocked = Arc::clone(&round);
+        let _ = handle.spawn_blocking(move || blocked.block(calls)).await;
+        if round.goes_on() {
+            call_tokio(&handle, round, calls);
+        }
+    }));
+}
+
+fn beside_tokio(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
+    let runtime = LazyCell::new(tokio_runtime);
+    move || {
+        let runtime = &*runtime;
+        let wave = || {
+            for _ in 0..waves {
+                TOTAL.expect(sum_to(TASKS));
+                for number in 1..=TASKS {
+                    drop(runtime.spawn(async move { compute(number) }));
+                }
+                TOTAL.wait();
+            }
+        };
+        let start = |round| call_tokio(runtime.handle(), round, calls);
+        let elapsed = with_calls(calls, start, wave);
+        per_operation(elapsed, waves * TASKS)
+    }
+}
+
+/// When a task ran, in nanoseconds since it was made; 0 is not yet.
+struct Stamp {
+    made: Instant,
+    ran: AtomicU64,
+}
+
+impl Stamp {
+    fn set(&self) {
+        let nanos = self.made.elapsed().as_nanos() as u64;
+        self.ran.store(nanos.max(1), Ordering::Release);
+    }
+}
+
+/// A thread that does nothing but to park and to set stamps.
+struct Sleeper {
+    next: Arc<Mutex<Option<Arc<Stamp>>>>,
+    thread: thread::Thread,
+}
+
+impl Sleeper {
+    fn new() -> Self {
+        let next: Arc<Mutex<Option<Arc<Stamp>>>> = Arc::default();
+        let inbox = Arc::downgrade(&next);
+        let handle = thread::spawn(move || {
+            while let Some(inbox) = inbox.upgrade() {
+                let stamp = inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
+                drop(inbox);
+                match stamp {
+                    Some(stamp) => stamp.set(),
+                    None => thread::park(),
+                }
+            }
+        });
+        Self {
+            next,
+            thread: handle.thread().clone(),
+        }
+    }
+
+    fn wake(&self, stamp: Arc<Stamp>) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(stamp);
+        self.thread.unpark();
+    }
+}
+
+/// The mean time from making a task runnable until it runs, with everybody asleep before.
+fn wake(wake_ups: u64, spawn: impl Fn(Arc<Stamp>) + 'static) -> impl FnMut() -> f64 {
+    move || {
+        let mut total = 0;
+        for _ in 0..wake_ups {
+            // Long enough for every pool to go to sleep.
+            thread::sleep(Duration::from_micros(300));
+            let stamp = Arc::new(Stamp {
+                made: Instant::now(),
+                ran: AtomicU64::new(0),
+            });
+            spawn(Arc::clone(&stamp));
+            while stamp.ran.load(Ordering::Acquire) == 0 {
+                thread::yield_now();
+            }
+            total += stamp.ran.load(Ordering::Relaxed);
+        }
+        total as f64 / wake_ups as f64
+    }
+}

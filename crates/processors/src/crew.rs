@@ -1,0 +1,291 @@
+//! Who holds which processor: machines that rest with theirs, those that stand by without one, and the ways in which a
+//! processor changes hands. The arguments are in [`architecture`](crate::architecture).
+//!
+//! A processor is, at any time, in one of five places, and each way between them is a happens-before edge:
+//!
+//! | where its [`Hold`] is | how it gets away from there |
+//! |---|---|
+//! | with a machine, which runs tasks | the machine gives it away |
+//! | on the idle stack, with a machine attached that waits | a pop: one winner (Release and Acquire on the word) |
+//! | in a machine's grant | that machine finds it (Release and Acquire on the grant) |
+//! | at rest in the roster (retired, or the pool is over) | under the roster's lock |
+//!
+//! And a machine without a processor is attached to one on the stack, or a spare or a waiter in the roster, or in a
+//! blocking call, or it leaves. Only who has taken it from there may grant it anything, so it has one grant at most.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use filch_parker::{Parker, Unparker};
+use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use filch_sync::{CachePadded, Mutex, MutexGuard};
+
+use crate::hold::Hold;
+use crate::idle::Idle;
+use crate::notice::{Board, Notice};
+use crate::quiescence::Quiet;
+use crate::roster::Roster;
+
+/// The queues, as far as the protocol must know them.
+pub trait Work {
+    /// Whether any queue holds a task. Taking a task must be a Release: whoever no longer sees it, sees after an Acquire fence
+    /// what its taker did before.
+    fn exists(&self) -> bool;
+
+    /// Moves what the deque of a processor that is given up holds to the global queue, oldest first; whether that was anything.
+    fn evacuate(&self, hold: &Hold) -> bool;
+}
+
+/// The machines and the processors of a pool, and who has whom.
+pub struct Crew {
+    pub(crate) idle: Idle,
+    pub(crate) board: Board,
+    /// For each processor, the machine that holds it, or waits for it while it is on the idle stack. Written by the holder
+    /// before it gives the processor away.
+    attached: Box<[AtomicU32]>,
+    /// By number. A machine's place is made when its first thread is started, and used again by later ones.
+    pub(crate) members: Box<[OnceLock<Member>]>,
+    roster: Mutex<Roster>,
+    /// Machines in blocking calls without their processor, those included that are back and wait for one.
+    pub(crate) away: CachePadded<AtomicUsize>,
+    /// Processors that are not at rest.
+    pub(crate) live: CachePadded<AtomicUsize>,
+    pub(crate) quiet: Quiet,
+}
+
+/// What others need of a machine.
+pub(crate) struct Member {
+    unparker: Unparker,
+    /// 0, or what the machine must do next: see [`Turn::pack`].
+    grant: AtomicU32,
+    /// A [`Doing`], for people.
+    doing: AtomicU32,
+}
+
+/// What a machine without a processor is told to do next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Run on this processor.
+    Run(Hold),
+    /// The same; and it counts as searching already.
+    Search(Hold),
+    /// Leave.
+    Leave,
+}
+
+impl Turn {
+    /// `processor + 1 | searching:1`, where 1 means to leave.
+    fn pack(self) -> u32 {
+        match self {
+            Self::Leave => 1,
+            Self::Run(hold) => (hold.into_number() as u32 + 1) << 1,
+            Self::Search(hold) => (hold.into_number() as u32 + 1) << 1 | 1,
+        }
+    }
+}
+
+/// What a machine is doing, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Doing {
+    Gone,
+    Runs,
+    Parked,
+    Blocks,
+    Waits,
+}
+
+impl Member {
+    pub(crate) fn new(parker: &Parker) -> Self {
+        Self {
+            unparker: parker.unparker(),
+            grant: AtomicU32::new(0),
+            doing: AtomicU32::new(Doing::Gone as u32),
+        }
+    }
+
+    pub(crate) fn set(&self, doing: Doing) {
+        // ORDERING: Relaxed: for people.
+        self.doing.store(doing as u32, Ordering::Relaxed);
+    }
+
+    pub(crate) fn doing(&self) -> Doing {
+        // ORDERING: Relaxed: for people.
+        let doing = self.doing.load(Ordering::Relaxed);
+        [Doing::Runs, Doing::Parked, Doing::Blocks, Doing::Waits]
+            .into_iter()
+            .find(|&known| known as u32 == doing)
+            .unwrap_or(Doing::Gone)
+    }
+
+    pub(crate) fn unpark(&self) {
+        let _ = self.unparker.unpark();
+    }
+
+    /// Tells the machine, which has no other grant, and nobody else may give it one.
+    fn grant(&self, turn: u32) {
+        // ORDERING: Release, partner of the Acquire in `turn`: whatever was done on the processor has happened. The token alone
+        // does not say so: the machine may find the grant after some older token.
+        self.grant.store(turn, Ordering::Release);
+        self.unpark();
+    }
+}
+
+impl Crew {
+    /// `processors` places, of which `active` are to be used, and at most `threads` machines. All processors are at rest.
+    pub fn new(processors: usize, active: usize, threads: usize, spares: usize) -> Self {
+        Self {
+            idle: Idle::new(processors),
+            board: Board::new(active),
+            attached: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+            members: (0..threads).map(|_| OnceLock::new()).collect(),
+            roster: Mutex::new(Roster::new(processors, spares)),
+            away: CachePadded::new(AtomicUsize::new(0)),
+            live: CachePadded::new(AtomicUsize::new(0)),
+            quiet: Quiet::new(),
+        }
+    }
+
+    /// What machines must notice.
+    #[inline]
+    pub fn notice(&self) -> Notice {
+        self.board.read()
+    }
+
+    pub(crate) fn roster(&self) -> MutexGuard<'_, Roster> {
+        crate::lock(&self.roster)
+    }
+
+    pub(crate) fn member(&self, machine: usize) -> &Member {
+        match self.members[machine].get() {
+            Some(member) => member,
+            None => unreachable!("a machine's place is made before its thread is started"),
+        }
+    }
+
+    /// The machine that holds the processor, or waits for it.
+    pub(crate) fn attached(&self, processor: usize) -> usize {
+        // ORDERING: Relaxed: whoever acts on it has popped the processor, whose last holder wrote it before the push.
+        self.attached[processor].load(Ordering::Relaxed) as usize
+    }
+
+    /// Gives a machine that nobody else can reach its turn.
+    pub(crate) fn give(&self, machine: usize, turn: Turn) {
+        if let Turn::Run(hold) | Turn::Search(hold) = &turn {
+            // ORDERING: Relaxed: released with the grant.
+            self.attached[hold.processor()].store(machine as u32, Ordering::Relaxed);
+        }
+        self.member(machine).grant(turn.pack());
+    }
+
+    /// What the machine is told to do next, if it has been told.
+    pub fn turn(&self, machine: usize) -> Option<Turn> {
+        let member = self.member(machine);
+        // ORDERING: Acquire, partner of the Release in `grant`.
+        let turn = member.grant.load(Ordering::Acquire);
+        if turn == 0 {
+            return None;
+        }
+        // ORDERING: Relaxed: the next grant comes after this machine has been listed somewhere again, which is an edge.
+        member.grant.store(0, Ordering::Relaxed);
+        let Some(processor) = (turn >> 1).checked_sub(1) else {
+            return Some(Turn::Leave);
+        };
+        // SAFETY: whoever granted it made the number from the hold, once, and that happened before (Acquire above). The
+        // grant was ours alone to take, and has just been taken.
+        let hold = unsafe { Hold::from_number(processor as usize) };
+        Some(if turn & 1 == 1 {
+            Turn::Search(hold)
+        } else {
+            Turn::Run(hold)
+        })
+    }
+
+    /// Blocks until the machine is told what to do next.
+    pub fn wait(&self, machine: usize, parker: &Parker) -> Turn {
+        loop {
+            if let Some(turn) = self.turn(machine) {
+                return turn;
+            }
+            // A token may be an old one, left by a grant that was found without parking.
+            parker.park();
+        }
+    }
+
+    /// Work was published: wakes a processor for it, if one is idle and none is searching.
+    #[inline]
+    pub fn wake_one(&self) -> bool {
+        let Some(processor) = self.idle.processor_to_wake() else {
+            return false;
+        };
+        // SAFETY: popped: nobody else has it, and its last holder's push happened before.
+        let hold = unsafe { Hold::from_number(processor) };
+        // It waits for just this processor; we are the one who may tell it.
+        self.give(self.attached(processor), Turn::Search(hold));
+        true
+    }
+
+    /// A machine that counts as searching has found something, and goes to run it. If it was the last one, producers have
+    /// relied on it: it looks once more, and wakes another for what is left. Whether it did.
+    pub fn stop_searching(&self, work: &impl Work) -> bool {
+        if !self.idle.stop_searching() {
+            return false;
+        }
+        // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the producer sees that nobody searches any
+        // more, or we see its task. A wake-up without the look would be right, too; but when a single task comes, it would be in
+        // vain, and the task would wait for it.
+        fence(Ordering::SeqCst);
+        work.exists() && self.wake_one()
+    }
+
+    /// Takes an idle processor, and the machine that has waited with it and now has none.
+    pub fn take_idle(&self) -> Option<(Hold, usize)> {
+        let processor = self.idle.take()?;
+        // SAFETY: popped, as above.
+        let hold = unsafe { Hold::from_number(processor) };
+        Some((hold, self.attached(processor)))
+    }
+
+    /// The processor of `hold` goes idle, and `machine` waits for it. The caller must not use it any more; if it is
+    /// that machine, it must wait for its turn.
+    pub fn rest(&self, hold: Hold, machine: usize, searching: bool, work: &impl Work) {
+        let processor = hold.into_number();
+        // ORDERING: Relaxed: released by `go_idle`.
+        self.attached[processor].store(machine as u32, Ordering::Relaxed);
+        self.idle.go_idle(processor, searching);
+        // The second look: what was published before our name was on the list is ours to see. Being on the list, we
+        // do not take it: we call for a searcher as a producer would, and are the first to be called.
+        if work.exists() {
+            self.wake_one();
+        }
+        // Whoever came back from a blocking call, resized or stopped the pool has written it on the board, passed a fence, and
+        // looked for idle processors: one of us sees the other.
+        let notice = self.notice();
+        if processor >= usize::from(notice.active) {
+            self.sweep(work);
+        }
+        if notice.waiting > 0 {
+            self.serve(&mut self.roster());
+        }
+        if notice.stopping {
+            self.wake_all();
+        }
+        self.announce_quiescence(work);
+    }
+
+    /// Gives every idle processor back to the machine that waits for it, to look around once more and leave.
+    pub(crate) fn wake_all(&self) {
+        while let Some((hold, machine)) = self.take_idle() {
+            self.give(machine, Turn::Run(hold));
+        }
+    }
+}
+
+impl fmt::Debug for Crew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Crew")
+            .field("idle", &self.idle)
+            .field("notice", &self.notice())
+            .finish_non_exhaustive()
+    }
+}

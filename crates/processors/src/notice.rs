@@ -1,0 +1,134 @@
+//! What a running machine must notice between two tasks, in one word that is rarely written.
+
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicU64, Ordering};
+
+/// The word: `stopping:1 | waiting:31 | unused:16 | active:16`.
+///
+/// Between two tasks a machine loads it and compares it with what it has seen before: one load of a line that all share and
+/// nobody writes, but when a thread returns from a blocking call and finds no processor, at a resize, and at the end.
+#[derive(Debug)]
+pub(crate) struct Board {
+    word: CachePadded<AtomicU64>,
+}
+
+/// The word, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The pool has been told to stop.
+    pub stopping: bool,
+    /// Threads that wait for a processor, back from a blocking call.
+    pub waiting: u32,
+    /// Processors with a smaller number may run, others are to be given up.
+    pub active: u16,
+}
+
+const WAITING: u64 = 1 << 32;
+const STOPPING: u64 = 1 << 63;
+
+impl Notice {
+    const fn unpack(word: u64) -> Self {
+        Self {
+            stopping: word & STOPPING != 0,
+            waiting: (word >> 32) as u32 & (u32::MAX >> 1),
+            active: word as u16,
+        }
+    }
+
+    const fn pack(self) -> u64 {
+        (self.stopping as u64) << 63 | (self.waiting as u64) << 32 | self.active as u64
+    }
+
+    /// What a machine that has seen it should see again: the same, and nobody waiting.
+    #[must_use]
+    pub const fn settled(self) -> Self {
+        Self { waiting: 0, ..self }
+    }
+}
+
+impl Board {
+    pub(crate) fn new(active: usize) -> Self {
+        let notice = Notice {
+            stopping: false,
+            waiting: 0,
+            active: active as u16,
+        };
+        Self {
+            word: CachePadded::new(AtomicU64::new(notice.pack())),
+        }
+    }
+
+    /// What it says now.
+    #[inline]
+    pub(crate) fn read(&self) -> Notice {
+        // ORDERING: Acquire, partner of the Release in `stop`: a machine that leaves has seen what was made runnable before.
+        // Nothing else is read through it: for "either you see my notice or I see your processor" both sides have fences.
+        Notice::unpack(self.word.load(Ordering::Acquire))
+    }
+
+    /// Nothing may be expected to go on.
+    pub(crate) fn stop(&self) {
+        // ORDERING: Release: see `read`.
+        self.word.fetch_or(STOPPING, Ordering::Release);
+    }
+
+    /// One more waits. Under the roster's lock.
+    pub(crate) fn add_waiting(&self) {
+        // ORDERING: Relaxed: who waits is written in the roster, under its lock; the handshake with a processor that goes idle
+        // has fences (see `Crew::regain`).
+        self.word.fetch_add(WAITING, Ordering::Relaxed);
+    }
+
+    /// One less waits. Under the roster's lock.
+    pub(crate) fn remove_waiting(&self) {
+        // ORDERING: Relaxed: as above. An RMW, as every write of the word, so that `stop`'s release sequence goes on.
+        self.word.fetch_sub(WAITING, Ordering::Relaxed);
+    }
+
+    /// Changes the number of active processors. Under the roster's lock, as all changes of it.
+    pub(crate) fn set_active(&self, active: usize) {
+        let before = u64::from(self.read().active);
+        // ORDERING: Relaxed: as in `add_waiting`. The field is changed by its difference, which leaves the others alone.
+        self.word
+            .fetch_add((active as u64).wrapping_sub(before), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Board, Notice};
+
+    #[test]
+    fn a_notice_survives_packing() {
+        for stopping in [false, true] {
+            for waiting in [0, 1, u32::MAX >> 1] {
+                for active in [0, 1, u16::MAX] {
+                    let notice = Notice {
+                        stopping,
+                        waiting,
+                        active,
+                    };
+                    assert_eq!(Notice::unpack(notice.pack()), notice);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_field_changes_by_itself() {
+        let board = Board::new(300);
+        board.add_waiting();
+        board.add_waiting();
+        board.set_active(1);
+        board.stop();
+        board.remove_waiting();
+        board.set_active(65_534);
+        let expected = Notice {
+            stopping: true,
+            waiting: 1,
+            active: 65_534,
+        };
+        assert_eq!(board.read(), expected);
+        assert_eq!(board.read().settled().waiting, 0);
+    }
+}

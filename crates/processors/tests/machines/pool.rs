@@ -1,0 +1,46 @@
+use std::sync::Arc;
+
+use filch_processors::{Config, Machines, Processors, Runner};
+
+pub(crate) type Pool = Processors<Job>;
+
+/// A closure, which is told the pool that it runs in.
+pub(crate) struct Job(Box<Work>);
+
+type Work = dyn FnOnce(&Arc<Pool>) + Send;
+
+pub(crate) fn job(work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Job {
+    Job(Box::new(work))
+}
+
+pub(crate) struct Jobs {
+    pub(crate) pool: Arc<Pool>,
+}
+
+impl Runner<Job> for Jobs {
+    type Scratch = ();
+
+    fn scratch(&self, _machine: usize) {}
+
+    fn run(&self, Job(work): Job, (): &mut ()) {
+        work(&self.pool);
+    }
+}
+
+pub(crate) fn started(config: Config) -> (Arc<Pool>, Machines) {
+    let pool = Pool::new(config).unwrap();
+    let runner = Jobs {
+        pool: Arc::clone(&pool),
+    };
+    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+    (pool, machines)
+}
+
+pub(crate) fn processors(count: usize) -> Config {
+    Config::default().processors(count)
+}
+
+pub(crate) fn finish(pool: &Arc<Pool>, machines: Machines) {
+    pool.stop();
+    machines.join();
+}

@@ -1,0 +1,174 @@
+//! Resizes.
+
+use std::sync::atomic::Ordering;
+
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+use crate::pool::Pool;
+
+/// There are to be one processor instead of two, just as the second one goes idle. Either it sees the new number, or the sweep
+/// sees it on the stack: it is at rest in the end, and its machine stands by, so that a task that is published
+/// then goes to the first.
+#[test]
+fn fewer_as_one_goes_idle() {
+    check(
+        "a processor too many does not stay on the stack",
+        Bound::exhaustive(300),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            pool.rest(holds.remove(0), 0);
+            let resizer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.pass();
+                    pool.crew.shrink(1, &pool.queues);
+                }
+            });
+            pool.rest(holds.remove(0), 1);
+            resizer.join().unwrap();
+            assert_eq!(pool.crew.turn(1), None, "it stands by");
+            let (hold, machine) = pool.crew.take_idle().expect("the first one is idle");
+            assert_eq!((hold.processor(), machine), (0, 0));
+            pool.uses(&hold);
+            assert!(pool.crew.take_idle().is_none());
+        },
+    );
+}
+
+/// A task is published just as one of two idle processors is laid down. For a moment the sweep has both in its hands, and
+/// the producer finds nobody idle; then the sweep looks once more. The first processor's machine is woken, or the
+/// second one's, which gives it up after it has woken the first.
+#[test]
+fn fewer_as_a_task_is_published() {
+    let outcomes = Outcomes::new();
+    check(
+        "a task published during a sweep is not left alone",
+        Bound::exhaustive(300),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(2);
+                pool.rest(holds.remove(0), 0);
+                pool.rest(holds.remove(0), 1);
+                let producer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.publish()
+                });
+                pool.pass();
+                pool.crew.shrink(1, &pool.queues);
+                producer.join().unwrap();
+                let second = pool.awake(1);
+                outcomes.observe(second.is_some());
+                if let Some(hold) = second {
+                    // It was popped before the sweep came. It finds the task; or, as here, it just gives the processor up.
+                    pool.crew.stop_searching(&pool.queues);
+                    pool.crew.retire(hold, 1, &pool.queues).unwrap();
+                }
+                assert!(
+                    pool.awake(0).is_some(),
+                    "a task is there, and its processor sleeps"
+                );
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// A running machine gives its processor up, with a task in its deque, as the other one goes to sleep: its second look finds
+/// the task in the deque, or in the global queue, or the move is announced. In between it is in neither.
+#[test]
+fn what_a_retired_processor_had_is_announced() {
+    check(
+        "the tasks of a retired processor wake one",
+        Bound::exhaustive(70),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            let (first, second) = (holds.remove(0), holds.remove(0));
+            pool.queues.deques[1].store(1, Ordering::Relaxed);
+            pool.crew.shrink(1, &pool.queues);
+            let sleeper = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.rest(first, 0)
+            });
+            pool.pass();
+            pool.uses(&second);
+            pool.crew.retire(second, 1, &pool.queues).unwrap();
+            sleeper.join().unwrap();
+            assert_eq!(pool.queues.global.load(Ordering::Relaxed), 1);
+            assert!(
+                pool.awake(0).is_some(),
+                "a task is there, and its processor sleeps"
+            );
+        },
+    );
+}
+
+/// The number is raised again just as the holder of the second processor gives it up: it keeps it, or lays it down and
+/// the resize picks it up for another machine. One of them has it in the end, not both.
+#[test]
+fn fewer_and_more_again() {
+    let outcomes = Outcomes::new();
+    check(
+        "a processor given up and taken up has one holder",
+        Bound::exhaustive(10),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(2);
+                let (first, second) = (holds.remove(0), holds.remove(0));
+                pool.crew.shrink(1, &pool.queues);
+                let resizer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        pool.pass();
+                        assert!(pool.crew.grow(1, |_| true));
+                    }
+                });
+                pool.pass();
+                pool.uses(&second);
+                let kept = pool.crew.retire(second, 1, &pool.queues).err();
+                resizer.join().unwrap();
+                // The machine that gave it up stands by, and is the one that gets it back.
+                let given = pool.awake(1);
+                outcomes.observe((kept.is_some(), given.is_some()));
+                if let Some(hold) = &kept {
+                    pool.uses(hold);
+                }
+                drop((first, kept, given));
+            }
+        },
+    );
+    outcomes.assert_exactly([(true, false), (false, true)]);
+}
+
+/// The second processor is taken up as the first one's holder publishes and goes idle: what the new one pushes into its own deque,
+/// the first one's second look sees, or it is seen asleep.
+#[test]
+fn more_as_one_goes_idle() {
+    check(
+        "a new processor's tasks are not left beside a sleeper",
+        Bound::exhaustive(60),
+        || {
+            let (pool, mut holds) = Pool::new(1);
+            let first = holds.remove(0);
+            let newcomer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.pass();
+                    assert!(pool.crew.grow(1, |_| true));
+                    let hold = pool.told_to_run(1);
+                    pool.queues.deques[hold.processor()].store(1, Ordering::Relaxed);
+                    pool.crew.wake_one();
+                    hold
+                }
+            });
+            pool.rest(first, 0);
+            drop(newcomer.join().unwrap());
+            assert!(
+                pool.awake(0).is_some(),
+                "a task is there, and its neighbour sleeps"
+            );
+        },
+    );
+}
