@@ -246,9 +246,8 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         // ORDERING: Acquire: pairs with the Release of the exchanges of `head`. Their thread had read a `tail`
         // that is not behind the new head, and coherence gives this thread that one or a later one.
         let head = self.head.load(Ordering::Acquire);
-        // ORDERING: Acquire: pairs with the Release of `move_tail`, so that the link of a block that `tail` has
-        // left is seen, and the block that it went to.
-        let tail = self.tail.load(Ordering::Acquire);
+        // ORDERING: Relaxed: the two are compared, and nothing is reached through them.
+        let tail = self.tail.load(Ordering::Relaxed);
         (Position::unpack(head), Position::unpack(tail))
     }
 

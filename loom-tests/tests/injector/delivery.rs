@@ -312,3 +312,38 @@ fn items_left_in_the_queue_are_dropped() {
         drop(queue);
     });
 }
+
+/// Three threads: one pushes an item, one takes it, and one asks how many there are. A failure: the third sees the head
+/// that the taker has moved, and the tail from before the push: one less than none, which overflows.
+#[test]
+fn a_length_is_never_negative() {
+    let outcomes = Outcomes::new();
+    check(
+        "a length beside a push and a take",
+        Bound::preemptions(2, 2),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = queue::<2>([]);
+                let crossing = Crossing::new();
+                let pusher = producer(&queue, &crossing, &[10]);
+                let taker = thread::spawn({
+                    let (queue, crossing) = (queue.clone(), crossing.clone());
+                    move || {
+                        crossing.pass();
+                        pop(&queue)
+                    }
+                });
+                crossing.pass();
+                // Places that were burnt count until the head has passed them.
+                let length = queue.len();
+                assert!(length <= 3, "{length} of one item");
+                outcomes.observe(length);
+                pusher.join().unwrap();
+                let taken = taker.join().unwrap();
+                assert_eq!(queue.len(), usize::from(taken.is_none()));
+            }
+        },
+    );
+    outcomes.assert_reached([0, 1]);
+}
