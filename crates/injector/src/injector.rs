@@ -14,7 +14,7 @@ use crate::position::{MAX_BLOCKS, MAX_SLOTS, Position};
 const DEFAULT_BLOCK: usize = 31;
 
 /// Pauses that an operation may spend on others: 2 µs where the processor's pause takes 8 ns, 10 where it takes 40.
-const PAUSES: u32 = 255;
+const PAUSES: u32 = 64;
 
 /// A FIFO queue for any number of producers and consumers, lock-free at both ends.
 ///
@@ -131,8 +131,9 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         let block = self.block(tail.block);
         // ORDERING: success Relaxed: the load has acquired the block, and whoever finds this position acquires
         // what it needs from the `move_tail` that led to the block: an RMW goes on with its release sequence. The
-        // item is published by the slot's state. Failure Relaxed: the caller loads again.
-        let claimed = self.tail.compare_exchange_weak(
+        // item is published by the slot's state. Failure Relaxed: the caller loads again. (Not the weak one: who fails
+        // for no reason would wait for nobody.)
+        let claimed = self.tail.compare_exchange(
             tail.pack(),
             tail.at(tail.index + 1).pack(),
             Ordering::Relaxed,
@@ -210,6 +211,10 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     /// Takes the oldest item, and with the same claim up to `more` that follow it, which are pushed to `into` in
     /// FIFO order and published together: thieves find them in it oldest first. Otherwise as
     /// [`pop_batch`](Self::pop_batch).
+    ///
+    /// # Panics
+    ///
+    /// If `into` would hold more than 2³⁰ items. Those of the batch that it has not got are dropped.
     pub fn pop_batch_into<P: Policy>(&self, into: &Worker<T, P>, more: usize) -> Option<T> {
         let mut claim = self.claim(more.saturating_add(1))?;
         let first = claim.next();
@@ -290,7 +295,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     fn advance(&self, head: Position, count: u32) -> bool {
         // ORDERING: success Release: pairs with the Acquire loads of `head`: whoever starts from the new head sees a
         // `tail` that is not behind it. The block was acquired by the load. Failure Relaxed: the caller starts anew.
-        let exchanged = self.head.compare_exchange_weak(
+        let exchanged = self.head.compare_exchange(
             head.pack(),
             head.at(head.index + count).pack(),
             Ordering::Release,

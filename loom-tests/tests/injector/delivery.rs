@@ -297,20 +297,59 @@ fn a_sleeper_and_a_producer_see_each_other() {
     outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
 }
 
-/// Threads: a producer and a consumer; when both are done, main drops the queue with whatever is in
-/// it. Every item is dropped once, wherever it lies. A failure: a leak, or an item that is freed
-/// twice.
+/// Two threads: a producer of three items, and a consumer that takes twice, over blocks of two; when both are done, main
+/// drops the queue with whatever is in it, behind burnt slots and before a block's end. Every item is dropped once. A
+/// failure: a leak, or an item that is freed twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
-    check("the queue drops what it has", Bound::exhaustive(5), || {
-        let queue = queue::<2>([10]);
-        let crossing = Crossing::new();
-        let producer = producer(&queue, &crossing, &[11, 12]);
-        crossing.pass();
-        drop(queue.pop());
-        producer.join().unwrap();
-        drop(queue);
+    let outcomes = Outcomes::new();
+    check("the queue drops what it has", Bound::preemptions(3, 740), {
+        let outcomes = outcomes.clone();
+        move || {
+            let queue = queue::<2>([]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[10, 11, 12]);
+            let taken = [(); 2].map(|()| {
+                crossing.pass();
+                pop(&queue)
+            });
+            producer.join().unwrap();
+            outcomes.observe((taken, queue.len()));
+            drop(queue);
+        }
     });
+    outcomes.assert_reached([
+        ([None, None], 3),
+        ([Some(10), None], 2),
+        ([None, Some(10)], 2),
+        ([Some(10), Some(11)], 1),
+    ]);
+}
+
+/// Three threads: two producers behind an item that is there, and a consumer that wants three at once. The second producer may
+/// have filled its slot while the first one has not: the batch has to end before the hole. A failure: a read of a slot
+/// that is being written.
+#[test]
+fn a_batch_ends_before_a_hole() {
+    check(
+        "a batch ends before a hole",
+        Bound::preemptions(2, 300),
+        || {
+            let queue = queue::<3>([9]);
+            let crossing = Crossing::new();
+            let producers = [
+                producer(&queue, &crossing, &[10]),
+                producer(&queue, &crossing, &[20]),
+            ];
+            crossing.pass();
+            let own = pop_batch(&queue, 2);
+            for producer in producers {
+                producer.join().unwrap();
+            }
+            let rest = drain(&queue);
+            assert_delivered(&[9, 10, 20], &[&[own, rest].concat()]);
+        },
+    );
 }
 
 /// Three threads: one pushes an item, one takes it, and one asks how many there are. A failure: the third sees the head
