@@ -5,7 +5,7 @@
 //! round warms caches, allocators and branch predictors, and is thrown away.
 
 use std::hint;
-use std::sync::Barrier;
+use std::sync::{Barrier, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -216,8 +216,10 @@ pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Durati
 
 /// Keeps the calling thread on the core of that number, if there is one and the system allows it.
 pub(crate) fn pin(core: usize) {
-    let cores = core_affinity::get_core_ids().unwrap_or_default();
-    if let Some(&core) = cores.get(core) {
+    // Asked once, before anybody is pinned: a thread that is sees its own core only.
+    static CORES: LazyLock<Vec<core_affinity::CoreId>> =
+        LazyLock::new(|| core_affinity::get_core_ids().unwrap_or_default());
+    if let Some(&core) = CORES.get(core) {
         core_affinity::set_for_current(core);
     }
 }

@@ -14,7 +14,7 @@ use crate::position::{MAX_BLOCKS, MAX_SLOTS, Position};
 const DEFAULT_BLOCK: usize = 31;
 
 /// Pauses that an operation may spend on others: 2 µs where the processor's pause takes 8 ns, 10 where it takes 40.
-const PAUSES: u32 = 64;
+const PAUSES: u32 = 255;
 
 /// A FIFO queue for any number of producers and consumers, lock-free at both ends.
 ///
