@@ -69,7 +69,7 @@ fn a_panicking_sink_loses_only_the_event_it_had() {
         receiver.drain(|event| assert_ne!(event, 12));
     }));
     assert!(panic.is_err());
-    // The pass that the first pop began is outdated: nothing is delivered twice.
+    // What came before is gone, the event in hand too: nothing is delivered twice.
     assert_eq!(receiver.pop(), Some(13));
     for event in 20..33 {
         let room = sender.push(event).is_ok();
@@ -110,6 +110,47 @@ fn everything_is_dropped_once() {
     assert!(unsafe { queue.pop() }.is_some());
     drop(queue);
     assert_eq!(Arc::strong_count(&token), 1);
+}
+
+/// Counts its drop; that of number 2 then panics.
+struct Fragile {
+    number: u32,
+    drops: Arc<AtomicI64>,
+}
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        self.drops.fetch_add(1, Ordering::Relaxed);
+        assert_ne!(self.number, 2, "fragile");
+    }
+}
+
+#[test]
+fn a_panicking_destructor_leaves_the_others_to_be_dropped() {
+    let drops = Arc::new(AtomicI64::new(0));
+    let queue = BoundedQueue::<_>::new(capacity(10));
+    let (sender, receiver) = bounded_channel(capacity(10));
+    for number in 0..10 {
+        let fragile = || Fragile {
+            number,
+            drops: Arc::clone(&drops),
+        };
+        assert!(queue.push(fragile()).is_ok());
+        assert!(sender.push(fragile()).is_ok());
+    }
+    let panics = |drop: &mut dyn FnMut()| {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(drop)).is_err()
+    };
+    let mut queue = Some(queue);
+    assert!(panics(&mut || drop(queue.take())));
+    assert_eq!(drops.load(Ordering::Relaxed), 10);
+
+    // Those behind the one that panics stay until the last end goes.
+    let mut receiver = Some(receiver);
+    assert!(panics(&mut || drop(receiver.take())));
+    assert_eq!(drops.load(Ordering::Relaxed), 13);
+    drop(sender);
+    assert_eq!(drops.load(Ordering::Relaxed), 20);
 }
 
 /// Four producers, a consumer that mixes `drain` and `pop`: every accepted event arrives, once, and

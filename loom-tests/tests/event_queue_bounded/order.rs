@@ -106,6 +106,67 @@ fn events_taken_behind_a_hole_are_taken_once() {
     outcomes.assert_exactly([vec![1, 0, 2, 3], vec![2, 0, 1, 3], vec![2, 0, 3, 1]]);
 }
 
+/// A has claimed the first slot, and perhaps not filled it; the main thread's first pop takes what is
+/// behind the hole. Its next pop takes A's event, by the front alone, and then nothing is in use:
+/// the place behind, which was taken before its turn, comes back in that very call.
+#[test]
+fn the_pop_that_fills_a_gap_releases_what_is_behind() {
+    let outcomes = Outcomes::new();
+    check(
+        "once every event is taken, no place is in use",
+        Bound::preemptions(3, 140),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32>::new(2);
+                let stalled = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(1).unwrap()
+                });
+                queue.push(2).unwrap();
+                let first = queue.pop().unwrap();
+                stalled.join().unwrap();
+                let second = queue.pop().unwrap();
+                assert!(queue.is_empty(), "taken, and still in use");
+                assert!(queue.offer(3) && queue.offer(4), "all room came back");
+                outcomes.observe((first, second));
+            }
+        },
+    );
+    outcomes.assert_exactly([(1, 2), (2, 1)]);
+}
+
+/// The same, by `pop` alone, and a lap further: the note that an event was taken before its turn is
+/// gone when its slot is filled again. If it stayed, the next lap's event would be passed over.
+#[test]
+fn a_slot_taken_before_its_turn_is_used_again() {
+    let outcomes = Outcomes::new();
+    check(
+        "what was noted of a slot in one lap is forgotten in the next",
+        Bound::preemptions(3, 140),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>>::new(2);
+                let stalled = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(Arc::new(1)).unwrap()
+                });
+                queue.push(Arc::new(2)).unwrap();
+                let pop = || queue.pop().map(|event| *event);
+                let mut events = vec![pop().unwrap()];
+                stalled.join().unwrap();
+                events.extend(std::iter::from_fn(pop));
+                queue.push(Arc::new(3)).unwrap();
+                queue.push(Arc::new(4)).unwrap();
+                events.extend(std::iter::from_fn(pop));
+                outcomes.observe(events);
+            }
+        },
+    );
+    outcomes.assert_exactly([vec![1, 2, 3, 4], vec![2, 1, 3, 4]]);
+}
+
 /// A pushes `x`, then tells B, and B pushes `y`. The consumer drains (or pops) meanwhile. It may
 /// get `x` alone, or both, but never `y` before `x`. Two things could break it: a consumer that
 /// looks at slots claimed after it began, and a claim by B that does not carry what B knows about

@@ -61,6 +61,36 @@ fn round_a_ring_of_three_at_the_end_of_the_counter() {
     round_and_round(3, u64::MAX, 4, 500);
 }
 
+/// The consumer has popped before, so that it knows the ring and takes the front without asking the
+/// tail. A push waits for the one slot: it gets it, or is refused, and does not write into it while
+/// the event is read.
+#[test]
+fn a_push_waits_for_the_slot_that_a_front_pop_reads() {
+    let outcomes = Outcomes::new();
+    check(
+        "a slot that is popped without a snapshot is released after it was read",
+        Bound::exhaustive(20),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32>::new(1);
+                queue.push(1).unwrap();
+                assert_eq!(queue.pop(), Some(1));
+                queue.push(2).unwrap();
+                let producer = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.offer(3)
+                });
+                assert_eq!(queue.pop(), Some(2));
+                let accepted = producer.join().unwrap();
+                assert_eq!(queue.pop(), accepted.then_some(3));
+                outcomes.observe(accepted);
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
+}
+
 /// A producer reads the tail and sleeps. The main thread pushes and drains three times, so that the
 /// head that producers have seen lies beyond what the sleeper remembers as the tail. That is not a
 /// full queue; its claim fails, and it goes by the new words. (If the sleeper has claimed and not

@@ -130,7 +130,9 @@ impl<T> fmt::Debug for BoundedSender<T> {
 /// at a time.
 ///
 /// Dropping it closes the queue and drops the events that are in it. An event whose push is under
-/// way at that moment is dropped with the last sender.
+/// way at that moment is dropped with the last sender; so, if the destructor of an event panics, are
+/// those behind it. An event that owns a sender of its own queue keeps the queue alive, and itself,
+/// if its push outlives the receiver.
 pub struct BoundedReceiver<T> {
     queue: Arc<BoundedQueue<T, GAP>>,
     /// One thread at a time, also for the methods that only look.
@@ -169,7 +171,9 @@ impl<T: Send> BoundedReceiver<T> {
     }
 
     /// Whether every place that a push has claimed is released. `false` right after a drain: a push
-    /// is under way, or has completed since. Wait-free.
+    /// is under way, or has completed since. `true` may miss a push that did not happen before: who
+    /// goes to sleep on it passes `fence(SeqCst)` first, or believes only the `None` of
+    /// [`pop`](Self::pop) and the 0 of [`drain`](Self::drain). Wait-free.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

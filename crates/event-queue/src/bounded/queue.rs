@@ -6,7 +6,7 @@ use core::ptr;
 use filch_sync::atomic::{AtomicU64, Ordering, fence};
 use filch_sync::cell::UnsafeCell;
 
-use crate::bounded::pass::Pass;
+use crate::bounded::pass::{Pass, clear_taken};
 use crate::bounded::position::{Laps, Position, Tail};
 use crate::bounded::producers::Producers;
 use crate::bounded::refused::Refused;
@@ -131,7 +131,7 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     /// sink may push to this very queue. If `sink` panics, the event that it was given is gone and
     /// all others stay.
     ///
-    /// Wait-free, but for `sink`: each slot is looked at twice at most.
+    /// Wait-free, but for `sink`: each slot is looked at three times at most.
     ///
     /// # Safety
     /// One thread at a time calls the consuming methods of a queue (`drain`, `pop`, `reopen`), and
@@ -155,8 +155,9 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     /// Takes the oldest event, or `None` if at one moment during the call no complete push had its
     /// event in the queue.
     ///
-    /// Delivers in the order of [`drain`](Self::drain), and may be mixed with it. Wait-free: one
-    /// slot is looked at, if it is full; else each slot three times at most.
+    /// Delivers in the order of [`drain`](Self::drain), and may be mixed with it. Wait-free: if the
+    /// oldest slot is full, it is looked at, with what was taken behind it and the slot after that;
+    /// else each slot three times at most.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
@@ -190,8 +191,10 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
 
     /// Whether every claimed place is released. Any thread; wait-free. No happens-before edge.
     ///
-    /// Exact on the consumer's thread: `false` after a drain means that a push has begun. For any
-    /// other thread it is a hint, as the queue moves on between the two words that it compares.
+    /// On the consumer's thread, `false` after a drain means that a push has begun. `true` may miss
+    /// a push that did not happen before: who goes to sleep on it passes `fence(SeqCst)` first, or
+    /// believes only the `None` of [`pop`](Self::pop) and the 0 of [`drain`](Self::drain). For any
+    /// other thread both are hints, as the queue moves on between the two words that it compares.
     pub fn is_empty(&self) -> bool {
         // ORDERING: Relaxed: the answer is about the words alone.
         let tail = Tail::from_word(self.producers.tail.load(Ordering::Relaxed));
@@ -215,7 +218,7 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     }
 
     /// The event in the oldest slot that is not emptied, if it is full. Releases the slot, and what
-    /// was emptied before its turn up to there.
+    /// was emptied before its turn behind it.
     ///
     /// No snapshot of the tail is needed: nothing in the queue was claimed before this event. So the
     /// consumer, while it finds slots full, leaves the producers' line alone.
@@ -229,26 +232,17 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
         if slots.is_null() {
             return None;
         }
-        let mut head = self.head();
-        loop {
-            // SAFETY: the ring is allocated, and the index lies in it.
-            let slot = unsafe { &*slots.add(laps.index(head)) };
-            let mark = laps.full_mark(head);
-            head = laps.next(head);
-            // SAFETY: here and below: the caller is the only consumer.
-            if unsafe { slot.is_taken() } {
-                // SAFETY: as above.
-                unsafe { slot.set_taken(false) };
-                self.release(head);
-            } else if slot.is_full(mark) {
-                // SAFETY: the caller is the only consumer; full and not taken.
-                let event = unsafe { slot.empty() };
-                self.release(head);
-                return Some(event);
-            } else {
-                return None;
-            }
+        let head = self.head();
+        // SAFETY: the ring is allocated, and the index lies in it.
+        let slot = unsafe { &*slots.add(laps.index(head)) };
+        if !slot.is_full(laps.full_mark(head)) {
+            return None;
         }
+        // SAFETY: the caller is the only consumer; full, and the slot at the head is not taken.
+        let event = unsafe { slot.empty() };
+        // SAFETY: the caller is the only consumer; this ring, and the place behind the head.
+        self.release(unsafe { clear_taken(slots, *laps, laps.next(head)) });
+        Some(event)
     }
 
     /// A new pass, over what is claimed now.
@@ -305,12 +299,27 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
 
 impl<T, const GAP: usize> Drop for BoundedQueue<T, GAP> {
     fn drop(&mut self) {
-        // SAFETY: exclusive access: nobody consumes, and no push is under way, so every claimed
-        // slot is full, and one pass empties them all.
-        unsafe { self.drain(drop) };
-        let capacity = self.capacity();
-        // SAFETY: exclusive access; each ring is allocated with the queue's capacity.
-        unsafe { self.producers.ring.free(capacity) };
+        /// Drops what is left and frees the ring, also when the destructor of an event unwinds.
+        struct Rest<'a, T, const GAP: usize>(&'a mut BoundedQueue<T, GAP>);
+
+        impl<T, const GAP: usize> Rest<'_, T, GAP> {
+            fn drop_all(&mut self) {
+                // SAFETY: exclusive access: nobody consumes, and no push is under way, so every
+                // claimed slot is full, and one pass empties them all.
+                unsafe { self.0.drain(drop) };
+            }
+        }
+
+        impl<T, const GAP: usize> Drop for Rest<'_, T, GAP> {
+            fn drop(&mut self) {
+                self.drop_all();
+                let capacity = self.0.capacity();
+                // SAFETY: exclusive access; each ring is allocated with the queue's capacity.
+                unsafe { self.0.producers.ring.free(capacity) };
+            }
+        }
+
+        Rest(self).drop_all();
     }
 }
 
