@@ -203,8 +203,10 @@ impl Crew {
 
     fn pick_up(&self, processor: usize, roster: &mut Roster) -> Option<Hold> {
         let hold = roster.at_rest[processor].take()?;
-        // ORDERING: Relaxed: it counts before it can go idle for the first time, which is a Release.
+        // ORDERING: Relaxed: released with the change of the idle word, and by the first time that it goes idle.
         self.live.fetch_add(1, Ordering::Relaxed);
+        // Before anybody can run on it: it is awake without having been popped.
+        self.idle.disturb();
         Some(hold)
     }
 

@@ -172,3 +172,31 @@ fn more_as_one_goes_idle() {
         },
     );
 }
+
+/// The first processor goes idle before its second look, beside a task; somebody asks; and the second processor is taken up and takes
+/// the task. A task is there, or runs, all the time: the answer is no, though the first one is on the stack and never
+/// leaves it, and no queue has anything at the end.
+#[test]
+fn not_quiescent_as_one_is_taken_up() {
+    check(
+        "a processor that comes from rest is not overlooked",
+        Bound::exhaustive(40),
+        || {
+            let (pool, mut holds) = Pool::new(1);
+            pool.rest(holds.remove(0), 0);
+            // The first one's second look is to come.
+            pool.queues.global.store(1, Ordering::Relaxed);
+            let newcomer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    assert!(pool.crew.grow(1, |_| true));
+                    let hold = pool.told_to_run(1);
+                    assert!(pool.take());
+                    hold
+                }
+            });
+            assert!(!pool.is_quiescent(), "a task is there, or runs");
+            drop(newcomer.join().unwrap());
+        },
+    );
+}
