@@ -200,3 +200,30 @@ fn not_quiescent_as_one_is_taken_up() {
         },
     );
 }
+
+/// A machine that holds the second processor goes into a blocking call, another one is back from such a call and waits, and there
+/// is to be one processor from now on. The second one is given up and not passed on, so that calls that follow each other
+/// do not keep it for ever; the waiter is served by the first.
+#[test]
+fn no_waiter_gets_one_too_many() {
+    check(
+        "a processor too many is not passed on to a waiter",
+        Bound::exhaustive(200),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            let (first, second) = (holds.remove(0), holds.remove(0));
+            pool.hand_off(first, 0);
+            let (first, substitute) = pool.crew.take_idle().expect("it is idle");
+            assert!(pool.try_regain(0).is_none(), "all are taken");
+            pool.crew.shrink(1, &pool.queues);
+            let caller = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.hand_off(second, 1)
+            });
+            pool.rest(first, substitute);
+            caller.join().unwrap();
+            let served = pool.told_to_run(0);
+            assert_eq!(served.processor(), 0, "the other one is to be at rest");
+        },
+    );
+}
