@@ -273,7 +273,7 @@ fn not_as_a_processor_retires() {
 fn not_as_a_processor_is_swept() {
     check(
         "a task that is moved by a sweep is not overlooked",
-        Bound::preemptions(4, 80_000),
+        Bound::preemptions(4, 50_000),
         || {
             let (pool, mut holds) = Pool::new(2);
             let (first, second) = (holds.remove(0), holds.remove(0));
