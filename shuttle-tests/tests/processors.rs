@@ -307,3 +307,26 @@ fn calls_resizes_and_quiescence() {
         },
     );
 }
+
+/// Two tasks schedule two more each, while the pool shrinks to one processor and is stopped at once. A failure: who has the
+/// other processor gives it up and moves what is left to the global queue, when the first one's thread has looked there and left.
+#[test]
+fn a_shrink_and_the_stop_lose_nothing() {
+    explore("a shrink and the stop lose nothing", 3_000, || {
+        let ran = Ran::new();
+        with_pool(2, |pool| {
+            for root in 0..2 {
+                let ran = ran.clone();
+                pool.inject(task(move |pool| {
+                    for child in 0..2 {
+                        let ran = ran.clone();
+                        pool.schedule(task(move |_| ran.note(2 * root + child)));
+                    }
+                    thread::yield_now();
+                }));
+            }
+            pool.resize(1).unwrap();
+        });
+        ran.assert_each_once(4);
+    });
+}

@@ -152,6 +152,17 @@ impl Crew {
         self.board.read()
     }
 
+    /// Whether the pool stops, and a machine that finds nothing now may leave.
+    pub fn is_over(&self) -> bool {
+        if !self.notice().stopping {
+            return false;
+        }
+        // ORDERING: partner of the fences between `evacuate` and the look at the board, in `lay_aside` and `sweep`. Either who
+        // moves tasks to the global queue sees that the pool stops, and keeps its processor to run them, or we find them.
+        fence(Ordering::SeqCst);
+        true
+    }
+
     pub(crate) fn roster(&self) -> MutexGuard<'_, Roster> {
         crate::lock(&self.roster)
     }
@@ -261,7 +272,7 @@ impl Crew {
         // Whoever came back from a blocking call, resized or stopped the pool has written it on the board, passed a fence, and
         // looked for idle processors: one of us sees the other.
         let notice = self.notice();
-        if processor >= usize::from(notice.active) {
+        if notice.is_surplus(processor) {
             self.sweep(work);
         }
         if notice.waiting > 0 {

@@ -9,7 +9,7 @@ use crate::current::{self, Current};
 use crate::hold::Hold;
 
 impl Crew {
-    /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a machine that stands by,
+    /// `machine` is about to block: its processor, unless there is one too many, goes to the longest waiter, or goes idle with a machine that stands by,
     /// who is woken at once if there is work. If no machine stands by, `start` is called to start one for the place that it is
     /// told, and says whether it could.
     ///
@@ -22,6 +22,14 @@ impl Crew {
         start: impl FnOnce(usize) -> bool,
         work: &impl Work,
     ) -> Result<(), Hold> {
+        let mut hold = hold;
+        if self.notice().is_surplus(hold.processor()) {
+            // Not to a waiter, who would pass it on in the same way.
+            match self.lay_aside(hold, work, |_| self.go_away(machine)) {
+                Ok(()) => return Ok(()),
+                Err(kept) => hold = kept,
+            }
+        }
         let mut roster = self.roster();
         if self.notice().stopping {
             return Err(hold);
@@ -118,6 +126,9 @@ impl<T: Send + 'static> Processors<T> {
     /// Elsewhere, or inside another `blocking`, it just runs `call`. So it does, **with the processor kept**, when the limit of
     /// threads is reached, the system refuses a thread, or the pool is stopping: the others must do without. That is
     /// counted in [`ProcessorStats::blocked_in_place`](crate::ProcessorStats).
+    ///
+    /// Once the pool is stopping, `call` must not wait for a task of the same pool: that may never run, and
+    /// [`Machines::join`](crate::Machines::join) hangs.
     ///
     /// If `call` panics, the panic goes on when the thread has a processor again.
     ///

@@ -189,7 +189,14 @@ impl Idle {
         })
     }
 
-    /// Whether nobody has become idle, been woken or begun to search since then.
+    /// A processor that was at rest is going to run: it comes from elsewhere than the stack, and yet nothing is still any more.
+    pub fn disturb(&self) {
+        // ORDERING: Release, partner of the Acquire in `stillness`: who sees the new word sees that there is one more. Who has
+        // seen the old one, and then what the new one did, finds another word: see `is_still`.
+        self.word.fetch_add(TAG, Ordering::Release);
+    }
+
+    /// Whether nobody has become idle, been woken, begun to search or come from rest since then.
     pub fn is_still(&self, then: Stillness) -> bool {
         // ORDERING: the Acquire fence keeps this load behind the loads that the caller made since then: what they saw of somebody
         // who had been woken, they saw after its pop, and that pop is seen here.
@@ -214,6 +221,9 @@ impl Idle {
 
 /// One searching processor, as an addend of the word.
 const SEARCHING: u64 = 1 << 16;
+
+/// The next tag, as an addend of the word.
+const TAG: u64 = 1 << 32;
 
 impl fmt::Debug for Idle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -134,7 +134,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 let Some(hold) = &*hold else {
                     unreachable!("a machine that runs tasks has a processor");
                 };
-                if notice != seen || hold.processor() >= usize::from(notice.active) {
+                if notice != seen || notice.is_surplus(hold.processor()) {
                     None
                 } else {
                     Some(pool.queues.owners.get(hold).next(pool))
@@ -182,7 +182,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let machine = self.current.machine;
         let counters = &pool.queues.processors[hold.processor()].counters;
         let notice = pool.crew.notice();
-        let (figure, kept) = if hold.processor() >= usize::from(notice.active) {
+        let (figure, kept) = if notice.is_surplus(hold.processor()) {
             // Counted before: afterwards the figures may be another thread's.
             counters.retired.add(1);
             let kept = pool.crew.retire(hold, machine, &pool.queues);
@@ -214,7 +214,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let Some(hold) = self.current.hold.take() else {
             unreachable!("a machine that looks for work has a processor");
         };
-        if pool.is_stopping() {
+        if pool.crew.is_over() {
             // Everybody is awake now: take what is left, or leave.
             return match pool.queues.owners.get(&hold).search(pool) {
                 Some(task) => self.found(hold, task),

@@ -39,6 +39,14 @@ impl Notice {
         (self.stopping as u64) << 63 | (self.waiting as u64) << 32 | self.active as u64
     }
 
+    /// Whether the processor is to be given up. Not any more when the pool stops: everybody else may have looked around and left,
+    /// and its holder must run what it has.
+    #[inline]
+    #[must_use]
+    pub const fn is_surplus(self, processor: usize) -> bool {
+        processor >= self.active as usize && !self.stopping
+    }
+
     /// What a machine that has seen it should see again: the same, and nobody waiting.
     #[must_use]
     pub const fn settled(self) -> Self {

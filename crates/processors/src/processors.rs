@@ -141,6 +141,8 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Lets the threads leave, once no work remains. A task that is scheduled when they have left stays where it is. Takes a
     /// lock for a moment; blocks for no task.
+    ///
+    /// From now on a [`blocking`](Self::blocking) call must not wait for a task of the same pool: it may never run.
     pub fn stop(&self) {
         self.crew.stop();
     }

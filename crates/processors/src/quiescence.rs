@@ -45,6 +45,7 @@ impl Quiet {
         }
     }
 
+    /// The innermost lock: `change` takes none.
     fn report(&self, change: impl FnOnce(&mut Moments)) {
         change(&mut crate::lock(&self.moments));
         self.another.notify_all();
@@ -79,9 +80,15 @@ impl Crew {
         // ORDERING: partner of the fence in `await_quiescence`. Either we see the observer, or it sees us idle, or our processor
         // at rest. (Relaxed: the fence orders the load.)
         fence(Ordering::SeqCst);
-        if self.quiet.observers.load(Ordering::Relaxed) > 0 && self.is_quiescent(work) {
-            self.quiet.report(|moments| moments.seen += 1);
+        if self.quiet.observers.load(Ordering::Relaxed) == 0 {
+            return;
         }
+        // The look is under the lock: it comes after the beginning of every wait that its result ends.
+        self.quiet.report(|moments| {
+            if self.is_quiescent(work) {
+                moments.seen += 1;
+            }
+        });
     }
 
     /// The last thread has left a pool that was stopped.
@@ -95,6 +102,7 @@ impl Crew {
     /// [`NeverQuiescent`].
     pub fn await_quiescence(&self, work: &impl Work) -> Result<(), NeverQuiescent> {
         let quiet = &self.quiet;
+        // Whatever is seen from here on, it is seen after what the caller did before: the lock says so.
         let before = crate::lock(&quiet.moments).seen;
         // ORDERING: Relaxed: the fence orders it.
         quiet.observers.fetch_add(1, Ordering::Relaxed);

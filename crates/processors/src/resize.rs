@@ -99,12 +99,18 @@ impl Crew {
         {
             let mut roster = self.roster();
             while let Some((hold, machine)) = self.take_idle() {
-                if hold.processor() < usize::from(self.notice().active) {
-                    kept.push((hold, machine));
-                } else {
+                let mut surplus = self.notice().is_surplus(hold.processor());
+                if surplus {
                     moved |= work.evacuate(&hold);
+                    // ORDERING: partner of the fence in `is_over`: see there.
+                    fence(Ordering::SeqCst);
+                    surplus = self.notice().is_surplus(hold.processor());
+                }
+                if surplus {
                     self.lay_down(hold, &mut roster);
                     self.stand_by(machine, &mut roster);
+                } else {
+                    kept.push((hold, machine));
                 }
             }
         }
@@ -121,19 +127,30 @@ impl Crew {
     /// A running machine gives its processor up, if it still has to, and stands by.
     ///
     /// # Errors
-    /// The hold, if the number of processors has been raised again.
+    /// The hold, if the number of processors has been raised again, or the pool stops.
     pub fn retire(&self, hold: Hold, machine: usize, work: &impl Work) -> Result<(), Hold> {
+        self.lay_aside(hold, work, |roster| self.stand_by(machine, roster))
+    }
+
+    /// The holder of a processor gives it up, if it still has to; `part` says what becomes of the machine.
+    pub(crate) fn lay_aside(
+        &self,
+        hold: Hold,
+        work: &impl Work,
+        part: impl FnOnce(&mut Roster),
+    ) -> Result<(), Hold> {
         if work.evacuate(&hold) {
             // For a moment these tasks were in no queue.
+            // ORDERING: the fence herein is also the partner of the one in `is_over`: see there.
             self.wake_one();
         }
         {
             let mut roster = self.roster();
-            if hold.processor() < usize::from(self.notice().active) {
+            if !self.notice().is_surplus(hold.processor()) {
                 return Err(hold);
             }
+            part(&mut roster);
             self.lay_down(hold, &mut roster);
-            self.stand_by(machine, &mut roster);
         }
         self.announce_quiescence(work);
         Ok(())
@@ -186,8 +203,10 @@ impl Crew {
 
     fn pick_up(&self, processor: usize, roster: &mut Roster) -> Option<Hold> {
         let hold = roster.at_rest[processor].take()?;
-        // ORDERING: Relaxed: it counts before it can go idle for the first time, which is a Release.
+        // ORDERING: Relaxed: released with the change of the idle word, and by the first time that it goes idle.
         self.live.fetch_add(1, Ordering::Relaxed);
+        // Before anybody can run on it: it is awake without having been popped.
+        self.idle.disturb();
         Some(hold)
     }
 

@@ -1,6 +1,6 @@
 //! Quiescence: "nothing can run any more" is said only when it is so, and always when it is so.
 
-use filch_processors::protocol::{Hold, Work};
+use filch_processors::protocol::{Hold, Turn, Work};
 use filch_sync::atomic::Ordering;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
@@ -184,7 +184,39 @@ fn who_waits_is_told() {
     );
 }
 
-/// The same, when the last one is given up for good instead, between two tasks.
+/// Somebody waits twice, the second time for a task that came in between. The machine has seen the moment before that task, and is slow
+/// to say so: its report must not answer the second wait.
+#[test]
+fn an_old_moment_answers_no_later_wait() {
+    check(
+        "who waits is told of a moment after the question",
+        Bound::preemptions(5, 1_000),
+        || {
+            let (pool, mut holds) = Pool::new(1);
+            let hold = holds.remove(0);
+            let parker = pool.crew.enter(0);
+            let machine = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.rest(hold, 0);
+                    let Turn::Search(hold) = pool.crew.wait(0, &parker) else {
+                        panic!("it is woken for the task");
+                    };
+                    assert!(pool.take());
+                    pool.crew.stop_searching(&pool.queues);
+                    pool.rest(hold, 0);
+                }
+            });
+            assert_eq!(pool.crew.await_quiescence(&pool.queues), Ok(()));
+            assert!(pool.publish());
+            assert_eq!(pool.crew.await_quiescence(&pool.queues), Ok(()));
+            assert_eq!(pool.queues.global.load(Ordering::Relaxed), 0, "it waits");
+            machine.join().unwrap();
+        },
+    );
+}
+
+/// As `who_waits_is_told`, but the last one is given up for good instead, between two tasks.
 #[test]
 fn who_waits_is_told_by_one_that_retires() {
     check(
@@ -241,7 +273,7 @@ fn not_as_a_processor_retires() {
 fn not_as_a_processor_is_swept() {
     check(
         "a task that is moved by a sweep is not overlooked",
-        Bound::preemptions(4, 80_000),
+        Bound::preemptions(4, 50_000),
         || {
             let (pool, mut holds) = Pool::new(2);
             let (first, second) = (holds.remove(0), holds.remove(0));

@@ -172,3 +172,58 @@ fn more_as_one_goes_idle() {
         },
     );
 }
+
+/// The first processor goes idle before its second look, beside a task; somebody asks; and the second processor is taken up and takes
+/// the task. A task is there, or runs, all the time: the answer is no, though the first one is on the stack and never
+/// leaves it, and no queue has anything at the end.
+#[test]
+fn not_quiescent_as_one_is_taken_up() {
+    check(
+        "a processor that comes from rest is not overlooked",
+        Bound::exhaustive(40),
+        || {
+            let (pool, mut holds) = Pool::new(1);
+            pool.rest(holds.remove(0), 0);
+            // The first one's second look is to come.
+            pool.queues.global.store(1, Ordering::Relaxed);
+            let newcomer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    assert!(pool.crew.grow(1, |_| true));
+                    let hold = pool.told_to_run(1);
+                    assert!(pool.take());
+                    hold
+                }
+            });
+            assert!(!pool.is_quiescent(), "a task is there, or runs");
+            drop(newcomer.join().unwrap());
+        },
+    );
+}
+
+/// A machine that holds the second processor goes into a blocking call, another one is back from such a call and waits, and there
+/// is to be one processor from now on. The second one is given up and not passed on, so that calls that follow each other
+/// do not keep it for ever; the waiter is served by the first.
+#[test]
+fn no_waiter_gets_one_too_many() {
+    check(
+        "a processor too many is not passed on to a waiter",
+        Bound::exhaustive(200),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            let (first, second) = (holds.remove(0), holds.remove(0));
+            pool.hand_off(first, 0);
+            let (first, substitute) = pool.crew.take_idle().expect("it is idle");
+            assert!(pool.try_regain(0).is_none(), "all are taken");
+            pool.crew.shrink(1, &pool.queues);
+            let caller = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.hand_off(second, 1)
+            });
+            pool.rest(first, substitute);
+            caller.join().unwrap();
+            let served = pool.told_to_run(0);
+            assert_eq!(served.processor(), 0, "the other one is to be at rest");
+        },
+    );
+}

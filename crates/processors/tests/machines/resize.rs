@@ -1,7 +1,7 @@
 //! Another number of processors, while tasks run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 
 use filch_processors::{Config, ResizeError, StartError};
 
@@ -106,4 +106,44 @@ fn resizes_under_load_lose_nothing() {
     ran.sort_unstable();
     assert_eq!(ran, (0..ROOTS * CHILDREN).collect::<Vec<_>>());
     finish(&pool, machines);
+}
+
+/// The last thread of a stopped pool holds a processor that a shrink has made one too many, and its task schedules another: nobody
+/// else is left to run it.
+#[test]
+fn the_last_thread_keeps_a_processor_too_many() {
+    let (pool, machines) = started(processors(2));
+    let ran = Arc::new(AtomicBool::new(false));
+    // One of two tasks that meet runs on the second processor.
+    let together = Arc::new(Barrier::new(2));
+    let mut gates = Vec::new();
+    for _ in 0..2 {
+        let (open, gate) = mpsc::channel::<()>();
+        gates.push(open);
+        let (together, ran) = (Arc::clone(&together), Arc::clone(&ran));
+        pool.inject(job(move |pool| {
+            together.wait();
+            let second = pool.current() == Some(1);
+            if second {
+                // Until the other thread has left.
+                let _ = gate.recv();
+                while pool.threads().threads > 1 {
+                    std::thread::yield_now();
+                }
+                pool.schedule(job(move |_| ran.store(true, Ordering::Relaxed)));
+            }
+        }));
+    }
+    // Stopped by nobody before both run: the shrink is of a busy pool.
+    while pool.stats().iter().map(|stats| stats.run).sum::<u64>() < 2 {
+        std::thread::yield_now();
+    }
+    pool.resize(1).unwrap();
+    pool.stop();
+    drop(gates);
+    machines.join();
+    assert!(
+        ran.load(Ordering::Relaxed),
+        "scheduled by a running task, never run"
+    );
 }
