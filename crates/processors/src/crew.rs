@@ -159,6 +159,7 @@ impl Crew {
         }
         // ORDERING: partner of the fences between `evacuate` and the look at the board, in `lay_aside` and `sweep`. Either who
         // moves tasks to the global queue sees that the pool stops, and keeps its processor to run them, or we find them.
+        // (By argument: loom cannot run the machine's loop that calls this. Shuttle does, sequentially consistent.)
         fence(Ordering::SeqCst);
         true
     }

@@ -102,7 +102,7 @@ impl Crew {
                 let mut surplus = self.notice().is_surplus(hold.processor());
                 if surplus {
                     moved |= work.evacuate(&hold);
-                    // ORDERING: partner of the fence in `is_over`: see there.
+                    // ORDERING: partner of the fence in `is_over`: see there, also for why loom cannot show it.
                     fence(Ordering::SeqCst);
                     surplus = self.notice().is_surplus(hold.processor());
                 }

@@ -44,14 +44,14 @@ pub(crate) struct Options {
     #[arg(long)]
     write: bool,
 
-    /// Only files whose path contains this.
+    /// Only mutants whose line in the list contains this: a path, or a function.
     filter: Option<String>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let all = mutants()?;
     let filter = options.filter.as_deref().unwrap_or_default();
-    let is_selected = |mutant: &&Mutant| mutant.file.to_string_lossy().contains(filter);
+    let is_selected = |mutant: &&Mutant| mutant.to_string().contains(filter);
     let selected: Vec<_> = all.iter().filter(is_selected).collect();
     if selected.is_empty() {
         return Err("no ordering is selected".into());
