@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
+use crossbeam_utils::CachePadded;
 
 use crate::harness::{Effort, Patience, Scenario, per_operation, time, time_together};
 
@@ -203,21 +204,27 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
                 one_thread::<ConcurrentQueue<u64>>(fills),
             )
             .contender("Mutex<VecDeque>", one_thread::<Locked>(fills))
-            .floor("2 RMWs and the strict deque", two_rmws_and_a_deque(fills)),
+            .floor("2 RMWs and the strict deque", push_and_deque(fills, by_rmw))
+            .floor(
+                "1 RMW and the strict deque",
+                push_and_deque(fills, by_store),
+            ),
         Scenario::new("1 producer, 1 consumer", "ns per item")
             .contender("filch-injector", threads::<Filch>(1, each))
             .contender("filch-injector, lazy deque", threads::<IntoLazy>(1, each))
             .contender("crossbeam Injector", threads::<Crossbeam>(1, each))
             .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(1, each))
             .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(1, each))
-            .contender("Mutex<VecDeque>", threads::<Locked>(1, each)),
+            .contender("Mutex<VecDeque>", threads::<Locked>(1, each))
+            .floor("2 RMWs a push, all apart", threads_apart(1, each, by_rmw)),
         Scenario::new("2 producers, 2 consumers", "ns per item")
             .contender("filch-injector", threads::<Filch>(2, each))
             .contender("filch-injector, lazy deque", threads::<IntoLazy>(2, each))
             .contender("crossbeam Injector", threads::<Crossbeam>(2, each))
             .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(2, each))
             .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(2, each))
-            .contender("Mutex<VecDeque>", threads::<Locked>(2, each)),
+            .contender("Mutex<VecDeque>", threads::<Locked>(2, each))
+            .floor("2 RMWs a push, all apart", threads_apart(2, each, by_rmw)),
     ]
 }
 
@@ -252,27 +259,68 @@ fn one_thread<I: Injector>(fills: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// What a push costs that claims and hands over by an RMW each, and what the taker's deque costs; no queue at all.
-fn two_rmws_and_a_deque(fills: u64) -> impl FnMut() -> f64 {
-    let (claims, states) = (AtomicU64::new(0), AtomicU64::new(0));
+/// What a push asks for that claims by an RMW and hands over by `hand_over`, and what the taker's deque costs; no queue
+/// at all.
+fn push_and_deque(fills: u64, hand_over: impl Fn(&AtomicU64)) -> impl FnMut() -> f64 {
+    let (claims, state) = (AtomicU64::new(0), AtomicU64::new(0));
     let own = filch_deque::Worker::new();
     move || {
         let elapsed = time(|| {
             for _ in 0..fills {
-                for _ in 0..FILL {
-                    black_box(claims.fetch_add(1, Ordering::AcqRel));
-                    black_box(states.swap(1, Ordering::AcqRel));
-                }
-                for batch in 0..FILL / (MORE as u64 + 1) {
-                    own.push_batch(batch..batch + MORE as u64);
-                    while let Some(item) = own.pop() {
-                        black_box(item);
-                    }
-                }
+                push_to_nobody(&claims, &state, FILL, &hand_over);
+                deal_to_own(&own, FILL);
             }
         });
         per_operation(elapsed, fills * FILL)
     }
+}
+
+/// The same on threads, of which none has to do with any other: what is left of the work when sharing is free.
+fn threads_apart(pairs: u64, items_each: u64, hand_over: fn(&AtomicU64)) -> impl FnMut() -> f64 {
+    move || {
+        let mut tasks: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+        for _ in 0..pairs {
+            tasks.push(Box::new(move || {
+                let words = CachePadded::new((AtomicU64::new(0), AtomicU64::new(0)));
+                push_to_nobody(&words.0, &words.1, items_each, hand_over);
+            }));
+            tasks.push(Box::new(move || {
+                deal_to_own(&filch_deque::Worker::new(), items_each);
+            }));
+        }
+        per_operation(time_together(tasks), pairs * items_each)
+    }
+}
+
+fn push_to_nobody(
+    claims: &AtomicU64,
+    state: &AtomicU64,
+    items: u64,
+    hand_over: impl Fn(&AtomicU64),
+) {
+    for _ in 0..items {
+        black_box(claims.fetch_add(1, Ordering::AcqRel));
+        hand_over(state);
+    }
+}
+
+fn deal_to_own(own: &filch_deque::Worker<u64>, items: u64) {
+    for batch in 0..items / (MORE as u64 + 1) {
+        own.push_batch(batch..batch + MORE as u64);
+        while let Some(item) = own.pop() {
+            black_box(item);
+        }
+    }
+}
+
+/// As a producer whose slot may be taken from it meanwhile.
+fn by_rmw(state: &AtomicU64) {
+    black_box(state.swap(1, Ordering::AcqRel));
+}
+
+/// As a producer that everybody waits for.
+fn by_store(state: &AtomicU64) {
+    state.store(1, Ordering::Release);
 }
 
 /// `pairs` producers and as many consumers. A new queue each round: what an earlier round left allocated would favour
