@@ -8,6 +8,7 @@ mod claim;
 mod injector;
 mod patience;
 mod position;
+mod push;
 
 pub use injector::Injector;
 
