@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,6 +26,12 @@ trait Injector: Sync + 'static {
     fn new() -> Self;
     fn own() -> Self::Own;
     fn push(&self, item: u64);
+    /// By one push each, unless the queue has batches for that too.
+    fn push_all(&self, items: Range<u64>) {
+        for item in items {
+            self.push(black_box(item));
+        }
+    }
     /// The oldest item; up to `MORE` others go to `own`, if the queue has batches.
     fn take(&self, own: &Self::Own) -> Option<u64>;
     fn pop_own(own: &Self::Own) -> Option<u64>;
@@ -70,6 +77,40 @@ impl Injector for IntoLazy {
 
     fn push(&self, item: u64) {
         self.0.push(item);
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        self.0.pop_batch_into(own, MORE)
+    }
+
+    fn pop_own(own: &Self::Own) -> Option<u64> {
+        own.pop()
+    }
+}
+
+/// The same queue, whose producers have `MORE` items at a time.
+struct InBatches(Filch);
+
+impl Injector for InBatches {
+    type Own = filch_deque::Worker<u64>;
+
+    fn new() -> Self {
+        Self(Filch::new())
+    }
+
+    fn own() -> Self::Own {
+        filch_deque::Worker::new()
+    }
+
+    fn push(&self, item: u64) {
+        self.0.push(item);
+    }
+
+    fn push_all(&self, items: Range<u64>) {
+        for first in items.clone().step_by(MORE) {
+            let batch = first..items.end.min(first + MORE as u64);
+            self.0.push_batch(batch.map(black_box));
+        }
     }
 
     fn take(&self, own: &Self::Own) -> Option<u64> {
@@ -197,6 +238,10 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         Scenario::new("push + batch take, 1 thread", "ns per item")
             .contender("filch-injector", one_thread::<Filch>(fills))
             .contender("filch-injector, lazy deque", one_thread::<IntoLazy>(fills))
+            .contender(
+                "filch-injector, pushes of 16",
+                one_thread::<InBatches>(fills),
+            )
             .contender("crossbeam Injector", one_thread::<Crossbeam>(fills))
             .contender("crossbeam SegQueue", one_thread::<SegQueue<u64>>(fills))
             .contender(
@@ -212,6 +257,10 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         Scenario::new("1 producer, 1 consumer", "ns per item")
             .contender("filch-injector", threads::<Filch>(1, each))
             .contender("filch-injector, lazy deque", threads::<IntoLazy>(1, each))
+            .contender(
+                "filch-injector, pushes of 16",
+                threads::<InBatches>(1, each),
+            )
             .contender("crossbeam Injector", threads::<Crossbeam>(1, each))
             .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(1, each))
             .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(1, each))
@@ -220,6 +269,10 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         Scenario::new("2 producers, 2 consumers", "ns per item")
             .contender("filch-injector", threads::<Filch>(2, each))
             .contender("filch-injector, lazy deque", threads::<IntoLazy>(2, each))
+            .contender(
+                "filch-injector, pushes of 16",
+                threads::<InBatches>(2, each),
+            )
             .contender("crossbeam Injector", threads::<Crossbeam>(2, each))
             .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(2, each))
             .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(2, each))
@@ -243,9 +296,7 @@ fn one_thread<I: Injector>(fills: u64) -> impl FnMut() -> f64 {
     move || {
         let elapsed = time(|| {
             for _ in 0..fills {
-                for item in 0..FILL {
-                    injector.push(black_box(item));
-                }
+                injector.push_all(0..FILL);
                 let mut left = FILL;
                 while left > 0 {
                     let (taken, sum) = take_and_consume(&injector, &own);
@@ -332,9 +383,7 @@ fn threads<I: Injector>(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
         let consumed = &AtomicU64::new(0);
         let sum_of_all = &AtomicU64::new(0);
         let produce = move || {
-            for item in 0..items_each {
-                injector.push(black_box(item));
-            }
+            injector.push_all(0..items_each);
         };
         let consume = move || {
             let own = I::own();

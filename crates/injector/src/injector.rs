@@ -5,7 +5,7 @@ use filch_slab::Slab;
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
-use crate::block::{Block, Next};
+use crate::block::{Block, Burn, Next};
 use crate::claim::Claim;
 use crate::patience::Patience;
 use crate::position::{MAX_BLOCKS, MAX_SLOTS, Position};
@@ -140,7 +140,8 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     /// Whether the queue was empty at some moment during the call. Wait-free.
     ///
     /// `true` is exact. `false` may be about a push that has claimed a place but not put its item there: a consumer may come
-    /// first, find nothing in it, and make the push take a later one.
+    /// first, find nothing in it, and make the push take a later one. Or about places that [`push_batch`](Self::push_batch)
+    /// has given up, until a consumer has passed them.
     ///
     /// For a consumer that is going to sleep: if it announces that, passes a `fence(SeqCst)` and asks, and the
     /// producer pushes, passes a `fence(SeqCst)` and looks for announcements, then one of them sees the other (or
@@ -152,7 +153,8 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// How many items there were, about: exact if nobody pushes or takes meanwhile. Wait-free.
     ///
-    /// Pushes that have claimed a place but not put their item there yet are counted.
+    /// Pushes that have claimed a place but not put their item there yet are counted, and places that
+    /// [`push_batch`](Self::push_batch) has given up, until a consumer has passed them.
     pub fn len(&self) -> usize {
         let (head, tail) = self.ends();
         let blocks = tail.sequence.wrapping_sub(head.sequence) as usize;
@@ -192,13 +194,20 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
             }
             if head.index as usize == BLOCK {
                 self.move_head(head);
-            } else if !patience.wait() && self.advance(head, 1) {
+                continue;
+            }
+            if !block.is_given_up(head.index) && patience.wait() {
+                continue;
+            }
+            if self.advance(head, 1) {
                 // SAFETY: claimed just now.
-                if unsafe { block.burn(head.index) } {
+                match unsafe { block.burn(head.index) } {
                     // SAFETY: claimed, and full after all.
-                    return Some(unsafe { Claim::new(self, block, head, 1) });
+                    Burn::Full => return Some(unsafe { Claim::new(self, block, head, 1) }),
+                    // The slot and its share of the block are the producer's.
+                    Burn::Open => {}
+                    Burn::GivenUp => self.finish(head, 1),
                 }
-                // The slot and its share of the block are the producer's.
             }
         }
     }
@@ -260,7 +269,7 @@ impl<T, const BLOCK: usize> Drop for Injector<T, BLOCK> {
 
         impl<T, const BLOCK: usize> Rest<'_, T, BLOCK> {
             fn drop_all(&self) {
-                // No producer is between its claim and its item any more, so every claim here is of items.
+                // No producer is between its claim and its item any more: a slot has an item or is given up.
                 while self.0.claim(BLOCK).is_some() {}
             }
         }
@@ -296,5 +305,44 @@ mod tests {
             assert_eq!(queue.pop(), Some(number - 1));
         }
         assert!(queue.blocks.high_water() <= 3, "blocks are not reused");
+    }
+
+    /// Gives one item of two that it promises; before it ends, it takes twice.
+    fn short_batch(queue: &Injector<u32, 3>, takes: bool) -> impl Iterator<Item = u32> {
+        let mut turns = 0..2;
+        core::iter::from_fn(move || {
+            let turn = turns.next()?;
+            if turn == 1 && takes {
+                // The second take burns the place that this batch still holds.
+                assert_eq!((queue.pop(), queue.pop()), (Some(0), None));
+            }
+            (turn == 0).then_some(turn)
+        })
+    }
+
+    #[test]
+    fn places_given_up_are_finished_by_the_second_of_the_two() {
+        /// Promises one item more, at any time.
+        struct Boastful<I>(I);
+        impl<I: Iterator> Iterator for Boastful<I> {
+            type Item = I::Item;
+            fn next(&mut self) -> Option<I::Item> {
+                self.0.next()
+            }
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                (1, None)
+            }
+        }
+        for consumer_is_first in [false, true] {
+            let queue = Injector::<u32, 3>::with_patience(0);
+            for _ in 0..1000 {
+                queue.push_batch(Boastful(short_batch(&queue, consumer_is_first)));
+                if !consumer_is_first {
+                    assert_eq!((queue.pop(), queue.pop()), (Some(0), None));
+                }
+                assert!(queue.is_empty());
+            }
+            assert!(queue.blocks.high_water() <= 3, "blocks are not reused");
+        }
     }
 }

@@ -9,6 +9,7 @@ mod injector;
 mod patience;
 mod position;
 mod push;
+mod reserved;
 
 pub use injector::Injector;
 

@@ -6,6 +6,7 @@ use crate::Injector;
 use crate::block::Next;
 use crate::patience::Patience;
 use crate::position::{MAX_BLOCKS, Position};
+use crate::reserved::Reserved;
 
 impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     /// Adds `item` at the back. Lock-free, but for the global allocator, which new blocks come from.
@@ -17,6 +18,37 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     pub fn push(&self, item: T) {
         if let Err(item) = self.try_push(item) {
             self.push_again(item);
+        }
+    }
+
+    /// Adds `items` at the back, in order, with a claim for many of them. Lock-free, but for the global allocator and the
+    /// iterator.
+    ///
+    /// Each item is a push of its own: others may see some of the batch before the rest, and their own items may come
+    /// between. Places are claimed for as many items as [`size_hint`](Iterator::size_hint) promises (as far as the
+    /// block goes), before the iterator gives them: consumers wait for an item that takes long, once, and then go on
+    /// without it, so that it comes later. An iterator that gives fewer, or panics, has only wasted places; and what it
+    /// gave before is in the queue.
+    ///
+    /// # Panics
+    ///
+    /// As [`push`](Self::push), and if the iterator does.
+    ///
+    /// ```
+    /// use filch_injector::Injector;
+    ///
+    /// let global = Injector::new();
+    /// // What a worker has too much of, in one go.
+    /// global.push_batch(vec!["fetch", "parse", "index"]);
+    /// assert_eq!(global.pop(), Some("fetch"));
+    /// assert_eq!(global.len(), 2);
+    /// ```
+    pub fn push_batch(&self, items: impl IntoIterator<Item = T>) {
+        let mut items = items.into_iter();
+        while let Some(first) = items.next() {
+            if let Err(item) = self.push_run(first, &mut items) {
+                self.push_again(item);
+            }
         }
     }
 
@@ -51,23 +83,53 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     /// Claims the slot at `tail` for `item`, or gives it back: `tail` has moved, or the slot was burnt.
     #[inline]
     fn push_slot(&self, tail: Position, item: T) -> Result<(), T> {
-        // ORDERING: success Relaxed: the load has acquired the block, and whoever finds this position acquires
-        // what it needs from the `move_tail` that led to the block: an RMW goes on with its release sequence. The
-        // item is published by the slot's state. Failure Relaxed: the caller loads again. (Not the weak one: who fails
-        // for no reason would wait for nobody.)
-        let claimed = self.tail.compare_exchange(
-            tail.pack(),
-            tail.at(tail.index + 1).pack(),
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
-        if claimed.is_err() {
+        if !self.reserve(tail, 1) {
             return Err(item);
         }
         // Looked up only now: before the exchange, the look-up would hold it up.
         let block = self.block(tail.block);
-        // SAFETY: the exchange claimed this index of this block, once: `tail` only moves forward.
+        // SAFETY: the index of this block was claimed, once: `tail` only moves forward.
         unsafe { block.fill(tail.index, item) }.inspect_err(|_| self.finish(tail, 1))
+    }
+
+    /// Claims as many slots from `tail` on as `items` promises items, for `first` and those, and fills them. Gives back
+    /// the item that comes next after a conflict: `tail` has moved, or the item's slot was burnt.
+    fn push_run(&self, first: T, items: &mut impl Iterator<Item = T>) -> Result<(), T> {
+        // ORDERING: Acquire: as in `try_push`.
+        let tail = Position::unpack(self.tail.load(Ordering::Acquire));
+        let room = BLOCK - tail.index as usize;
+        if room == 0 {
+            return self.push_block(tail, first);
+        }
+        let count = items.size_hint().0.saturating_add(1).min(room) as u32;
+        if !self.reserve(tail, count) {
+            return Err(first);
+        }
+        // SAFETY: claimed just now.
+        let mut slots = unsafe { Reserved::new(self, tail, count) };
+        slots.fill(first)?;
+        while !slots.is_empty()
+            && let Some(item) = items.next()
+        {
+            slots.fill(item)?;
+        }
+        Ok(())
+    }
+
+    /// Claims `count` slots from `tail` on, all of its block, unless `tail` has moved.
+    #[inline]
+    fn reserve(&self, tail: Position, count: u32) -> bool {
+        // ORDERING: success Relaxed: the load has acquired the block, and whoever finds this position acquires
+        // what it needs from the `move_tail` that led to the block: an RMW goes on with its release sequence. The
+        // items are published by the slots' states. Failure Relaxed: the caller loads again. (Not the weak one: who
+        // fails for no reason would wait for nobody.)
+        let exchanged = self.tail.compare_exchange(
+            tail.pack(),
+            tail.at(tail.index + count).pack(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        exchanged.is_ok()
     }
 
     /// Appends a block with `item` in its first slot, or gives it back: somebody else has appended one, and `tail`

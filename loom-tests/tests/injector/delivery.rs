@@ -1,23 +1,11 @@
 //! Every item arrives exactly once, in order; nothing that is there is called absent.
 
-use filch_injector::Injector;
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-use crate::tracked::{assert_delivered, drain, patient_queue, pop, producer, queue};
-
-/// The whole batch, the returned item first.
-fn pop_batch<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>, more: usize) -> Vec<u32> {
-    let mut rest = Vec::new();
-    let first = queue.pop_batch(more, |item| rest.push(item.into_inner()));
-    first
-        .into_iter()
-        .map(Track::into_inner)
-        .chain(rest)
-        .collect()
-}
+use crate::tracked::{assert_delivered, drain, patient_queue, pop, pop_batch, producer, queue};
 
 /// Threads: main takes, two producers push two items each over blocks of two. They race for slots,
 /// for the link to the second block, and with main, which may burn what they claim. Main takes
