@@ -57,7 +57,7 @@ fn batch_producer<const BLOCK: usize>(
 #[test]
 fn a_burnt_batch_keeps_its_order() {
     let outcomes = Outcomes::new();
-    check("a batch is in order", Bound::preemptions(3, 1_000), {
+    check("a batch is in order", Bound::preemptions(3, 1_500), {
         let outcomes = outcomes.clone();
         move || {
             let queue = queue::<3>([]);
@@ -88,7 +88,7 @@ fn a_burnt_batch_keeps_its_order() {
 fn a_place_given_up_is_finished_once() {
     check(
         "a place without an item is passed",
-        Bound::preemptions(2, 2_000),
+        Bound::preemptions(2, 8_500),
         || {
             let queue = queue::<2>([]);
             let crossing = Crossing::new();
@@ -114,7 +114,7 @@ fn a_place_given_up_is_finished_once() {
 fn two_batches_share_a_block() {
     check(
         "batches claim disjoint runs",
-        Bound::preemptions(2, 2_000),
+        Bound::preemptions(2, 11_000),
         || {
             let queue = queue::<3>([]);
             let crossing = Crossing::new();
