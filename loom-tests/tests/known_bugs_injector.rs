@@ -205,6 +205,45 @@ fn a_slot_burnt_by_a_plain_store_loses_its_item() {
     });
 }
 
+/// Threads: a producer that has no item for the slot that both have claimed, and main, who would not wait: both give it up.
+/// `give_up` is the producer's step, and says whether the slot is its own to finish. One of the two must do it.
+fn finish_once(give_up: fn(&AtomicU32) -> bool) {
+    let state = Arc::new(AtomicU32::new(EMPTY));
+    let producer = thread::spawn({
+        let state = state.clone();
+        move || give_up(&state)
+    });
+    let is_consumers = state.swap(BURNT, Ordering::Acquire) == BURNT;
+    let is_producers = producer.join().unwrap();
+    assert!(
+        is_consumers != is_producers,
+        "a block that never comes back"
+    );
+}
+
+#[test]
+fn a_place_given_up_by_a_look_and_a_store_is_nobodys_to_finish() {
+    refute(
+        "look, then store",
+        "a block that never comes back",
+        Bound::exhaustive(2),
+        || {
+            finish_once(|state| {
+                let burnt = state.load(Ordering::Acquire) == BURNT;
+                state.store(BURNT, Ordering::Relaxed);
+                burnt
+            });
+        },
+    );
+    check(
+        "the second swap sees the first",
+        Bound::exhaustive(2),
+        || {
+            finish_once(|state| state.swap(BURNT, Ordering::Relaxed) == BURNT);
+        },
+    );
+}
+
 /// Threads: a producer that has read a position in block 0, and main, for whom block 0 gets its successor, leaves
 /// the queue and is made ready for another place in it. The producer must not link to it any more.
 fn link_to_a_recycled_block(unlinked: fn(sequence: u32) -> u64) {

@@ -1,14 +1,18 @@
 //! The global queue: pushes, and takes of one item with up to 16 more for the taker's own deque.
 
+mod floors;
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
 
+use self::floors::{by_rmw, by_store, push_and_deque, threads_apart};
 use crate::harness::{Effort, Patience, Scenario, per_operation, time, time_together};
 
 /// How many items a take moves besides the one that it returns.
@@ -24,6 +28,12 @@ trait Injector: Sync + 'static {
     fn new() -> Self;
     fn own() -> Self::Own;
     fn push(&self, item: u64);
+    /// By one push each, unless the queue has batches for that too.
+    fn push_all(&self, items: Range<u64>) {
+        for item in items {
+            self.push(black_box(item));
+        }
+    }
     /// The oldest item; up to `MORE` others go to `own`, if the queue has batches.
     fn take(&self, own: &Self::Own) -> Option<u64>;
     fn pop_own(own: &Self::Own) -> Option<u64>;
@@ -69,6 +79,40 @@ impl Injector for IntoLazy {
 
     fn push(&self, item: u64) {
         self.0.push(item);
+    }
+
+    fn take(&self, own: &Self::Own) -> Option<u64> {
+        self.0.pop_batch_into(own, MORE)
+    }
+
+    fn pop_own(own: &Self::Own) -> Option<u64> {
+        own.pop()
+    }
+}
+
+/// The same queue, whose producers have `MORE` items at a time.
+struct InBatches(Filch);
+
+impl Injector for InBatches {
+    type Own = filch_deque::Worker<u64>;
+
+    fn new() -> Self {
+        Self(Filch::new())
+    }
+
+    fn own() -> Self::Own {
+        filch_deque::Worker::new()
+    }
+
+    fn push(&self, item: u64) {
+        self.0.push(item);
+    }
+
+    fn push_all(&self, items: Range<u64>) {
+        for first in items.clone().step_by(MORE) {
+            let batch = first..items.end.min(first + MORE as u64);
+            self.0.push_batch(batch.map(black_box));
+        }
     }
 
     fn take(&self, own: &Self::Own) -> Option<u64> {
@@ -196,6 +240,10 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         Scenario::new("push + batch take, 1 thread", "ns per item")
             .contender("filch-injector", one_thread::<Filch>(fills))
             .contender("filch-injector, lazy deque", one_thread::<IntoLazy>(fills))
+            .contender(
+                "filch-injector, pushes of 16",
+                one_thread::<InBatches>(fills),
+            )
             .contender("crossbeam Injector", one_thread::<Crossbeam>(fills))
             .contender("crossbeam SegQueue", one_thread::<SegQueue<u64>>(fills))
             .contender(
@@ -203,21 +251,35 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
                 one_thread::<ConcurrentQueue<u64>>(fills),
             )
             .contender("Mutex<VecDeque>", one_thread::<Locked>(fills))
-            .floor("2 RMWs and the strict deque", two_rmws_and_a_deque(fills)),
+            .floor("2 RMWs and the strict deque", push_and_deque(fills, by_rmw))
+            .floor(
+                "1 RMW and the strict deque",
+                push_and_deque(fills, by_store),
+            ),
         Scenario::new("1 producer, 1 consumer", "ns per item")
             .contender("filch-injector", threads::<Filch>(1, each))
             .contender("filch-injector, lazy deque", threads::<IntoLazy>(1, each))
+            .contender(
+                "filch-injector, pushes of 16",
+                threads::<InBatches>(1, each),
+            )
             .contender("crossbeam Injector", threads::<Crossbeam>(1, each))
             .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(1, each))
             .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(1, each))
-            .contender("Mutex<VecDeque>", threads::<Locked>(1, each)),
+            .contender("Mutex<VecDeque>", threads::<Locked>(1, each))
+            .floor("2 RMWs a push, all apart", threads_apart(1, each, by_rmw)),
         Scenario::new("2 producers, 2 consumers", "ns per item")
             .contender("filch-injector", threads::<Filch>(2, each))
             .contender("filch-injector, lazy deque", threads::<IntoLazy>(2, each))
+            .contender(
+                "filch-injector, pushes of 16",
+                threads::<InBatches>(2, each),
+            )
             .contender("crossbeam Injector", threads::<Crossbeam>(2, each))
             .contender("crossbeam SegQueue", threads::<SegQueue<u64>>(2, each))
             .contender("concurrent-queue", threads::<ConcurrentQueue<u64>>(2, each))
-            .contender("Mutex<VecDeque>", threads::<Locked>(2, each)),
+            .contender("Mutex<VecDeque>", threads::<Locked>(2, each))
+            .floor("2 RMWs a push, all apart", threads_apart(2, each, by_rmw)),
     ]
 }
 
@@ -236,38 +298,13 @@ fn one_thread<I: Injector>(fills: u64) -> impl FnMut() -> f64 {
     move || {
         let elapsed = time(|| {
             for _ in 0..fills {
-                for item in 0..FILL {
-                    injector.push(black_box(item));
-                }
+                injector.push_all(0..FILL);
                 let mut left = FILL;
                 while left > 0 {
                     let (taken, sum) = take_and_consume(&injector, &own);
                     black_box(sum);
                     assert!(taken > 0, "items went missing");
                     left -= taken;
-                }
-            }
-        });
-        per_operation(elapsed, fills * FILL)
-    }
-}
-
-/// What a push costs that claims and hands over by an RMW each, and what the taker's deque costs; no queue at all.
-fn two_rmws_and_a_deque(fills: u64) -> impl FnMut() -> f64 {
-    let (claims, states) = (AtomicU64::new(0), AtomicU64::new(0));
-    let own = filch_deque::Worker::new();
-    move || {
-        let elapsed = time(|| {
-            for _ in 0..fills {
-                for _ in 0..FILL {
-                    black_box(claims.fetch_add(1, Ordering::AcqRel));
-                    black_box(states.swap(1, Ordering::AcqRel));
-                }
-                for batch in 0..FILL / (MORE as u64 + 1) {
-                    own.push_batch(batch..batch + MORE as u64);
-                    while let Some(item) = own.pop() {
-                        black_box(item);
-                    }
                 }
             }
         });
@@ -284,9 +321,7 @@ fn threads<I: Injector>(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
         let consumed = &AtomicU64::new(0);
         let sum_of_all = &AtomicU64::new(0);
         let produce = move || {
-            for item in 0..items_each {
-                injector.push(black_box(item));
-            }
+            injector.push_all(0..items_each);
         };
         let consume = move || {
             let own = I::own();

@@ -12,7 +12,7 @@ use crate::position::Link;
 const EMPTY: u32 = 0;
 /// The item is in the slot, for the consumer who claims it.
 const FULL: u32 = 1;
-/// The consumer would not wait for the item: the slot is its producer's to finish.
+/// There will be no item: the consumer would not wait for it, or the producer has none. Who comes second finishes the slot.
 const BURNT: u32 = 2;
 
 /// One place for one item.
@@ -23,8 +23,9 @@ const BURNT: u32 = 2;
 /// | FULL | the consumer that claimed it |
 /// | BURNT | the producer, which takes its item back |
 ///
-/// The producer swaps FULL in; a consumer that has claimed the slot and finds it not full swaps BURNT in. Whichever
-/// comes second gets the other's word, and its own is then for nobody: nothing looks at the slot again in this life.
+/// The producer swaps FULL in, or BURNT if it has claimed more slots than it had items for; a consumer that has claimed
+/// the slot and finds it not full swaps BURNT in. Whichever comes second gets the other's word, and its own is then for
+/// nobody: nothing looks at the slot again in this life.
 struct Slot<T> {
     state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
@@ -59,6 +60,17 @@ pub(crate) enum Next {
     None,
     /// The block with this number.
     Block(u32),
+}
+
+/// What a consumer finds in a slot that it will not wait for any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Burn {
+    /// The item, after all.
+    Full,
+    /// Nothing yet: the slot is its producer's to finish.
+    Open,
+    /// Its producer has none for it: the slot is the consumer's to finish.
+    GivenUp,
 }
 
 impl<T, const SLOTS: usize> Block<T, SLOTS> {
@@ -177,18 +189,44 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             .count() as u32
     }
 
-    /// Gives a slot up, unless it is full; whether it is. If not, it is its producer's to finish.
+    /// Gives up the slot of an item that will not be pushed. True if its consumer did so before: then it must be
+    /// [finished](Self::finish); if not, it is the consumer's.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed this index of this block from `tail`, has not filled it, and calls this once.
+    #[must_use]
+    pub(crate) unsafe fn give_up(&self, index: u32) -> bool {
+        // ORDERING: Relaxed: the slot's value is not touched, and who finishes the slot for both comes after this swap
+        // by having read it.
+        let before = self.slots[index as usize]
+            .state
+            .swap(BURNT, Ordering::Relaxed);
+        before == BURNT
+    }
+
+    /// Whether the producer of a slot that no consumer has claimed has given it up. A hint: `index` may be another's by now.
+    pub(crate) fn is_given_up(&self, index: u32) -> bool {
+        // ORDERING: Relaxed: only whether to wait depends on it.
+        self.slots[index as usize].state.load(Ordering::Relaxed) == BURNT
+    }
+
+    /// Gives a slot up, unless it is full.
     ///
     /// # Safety
     ///
     /// The caller has claimed this index of this block from `head`, and calls this once.
-    pub(crate) unsafe fn burn(&self, index: u32) -> bool {
+    pub(crate) unsafe fn burn(&self, index: u32) -> Burn {
         // ORDERING: Acquire: as in `run`, should the slot be full. No edge is needed towards the producer: this
         // thread did nothing to the slot that it could see.
         let before = self.slots[index as usize]
             .state
             .swap(BURNT, Ordering::Acquire);
-        before == FULL
+        match before {
+            FULL => Burn::Full,
+            BURNT => Burn::GivenUp,
+            _ => Burn::Open,
+        }
     }
 
     /// Moves the item out of a slot.

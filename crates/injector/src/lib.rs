@@ -8,6 +8,8 @@ mod claim;
 mod injector;
 mod patience;
 mod position;
+mod push;
+mod reserved;
 
 pub use injector::Injector;
 

@@ -1,9 +1,9 @@
 //! The packed words: where an end of the queue stands, and what follows a block.
 
 /// Bits of a position's slot index.
-const INDEX_BITS: u32 = 6;
+const INDEX_BITS: u32 = 7;
 /// Bits of a position's block number.
-const BLOCK_BITS: u32 = 26;
+const BLOCK_BITS: u32 = 25;
 
 /// The most slots that a block can have: an index may equal it.
 pub(crate) const MAX_SLOTS: usize = (1 << INDEX_BITS) - 1;
@@ -13,7 +13,7 @@ pub(crate) const MAX_BLOCKS: u32 = 1 << BLOCK_BITS;
 /// A position in the queue: the value of `head` and of `tail`.
 ///
 /// ```text
-/// 63            32 31         6 5      0
+/// 63            32 31         7 6      0
 /// [   sequence    |   block    | index  ]
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

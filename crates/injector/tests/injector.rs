@@ -102,6 +102,32 @@ fn items_that_are_left_are_dropped_once() {
 }
 
 #[test]
+fn a_pushed_batch_is_in_order_across_blocks() {
+    let queue = Short::with_blocks();
+    queue.push(0);
+    queue.push_batch(1..9);
+    queue.push_batch([]);
+    queue.push(9);
+    assert_eq!(queue.len(), 10);
+    let all: Vec<i32> = std::iter::from_fn(|| queue.pop()).collect();
+    assert_eq!(all, Vec::from_iter(0..10));
+}
+
+#[test]
+fn a_batch_whose_iterator_panics_is_there_as_far_as_it_came() {
+    let queue = Injector::new();
+    let items = [1, 2, 0, 4].map(|number| move || 12 / number);
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        queue.push_batch(items.iter().map(|item| item()));
+    }));
+    assert!(caught.is_err());
+    queue.push(7);
+    let all: Vec<i32> = std::iter::from_fn(|| queue.pop()).collect();
+    assert_eq!(all, [12, 6, 7]);
+    assert!(queue.is_empty());
+}
+
+#[test]
 fn items_without_size_are_counted() {
     let queue = Short::with_blocks();
     (0..10).for_each(|_| queue.push(()));
@@ -110,18 +136,23 @@ fn items_without_size_are_counted() {
 
 proptest! {
     /// Against a `VecDeque`: the same items in the same order, the same length, `None` exactly when empty. A batch
-    /// is a prefix of the queue, not empty unless the queue is, and not longer than asked for.
+    /// is a prefix of the queue, not empty unless the queue is, and not longer than asked for. Pushes come in runs, in one
+    /// call or in one each.
     #[test]
-    fn behaves_like_a_deque(script in prop::collection::vec(prop::option::weighted(0.4, 0_usize..5), 0..300)) {
+    fn behaves_like_a_deque(script in prop::collection::vec((0_usize..5, 0..3), 0..300)) {
         let queue = Short::with_blocks();
         let mut model = VecDeque::new();
         for (number, step) in script.into_iter().enumerate() {
             match step {
-                None => {
+                (0, 0 | 1) => {
                     queue.push(Box::new(number));
                     model.push_back(number);
                 }
-                Some(more) => {
+                (many, 0) => {
+                    queue.push_batch(std::iter::repeat_with(|| Box::new(number)).take(many));
+                    model.extend(std::iter::repeat_n(number, many));
+                }
+                (more, _) => {
                     let mut batch = Vec::new();
                     let first = queue.pop_batch(more, |item| batch.push(*item));
                     prop_assert_eq!(first.map(|item| *item), model.pop_front());
@@ -137,7 +168,7 @@ proptest! {
     }
 }
 
-/// Two producers, three consumers with batches of different sizes. Each item arrives exactly once, and each
+/// Two producers, one of batches, and three consumers with batches of different sizes. Each item arrives exactly once, and each
 /// consumer sees each producer's items in the order in which they were pushed.
 fn stress<const BLOCK: usize>(queue: &Injector<Box<(usize, usize)>, BLOCK>, each: usize) {
     const PRODUCERS: usize = 2;
@@ -149,7 +180,14 @@ fn stress<const BLOCK: usize>(queue: &Injector<Box<(usize, usize)>, BLOCK>, each
             let start = &start;
             scope.spawn(move || {
                 start.wait();
-                (0..each).for_each(|number| queue.push(Box::new((producer, number))));
+                let item = |number| Box::new((producer, number));
+                if producer == 0 {
+                    (0..each).for_each(|number| queue.push(item(number)));
+                } else {
+                    for from in (0..each).step_by(7) {
+                        queue.push_batch((from..each.min(from + 7)).map(item));
+                    }
+                }
             });
         }
         for more in [0, 3, 16] {

@@ -15,7 +15,7 @@ fn take<const BLOCK: usize>(queue: &Injector<u32, BLOCK>, more: usize) -> [Opera
     }]
 }
 
-/// Two producers of four items; a consumer of single items and one of batches; then what is left is taken, so that a lost
+/// Two producers of four items, one in batches of two; a consumer of single items and one of batches; then what is left is taken, so that a lost
 /// item is missed. Blocks of `BLOCK` slots: at 1, every push and every batch crosses a block. Without patience slots are
 /// burnt, with it hardly ever.
 fn record<const BLOCK: usize>(with_one_clock: bool, is_patient: bool) -> History<Operation> {
@@ -29,16 +29,23 @@ fn record<const BLOCK: usize>(with_one_clock: bool, is_patient: bool) -> History
     } else {
         Recording::new()
     };
-    for first in [10, 20] {
-        recording.thread(move |log| {
-            for item in first..first + 4 {
-                log.call(|| {
-                    queue.push(item);
-                    [Operation::Push(item)]
-                });
-            }
-        });
-    }
+    recording.thread(move |log| {
+        for item in 10..14 {
+            log.call(|| {
+                queue.push(item);
+                [Operation::Push(item)]
+            });
+        }
+    });
+    recording.thread(move |log| {
+        for first in [20, 22] {
+            let items = [first, first + 1];
+            log.call(|| {
+                queue.push_batch(items);
+                items.map(Operation::Push)
+            });
+        }
+    });
     for more in [0, 2] {
         recording.thread(move |log| {
             for _ in 0..4 {

@@ -14,7 +14,7 @@ use crate::tracked::{assert_delivered, drain, pop, producer, queue};
 fn a_producer_recycles_the_block_it_was_burnt_in() {
     check(
         "a burnt block is recycled once",
-        Bound::preemptions(4, 9_000),
+        Bound::preemptions(4, 16_000),
         || {
             let queue = queue::<2>([]);
             let crossing = Crossing::new();
@@ -69,7 +69,7 @@ fn a_stale_producer_cannot_link_to_a_recycled_block() {
 fn a_consumer_that_got_nothing_leaves_the_block_alone() {
     check(
         "a burnt claim does not finish a block",
-        Bound::preemptions(3, 1_000),
+        Bound::preemptions(3, 6_000),
         || {
             let queue = queue::<1>([]);
             let crossing = Crossing::new();

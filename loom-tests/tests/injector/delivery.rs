@@ -1,23 +1,11 @@
 //! Every item arrives exactly once, in order; nothing that is there is called absent.
 
-use filch_injector::Injector;
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-use crate::tracked::{assert_delivered, drain, patient_queue, pop, producer, queue};
-
-/// The whole batch, the returned item first.
-fn pop_batch<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>, more: usize) -> Vec<u32> {
-    let mut rest = Vec::new();
-    let first = queue.pop_batch(more, |item| rest.push(item.into_inner()));
-    first
-        .into_iter()
-        .map(Track::into_inner)
-        .chain(rest)
-        .collect()
-}
+use crate::tracked::{assert_delivered, drain, patient_queue, pop, pop_batch, producer, queue};
 
 /// Threads: main takes, two producers push two items each over blocks of two. They race for slots,
 /// for the link to the second block, and with main, which may burn what they claim. Main takes
@@ -27,7 +15,7 @@ fn pop_batch<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>, more: usiz
 fn two_producers_and_a_consumer_cross_a_block() {
     check(
         "each item once, per-producer order",
-        Bound::preemptions(2, 8_000),
+        Bound::preemptions(2, 21_000),
         || {
             let queue = queue::<2>([]);
             let crossing = Crossing::new();
@@ -58,7 +46,7 @@ fn batches_are_disjoint_runs() {
     let outcomes = Outcomes::new();
     check(
         "a batch is a run of the queue",
-        Bound::preemptions(3, 4_000),
+        Bound::preemptions(3, 6_500),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -107,7 +95,7 @@ fn a_burnt_slot_is_its_producers_to_replace() {
     let outcomes = Outcomes::new();
     check(
         "a burnt slot costs a slot, not an item",
-        Bound::exhaustive(200),
+        Bound::exhaustive(330),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -138,7 +126,7 @@ fn a_burnt_slot_is_its_producers_to_replace() {
 #[test]
 fn a_patient_consumer_looks_again() {
     let outcomes = Outcomes::new();
-    check("a wait saves the slot", Bound::exhaustive(60), {
+    check("a wait saves the slot", Bound::exhaustive(110), {
         let outcomes = outcomes.clone();
         move || {
             let queue = patient_queue::<2>(1, []);
@@ -164,7 +152,7 @@ fn two_consumers_see_the_same_run() {
     let outcomes = Outcomes::new();
     check(
         "a run that two saw is one's",
-        Bound::preemptions(3, 6_000),
+        Bound::preemptions(3, 8_000),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -247,12 +235,12 @@ fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
 
 #[test]
 fn a_finished_push_is_never_missed_by_slots() {
-    a_finished_push_is_never_missed::<2>(Bound::preemptions(3, 8_000));
+    a_finished_push_is_never_missed::<2>(Bound::preemptions(3, 13_000));
 }
 
 #[test]
 fn a_finished_push_is_never_missed_by_links() {
-    a_finished_push_is_never_missed::<1>(Bound::preemptions(3, 13_000));
+    a_finished_push_is_never_missed::<1>(Bound::preemptions(3, 16_000));
 }
 
 /// Threads: main goes to sleep, a producer pushes. The handshake that the scheduler's idle protocol
@@ -303,7 +291,7 @@ fn a_sleeper_and_a_producer_see_each_other() {
 #[test]
 fn items_left_in_the_queue_are_dropped() {
     let outcomes = Outcomes::new();
-    check("the queue drops what it has", Bound::preemptions(3, 740), {
+    check("the queue drops what it has", Bound::preemptions(3, 1_300), {
         let outcomes = outcomes.clone();
         move || {
             let queue = queue::<2>([]);

@@ -3,6 +3,7 @@
 //! Blocks have one to three slots here, so that a handful of operations crosses, recycles and burns them.
 #![cfg(loom)]
 
+mod batches;
 mod blocks;
 mod delivery;
 mod tracked;

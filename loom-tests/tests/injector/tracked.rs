@@ -34,6 +34,20 @@ pub(crate) fn drain<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> 
     std::iter::from_fn(|| pop(queue)).collect()
 }
 
+/// The whole batch, the returned item first.
+pub(crate) fn pop_batch<const BLOCK: usize>(
+    queue: &Injector<Track<u32>, BLOCK>,
+    more: usize,
+) -> Vec<u32> {
+    let mut rest = Vec::new();
+    let first = queue.pop_batch(more, |item| rest.push(item.into_inner()));
+    first
+        .into_iter()
+        .map(Track::into_inner)
+        .chain(rest)
+        .collect()
+}
+
 /// Starts a thread that pushes `items`, passing `crossing` before each.
 pub(crate) fn producer<const BLOCK: usize>(
     queue: &Queue<BLOCK>,
