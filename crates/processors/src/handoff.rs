@@ -7,6 +7,7 @@ use crate::Processors;
 use crate::crew::{Crew, Doing, Turn, Work};
 use crate::current::{self, Current};
 use crate::hold::Hold;
+use crate::roster::Roster;
 
 impl Crew {
     /// `machine` is about to block: its processor, unless there is one too many, goes to the longest waiter, or goes idle with a machine that stands by,
@@ -25,7 +26,13 @@ impl Crew {
         let mut hold = hold;
         if self.notice().is_surplus(hold.processor()) {
             // Not to a waiter, who would pass it on in the same way.
-            match self.lay_aside(hold, work, |_| self.go_away(machine)) {
+            let part = |roster: &mut Roster| {
+                self.go_away(machine);
+                if let Some(lender) = roster.take_lender(machine) {
+                    self.stand_by(lender, roster);
+                }
+            };
+            match self.lay_aside(hold, work, part) {
                 Ok(()) => return Ok(()),
                 Err(kept) => hold = kept,
             }
@@ -34,13 +41,19 @@ impl Crew {
         if self.notice().stopping {
             return Err(hold);
         }
-        if let Some(waiter) = self.next_waiter(&mut roster) {
+        let lender = roster.take_lender(machine);
+        // A bound machine that waits needs somebody to give the processor back to: it gets it from the idle stack, with the
+        // substitute.
+        if lender.is_none()
+            && !roster.is_next_bound()
+            && let Some(waiter) = self.next_waiter(&mut roster)
+        {
             drop(roster);
             self.go_away(machine);
             self.give(waiter, Turn::Run(hold));
             return Ok(());
         }
-        let substitute = match roster.spares.pop() {
+        let substitute = match lender.or_else(|| roster.spares.pop()) {
             Some(spare) => {
                 drop(roster);
                 spare
@@ -59,7 +72,7 @@ impl Crew {
         Ok(())
     }
 
-    fn go_away(&self, machine: usize) {
+    pub(crate) fn go_away(&self, machine: usize) {
         // ORDERING: Relaxed: released with the processor, which is given away only now: whoever finds all of them idle, finds
         // this too.
         self.away.fetch_add(1, Ordering::Relaxed);
@@ -88,7 +101,7 @@ impl Crew {
         if self.notice().waiting == 0
             && let Some((hold, displaced)) = self.take_idle()
         {
-            self.stand_by(displaced, &mut self.roster());
+            self.make_room(displaced, machine, &mut self.roster());
             return Some(hold);
         }
         let mut roster = self.roster();
@@ -110,7 +123,7 @@ impl Crew {
         let Some(waiter) = self.next_waiter(&mut roster) else {
             return Err(hold);
         };
-        self.stand_by(machine, &mut roster);
+        self.make_room(machine, waiter, &mut roster);
         drop(roster);
         self.give(waiter, Turn::Run(hold));
         Ok(())

@@ -1,6 +1,6 @@
 //! A thread that runs the tasks of whichever processor it holds.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,6 +9,7 @@ use filch_parker::{AdaptiveSpinner, Spin};
 use filch_sync::Arc;
 use filch_sync::thread::{self, JoinHandle};
 
+use crate::bond::BoundId;
 use crate::config::Config;
 use crate::crew::{Doing, Turn};
 use crate::current::{self, Current};
@@ -60,6 +61,7 @@ impl<T: Send + 'static, R: Runner<T>> Start for Starter<T, R> {
         builder.spawn(move || {
             let parker = pool.crew.enter(machine);
             Machine {
+                bound: Cell::new(None),
                 pool: &pool,
                 runner: &*runner,
                 current: Current {
@@ -82,10 +84,12 @@ impl<T: Send + 'static, R: Runner<T>> Start for Starter<T, R> {
 }
 
 /// A thread, on its own stack.
-struct Machine<'thread, T, R> {
-    pool: &'thread Processors<T>,
-    runner: &'thread R,
-    current: Current<'thread>,
+pub(crate) struct Machine<'thread, T, R> {
+    pub(crate) pool: &'thread Processors<T>,
+    pub(crate) runner: &'thread R,
+    pub(crate) current: Current<'thread>,
+    /// What it is bound as; perhaps it is not any more.
+    pub(crate) bound: Cell<Option<BoundId>>,
 }
 
 /// What a search comes to.
@@ -100,9 +104,15 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         current::enter(self.pool, &self.current, || {
             let mut scratch = self.runner.scratch(self.current.machine);
             let mut turn = self.wait();
+            // Not before the first turn: until then it may not be known yet.
+            self.bound
+                .set(self.pool.crew.bound_as(self.current.machine));
             loop {
                 turn = match turn {
-                    Turn::Run(hold) => self.work(hold, None, &mut scratch),
+                    Turn::Run(hold) => match self.bound.get() {
+                        None => self.work(hold, None, &mut scratch),
+                        Some(id) => self.work_bound(hold, id, &mut scratch),
+                    },
                     Turn::Search(hold) => {
                         self.pool.queues.processors[hold.processor()]
                             .counters
@@ -120,12 +130,14 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 
     /// Runs tasks until the machine has no processor any more, which need not be the one that it began with.
-    fn work(&self, hold: Hold, first: Option<T>, scratch: &mut R::Scratch) -> Turn {
+    pub(crate) fn work(&self, hold: Hold, first: Option<T>, scratch: &mut R::Scratch) -> Turn {
         let pool = self.pool;
         let mut seen = pool.crew.notice().settled();
         self.current.hold.replace(Some(hold));
-        if let Some(task) = first {
-            self.run(task, scratch);
+        if let Some(task) = first
+            && let Some(turn) = self.run_where_it_belongs(task, scratch)
+        {
+            return turn;
         }
         loop {
             let notice = pool.crew.notice();
@@ -154,11 +166,13 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                     Found::Nothing(turn) => return turn,
                 },
             };
-            self.run(task, scratch);
+            if let Some(turn) = self.run_where_it_belongs(task, scratch) {
+                return turn;
+            }
         }
     }
 
-    fn run(&self, task: T, scratch: &mut R::Scratch) {
+    pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
         self.count(|counters| &counters.run);
         // If it unwinds, the runner answers for its own state; the thread goes on with the next task.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
@@ -168,7 +182,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 
     /// Adds one to a figure of the processor that the machine holds.
-    fn count(&self, figure: impl FnOnce(&Counters) -> &Counter) {
+    pub(crate) fn count(&self, figure: impl FnOnce(&Counters) -> &Counter) {
         if let Some(hold) = &*self.current.hold.borrow() {
             figure(&self.pool.queues.processors[hold.processor()].counters).add(1);
         }
@@ -269,7 +283,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         self.wait()
     }
 
-    fn wait(&self) -> Turn {
+    pub(crate) fn wait(&self) -> Turn {
         let Current {
             machine, parker, ..
         } = self.current;

@@ -2,6 +2,8 @@ use std::fmt;
 
 use filch_sync::{Arc, Mutex};
 
+use crate::bond::BoundId;
+use crate::bound::BoundQueues;
 use crate::config::{Config, StartError};
 use crate::crew::Crew;
 use crate::current;
@@ -20,6 +22,14 @@ pub trait Runner<T>: Send + Sync + 'static {
     /// are used again. It must not panic: the thread would be lost, and a processor with it.
     fn scratch(&self, machine: usize) -> Self::Scratch;
 
+    /// The thread that the task is bound to, if it is: see [`Processors::reserve_thread`]. Asked of every task that is about to run, by
+    /// the thread that has found it. The default answers "none", and costs nothing. It must not panic: the thread would be
+    /// lost, and a processor with it.
+    #[inline]
+    fn bound_to(&self, _task: &T) -> Option<BoundId> {
+        None
+    }
+
     /// Runs one task. A panic is contained and counted; the task is gone.
     fn run(&self, task: T, scratch: &mut Self::Scratch);
 }
@@ -29,6 +39,7 @@ pub struct Processors<T> {
     pub(crate) queues: Queues<T>,
     pub(crate) crew: Crew,
     config: Config,
+    pub(crate) bound: BoundQueues<T>,
     /// From the start until the last thread has left.
     pub(crate) starter: Mutex<Option<Box<dyn Start>>>,
     pub(crate) threads: Arc<Threads>,
@@ -48,6 +59,7 @@ impl<T: Send + 'static> Processors<T> {
             queues: Queues::new(places),
             crew: Crew::new(places, processors, threads, config.spare_threads),
             config,
+            bound: BoundQueues::default(),
             starter: Mutex::new(None),
             threads: Arc::default(),
             resizing: Mutex::new(()),

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use filch_parker::Parker;
 use filch_sync::atomic::{Ordering, fence};
 
+use crate::bond::Bond;
 use crate::crew::{Crew, Turn};
 use crate::hold::Hold;
 
@@ -19,6 +20,10 @@ pub(crate) struct Roster {
     most_spares: usize,
     /// Machines that are back from a blocking call and wait for a processor, the longest wait first.
     pub(crate) waiters: VecDeque<usize>,
+    /// Machines that tasks are bound to.
+    pub(crate) bonds: Vec<Bond>,
+    /// How many there have been.
+    pub(crate) bound_so_far: u64,
     /// Processors that nobody may run on: not started yet, retired, or given up at the end.
     pub(crate) at_rest: Box<[Option<Hold>]>,
     /// Places of machines that have left.
@@ -39,6 +44,8 @@ impl Roster {
             spares: Vec::new(),
             most_spares,
             waiters: VecDeque::new(),
+            bonds: Vec::new(),
+            bound_so_far: 0,
             // SAFETY: these are new: the first holds that there are.
             at_rest: (0..processors)
                 .map(|processor| Some(unsafe { Hold::from_number(processor) }))
@@ -65,19 +72,19 @@ impl Crew {
     /// Gives idle processors to those who wait for one, as long as there are both.
     pub(crate) fn serve(&self, roster: &mut Roster) {
         while !roster.waiters.is_empty() {
-            let hold = match self.take_idle() {
-                Some((hold, machine)) => {
-                    self.stand_by(machine, roster);
-                    hold
-                }
+            let (hold, displaced) = match self.take_idle() {
+                Some((hold, machine)) => (hold, Some(machine)),
                 // At the end processors are given up for good, but not for those who come back late.
                 None if self.notice().stopping => match self.resume(roster) {
-                    Some(hold) => hold,
+                    Some(hold) => (hold, None),
                     None => return,
                 },
                 None => return,
             };
             if let Some(waiter) = self.next_waiter(roster) {
+                if let Some(machine) = displaced {
+                    self.make_room(machine, waiter, roster);
+                }
                 self.give(waiter, Turn::Run(hold));
             }
         }

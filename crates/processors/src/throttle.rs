@@ -26,6 +26,8 @@ pub struct ThreadStats {
     pub blocking: usize,
     /// Of those, the ones that are back from a blocking call and wait for a processor.
     pub waiting: usize,
+    /// Of those, the ones that tasks are bound to.
+    pub bound: usize,
     /// As many threads may be there at once.
     pub limit: usize,
     /// Threads started so far.
@@ -121,6 +123,7 @@ impl Crew {
         roster.parkers[machine] = Some(parker);
         roster.vacant.push(machine);
         roster.threads -= 1;
+        self.dismiss(&mut roster);
         roster.threads == 0 && self.notice().stopping
     }
 
@@ -132,6 +135,7 @@ impl Crew {
             // ORDERING: Relaxed: a figure.
             blocking: self.away.load(filch_sync::atomic::Ordering::Relaxed),
             waiting: roster.waiters.len(),
+            bound: roster.bonds.len(),
             limit: self.members.len(),
             started: roster.started,
             refused: roster.refused,
