@@ -8,6 +8,7 @@
 #![cfg(loom)]
 
 mod bound;
+mod bound_ends;
 mod calls;
 mod counts;
 mod pool;

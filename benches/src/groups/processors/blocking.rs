@@ -11,7 +11,7 @@ use filch_processors::Processors;
 
 use super::{Closure, Filch, Pool, TOTAL};
 use crate::harness::{Effort, Scenario, per_operation, time};
-use crate::rivals::{rayon_pool, tokio_runtime};
+use crate::rivals::{WORKERS, rayon_pool, tokio_runtime};
 use crate::total::sum_to;
 
 /// Blocking calls under way at a time.
@@ -39,7 +39,7 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
             .contender("tokio, 10 ms each", beside_tokio(waves, Calls::ComeAndGo)),
         Scenario::new("wake a sleeping pool", "ns until the task runs")
             .contender("filch-processors", {
-                let pool = LazyCell::new(Filch::<Closure>::new);
+                let pool = LazyCell::new(|| Filch::<Closure>::new(WORKERS));
                 wake(wake_ups, move |stamp| {
                     pool.pool.inject(Closure(Box::new(move |_| stamp.set())));
                 })
@@ -142,7 +142,7 @@ fn with_calls(calls: Calls, start: impl Fn(Arc<Round>), wave: impl FnOnce()) -> 
 }
 
 fn beside(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
-    let pool = LazyCell::new(Filch::<Closure>::new);
+    let pool = LazyCell::new(|| Filch::<Closure>::new(WORKERS));
     move || {
         let pool = &pool.pool;
         let wave = || {
