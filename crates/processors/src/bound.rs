@@ -46,9 +46,20 @@ impl<T> BoundQueues<T> {
         crate::lock(&self.0).get_mut(&id)?.pop_front()
     }
 
-    /// How many wait for that thread.
-    pub(crate) fn len(&self, id: BoundId) -> usize {
-        crate::lock(&self.0).get(&id).map_or(0, VecDeque::len)
+    /// How many wait for that thread, and what `name` calls the first ones.
+    pub(crate) fn waiting(
+        &self,
+        id: BoundId,
+        most_names: usize,
+        name: impl Fn(&T) -> Option<String>,
+    ) -> (usize, Vec<String>) {
+        let queues = crate::lock(&self.0);
+        let queue = queues.get(&id);
+        let names = queue.into_iter().flatten().take(most_names);
+        (
+            queue.map_or(0, VecDeque::len),
+            names.filter_map(name).collect(),
+        )
     }
 
     /// Whether none waits for that thread; then, with `close`, none ever will.

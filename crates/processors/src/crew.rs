@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use filch_parker::{Parker, Unparker};
-use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use filch_sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, MutexGuard};
 
 use crate::hold::Hold;
@@ -58,8 +58,10 @@ pub(crate) struct Member {
     unparker: Unparker,
     /// 0, or what the machine must do next: see [`Turn::pack`].
     grant: AtomicU32,
-    /// A [`Doing`], for people.
+    /// A [`Doing`], and above it how often it has changed, for people. Written by the machine's own thread.
     doing: AtomicU32,
+    /// What the task that it runs is called, or 0; for people, too.
+    pub(crate) label: AtomicU64,
 }
 
 /// What a machine without a processor is told to do next.
@@ -95,27 +97,38 @@ pub(crate) enum Doing {
     Waits,
 }
 
+impl Doing {
+    /// The bits of a word that it takes.
+    const MASK: u32 = 7;
+}
+
 impl Member {
     pub(crate) fn new(parker: &Parker) -> Self {
         Self {
             unparker: parker.unparker(),
             grant: AtomicU32::new(0),
             doing: AtomicU32::new(Doing::Gone as u32),
+            label: AtomicU64::new(0),
         }
     }
 
     pub(crate) fn set(&self, doing: Doing) {
         // ORDERING: Relaxed: for people.
-        self.doing.store(doing as u32, Ordering::Relaxed);
+        let changes = self.doing.load(Ordering::Relaxed) & !Doing::MASK;
+        let changed = changes.wrapping_add(Doing::MASK + 1) | doing as u32;
+        // ORDERING: Relaxed: as above.
+        self.doing.store(changed, Ordering::Relaxed);
     }
 
-    pub(crate) fn doing(&self) -> Doing {
+    /// What it is doing, and a number that is another one when it has done something else in between.
+    pub(crate) fn doing(&self) -> (Doing, u32) {
         // ORDERING: Relaxed: for people.
-        let doing = self.doing.load(Ordering::Relaxed);
-        [Doing::Runs, Doing::Parked, Doing::Blocks, Doing::Waits]
+        let word = self.doing.load(Ordering::Relaxed);
+        let doing = [Doing::Runs, Doing::Parked, Doing::Blocks, Doing::Waits]
             .into_iter()
-            .find(|&known| known as u32 == doing)
-            .unwrap_or(Doing::Gone)
+            .find(|&known| known as u32 == word & Doing::MASK)
+            .unwrap_or(Doing::Gone);
+        (doing, word)
     }
 
     pub(crate) fn unpark(&self) {

@@ -37,6 +37,7 @@ mod resize;
 mod roster;
 mod stats;
 mod throttle;
+mod watch;
 
 pub use bond::BoundId;
 pub use bound::{BoundThread, ReserveError};

@@ -3,10 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io;
+use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_parker::{AdaptiveSpinner, Spin};
 use filch_sync::Arc;
+use filch_sync::atomic::Ordering;
 use filch_sync::thread::{self, JoinHandle};
 
 use crate::bond::BoundId;
@@ -49,7 +51,15 @@ pub(crate) struct Starter<T, R: Runner<T>> {
     pub(crate) config: Config,
 }
 
-impl<T: Send + 'static, R: Runner<T>> Start for Starter<T, R> {
+impl<T: Send + 'static, R: Runner<T>> Start<T> for Starter<T, R> {
+    fn label(&self, task: &T) -> Option<NonZeroU64> {
+        self.runner.label(task)
+    }
+
+    fn describe(&self, label: NonZeroU64) -> String {
+        self.runner.describe(label)
+    }
+
     fn start(&self, machine: usize) -> io::Result<JoinHandle<()>> {
         let mut builder =
             thread::Builder::new().name(format!("{}-{machine}", self.config.thread_name));
@@ -174,11 +184,27 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
 
     pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
         self.count(|counters| &counters.run);
+        let label = self.runner.label(&task);
+        if label.is_some() {
+            self.show(label);
+        }
         // If it unwinds, the runner answers for its own state; the thread goes on with the next task.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
             self.count(|counters| &counters.panicked);
             crate::panic::discard(payload);
         }
+        if label.is_some() {
+            self.show(None);
+        }
+    }
+
+    /// Tells the person with a hung system what the thread is at.
+    #[inline]
+    fn show(&self, label: Option<NonZeroU64>) {
+        let label = label.map_or(0, NonZeroU64::get);
+        let member = self.pool.crew.member(self.current.machine);
+        // ORDERING: Relaxed: for people.
+        member.label.store(label, Ordering::Relaxed);
     }
 
     /// Adds one to a figure of the processor that the machine holds.

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::num::NonZeroU64;
 
 use filch_sync::{Arc, Mutex};
 
@@ -12,6 +13,7 @@ use crate::processor::Queues;
 use crate::resize::ResizeError;
 use crate::stats::ProcessorStats;
 use crate::throttle::{Start, Threads};
+use crate::watch::Watch;
 
 /// What running a task means.
 pub trait Runner<T>: Send + Sync + 'static {
@@ -30,6 +32,18 @@ pub trait Runner<T>: Send + Sync + 'static {
         None
     }
 
+    /// A number by which a [`Dump`](crate::Dump) can name the task while it runs, blocks or waits for its thread. The default answers "none",
+    /// and costs nothing; a label costs two stores a task. It must neither panic nor call the pool.
+    #[inline]
+    fn label(&self, _task: &T) -> Option<NonZeroU64> {
+        None
+    }
+
+    /// What a person should read for that number. It must not call the pool.
+    fn describe(&self, label: NonZeroU64) -> String {
+        format!("task {label}")
+    }
+
     /// Runs one task. A panic is contained and counted; the task is gone.
     fn run(&self, task: T, scratch: &mut Self::Scratch);
 }
@@ -41,8 +55,10 @@ pub struct Processors<T> {
     config: Config,
     pub(crate) bound: BoundQueues<T>,
     /// From the start until the last thread has left.
-    pub(crate) starter: Mutex<Option<Box<dyn Start>>>,
+    pub(crate) starter: Mutex<Option<Box<dyn Start<T>>>>,
     pub(crate) threads: Arc<Threads>,
+    /// What the last dump saw.
+    pub(crate) watch: Mutex<Watch>,
     /// Held during a resize.
     pub(crate) resizing: Mutex<()>,
 }
@@ -62,6 +78,7 @@ impl<T: Send + 'static> Processors<T> {
             bound: BoundQueues::default(),
             starter: Mutex::new(None),
             threads: Arc::default(),
+            watch: Mutex::default(),
             resizing: Mutex::new(()),
         }))
     }

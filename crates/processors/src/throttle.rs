@@ -5,6 +5,7 @@
 //! timer is needed to keep a storm away. In all there are never more than the limit; beyond it a blocking call keeps its processor.
 
 use std::io;
+use std::num::NonZeroU64;
 
 use filch_parker::Parker;
 use filch_sync::Mutex;
@@ -37,8 +38,14 @@ pub struct ThreadStats {
 }
 
 /// Starts the thread of a machine.
-pub(crate) trait Start: Send + Sync {
+pub(crate) trait Start<T>: Send + Sync {
     fn start(&self, machine: usize) -> io::Result<JoinHandle<()>>;
+
+    /// What the runner calls a task, for a [`Dump`](crate::Dump).
+    fn label(&self, task: &T) -> Option<NonZeroU64>;
+
+    /// What a person should read for that.
+    fn describe(&self, label: NonZeroU64) -> String;
 }
 
 /// What has to be joined, by machine.

@@ -5,6 +5,7 @@
 
 mod blocking;
 mod bound;
+mod dump;
 mod pool;
 mod quiescence;
 mod resize;
