@@ -13,6 +13,7 @@ mod crew;
 )]
 mod current;
 mod dump;
+mod end;
 mod find_work;
 mod handoff;
 #[expect(

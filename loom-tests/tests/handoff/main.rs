@@ -9,6 +9,7 @@
 
 mod calls;
 mod counts;
+mod end;
 mod pool;
 mod quiescence;
 mod resize;

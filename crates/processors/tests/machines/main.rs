@@ -7,4 +7,5 @@ mod blocking;
 mod pool;
 mod quiescence;
 mod resize;
+mod stopping;
 mod threads;
