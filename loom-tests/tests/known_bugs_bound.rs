@@ -49,53 +49,53 @@ fn a_bound_machine_that_looks_too_early() {
     );
 }
 
-/// The pool is over; of two machines one leaves, and one still has a task for a bound machine.
-fn leave_last(count_the_others: bool) {
+/// The pool has been told to stop; of two machines one goes idle, and one still has a task for a bound machine.
+fn leave(look_at_all: bool) {
     struct Roster {
-        others: usize,
+        running: usize,
         bound_is_there: bool,
     }
     let roster = Arc::new(Mutex::new(Roster {
-        others: 2,
+        running: 2,
         bound_is_there: true,
     }));
-    let leave = move |roster: &Mutex<Roster>| {
+    let go_idle = move |roster: &Mutex<Roster>| {
         let mut roster = roster.lock().unwrap();
-        roster.others -= 1;
-        if !count_the_others || roster.others == 0 {
+        roster.running -= 1;
+        if !look_at_all || roster.running == 0 {
             roster.bound_is_there = false;
         }
     };
     let idler = thread::spawn({
         let roster = Arc::clone(&roster);
-        move || leave(&roster)
+        move || go_idle(&roster)
     });
     assert!(
         roster.lock().unwrap().bound_is_there,
         "a bound task's thread has left"
     );
-    leave(&roster);
+    go_idle(&roster);
     idler.join().unwrap();
     assert!(!roster.lock().unwrap().bound_is_there);
 }
 
 /// The control.
 #[test]
-fn a_bound_machine_that_leaves_last() {
+fn a_bound_machine_that_leaves_in_the_end() {
     check(
-        "the bound machine leaves with the last of the others",
+        "the bound machine leaves when nobody runs any more",
         Bound::exhaustive(2),
-        || leave_last(true),
+        || leave(true),
     );
 }
 
-/// Mistake: at the end bound machines leave as soon as they wait.
+/// Mistake: once the pool stops, bound machines leave as soon as they wait.
 #[test]
 fn a_bound_machine_that_leaves_early() {
     refute(
-        "the bound machine leaves with the first of the others",
+        "the bound machine leaves when somebody goes idle",
         "a bound task's thread has left",
         Bound::exhaustive(1),
-        || leave_last(false),
+        || leave(false),
     );
 }

@@ -19,8 +19,7 @@ pub(crate) struct Bond {
     pub(crate) machine: usize,
     /// It waits for a task, without a processor; who has found one may grant it its own.
     pub(crate) waits: bool,
-    /// The machine whose processor it has, and which waits to get it back. None while it has no processor; and at the end, if it
-    /// took up one that had been given up.
+    /// The machine whose processor it has, and which waits to get it back. None while it has no processor.
     pub(crate) lender: Option<usize>,
     /// No more tasks will be bound to it: when it has run those that wait, it is a machine like any other.
     released: bool,
@@ -35,8 +34,6 @@ pub enum Release {
     Another(Hold),
     /// It is not bound any more, and keeps the processor.
     Unbound(Hold),
-    /// Nobody waits for the processor: the pool is over, and the machine has come late.
-    Alone(Hold),
 }
 
 impl Roster {
@@ -58,13 +55,17 @@ impl Roster {
 
 impl Crew {
     /// One more bound machine, which `start` starts for the place that it is told; it waits for its first task. None if there
-    /// may be no more, or `start` could not.
+    /// may be no more, `start` could not, or the pool is over.
     pub fn bind(&self, start: impl FnOnce(usize) -> bool) -> Option<BoundId> {
         let place = self.vacancy(&mut self.roster())?;
         if !self.try_start(place, start) {
             return None;
         }
         let mut roster = self.roster();
+        if roster.over {
+            self.give(place, Turn::Leave);
+            return None;
+        }
         roster.bound_so_far += 1;
         let id = BoundId(roster.bound_so_far);
         roster.bonds.push(Bond {
@@ -74,7 +75,6 @@ impl Crew {
             lender: None,
             released: false,
         });
-        self.dismiss(&mut roster);
         Some(id)
     }
 
@@ -127,7 +127,7 @@ impl Crew {
             return Release::Unbound(hold);
         }
         let Some(lender) = bond.lender.take() else {
-            return Release::Alone(hold);
+            unreachable!("a processor that a bound machine holds has a lender");
         };
         bond.waits = true;
         drop(roster);
@@ -157,32 +157,6 @@ impl Crew {
         match roster.bond(winner) {
             Some(bond) => bond.lender = Some(machine),
             None => self.stand_by(machine, roster),
-        }
-    }
-
-    /// The pool is over, and a bound machine has given up a processor that nobody had lent it: it waits, for others may still
-    /// find a task for it. Whether there was none already.
-    pub fn settle_down(&self, machine: usize, is_done: impl FnOnce() -> bool) -> bool {
-        let mut roster = self.roster();
-        if !is_done() {
-            return false;
-        }
-        if let Some(bond) = roster.bond(machine) {
-            bond.waits = true;
-        }
-        self.dismiss(&mut roster);
-        true
-    }
-
-    /// If the pool stops, and there are no other machines left that could find a task for them, bound machines leave: the last of
-    /// all, and all together.
-    pub(crate) fn dismiss(&self, roster: &mut Roster) {
-        // The others have left because the pool stops, and have taken the lock to do so: if they have, it is seen here.
-        let all_wait = roster.bonds.iter().all(|bond| bond.waits);
-        if self.notice().stopping && all_wait && roster.bonds.len() == roster.threads {
-            for bond in std::mem::take(&mut roster.bonds) {
-                self.give(bond.machine, Turn::Leave);
-            }
         }
     }
 }

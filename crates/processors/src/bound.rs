@@ -107,8 +107,10 @@ impl<T: Send + 'static> fmt::Debug for BoundThread<T> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReserveError {
-    /// The pool has not been started, or has been stopped.
+    /// The pool has not been started.
     NotRunning,
+    /// The pool has been stopped.
+    Stopped,
     /// There are as many threads as there may be.
     Limit {
         /// What [`Config::thread_limit`](crate::Config::thread_limit) says.
@@ -121,7 +123,8 @@ pub enum ReserveError {
 impl fmt::Display for ReserveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotRunning => f.write_str("the pool does not run"),
+            Self::NotRunning => f.write_str("the pool has not been started"),
+            Self::Stopped => f.write_str("the pool has been stopped"),
             Self::Limit { limit } => write!(
                 f,
                 "there are {limit} threads, as many as `thread_limit` says: raise it, or reserve fewer"
@@ -157,7 +160,14 @@ impl<T: Send + 'static> Processors<T> {
     /// # Errors
     /// See [`ReserveError`].
     pub fn reserve_thread(pool: &Arc<Self>) -> Result<BoundThread<T>, ReserveError> {
-        if crate::lock(&pool.starter).is_none() || pool.is_stopping() {
+        // What is begun here, who joins the threads waits for.
+        let _one_at_a_time = crate::lock(&pool.threads.resizing);
+        // In this order: who has none because the pool is over, sees that it has been stopped.
+        let not_started = crate::lock(&pool.starter).is_none();
+        if pool.is_stopping() {
+            return Err(ReserveError::Stopped);
+        }
+        if not_started {
             return Err(ReserveError::NotRunning);
         }
         let mut refusal = None;
@@ -166,6 +176,10 @@ impl<T: Send + 'static> Processors<T> {
             refusal = outcome.err();
             refusal.is_none()
         });
+        if bound.is_none() {
+            // All others may have left meanwhile, and relied on this one.
+            pool.end_if_deserted();
+        }
         match (bound, refusal) {
             (Some(id), _) => {
                 // Nobody knows the number yet, so nothing has been bound to it.
@@ -176,7 +190,7 @@ impl<T: Send + 'static> Processors<T> {
                 })
             }
             (None, Some(error)) => Err(ReserveError::Thread(error)),
-            (None, None) if pool.is_stopping() => Err(ReserveError::NotRunning),
+            (None, None) if pool.crew.is_over() => Err(ReserveError::Stopped),
             (None, None) => Err(ReserveError::Limit {
                 limit: pool.threads().limit,
             }),
@@ -240,7 +254,6 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                     self.bound.set(None);
                     return self.work(hold, None, scratch);
                 }
-                Release::Alone(hold) => return self.clear_up(hold, id, scratch),
             };
         }
     }
@@ -259,42 +272,17 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let Current {
             machine, parker, ..
         } = self.current;
-        // Its substitute is the one whose processor it is, so none is started. At the end it keeps the processor.
-        let hold = match crew.hand_off(hold, machine, |_| false, &self.pool.queues) {
+        let queues = &self.pool.queues;
+        let parted = if notice.is_surplus(hold.processor()) {
+            crew.retire_for_call(hold, machine, queues)
+        } else {
+            // Its substitute is the one whose processor it is: none is started.
+            crew.hand_off(hold, machine, |_| false, queues)
+        };
+        let hold = match parted {
             Ok(()) => crew.regain(machine, parker),
             Err(hold) => hold,
         };
         self.keep(hold);
-    }
-
-    /// The pool is over, all others have left or are on their way, and this machine has come back late, from a blocking call: what its
-    /// tasks have scheduled is run by nobody else, so it does, bound or not.
-    fn clear_up(&self, hold: Hold, id: BoundId, scratch: &mut R::Scratch) -> Turn {
-        let pool = self.pool;
-        let crew = &pool.crew;
-        self.keep(hold);
-        // The fence herein comes before each last look.
-        while crew.is_over() && crew.notice().waiting == 0 {
-            if let Some(task) = pool.bound.pop(id) {
-                self.run(task, scratch);
-                continue;
-            }
-            let found = self.current.hold.borrow().as_ref().and_then(|hold| {
-                let owner = pool.queues.owners.get(hold);
-                owner.search(pool)
-            });
-            let Some(task) = found else { break };
-            if let Some(turn) = self.run_where_it_belongs(task, scratch) {
-                return turn;
-            }
-        }
-        if let Some(hold) = self.current.hold.take() {
-            crew.give_up(hold);
-        }
-        if crew.settle_down(self.current.machine, || pool.bound.is_done(id, false)) {
-            return self.wait();
-        }
-        crew.go_away(self.current.machine);
-        Turn::Run(crew.regain(self.current.machine, self.current.parker))
     }
 }

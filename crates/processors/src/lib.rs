@@ -15,6 +15,7 @@ mod crew;
 )]
 mod current;
 mod dump;
+mod end;
 mod find_work;
 mod handoff;
 #[expect(

@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::crew::{Doing, Turn};
 use crate::current::{self, Current};
 use crate::hold::Hold;
+use crate::notice::Notice;
 use crate::processors::{Processors, Runner};
 use crate::stats::{Counter, Counters};
 use crate::throttle::{Start, Threads};
@@ -29,7 +30,10 @@ pub struct Machines {
 impl Machines {
     /// Waits until all threads have left, which they do after [`Processors::stop`], once no work remains. Blocking.
     ///
-    /// What the tasks did happens before the return.
+    /// What the tasks did happens before the return, and so do the destructors of the threads' own statics.
+    ///
+    /// # Panics
+    /// On a thread of the pool, which would wait for itself. The threads are left to themselves then.
     pub fn join(self) {
         self.threads.join();
     }
@@ -82,13 +86,10 @@ impl<T: Send + 'static, R: Runner<T>> Start<T> for Starter<T, R> {
             }
             .main();
             // Whoever joins the threads expects that they have nothing any more.
-            drop(runner);
-            if pool.crew.exit(machine, parker) {
-                // With it go references to the pool and to the runner.
-                let starter = crate::lock(&pool.starter).take();
-                drop(starter);
-                pool.crew.announce_end();
-            }
+            crate::panic::contain(|| drop(runner));
+            pool.threads.outlive(machine);
+            pool.crew.exit(machine, parker);
+            pool.end_if_deserted();
         })
     }
 }
@@ -100,6 +101,15 @@ pub(crate) struct Machine<'thread, T, R> {
     pub(crate) current: Current<'thread>,
     /// What it is bound as; perhaps it is not any more.
     pub(crate) bound: Cell<Option<BoundId>>,
+}
+
+/// What a machine does between two tasks.
+enum Next<T> {
+    Task(T),
+    /// Something on the board is new.
+    Attend,
+    /// There is nothing that needs no search.
+    Search,
 }
 
 /// What a search comes to.
@@ -133,9 +143,10 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                             None => self.rest(hold, true),
                         }
                     }
-                    Turn::Leave => return,
+                    Turn::Leave => break,
                 };
             }
+            crate::panic::contain(|| drop(scratch));
         });
     }
 
@@ -151,27 +162,16 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
         loop {
             let notice = pool.crew.notice();
-            let next = {
-                let hold = self.current.hold.borrow();
-                let Some(hold) = &*hold else {
-                    unreachable!("a machine that runs tasks has a processor");
-                };
-                if notice != seen || notice.is_surplus(hold.processor()) {
-                    None
-                } else {
-                    Some(pool.queues.owners.get(hold).next(pool))
+            let task = match self.next(notice, seen) {
+                Next::Task(task) => task,
+                Next::Attend => {
+                    seen = notice.settled();
+                    match self.attend() {
+                        Some(turn) => return turn,
+                        None => continue,
+                    }
                 }
-            };
-            let Some(next) = next else {
-                seen = notice.settled();
-                match self.attend() {
-                    Some(turn) => return turn,
-                    None => continue,
-                }
-            };
-            let task = match next {
-                Some(task) => task,
-                None => match self.search() {
+                Next::Search => match self.search() {
                     Found::Task(task) => task,
                     Found::Nothing(turn) => return turn,
                 },
@@ -180,6 +180,25 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 return turn;
             }
         }
+    }
+
+    /// What to do between two tasks.
+    #[inline]
+    fn next(&self, notice: Notice, seen: Notice) -> Next<T> {
+        let pool = self.pool;
+        let hold = self.current.hold.borrow();
+        let Some(hold) = &*hold else {
+            unreachable!("a machine that runs tasks has a processor");
+        };
+        let owner = pool.queues.owners.get(hold);
+        if notice == seen && !notice.is_surplus(hold.processor()) {
+            return owner.next(pool).map_or(Next::Search, Next::Task);
+        }
+        if notice.waiting > 0 && pool.crew.owes_a_turn(hold) {
+            pool.crew.settle_the_turn(hold);
+            return owner.next(pool).map_or(Next::Attend, Next::Task);
+        }
+        Next::Attend
     }
 
     pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
@@ -248,22 +267,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// The processor has nothing of its own: search, spin, rest, until there is work or no more will come.
+    /// The processor has nothing of its own: search, spin, rest.
     fn search(&self) -> Found<T> {
         let pool = self.pool;
         let Some(hold) = self.current.hold.take() else {
             unreachable!("a machine that looks for work has a processor");
         };
-        if pool.crew.is_over() {
-            // Everybody is awake now: take what is left, or leave.
-            return match pool.queues.owners.get(&hold).search(pool) {
-                Some(task) => self.found(hold, task),
-                None => {
-                    pool.crew.give_up(hold);
-                    Found::Nothing(Turn::Leave)
-                }
-            };
-        }
         let searching = pool.crew.idle.try_start_searching(pool.count());
         if searching && let Some(task) = self.spin(&hold) {
             return self.found(hold, task);

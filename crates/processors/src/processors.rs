@@ -10,7 +10,6 @@ use crate::crew::Crew;
 use crate::current;
 use crate::machine::{Machines, Starter};
 use crate::processor::Queues;
-use crate::resize::ResizeError;
 use crate::stats::ProcessorStats;
 use crate::throttle::{Start, Threads};
 use crate::watch::Watch;
@@ -59,8 +58,6 @@ pub struct Processors<T> {
     pub(crate) threads: Arc<Threads>,
     /// What the last dump saw.
     pub(crate) watch: Mutex<Watch>,
-    /// Held during a resize.
-    pub(crate) resizing: Mutex<()>,
 }
 
 impl<T: Send + 'static> Processors<T> {
@@ -79,17 +76,16 @@ impl<T: Send + 'static> Processors<T> {
             starter: Mutex::new(None),
             threads: Arc::default(),
             watch: Mutex::default(),
-            resizing: Mutex::new(()),
         }))
     }
 
-    /// Starts a thread for each processor of `pool`.
+    /// Starts a thread for each processor of `pool`. None of them runs a task before all are there.
     ///
     /// # Errors
     /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`], after which the pool is stopped and the
     /// threads that had been started have left.
     pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
-        let resizing = crate::lock(&pool.resizing);
+        let resizing = crate::lock(&pool.threads.resizing);
         if pool.is_stopping() {
             return Err(StartError::Stopped);
         }
@@ -107,22 +103,23 @@ impl<T: Send + 'static> Processors<T> {
         let machines = Machines {
             threads: Arc::clone(&pool.threads),
         };
-        let Err(error) = pool.grow_to(0, pool.count()) else {
+        let count = pool.count();
+        pool.queues.reach(count);
+        let mut refusal = None;
+        let complete = pool.crew.muster(count, |machine| {
+            refusal = pool.try_start_thread(machine).err();
+            refusal.is_none()
+        });
+        if complete {
             return Ok(machines);
-        };
+        }
         drop(resizing);
         pool.stop();
         machines.join();
-        let starter = crate::lock(&pool.starter).take();
-        drop(starter);
-        Err(match error {
-            ResizeError::Thread {
-                source: Some(error),
-                ..
-            } => StartError::Thread(error),
-            // The limit has been checked, so it is somebody else who has stopped the pool meanwhile.
-            _ => StartError::Stopped,
-        })
+        // If not even one thread could be had, there was none to do that.
+        pool.end_if_deserted();
+        // The limit has been checked, so if it was not the system, it is somebody else who has stopped the pool meanwhile.
+        Err(refusal.map_or(StartError::Stopped, StartError::Thread))
     }
 
     /// Makes `task` runnable. On one of the pool's own threads it goes to its processor's deque, to be run next, else to
@@ -166,14 +163,6 @@ impl<T: Send + 'static> Processors<T> {
     pub fn schedule_idle(&self, task: T) {
         self.queues.idle_priority.push(task);
         self.crew.wake_one();
-    }
-
-    /// Lets the threads leave, once no work remains. A task that is scheduled when they have left stays where it is. Takes a
-    /// lock for a moment; blocks for no task.
-    ///
-    /// From now on a [`blocking`](Self::blocking) call must not wait for a task of the same pool: it may never run.
-    pub fn stop(&self) {
-        self.crew.stop();
     }
 
     /// The number of processors. Just after a [`resize`](Self::resize) some more may still be running their last task.

@@ -194,7 +194,7 @@ fn a_call_begins_as_a_bound_machine_is_back() {
     let outcomes = Outcomes::new();
     check(
         "a bound machine gets the processor and the substitute",
-        Bound::exhaustive(40),
+        Bound::exhaustive(500),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -231,7 +231,7 @@ fn a_call_begins_as_a_bound_machine_is_back() {
 fn fewer_as_one_is_lent() {
     check(
         "a lent processor too many is given up",
-        Bound::preemptions(3, 1_500),
+        Bound::preemptions(3, 1_600),
         || {
             let (pool, mut holds) = Pool::new(2);
             let queue = Queue::new();

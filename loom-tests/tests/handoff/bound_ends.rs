@@ -7,13 +7,13 @@ use loom_tests::{Bound, Outcomes, check};
 use crate::bound::{Queue, bind, work_bound};
 use crate::pool::Pool;
 
-/// The pool is stopped as a task is found for the bound machine. It runs, its lender has the processor back, looks around and leaves, and the
-/// bound machine leaves after it: the last of all. A failure is a deadlock, a task left behind, or an end that nobody announces.
+/// The pool is stopped as a task is found for the bound machine. It runs, its lender has the processor back and goes idle, and then all are told
+/// to leave. A failure is a deadlock, a task left behind, or an end that nobody announces.
 #[test]
 fn the_end_against_a_bound_task() {
     check(
-        "a bound machine outlives those who could find its tasks",
-        Bound::preemptions(3, 40_000),
+        "the pool is over when the bound task has run",
+        Bound::preemptions(3, 50_000),
         || {
             let (pool, mut holds) = Pool::new(1);
             let queue = Queue::new();
@@ -29,69 +29,95 @@ fn the_end_against_a_bound_task() {
                     };
                     let ran = work_bound(&pool, &queue, hold, bound);
                     assert_eq!(pool.crew.wait(bound, &parker), Turn::Leave);
-                    assert!(pool.crew.exit(bound, parker), "it is the last one");
+                    pool.crew.exit(bound, parker);
                     ran
                 }
             });
             let end = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || pool.crew.stop()
+                move || pool.stop()
             });
             let parker = pool.crew.enter(0);
             queue.push();
             pool.crew.lend(hold, 0, id).expect("it waits");
-            let Turn::Run(mut hold) = pool.crew.wait(0, &parker) else {
+            let Turn::Run(hold) = pool.crew.wait(0, &parker) else {
                 panic!("it gets its processor back")
             };
-            if !pool.crew.is_over() {
-                pool.rest(hold, 0);
-                let Turn::Run(again) = pool.crew.wait(0, &parker) else {
-                    panic!("it is woken to leave")
-                };
-                hold = again;
-            }
-            pool.uses(&hold);
-            pool.crew.give_up(hold);
-            assert!(!pool.crew.exit(0, parker), "the bound one is still there");
+            pool.rest(hold, 0);
+            assert_eq!(pool.crew.wait(0, &parker), Turn::Leave);
+            pool.crew.exit(0, parker);
             assert_eq!(machine.join().unwrap(), 1);
             end.join().unwrap();
+            assert!(pool.crew.is_deserted());
         },
     );
 }
 
-/// The pool is over. One machine finds nothing and leaves, as the other one finds a bound task: the bound machine is still there for it, and
-/// leaves when both others have.
+/// The pool has been told to stop. One machine goes idle, as the other one finds a bound task: the bound machine is still there for it,
+/// and leaves with the others when it has run.
 #[test]
-fn a_bound_machine_leaves_last() {
+fn no_bound_machine_leaves_early() {
     check(
         "no bound machine leaves before one who may find its task",
-        Bound::exhaustive(4),
+        Bound::exhaustive(3_000),
         || {
             let (pool, mut holds) = Pool::new(2);
             let queue = Queue::new();
             let (id, bound) = bind(&pool.crew);
             let (first, second) = (holds.remove(0), holds.remove(0));
-            pool.crew.stop();
+            pool.stop();
             let first = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || {
-                    let parker = pool.crew.enter(0);
-                    pool.crew.give_up(first);
-                    pool.crew.exit(0, parker)
-                }
+                move || pool.rest(first, 0)
             });
-            let parker = pool.crew.enter(1);
+            pool.pass();
             queue.push();
             pool.crew.lend(second, 1, id).expect("it has not left");
             let hold = pool.told_to_run(bound);
             assert_eq!(work_bound(&pool, &queue, hold, bound), 1);
             let hold = pool.told_to_run(1);
-            pool.crew.give_up(hold);
-            assert!(!pool.crew.exit(1, parker), "the bound one is still there");
-            assert!(!first.join().unwrap(), "the bound one is still there");
-            assert_eq!(pool.crew.turn(bound), Some(Turn::Leave));
+            assert!(!pool.crew.is_over());
+            pool.rest(hold, 1);
+            first.join().unwrap();
+            for machine in [0, 1, bound] {
+                assert_eq!(pool.crew.turn(machine), Some(Turn::Leave));
+            }
         },
     );
+}
+
+/// A thread is reserved just as the pool is over: it is refused, or told to leave with the others. Either way it has been started, and
+/// does not sleep for ever.
+#[test]
+fn a_thread_is_reserved_at_the_end() {
+    let outcomes = Outcomes::new();
+    check(
+        "a thread that is reserved at the end leaves",
+        Bound::preemptions(3, 20),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                pool.rest(holds.remove(0), 0);
+                let end = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.stop()
+                });
+                pool.pass();
+                let mut started = None;
+                let id = pool.crew.bind(|place| {
+                    started = Some(place);
+                    true
+                });
+                end.join().unwrap();
+                assert!(pool.crew.is_over());
+                let bound = started.expect("there was a place");
+                assert_eq!(pool.crew.turn(bound), Some(Turn::Leave));
+                outcomes.observe(id.is_some());
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
 }
 
 /// The bound machine is released as a task is found for it. Either the task is queued first: then the machine runs it, and keeps the

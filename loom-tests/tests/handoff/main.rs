@@ -11,6 +11,7 @@ mod bound;
 mod bound_ends;
 mod calls;
 mod counts;
+mod end;
 mod pool;
 mod quiescence;
 mod resize;

@@ -18,14 +18,14 @@ const TICK: Duration = Duration::from_millis(1);
 const GRACE: Duration = Duration::from_millis(20);
 
 pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
-    // A second, in a full run.
-    let ticks = effort.operations(1_000);
+    // A second, in a full run; and as long again, as sleeps last longer than they are told to.
+    let (second, ticks) = (effort.operations(1_000), effort.operations(500));
     [
         Scenario::new("an idle pool", "% of a core")
-            .contender("filch-processors", idle::<Plain>(ticks))
-            .contender("rayon", idle::<Rayon>(ticks))
-            .contender("tokio", idle::<Tokio>(ticks))
-            .contender("async-executor", idle::<Async>(ticks)),
+            .contender("filch-processors", idle::<Plain>(second))
+            .contender("rayon", idle::<Rayon>(second))
+            .contender("tokio", idle::<Tokio>(second))
+            .contender("async-executor", idle::<Async>(second)),
         Scenario::new("a task per millisecond", "% of a core")
             .floor("the clock alone", ticking::<Nobody>(ticks))
             .contender("filch-processors", ticking::<Plain>(ticks))
@@ -61,10 +61,10 @@ fn ready<P: Pool>() -> P {
     pool
 }
 
-fn idle<P: Pool>(ticks: u64) -> impl FnMut() -> f64 {
+fn idle<P: Pool>(milliseconds: u64) -> impl FnMut() -> f64 {
     move || {
         let _pool = ready::<P>();
-        load(|| thread::sleep(TICK * ticks as u32))
+        load(|| thread::sleep(Duration::from_millis(milliseconds)))
     }
 }
 

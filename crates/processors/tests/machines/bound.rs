@@ -339,5 +339,5 @@ fn a_thread_that_cannot_be_had() {
     finish(&pool, machines);
     assert_eq!(pool.stats()[0].blocked_in_place, 0);
     let late = Processors::reserve_thread(&pool);
-    assert!(matches!(late, Err(ReserveError::NotRunning)), "{late:?}");
+    assert!(matches!(late, Err(ReserveError::Stopped)), "{late:?}");
 }

@@ -9,4 +9,5 @@ mod dump;
 mod pool;
 mod quiescence;
 mod resize;
+mod stopping;
 mod threads;
