@@ -66,9 +66,9 @@ impl Group {
     }
 
     /// What of the group is measured over the number of workers: for pools of so many.
-    pub(crate) fn curve(self, effort: Effort, workers: usize) -> Vec<(&'static str, Scenario)> {
+    pub(crate) fn curve(self, workers: usize) -> Vec<(&'static str, Scenario)> {
         match self {
-            Self::Processors => processors::curve(effort, workers).into(),
+            Self::Processors => processors::curve(workers).into(),
             _ => Vec::new(),
         }
     }

@@ -90,7 +90,7 @@ fn main() -> ExitCode {
             }
         }
         for &workers in &arguments.workers {
-            for (kind, scenario) in group.curve(effort, workers.max(1)) {
+            for (kind, scenario) in group.curve(workers.max(1)) {
                 if let Some(measured) = measure(scenario) {
                     curves.add(kind, workers, &measured);
                 }

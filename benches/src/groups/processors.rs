@@ -263,8 +263,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
 }
 
 /// The large ones, with so many workers; and what they are called without that.
-pub(crate) fn curve(_effort: Effort, workers: usize) -> [(&'static str, Scenario); 2] {
-    let name = |kind| format!("{kind}, {workers} workers");
+pub(crate) fn curve(workers: usize) -> [(&'static str, Scenario); 2] {
+    let name = |kind| format!("{kind}, workers: {workers}");
     let (wave, leaves) = ("inject 1M", "tree of 2^20 leaves");
     [
         (wave, inject(name(wave), workers, 1, LARGE_WAVE)),

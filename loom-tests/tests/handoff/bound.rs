@@ -245,8 +245,15 @@ fn fewer_as_one_is_lent() {
                 }
             });
             pool.crew.lend(holds.remove(0), 1, id).expect("it waits");
-            let hold = pool.told_to_run(bound);
-            pool.hand_off(hold, bound);
+            let mut hold = Some(pool.told_to_run(bound));
+            pool.pass();
+            if pool.crew.notice().is_surplus(1) {
+                hold = hold
+                    .and_then(|hold| pool.crew.retire_for_call(hold, bound, &pool.queues).err());
+            }
+            if let Some(hold) = hold {
+                pool.hand_off(hold, bound);
+            }
             let at_once = pool.try_regain(bound);
             resizer.join().unwrap();
             let hold = at_once.unwrap_or_else(|| pool.told_to_run(bound));

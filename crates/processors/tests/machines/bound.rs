@@ -165,6 +165,58 @@ fn what_comes_meanwhile_waits_in_order() {
     finish(&pool, machines);
 }
 
+/// A bound thread has many tasks waiting, the other processor is taken, and a thread comes back from a blocking call: it has its turn after the
+/// bound task that runs, not after all of them.
+#[test]
+fn a_bound_thread_gives_way() {
+    const TASKS: usize = 100;
+    let (pool, machines) = started(processors(2));
+    let thread = Processors::reserve_thread(&pool).unwrap();
+    let id = thread.id();
+    let ran = Arc::new(AtomicUsize::new(0));
+    let (begun, has_begun) = mpsc::channel();
+    let [(end_first, first), (end_call, call), (end_other, other)] =
+        [(); 3].map(|()| mpsc::channel::<()>());
+    let first_begun = begun.clone();
+    pool.inject(bound(id, move |_| {
+        first_begun.send(()).unwrap();
+        first.recv().unwrap();
+    }));
+    has_begun.recv().unwrap();
+    let (done, is_done) = mpsc::channel();
+    let seen = Arc::clone(&ran);
+    pool.inject(free(move |pool| {
+        pool.blocking(|| call.recv().unwrap());
+        done.send(seen.load(Ordering::Relaxed)).unwrap();
+    }));
+    for _ in 0..TASKS {
+        let ran = Arc::clone(&ran);
+        pool.inject(bound(id, move |_| {
+            ran.fetch_add(1, Ordering::Relaxed);
+        }));
+    }
+    until(|| pool.dump().to_string().contains("100 tasks wait for it"));
+    pool.inject(free(move |_| {
+        begun.send(()).unwrap();
+        other.recv().unwrap();
+    }));
+    has_begun.recv().unwrap();
+    end_call.send(()).unwrap();
+    until(|| pool.threads().waiting == 1);
+    end_first.send(()).unwrap();
+    assert_eq!(is_done.recv(), Ok(0), "bound tasks have overtaken it");
+    end_other.send(()).unwrap();
+    pool.wait_quiescent().unwrap();
+    assert_eq!(ran.load(Ordering::Relaxed), TASKS);
+    finish(&pool, machines);
+}
+
+fn until(happened: impl Fn() -> bool) {
+    while !happened() {
+        thread::yield_now();
+    }
+}
+
 /// A task that waits for its thread is work: the pool is not quiescent. A thread that waits for a task is not.
 #[test]
 fn quiescence_counts_tasks_and_not_threads() {
