@@ -34,7 +34,7 @@ fn find_for_one_about_to_wait(look_under_the_lock: bool) {
 #[test]
 fn a_bound_machine_that_looks_again() {
     check("look, lock, look again, wait", Bound::exhaustive(2), || {
-        find_for_one_about_to_wait(true)
+        find_for_one_about_to_wait(true);
     });
 }
 
