@@ -274,9 +274,9 @@ impl MachineLine {
             write!(f, ", the same for {:.1} s at least", since.as_secs_f64())?;
         }
         if let Some(bound) = &self.bound {
-            write!(f, ", bound; {} tasks wait for it", bound.waiting)?;
+            write!(f, ", bound; waiting for it: {}", bound.waiting)?;
             if !bound.names.is_empty() {
-                write!(f, ": {}", bound.names.join(", "))?;
+                write!(f, " ({})", bound.names.join(", "))?;
             }
         }
         writeln!(f)

@@ -195,7 +195,7 @@ fn a_bound_thread_gives_way() {
             ran.fetch_add(1, Ordering::Relaxed);
         }));
     }
-    until(|| pool.dump().to_string().contains("100 tasks wait for it"));
+    until(|| pool.dump().to_string().contains("waiting for it: 100"));
     pool.inject(free(move |_| {
         begun.send(()).unwrap();
         other.recv().unwrap();
@@ -210,6 +210,12 @@ fn a_bound_thread_gives_way() {
     assert_eq!(ran.load(Ordering::Relaxed), TASKS);
     finish(&pool, machines);
 }
+
+/// What holds the thread may be kept anywhere, and shared.
+const _: fn() = || {
+    fn can_be_shared<T: Send + Sync>() {}
+    can_be_shared::<BoundThread<Task>>();
+};
 
 fn until(happened: impl Fn() -> bool) {
     while !happened() {

@@ -72,7 +72,7 @@ fn a_call_that_waits_for_a_task_that_cannot_run() {
         pool.blocking(|| answered.recv().unwrap());
     }));
     let line = "hung-2: in a blocking call (order 17)";
-    dump_with(&pool, &[line, "bound; 1 tasks wait for it: order 18"]);
+    dump_with(&pool, &[line, "bound; waiting for it: 1 (order 18)"]);
     // The second look knows for how long.
     let dump = dump_with(&pool, &[line, "2 processors, 2 idle"]);
     let line = dump.lines().find(|text| text.contains(line)).unwrap();
