@@ -13,13 +13,13 @@ const STREAK: u32 = 16;
 
 impl Crew {
     /// Whether the processor has been given to returning threads so often that its next turn is a queued task's. The holder asks.
-    pub fn owes_a_turn(&self, hold: &Hold) -> bool {
+    pub(crate) fn owes_a_turn(&self, hold: &Hold) -> bool {
         // ORDERING: Relaxed: written by the holder alone, and handed on with the processor.
         self.streaks[hold.processor()].load(Ordering::Relaxed) >= STREAK
     }
 
     /// A queued task has its turn, or there is none.
-    pub fn settle_the_turn(&self, hold: &Hold) {
+    pub(crate) fn settle_the_turn(&self, hold: &Hold) {
         // ORDERING: Relaxed: as above.
         self.streaks[hold.processor()].store(0, Ordering::Relaxed);
     }

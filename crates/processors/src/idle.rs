@@ -206,12 +206,11 @@ impl Idle {
     /// If it is still, nobody is woken from now on until [`stop_searching`](Self::stop_searching): the caller counts as one that
     /// searches, and producers rely on it. Whether it was.
     pub fn close(&self, then: Stillness) -> bool {
-        // ORDERING: as in `is_still`. AcqRel: the pops that follow are those of the pushes that `stillness` acquired, and whoever
-        // finds the word closed sees what the caller saw.
-        fence(Ordering::Acquire);
         let closed = then.word.wrapping_add(TAG) + SEARCHING;
+        // ORDERING: Release on success: what the caller has seen since then was done by nobody who pops after this. (By argument:
+        // an RMW of loom's does not come early.) Relaxed on failure: nothing follows from it.
         self.word
-            .compare_exchange(then.word, closed, Ordering::AcqRel, Ordering::Relaxed)
+            .compare_exchange(then.word, closed, Ordering::Release, Ordering::Relaxed)
             .is_ok()
     }
 

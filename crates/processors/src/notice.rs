@@ -75,7 +75,8 @@ impl Board {
 
     /// Nothing may be expected to go on.
     pub(crate) fn stop(&self) {
-        // ORDERING: Release: see `read`.
+        // ORDERING: Release: see `read`. (By argument: loom does not switch threads before the fence that follows in
+        // `Crew::stop`.)
         self.word.fetch_or(STOPPING, Ordering::Release);
     }
 

@@ -1,7 +1,7 @@
 //! How many threads there are, and when another one is started.
 //!
-//! Threads are started by two only: a machine that holds a processor and is about to block, when nobody stands by; and a
-//! resize. One is started at a time, and at most one per processor is wanted at a time, however many calls block: so no
+//! All at once they are started by `start` alone. Later by three only: a machine that holds a processor and is about to block, when
+//! nobody stands by; a resize; and who reserves one. One is started at a time, and at most one per processor is wanted at a time, however many calls block: so no
 //! timer is needed to keep a storm away. In all there are never more than the limit; beyond it a blocking call keeps its processor.
 
 use std::io;

@@ -250,6 +250,47 @@ fn with_a_thread_that_could_not_be_had() {
     outcomes.assert_exactly([(true, false), (true, true), (false, true)]);
 }
 
+/// A resize has started a thread, just as the pool is stopped and its only machine leaves. Either the new one gets its processor before
+/// that, and the pool is over when it has gone idle, too; or it is told to leave.
+#[test]
+fn with_a_thread_that_comes_late() {
+    let outcomes = Outcomes::new();
+    check(
+        "a thread that comes late runs before the end, or leaves",
+        Bound::exhaustive(100),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                pool.rest(holds.remove(0), 0);
+                let resizer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        let mut started = false;
+                        let grown = pool.crew.grow(1, |_| {
+                            started = true;
+                            pool.pass();
+                            true
+                        });
+                        (started, grown)
+                    }
+                });
+                pool.stop();
+                let (started, grown) = resizer.join().unwrap();
+                if grown {
+                    assert!(!pool.crew.is_over(), "somebody runs");
+                    let hold = pool.told_to_run(1);
+                    pool.rest(hold, 1);
+                }
+                assert_eq!(pool.crew.turn(0), Some(Turn::Leave));
+                assert!(!started || pool.crew.turn(1) == Some(Turn::Leave));
+                outcomes.observe((started, grown));
+            }
+        },
+    );
+    outcomes.assert_exactly([(false, false), (true, false), (true, true)]);
+}
+
 /// The pool is stopped as it starts, when its threads are there and nobody has a processor yet. Either all of them get
 /// one, or all are told to leave.
 #[test]

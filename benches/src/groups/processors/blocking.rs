@@ -34,6 +34,11 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
                 "filch-processors, 10 ms each",
                 beside(waves, Calls::ComeAndGo),
             )
+            .contender("two threads, undisturbed", plain(waves, Calls::None))
+            .contender(
+                "two threads, 100 that sleep 10 ms",
+                plain(waves, Calls::ComeAndGo),
+            )
             .contender("tokio, undisturbed", beside_tokio(waves, Calls::None))
             .contender("tokio, they stay", beside_tokio(waves, Calls::Stay))
             .contender("tokio, 10 ms each", beside_tokio(waves, Calls::ComeAndGo)),
@@ -155,6 +160,34 @@ fn beside(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
             }
         };
         let elapsed = with_calls(calls, |round| call(pool, round, calls), wave);
+        per_operation(elapsed, waves * TASKS)
+    }
+}
+
+/// The floor: no pool. Two threads share the tasks; the calls are made by a hundred others, which do nothing else.
+fn plain(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
+    move || {
+        let start = |round: Arc<Round>| {
+            let caller = move || {
+                round.block(calls);
+                while round.goes_on() {
+                    round.block(calls);
+                }
+            };
+            drop(thread::spawn(caller));
+        };
+        let wave = || {
+            for _ in 0..waves {
+                TOTAL.expect(sum_to(TASKS));
+                thread::scope(|scope| {
+                    for first in 1..=2 {
+                        scope.spawn(move || (first..=TASKS).step_by(2).for_each(compute));
+                    }
+                });
+                TOTAL.wait();
+            }
+        };
+        let elapsed = with_calls(calls, start, wave);
         per_operation(elapsed, waves * TASKS)
     }
 }
