@@ -211,12 +211,6 @@ fn a_bound_thread_gives_way() {
     finish(&pool, machines);
 }
 
-/// What holds the thread may be kept anywhere, and shared.
-const _: fn() = || {
-    fn can_be_shared<T: Send + Sync>() {}
-    can_be_shared::<BoundThread<Task>>();
-};
-
 fn until(happened: impl Fn() -> bool) {
     while !happened() {
         thread::yield_now();

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::sync::{Arc, mpsc};
 
-use filch_processors::{BoundId, Config, Machines, Processors, Runner};
+use filch_processors::{BoundId, BoundThread, Config, Machines, Processors, Runner};
 
 type Pool = Processors<Named>;
 
@@ -47,6 +47,12 @@ fn started(config: Config) -> (Arc<Pool>, Machines) {
     let machines = Processors::start(&pool, Arc::new(Names(Arc::clone(&pool)))).unwrap();
     (pool, machines)
 }
+
+/// What keeps a thread reserved may be kept anywhere, and shared.
+const _: fn() = || {
+    fn can_be_shared<T: Send + Sync>() {}
+    can_be_shared::<BoundThread<Named>>();
+};
 
 /// The first dump with all that in it.
 fn dump_with(pool: &Pool, wanted: &[&str]) -> String {
