@@ -206,7 +206,7 @@ impl Idle {
     /// If it is still, nobody is woken from now on until [`stop_searching`](Self::stop_searching): the caller counts as one that
     /// searches, and producers rely on it. Whether it was.
     pub fn close(&self, then: Stillness) -> bool {
-        let closed = then.word.wrapping_add(TAG) + SEARCHING;
+        let closed = then.word + SEARCHING;
         // ORDERING: Release on success: what the caller has seen since then was done by nobody who pops after this. (By argument:
         // an RMW of loom's does not come early.) Relaxed on failure: nothing follows from it.
         self.word

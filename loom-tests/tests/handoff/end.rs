@@ -257,7 +257,7 @@ fn with_a_thread_that_comes_late() {
     let outcomes = Outcomes::new();
     check(
         "a thread that comes late runs before the end, or leaves",
-        Bound::exhaustive(100),
+        Bound::exhaustive(300),
         {
             let outcomes = outcomes.clone();
             move || {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 
 use filch_processors::{NeverQuiescent, Processors, Runner};
@@ -87,53 +87,52 @@ fn a_thread_of_the_pool_must_not_join_it() {
     assert!(message.contains("waits for itself"), "{message}");
 }
 
-static MADE: AtomicUsize = AtomicUsize::new(0);
-static GONE: AtomicUsize = AtomicUsize::new(0);
+static OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Takes its time when its thread ends.
-struct Slow;
+/// Keeps its thread from ending until it is open.
+struct Gate;
 
-impl Drop for Slow {
+impl Drop for Gate {
     fn drop(&mut self) {
-        for _ in 0..1_000 {
+        while !OPEN.load(Ordering::Acquire) {
             std::thread::yield_now();
         }
-        GONE.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 thread_local! {
-    static SLOW: Cell<Option<Slow>> = const { Cell::new(None) };
+    static GATE: Cell<Option<Gate>> = const { Cell::new(None) };
 }
 
-/// Threads leave, and others come in their places, while the first ones are not quite gone. Who joins the pool
-/// waits for all of them.
+/// A thread leaves, and another one comes in its place, while the first one is not quite gone. Who joins the pool waits for
+/// both.
 #[test]
-fn join_waits_for_threads_whose_places_were_used_again() {
-    let (pool, machines) = started(processors(1).spare_threads(0));
-    for _ in 0..20 {
-        let (done, is_done) = mpsc::channel();
-        for _ in 0..4 {
-            let done = done.clone();
-            pool.inject(job(move |pool| {
-                SLOW.with(|slow| {
-                    let own = slow.take().unwrap_or_else(|| {
-                        MADE.fetch_add(1, Ordering::Relaxed);
-                        Slow
-                    });
-                    slow.set(Some(own));
-                });
-                pool.blocking(std::thread::yield_now);
-                done.send(()).unwrap();
-            }));
+fn join_waits_for_a_thread_whose_place_was_used_again() {
+    let (pool, machines) = started(processors(1).max_processors(1).spare_threads(0));
+    let (ran, has_run) = mpsc::channel();
+    pool.inject(job(move |pool| pool.blocking(|| has_run.recv().unwrap())));
+    // On another thread, which is not needed any more when the first one is back.
+    pool.inject(job(move |_| {
+        GATE.set(Some(Gate));
+        ran.send(()).unwrap();
+    }));
+    let until = |started, threads| {
+        while pool.threads().started < started || pool.threads().threads > threads {
+            std::thread::yield_now();
         }
-        drop(done);
-        assert_eq!(is_done.iter().count(), 4);
-    }
-    finish(&pool, machines);
-    assert!(pool.threads().started > 1);
-    let made = MADE.load(Ordering::Relaxed);
-    assert_eq!(GONE.load(Ordering::Relaxed), made);
+    };
+    until(2, 1);
+    pool.inject(job(|pool| pool.blocking(|| ())));
+    until(3, 2);
+    pool.stop();
+    let opener = std::thread::spawn(|| {
+        // Whoever does not wait has every opportunity.
+        (0..20_000).for_each(|_| std::thread::yield_now());
+        OPEN.store(true, Ordering::Release);
+    });
+    machines.join();
+    assert!(OPEN.load(Ordering::Acquire), "one is not gone");
+    opener.join().unwrap();
 }
 
 /// Its destructor panics.
