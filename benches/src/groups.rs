@@ -64,4 +64,12 @@ impl Group {
             Self::Scheduler => scheduler::scenarios(effort),
         }
     }
+
+    /// What of the group is measured over the number of workers: for pools of so many.
+    pub(crate) fn curve(self, workers: usize) -> Vec<(&'static str, Scenario)> {
+        match self {
+            Self::Processors => processors::curve(workers).into(),
+            _ => Vec::new(),
+        }
+    }
 }

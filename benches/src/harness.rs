@@ -36,7 +36,7 @@ impl Effort {
 
 /// The same work, done by several contenders.
 pub(crate) struct Scenario {
-    name: &'static str,
+    name: String,
     unit: &'static str,
     contenders: Vec<Contender>,
 }
@@ -49,7 +49,7 @@ struct Contender {
 
 /// What a scenario's contenders were measured at.
 pub(crate) struct Measured {
-    pub(crate) scenario: &'static str,
+    pub(crate) scenario: String,
     pub(crate) unit: &'static str,
     pub(crate) series: Vec<Series>,
 }
@@ -62,17 +62,17 @@ pub(crate) struct Series {
 }
 
 impl Scenario {
-    /// A scenario whose rounds are given in `unit`; all of ours are times, and lower is better.
-    pub(crate) fn new(name: &'static str, unit: &'static str) -> Self {
+    /// A scenario whose rounds are given in `unit`; all of ours are times, or shares of a processor's, and lower is better.
+    pub(crate) fn new(name: impl Into<String>, unit: &'static str) -> Self {
         Self {
-            name,
+            name: name.into(),
             unit,
             contenders: Vec::new(),
         }
     }
 
-    pub(crate) fn name(&self) -> &'static str {
-        self.name
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Only the contenders whose name contains `wanted`.

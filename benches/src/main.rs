@@ -3,6 +3,7 @@
 //! A group holds scenarios, a scenario holds contenders that do the same work. docs/performance.md says how to read
 //! the figures, and what a published one must name.
 
+mod curve;
 mod floor;
 mod go;
 mod groups;
@@ -17,8 +18,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use curve::Curves;
 use groups::Group;
-use harness::Effort;
+use harness::{Effort, Scenario};
 use report::Report;
 
 #[derive(Parser)]
@@ -39,6 +41,10 @@ struct Arguments {
     /// Only contenders whose name contains this: for a profiler, not to compare.
     #[arg(long)]
     contender: Option<String>,
+
+    /// A curve over the number of workers instead: 1,2,4,8,16, say. Of the groups that have one.
+    #[arg(long, value_delimiter = ',', value_name = "COUNT,…")]
+    workers: Vec<usize>,
 
     /// How many rounds are measured, one more is discarded.
     #[arg(long)]
@@ -63,19 +69,35 @@ fn main() -> ExitCode {
     effort.rounds = arguments.rounds.unwrap_or(effort.rounds).max(1);
     let mut report = Report::new(machine::describe(), effort, arguments.seed);
     println!("{}", report.heading());
+    let mut curves = Curves::default();
     for &group in Group::ALL {
         if !arguments.group.is_empty() && !arguments.group.contains(&group) {
             continue;
         }
-        for mut scenario in group.scenarios(effort) {
+        let mut measure = |mut scenario: Scenario| {
             let wanted = arguments.scenario.as_deref().unwrap_or_default();
             scenario.keep(arguments.contender.as_deref().unwrap_or_default());
-            if scenario.name().contains(wanted) && !scenario.is_empty() {
-                let measured = scenario.measure(effort.rounds, arguments.seed);
-                println!("{}", report.add(group.name(), &measured));
+            if !scenario.name().contains(wanted) || scenario.is_empty() {
+                return None;
+            }
+            let measured = scenario.measure(effort.rounds, arguments.seed);
+            println!("{}", report.add(group.name(), &measured));
+            Some(measured)
+        };
+        if arguments.workers.is_empty() {
+            for scenario in group.scenarios(effort) {
+                measure(scenario);
+            }
+        }
+        for &workers in &arguments.workers {
+            for (kind, scenario) in group.curve(workers.max(1)) {
+                if let Some(measured) = measure(scenario) {
+                    curves.add(kind, workers, &measured);
+                }
             }
         }
     }
+    print!("{curves}");
     if report.is_empty() {
         eprintln!("error: no scenario was selected");
         return ExitCode::FAILURE;

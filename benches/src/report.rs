@@ -22,7 +22,7 @@ pub(crate) struct Report {
 #[derive(Serialize)]
 struct Row {
     group: &'static str,
-    scenario: &'static str,
+    scenario: String,
     contender: &'static str,
     unit: &'static str,
     median: f64,
@@ -64,7 +64,7 @@ impl Report {
         for series in &measured.series {
             self.results.push(Row {
                 group,
-                scenario: measured.scenario,
+                scenario: measured.scenario.clone(),
                 contender: series.contender,
                 unit: measured.unit,
                 median: rounded(series.median()),

@@ -6,19 +6,27 @@ use std::thread::{self, JoinHandle};
 use async_executor::Executor;
 use futures_lite::future::block_on;
 
-/// Threads of every pool, ours and theirs.
+/// Threads of every pool, ours and theirs, unless a curve over their number is measured.
 pub(crate) const WORKERS: usize = 2;
 
 pub(crate) fn tokio_runtime() -> tokio::runtime::Runtime {
+    tokio_runtime_of(WORKERS)
+}
+
+pub(crate) fn tokio_runtime_of(workers: usize) -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
+        .worker_threads(workers)
         .build()
         .expect("the system gives threads")
 }
 
 pub(crate) fn rayon_pool() -> rayon::ThreadPool {
+    rayon_pool_of(WORKERS)
+}
+
+pub(crate) fn rayon_pool_of(workers: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new()
-        .num_threads(WORKERS)
+        .num_threads(workers)
         .build()
         .expect("the system gives threads")
 }
@@ -35,6 +43,13 @@ impl ExecutorThreads {
     where
         E: Deref<Target = Executor<'static>> + Clone + Send + 'static,
     {
+        Self::start_of(executor, WORKERS)
+    }
+
+    pub(crate) fn start_of<E>(executor: &E, workers: usize) -> Self
+    where
+        E: Deref<Target = Executor<'static>> + Clone + Send + 'static,
+    {
         let (stop, stopped) = async_channel::bounded(1);
         let thread = |_| {
             let executor = executor.clone();
@@ -46,7 +61,7 @@ impl ExecutorThreads {
         };
         Self {
             stop,
-            threads: (0..WORKERS).map(thread).collect(),
+            threads: (0..workers).map(thread).collect(),
         }
     }
 }

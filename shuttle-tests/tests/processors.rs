@@ -1,7 +1,7 @@
 //! Whole pools of two or three processors: work finding, sleep and wake-up, stop.
 #![cfg(shuttle)]
 
-use filch_processors::{Config, Processors, Runner};
+use filch_processors::{Config, Processors, ResizeError, Runner};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Barrier, Mutex, Weak};
 use shuttle::thread;
@@ -328,5 +328,51 @@ fn a_shrink_and_the_stop_lose_nothing() {
             pool.resize(1).unwrap();
         });
         ran.assert_each_once(4);
+    });
+}
+
+/// The pool is stopped while a task is in a blocking call, which then waits for two others: one that it makes itself, one that was in
+/// the queue. A failure: a deadlock, because the machines that were to run them have left.
+#[test]
+fn a_call_waits_in_a_pool_that_stops() {
+    explore("a call under way at the stop is waited for", 3_000, || {
+        with_pool(2, |pool| {
+            let meeting = Arc::new(Barrier::new(3));
+            let queued = Arc::clone(&meeting);
+            pool.inject(task(move |pool| {
+                pool.blocking(|| {
+                    let made = Arc::clone(&meeting);
+                    pool.inject(task(move |pool| {
+                        pool.blocking(|| {
+                            made.wait();
+                        });
+                    }));
+                    meeting.wait();
+                });
+            }));
+            pool.inject(task(move |_| {
+                queued.wait();
+            }));
+        });
+    });
+}
+
+/// The number of processors changes while the pool is stopped: all new ones are there, or it is said that the pool has been stopped. A
+/// failure: another reason, or a thread that nobody tells to leave (a deadlock in `join`).
+#[test]
+fn a_resize_meets_the_stop() {
+    explore("a resize that meets the stop says so", 3_000, || {
+        let resizer = Arc::new(Mutex::new(None));
+        let pool = with_pool(1, |pool| {
+            let resized = Arc::clone(pool);
+            let handle = thread::spawn(move || resized.resize(2));
+            *resizer.lock().unwrap() = Some(handle);
+        });
+        let resized = resizer.lock().unwrap().take().unwrap().join().unwrap();
+        assert!(
+            matches!(resized, Ok(1) | Err(ResizeError::Stopped)),
+            "{resized:?}"
+        );
+        assert_eq!(pool.threads().threads, 0);
     });
 }

@@ -1,8 +1,10 @@
 //! Pools of threads that run tasks: tasks that come from outside, and tasks that make tasks.
 //!
-//! Every pool has [`WORKERS`] threads and lives as long as its scenario; while another one has its turn it sleeps.
+//! Every pool has [`WORKERS`] threads, or as many as a curve says, and lives as long as its scenario; while another one has its
+//! turn it sleeps.
 
 mod blocking;
+mod idle;
 
 use std::cell::LazyCell;
 use std::sync::Arc;
@@ -11,21 +13,23 @@ use async_executor::Executor;
 use filch_processors::{Config, Machines, Processors, Runner};
 
 use crate::harness::{Effort, Scenario, per_operation, time};
-use crate::rivals::{ExecutorThreads, WORKERS, rayon_pool, tokio_runtime};
+use crate::rivals::{ExecutorThreads, WORKERS, rayon_pool_of, tokio_runtime_of};
 use crate::total::{Total, sum_to};
 
-/// Tasks that are injected before anybody waits for them.
+/// Tasks that are injected before anybody waits for them: as many as caches hold, and more.
 const WAVE: u64 = 100_000;
+const LARGE_WAVE: u64 = 1_000_000;
 
 /// How many generations of tasks descend from the root of a tree, each twice as many as the one before.
 const DEPTH: u32 = 14;
+const LARGE_DEPTH: u32 = 20;
 
 /// What tasks add to. One for all pools: only one has its turn.
 static TOTAL: Total = Total::new();
 
 /// What the scenarios need from a pool.
 trait Pool: 'static {
-    fn new() -> Self;
+    fn new(workers: usize) -> Self;
     /// A task that adds `number` to the total.
     fn spawn(&self, number: u64);
     /// A task that makes two of one less `depth`, which do the same; those of depth 0 add 1 to the total.
@@ -47,8 +51,8 @@ impl<T: Send + 'static> Filch<T>
 where
     Run<T>: Runner<T>,
 {
-    fn start() -> Self {
-        let config = Config::default().processors(WORKERS);
+    fn start(workers: usize) -> Self {
+        let config = Config::default().processors(workers);
         let pool = Processors::new(config).expect("a few are possible");
         let runner = Arc::new(Run {
             pool: Arc::clone(&pool),
@@ -95,8 +99,8 @@ impl Runner<Task> for Run<Task> {
 }
 
 impl Pool for Filch<Task> {
-    fn new() -> Self {
-        Self::start()
+    fn new(workers: usize) -> Self {
+        Self::start(workers)
     }
 
     fn spawn(&self, number: u64) {
@@ -124,8 +128,8 @@ impl Runner<Closure> for Run<Closure> {
 }
 
 impl Pool for Filch<Closure> {
-    fn new() -> Self {
-        Self::start()
+    fn new(workers: usize) -> Self {
+        Self::start(workers)
     }
 
     fn spawn(&self, number: u64) {
@@ -152,8 +156,8 @@ fn grow_boxed(pool: &Processors<Closure>, depth: u32) {
 }
 
 impl Pool for rayon::ThreadPool {
-    fn new() -> Self {
-        rayon_pool()
+    fn new(workers: usize) -> Self {
+        rayon_pool_of(workers)
     }
 
     fn spawn(&self, number: u64) {
@@ -177,8 +181,8 @@ fn grow_scoped(scope: &rayon::Scope<'_>, depth: u32) {
 }
 
 impl Pool for tokio::runtime::Runtime {
-    fn new() -> Self {
-        tokio_runtime()
+    fn new(workers: usize) -> Self {
+        tokio_runtime_of(workers)
     }
 
     fn spawn(&self, number: u64) {
@@ -209,9 +213,9 @@ struct Async {
 }
 
 impl Pool for Async {
-    fn new() -> Self {
+    fn new(workers: usize) -> Self {
         Self {
-            _threads: ExecutorThreads::start(&&EXECUTOR),
+            _threads: ExecutorThreads::start_of(&&EXECUTOR, workers),
         }
     }
 
@@ -244,53 +248,82 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let trees = effort.operations(64);
     let mut scenarios = vec![
-        Scenario::new("inject 100k, wait for all", "ns per task")
-            .contender("filch-processors", inject::<Plain>(waves))
-            .contender("filch-processors, boxed", inject::<Boxed>(waves))
-            .contender("rayon", inject::<Rayon>(waves))
-            .contender("tokio", inject::<Tokio>(waves))
-            .contender("async-executor", inject::<Async>(waves))
+        inject("inject 100k, wait for all", WORKERS, waves, WAVE)
             .go(format!("spawn {waves} {WAVE}"), waves * WAVE),
-        Scenario::new("tree of 2^14 leaves", "ns per leaf")
-            .contender("filch-processors", tree::<Plain>(trees))
-            .contender("filch-processors, boxed", tree::<Boxed>(trees))
-            .contender("rayon", tree::<Rayon>(trees))
-            .contender("tokio", tree::<Tokio>(trees))
-            .contender("async-executor", tree::<Async>(trees))
+        inject("inject 1M, wait for all", WORKERS, 1, LARGE_WAVE)
+            .go(format!("spawn 1 {LARGE_WAVE}"), LARGE_WAVE),
+        tree("tree of 2^14 leaves", WORKERS, trees, DEPTH)
             .go(format!("tree {trees} {DEPTH}"), trees << DEPTH),
+        tree("tree of 2^20 leaves", WORKERS, 1, LARGE_DEPTH)
+            .go(format!("tree 1 {LARGE_DEPTH}"), 1 << LARGE_DEPTH),
     ];
     scenarios.extend(blocking::scenarios(effort));
+    scenarios.extend(idle::scenarios(effort));
     scenarios
 }
 
-fn inject<P: Pool>(waves: u64) -> impl FnMut() -> f64 {
-    let pool = LazyCell::new(P::new);
-    move || {
-        let pool = &*pool;
-        let elapsed = time(|| {
-            for _ in 0..waves {
-                TOTAL.expect(sum_to(WAVE));
-                for number in 1..=WAVE {
-                    pool.spawn(number);
-                }
-                TOTAL.wait();
-            }
-        });
-        per_operation(elapsed, waves * WAVE)
-    }
+/// The large ones, with so many workers; and what they are called without that.
+pub(crate) fn curve(workers: usize) -> [(&'static str, Scenario); 2] {
+    let name = |kind| format!("{kind}, workers: {workers}");
+    let (wave, leaves) = ("inject 1M", "tree of 2^20 leaves");
+    [
+        (wave, inject(name(wave), workers, 1, LARGE_WAVE)),
+        (leaves, tree(name(leaves), workers, 1, LARGE_DEPTH)),
+    ]
 }
 
-fn tree<P: Pool>(trees: u64) -> impl FnMut() -> f64 {
-    let pool = LazyCell::new(P::new);
-    move || {
-        let pool = &*pool;
-        let elapsed = time(|| {
-            for _ in 0..trees {
-                TOTAL.expect(1 << DEPTH);
-                pool.grow(DEPTH);
-                TOTAL.wait();
-            }
-        });
-        per_operation(elapsed, trees << DEPTH)
+fn inject(name: impl Into<String>, workers: usize, waves: u64, wave: u64) -> Scenario {
+    fn round<P: Pool>(workers: usize, waves: u64, wave: u64) -> impl FnMut() -> f64 {
+        let pool = LazyCell::new(move || P::new(workers));
+        move || {
+            let pool = &*pool;
+            let elapsed = time(|| {
+                for _ in 0..waves {
+                    TOTAL.expect(sum_to(wave));
+                    for number in 1..=wave {
+                        pool.spawn(number);
+                    }
+                    TOTAL.wait();
+                }
+            });
+            per_operation(elapsed, waves * wave)
+        }
     }
+
+    Scenario::new(name, "ns per task")
+        .contender("filch-processors", round::<Plain>(workers, waves, wave))
+        .contender(
+            "filch-processors, boxed",
+            round::<Boxed>(workers, waves, wave),
+        )
+        .contender("rayon", round::<Rayon>(workers, waves, wave))
+        .contender("tokio", round::<Tokio>(workers, waves, wave))
+        .contender("async-executor", round::<Async>(workers, waves, wave))
+}
+
+fn tree(name: impl Into<String>, workers: usize, trees: u64, depth: u32) -> Scenario {
+    fn round<P: Pool>(workers: usize, trees: u64, depth: u32) -> impl FnMut() -> f64 {
+        let pool = LazyCell::new(move || P::new(workers));
+        move || {
+            let pool = &*pool;
+            let elapsed = time(|| {
+                for _ in 0..trees {
+                    TOTAL.expect(1 << depth);
+                    pool.grow(depth);
+                    TOTAL.wait();
+                }
+            });
+            per_operation(elapsed, trees << depth)
+        }
+    }
+
+    Scenario::new(name, "ns per leaf")
+        .contender("filch-processors", round::<Plain>(workers, trees, depth))
+        .contender(
+            "filch-processors, boxed",
+            round::<Boxed>(workers, trees, depth),
+        )
+        .contender("rayon", round::<Rayon>(workers, trees, depth))
+        .contender("tokio", round::<Tokio>(workers, trees, depth))
+        .contender("async-executor", round::<Async>(workers, trees, depth))
 }

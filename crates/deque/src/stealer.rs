@@ -162,6 +162,26 @@ impl<T> Stealer<T> {
     pub fn is_empty(&self) -> bool {
         self.deque.observe().is_empty()
     }
+
+    /// How many public items there were at some moment: a figure for people, out of date as soon as it is known. What
+    /// the owner keeps private is not in it. Wait-free.
+    ///
+    /// While the owner replaces its ring there is something, and it cannot be told how much: then it is 1.
+    ///
+    /// ```
+    /// use filch_deque::Worker;
+    ///
+    /// let worker = Worker::new();
+    /// worker.push_batch(0..5);
+    /// assert_eq!(worker.stealer().len(), 5);
+    /// ```
+    pub fn len(&self) -> usize {
+        match self.deque.observe() {
+            Steal::Empty => 0,
+            Steal::Retry => 1,
+            Steal::Success(offer) => offer.count() as usize,
+        }
+    }
 }
 
 /// The answer to a claim that failed, after a pause.

@@ -8,7 +8,7 @@
 //! | with a machine, which runs tasks | the machine gives it away |
 //! | on the idle stack, with a machine attached that waits | a pop: one winner (Release and Acquire on the word) |
 //! | in a machine's grant | that machine finds it (Release and Acquire on the grant) |
-//! | at rest in the roster (retired, or the pool is over) | under the roster's lock |
+//! | at rest in the roster (not started, retired, or the pool is over) | under the roster's lock |
 //!
 //! And a machine without a processor is attached to one on the stack, or a spare or a waiter in the roster, or in a
 //! blocking call, or it leaves. Only who has taken it from there may grant it anything, so it has one grant at most.
@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use filch_parker::{Parker, Unparker};
-use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use filch_sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, MutexGuard};
 
 use crate::hold::Hold;
@@ -43,6 +43,8 @@ pub struct Crew {
     /// For each processor, the machine that holds it, or waits for it while it is on the idle stack. Written by the holder
     /// before it gives the processor away.
     attached: Box<[AtomicU32]>,
+    /// For each processor, how often in a row it went to a machine that was back from a blocking call. Written by its holder.
+    pub(crate) streaks: Box<[AtomicU32]>,
     /// By number. A machine's place is made when its first thread is started, and used again by later ones.
     pub(crate) members: Box<[OnceLock<Member>]>,
     roster: Mutex<Roster>,
@@ -58,8 +60,10 @@ pub(crate) struct Member {
     unparker: Unparker,
     /// 0, or what the machine must do next: see [`Turn::pack`].
     grant: AtomicU32,
-    /// A [`Doing`], for people.
+    /// A [`Doing`], and above it how often it has changed, for people. Written by the machine's own thread.
     doing: AtomicU32,
+    /// What the task that it runs is called, or 0; for people, too.
+    pub(crate) label: AtomicU64,
 }
 
 /// What a machine without a processor is told to do next.
@@ -95,27 +99,38 @@ pub(crate) enum Doing {
     Waits,
 }
 
+impl Doing {
+    /// The bits of a word that it takes.
+    const MASK: u32 = 7;
+}
+
 impl Member {
     pub(crate) fn new(parker: &Parker) -> Self {
         Self {
             unparker: parker.unparker(),
             grant: AtomicU32::new(0),
             doing: AtomicU32::new(Doing::Gone as u32),
+            label: AtomicU64::new(0),
         }
     }
 
     pub(crate) fn set(&self, doing: Doing) {
         // ORDERING: Relaxed: for people.
-        self.doing.store(doing as u32, Ordering::Relaxed);
+        let changes = self.doing.load(Ordering::Relaxed) & !Doing::MASK;
+        let changed = changes.wrapping_add(Doing::MASK + 1) | doing as u32;
+        // ORDERING: Relaxed: as above.
+        self.doing.store(changed, Ordering::Relaxed);
     }
 
-    pub(crate) fn doing(&self) -> Doing {
+    /// What it is doing, and a number that is another one when it has done something else in between.
+    pub(crate) fn doing(&self) -> (Doing, u32) {
         // ORDERING: Relaxed: for people.
-        let doing = self.doing.load(Ordering::Relaxed);
-        [Doing::Runs, Doing::Parked, Doing::Blocks, Doing::Waits]
+        let word = self.doing.load(Ordering::Relaxed);
+        let doing = [Doing::Runs, Doing::Parked, Doing::Blocks, Doing::Waits]
             .into_iter()
-            .find(|&known| known as u32 == doing)
-            .unwrap_or(Doing::Gone)
+            .find(|&known| known as u32 == word & Doing::MASK)
+            .unwrap_or(Doing::Gone);
+        (doing, word)
     }
 
     pub(crate) fn unpark(&self) {
@@ -138,6 +153,7 @@ impl Crew {
             idle: Idle::new(processors),
             board: Board::new(active),
             attached: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+            streaks: (0..processors).map(|_| AtomicU32::new(0)).collect(),
             members: (0..threads).map(|_| OnceLock::new()).collect(),
             roster: Mutex::new(Roster::new(processors, spares)),
             away: CachePadded::new(AtomicUsize::new(0)),
@@ -150,18 +166,6 @@ impl Crew {
     #[inline]
     pub fn notice(&self) -> Notice {
         self.board.read()
-    }
-
-    /// Whether the pool stops, and a machine that finds nothing now may leave.
-    pub fn is_over(&self) -> bool {
-        if !self.notice().stopping {
-            return false;
-        }
-        // ORDERING: partner of the fences between `evacuate` and the look at the board, in `lay_aside` and `sweep`. Either who
-        // moves tasks to the global queue sees that the pool stops, and keeps its processor to run them, or we find them.
-        // (By argument: loom cannot run the machine's loop that calls this. Shuttle does, sequentially consistent.)
-        fence(Ordering::SeqCst);
-        true
     }
 
     pub(crate) fn roster(&self) -> MutexGuard<'_, Roster> {
@@ -270,8 +274,8 @@ impl Crew {
         if work.exists() {
             self.wake_one();
         }
-        // Whoever came back from a blocking call, resized or stopped the pool has written it on the board, passed a fence, and
-        // looked for idle processors: one of us sees the other.
+        // Whoever came back from a blocking call or resized the pool has written it on the board, passed a fence, and looked for
+        // idle processors: one of us sees the other. (Who has stopped it: see `announce_quiescence`.)
         let notice = self.notice();
         if notice.is_surplus(processor) {
             self.sweep(work);
@@ -279,17 +283,7 @@ impl Crew {
         if notice.waiting > 0 {
             self.serve(&mut self.roster());
         }
-        if notice.stopping {
-            self.wake_all();
-        }
         self.announce_quiescence(work);
-    }
-
-    /// Gives every idle processor back to the machine that waits for it, to look around once more and leave.
-    pub(crate) fn wake_all(&self) {
-        while let Some((hold, machine)) = self.take_idle() {
-            self.give(machine, Turn::Run(hold));
-        }
     }
 }
 

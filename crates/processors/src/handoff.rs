@@ -8,10 +8,57 @@ use crate::crew::{Crew, Doing, Turn, Work};
 use crate::current::{self, Current};
 use crate::hold::Hold;
 
+/// How often in a row a processor may go to threads that are back from blocking calls, before a task in the queue has its turn.
+const STREAK: u32 = 16;
+
 impl Crew {
-    /// `machine` is about to block: its processor, unless there is one too many, goes to the longest waiter, or goes idle with a machine that stands by,
-    /// who is woken at once if there is work. If no machine stands by, `start` is called to start one for the place that it is
-    /// told, and says whether it could.
+    /// Whether the processor has been given to returning threads so often that its next turn is a queued task's. The holder asks.
+    pub(crate) fn owes_a_turn(&self, hold: &Hold) -> bool {
+        // ORDERING: Relaxed: written by the holder alone, and handed on with the processor.
+        self.streaks[hold.processor()].load(Ordering::Relaxed) >= STREAK
+    }
+
+    /// A queued task has its turn, or there is none.
+    pub(crate) fn settle_the_turn(&self, hold: &Hold) {
+        // ORDERING: Relaxed: as above.
+        self.streaks[hold.processor()].store(0, Ordering::Relaxed);
+    }
+
+    /// Gives the processor to one who is back from a blocking call.
+    pub(crate) fn give_back(&self, waiter: usize, hold: Hold) {
+        self.count_return(&hold);
+        self.give(waiter, Turn::Run(hold));
+    }
+
+    fn count_return(&self, hold: &Hold) {
+        let streak = &self.streaks[hold.processor()];
+        // ORDERING: Relaxed: as above.
+        let returns = streak.load(Ordering::Relaxed).saturating_add(1);
+        streak.store(returns, Ordering::Relaxed);
+    }
+
+    /// `machine` is about to block, and its processor is one too many: it is given up. Not to a waiter, who would pass it on in the
+    /// same way.
+    ///
+    /// # Errors
+    /// The hold, if the number of processors has been raised again.
+    pub fn retire_for_call(
+        &self,
+        hold: Hold,
+        machine: usize,
+        work: &impl Work,
+    ) -> Result<(), Hold> {
+        self.lay_aside(hold, work, |roster| {
+            self.go_away(machine);
+            if let Some(lender) = roster.take_lender(machine) {
+                self.stand_by(lender, roster);
+            }
+        })
+    }
+
+    /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a machine that stands by, who is
+    /// woken at once if there is work. If it is a queued task's turn, waiters or not, that machine gets it at once. If no machine
+    /// stands by, `start` is called to start one for the place that it is told, and says whether it could.
     ///
     /// # Errors
     /// The hold, if no thread could be had: the machine must block with it.
@@ -22,25 +69,23 @@ impl Crew {
         start: impl FnOnce(usize) -> bool,
         work: &impl Work,
     ) -> Result<(), Hold> {
-        let mut hold = hold;
-        if self.notice().is_surplus(hold.processor()) {
-            // Not to a waiter, who would pass it on in the same way.
-            match self.lay_aside(hold, work, |_| self.go_away(machine)) {
-                Ok(()) => return Ok(()),
-                Err(kept) => hold = kept,
-            }
+        let mut owes_a_turn = self.owes_a_turn(&hold);
+        if owes_a_turn && !work.exists() {
+            self.settle_the_turn(&hold);
+            owes_a_turn = false;
         }
         let mut roster = self.roster();
-        if self.notice().stopping {
-            return Err(hold);
-        }
-        if let Some(waiter) = self.next_waiter(&mut roster) {
+        let lender = roster.take_lender(machine);
+        // A bound machine that waits needs somebody to give the processor back to: it gets it from the idle stack, with the
+        // substitute. And who has borrowed it gives it back.
+        let passes_on = !owes_a_turn && lender.is_none() && !roster.is_next_bound();
+        if passes_on && let Some(waiter) = self.next_waiter(&mut roster) {
             drop(roster);
             self.go_away(machine);
-            self.give(waiter, Turn::Run(hold));
+            self.give_back(waiter, hold);
             return Ok(());
         }
-        let substitute = match roster.spares.pop() {
+        let substitute = match lender.or_else(|| roster.spares.pop()) {
             Some(spare) => {
                 drop(roster);
                 spare
@@ -55,11 +100,16 @@ impl Crew {
             }
         };
         self.go_away(machine);
-        self.rest(hold, substitute, false, work);
+        if owes_a_turn {
+            // Not by way of the idle stack, from which the next one who is back might take it.
+            self.give(substitute, Turn::Run(hold));
+        } else {
+            self.rest(hold, substitute, false, work);
+        }
         Ok(())
     }
 
-    fn go_away(&self, machine: usize) {
+    pub(crate) fn go_away(&self, machine: usize) {
         // ORDERING: Relaxed: released with the processor, which is given away only now: whoever finds all of them idle, finds
         // this too.
         self.away.fetch_add(1, Ordering::Relaxed);
@@ -88,7 +138,8 @@ impl Crew {
         if self.notice().waiting == 0
             && let Some((hold, displaced)) = self.take_idle()
         {
-            self.stand_by(displaced, &mut self.roster());
+            self.make_room(displaced, machine, &mut self.roster());
+            self.count_return(&hold);
             return Some(hold);
         }
         let mut roster = self.roster();
@@ -110,9 +161,9 @@ impl Crew {
         let Some(waiter) = self.next_waiter(&mut roster) else {
             return Err(hold);
         };
-        self.stand_by(machine, &mut roster);
+        self.make_room(machine, waiter, &mut roster);
         drop(roster);
-        self.give(waiter, Turn::Run(hold));
+        self.give_back(waiter, hold);
         Ok(())
     }
 }
@@ -124,11 +175,9 @@ impl<T: Send + 'static> Processors<T> {
     /// between two tasks and gives its own away. Blocking.
     ///
     /// Elsewhere, or inside another `blocking`, it just runs `call`. So it does, **with the processor kept**, when the limit of
-    /// threads is reached, the system refuses a thread, or the pool is stopping: the others must do without. That is
-    /// counted in [`ProcessorStats::blocked_in_place`](crate::ProcessorStats).
-    ///
-    /// Once the pool is stopping, `call` must not wait for a task of the same pool: that may never run, and
-    /// [`Machines::join`](crate::Machines::join) hangs.
+    /// threads is reached or the system refuses a thread: the others must do without. That is counted in
+    /// [`ProcessorStats::blocked_in_place`](crate::ProcessorStats). A pool that has been told to [stop](Self::stop) is not over
+    /// before `call` has come back: it may wait for another task as ever.
     ///
     /// If `call` panics, the panic goes on when the thread has a processor again.
     ///
@@ -149,25 +198,34 @@ impl<T: Send + 'static> Processors<T> {
         let Some(hold) = current.hold.take() else {
             return false;
         };
-        let counters = &self.queues.processors[hold.processor()].counters;
-        // Before it is given away: afterwards these figures are another thread's.
-        counters.blocking_calls.add(1);
-        let start = |place| self.start_thread(place);
-        match self
-            .crew
-            .hand_off(hold, current.machine, start, &self.queues)
-        {
+        match self.part_with(hold, current.machine) {
             Ok(()) => true,
             Err(hold) => {
-                let processor = hold.processor();
                 current.hold.replace(Some(hold));
-                self.queues.processors[processor]
-                    .counters
-                    .blocked_in_place
-                    .add(1);
                 false
             }
         }
+    }
+
+    fn part_with(&self, hold: Hold, machine: usize) -> Result<(), Hold> {
+        let mut hold = hold;
+        // Counted before it is given away: afterwards these figures are another thread's.
+        let counters = &self.queues.processors[hold.processor()].counters;
+        counters.blocking_calls.add(1);
+        if self.crew.notice().is_surplus(hold.processor()) {
+            counters.retired.add(1);
+            match self.crew.retire_for_call(hold, machine, &self.queues) {
+                Ok(()) => return Ok(()),
+                Err(kept) => {
+                    counters.retired.take_back(1);
+                    hold = kept;
+                }
+            }
+        }
+        let start = |place| self.start_thread(place);
+        self.crew
+            .hand_off(hold, machine, start, &self.queues)
+            .inspect_err(|_| counters.blocked_in_place.add(1))
     }
 }
 

@@ -125,19 +125,19 @@ impl Idle {
         true
     }
 
-    /// A searching processor found work. Whether it was the last one that searched: then it must call
-    /// [`processor_to_wake`](Self::processor_to_wake) before it runs what it found, because producers that saw it searching
-    /// relied on it.
+    /// A searching processor found work. Whether it was the last one that searched: then it must pass a SeqCst fence and look
+    /// for more, or call [`processor_to_wake`](Self::processor_to_wake), before it runs what it found, because producers that
+    /// saw it searching relied on it.
     #[must_use]
     pub fn stop_searching(&self) -> bool {
         // ORDERING: Release, partner of the fence in `go_idle`: if another one still searches and gives up after this, its
-        // second look sees what we moved into our own deque. If we are the last one, the fence in `processor_to_wake`
-        // follows.
+        // second look sees what we moved into our own deque. If we are the last one, the caller's fence follows (that of
+        // `Crew::stop_searching`, or of `processor_to_wake`).
         Word::unpack(self.word.fetch_sub(SEARCHING, Ordering::Release)).searching == 1
     }
 
-    /// The processor found nothing and goes idle. Afterwards it must look at every queue once more; if there is work,
-    /// it calls [`processor_to_wake`](Self::processor_to_wake) like a producer, which may well choose it; then it parks.
+    /// The processor found nothing and goes idle. Afterwards its last holder must look at every queue once more; if there is
+    /// work, it calls [`processor_to_wake`](Self::processor_to_wake) like a producer, which may well choose this one.
     pub fn go_idle(&self, processor: usize, searching: bool) {
         // ORDERING: Acquire, partner of the Release below, by others: the count of the one on top is that of its last push. If
         // it is of a later one, the tag has changed, and the compare-exchange fails.
@@ -151,9 +151,8 @@ impl Idle {
                 searching: word.searching - u16::from(searching),
                 top: processor as u16 + 1,
             };
-            // ORDERING: Release on success, partner of the Acquire in `processor_to_wake`: whoever pops us reads our `below`;
-            // being an RMW, it also continues the release sequences of the pushes beneath. Acquire on failure: as for the
-            // load above.
+            // ORDERING: Release on success, partner of the Acquire in `pop`: whoever pops us reads our `below`; being an RMW,
+            // it also continues the release sequences of the pushes beneath. Acquire on failure: as for the load above.
             match self.word.compare_exchange_weak(
                 word.pack(),
                 idle.pack(),
@@ -202,6 +201,17 @@ impl Idle {
         // who had been woken, they saw after its pop, and that pop is seen here.
         fence(Ordering::Acquire);
         self.word.load(Ordering::Relaxed) == then.word
+    }
+
+    /// If it is still, nobody is woken from now on until [`stop_searching`](Self::stop_searching): the caller counts as one that
+    /// searches, and producers rely on it. Whether it was.
+    pub fn close(&self, then: Stillness) -> bool {
+        let closed = then.word + SEARCHING;
+        // ORDERING: Release on success: what the caller has seen since then was done by nobody who pops after this. (By argument:
+        // an RMW of loom's does not come early.) Relaxed on failure: nothing follows from it.
+        self.word
+            .compare_exchange(then.word, closed, Ordering::Release, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// Idle and searching processors, for people.
@@ -286,6 +296,21 @@ mod tests {
         assert!(idle.stop_searching());
         assert_eq!(idle.stillness().unwrap().idle, 1);
         assert!(!idle.is_still(still));
+    }
+
+    #[test]
+    fn nobody_is_woken_when_it_is_closed() {
+        let idle = Idle::new(2);
+        idle.go_idle(0, false);
+        let early = idle.stillness().unwrap();
+        idle.go_idle(1, false);
+        assert!(!idle.close(early), "another one has gone idle since");
+        let still = idle.stillness().unwrap();
+        assert!(idle.close(still));
+        assert!(!idle.close(still), "once");
+        assert_eq!(idle.processor_to_wake(), None);
+        assert_eq!((idle.take(), idle.take()), (Some(1), Some(0)));
+        assert!(idle.stop_searching());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+mod bond;
+mod bound;
 mod config;
 #[expect(
     unsafe_code,
@@ -13,6 +15,7 @@ mod crew;
 )]
 mod current;
 mod dump;
+mod end;
 mod find_work;
 mod handoff;
 #[expect(
@@ -35,7 +38,10 @@ mod resize;
 mod roster;
 mod stats;
 mod throttle;
+mod watch;
 
+pub use bond::BoundId;
+pub use bound::{BoundThread, ReserveError};
 pub use config::{Config, StartError};
 pub use dump::Dump;
 pub use machine::Machines;
@@ -50,6 +56,7 @@ pub use throttle::ThreadStats;
 /// For the models, which check how processors change hands without threads' main loops and queues.
 #[doc(hidden)]
 pub mod protocol {
+    pub use crate::bond::Release;
     pub use crate::crew::{Crew, Turn, Work};
     pub use crate::hold::Hold;
     pub use crate::notice::Notice;

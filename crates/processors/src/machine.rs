@@ -1,18 +1,22 @@
 //! A thread that runs the tasks of whichever processor it holds.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io;
+use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_parker::{AdaptiveSpinner, Spin};
 use filch_sync::Arc;
+use filch_sync::atomic::Ordering;
 use filch_sync::thread::{self, JoinHandle};
 
+use crate::bond::BoundId;
 use crate::config::Config;
 use crate::crew::{Doing, Turn};
 use crate::current::{self, Current};
 use crate::hold::Hold;
+use crate::notice::Notice;
 use crate::processors::{Processors, Runner};
 use crate::stats::{Counter, Counters};
 use crate::throttle::{Start, Threads};
@@ -26,7 +30,10 @@ pub struct Machines {
 impl Machines {
     /// Waits until all threads have left, which they do after [`Processors::stop`], once no work remains. Blocking.
     ///
-    /// What the tasks did happens before the return.
+    /// What the tasks did happens before the return, and so do the destructors of the threads' own statics.
+    ///
+    /// # Panics
+    /// On a thread of the pool, which would wait for itself. The threads are left to themselves then.
     pub fn join(self) {
         self.threads.join();
     }
@@ -48,7 +55,15 @@ pub(crate) struct Starter<T, R: Runner<T>> {
     pub(crate) config: Config,
 }
 
-impl<T: Send + 'static, R: Runner<T>> Start for Starter<T, R> {
+impl<T: Send + 'static, R: Runner<T>> Start<T> for Starter<T, R> {
+    fn label(&self, task: &T) -> Option<NonZeroU64> {
+        self.runner.label(task)
+    }
+
+    fn describe(&self, label: NonZeroU64) -> String {
+        self.runner.describe(label)
+    }
+
     fn start(&self, machine: usize) -> io::Result<JoinHandle<()>> {
         let mut builder =
             thread::Builder::new().name(format!("{}-{machine}", self.config.thread_name));
@@ -60,6 +75,7 @@ impl<T: Send + 'static, R: Runner<T>> Start for Starter<T, R> {
         builder.spawn(move || {
             let parker = pool.crew.enter(machine);
             Machine {
+                bound: Cell::new(None),
                 pool: &pool,
                 runner: &*runner,
                 current: Current {
@@ -70,22 +86,30 @@ impl<T: Send + 'static, R: Runner<T>> Start for Starter<T, R> {
             }
             .main();
             // Whoever joins the threads expects that they have nothing any more.
-            drop(runner);
-            if pool.crew.exit(machine, parker) {
-                // With it go references to the pool and to the runner.
-                let starter = crate::lock(&pool.starter).take();
-                drop(starter);
-                pool.crew.announce_end();
-            }
+            crate::panic::contain(|| drop(runner));
+            pool.threads.outlive(machine);
+            pool.crew.exit(machine, parker);
+            pool.end_if_deserted();
         })
     }
 }
 
 /// A thread, on its own stack.
-struct Machine<'thread, T, R> {
-    pool: &'thread Processors<T>,
-    runner: &'thread R,
-    current: Current<'thread>,
+pub(crate) struct Machine<'thread, T, R> {
+    pub(crate) pool: &'thread Processors<T>,
+    pub(crate) runner: &'thread R,
+    pub(crate) current: Current<'thread>,
+    /// What it is bound as; perhaps it is not any more.
+    pub(crate) bound: Cell<Option<BoundId>>,
+}
+
+/// What a machine does between two tasks.
+enum Next<T> {
+    Task(T),
+    /// Something on the board is new.
+    Attend,
+    /// There is nothing that needs no search.
+    Search,
 }
 
 /// What a search comes to.
@@ -100,9 +124,15 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         current::enter(self.pool, &self.current, || {
             let mut scratch = self.runner.scratch(self.current.machine);
             let mut turn = self.wait();
+            // Not before the first turn: until then it may not be known yet.
+            self.bound
+                .set(self.pool.crew.bound_as(self.current.machine));
             loop {
                 turn = match turn {
-                    Turn::Run(hold) => self.work(hold, None, &mut scratch),
+                    Turn::Run(hold) => match self.bound.get() {
+                        None => self.work(hold, None, &mut scratch),
+                        Some(id) => self.work_bound(hold, id, &mut scratch),
+                    },
                     Turn::Search(hold) => {
                         self.pool.queues.processors[hold.processor()]
                             .counters
@@ -113,62 +143,91 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                             None => self.rest(hold, true),
                         }
                     }
-                    Turn::Leave => return,
+                    Turn::Leave => break,
                 };
             }
+            crate::panic::contain(|| drop(scratch));
         });
     }
 
     /// Runs tasks until the machine has no processor any more, which need not be the one that it began with.
-    fn work(&self, hold: Hold, first: Option<T>, scratch: &mut R::Scratch) -> Turn {
+    pub(crate) fn work(&self, hold: Hold, first: Option<T>, scratch: &mut R::Scratch) -> Turn {
         let pool = self.pool;
         let mut seen = pool.crew.notice().settled();
         self.current.hold.replace(Some(hold));
-        if let Some(task) = first {
-            self.run(task, scratch);
+        if let Some(task) = first
+            && let Some(turn) = self.run_where_it_belongs(task, scratch)
+        {
+            return turn;
         }
         loop {
             let notice = pool.crew.notice();
-            let next = {
-                let hold = self.current.hold.borrow();
-                let Some(hold) = &*hold else {
-                    unreachable!("a machine that runs tasks has a processor");
-                };
-                if notice != seen || notice.is_surplus(hold.processor()) {
-                    None
-                } else {
-                    Some(pool.queues.owners.get(hold).next(pool))
+            let task = match self.next(notice, seen) {
+                Next::Task(task) => task,
+                Next::Attend => {
+                    seen = notice.settled();
+                    match self.attend() {
+                        Some(turn) => return turn,
+                        None => continue,
+                    }
                 }
-            };
-            let Some(next) = next else {
-                seen = notice.settled();
-                match self.attend() {
-                    Some(turn) => return turn,
-                    None => continue,
-                }
-            };
-            let task = match next {
-                Some(task) => task,
-                None => match self.search() {
+                Next::Search => match self.search() {
                     Found::Task(task) => task,
                     Found::Nothing(turn) => return turn,
                 },
             };
-            self.run(task, scratch);
+            if let Some(turn) = self.run_where_it_belongs(task, scratch) {
+                return turn;
+            }
         }
     }
 
-    fn run(&self, task: T, scratch: &mut R::Scratch) {
+    /// What to do between two tasks.
+    #[inline]
+    fn next(&self, notice: Notice, seen: Notice) -> Next<T> {
+        let pool = self.pool;
+        let hold = self.current.hold.borrow();
+        let Some(hold) = &*hold else {
+            unreachable!("a machine that runs tasks has a processor");
+        };
+        let owner = pool.queues.owners.get(hold);
+        if notice == seen && !notice.is_surplus(hold.processor()) {
+            return owner.next(pool).map_or(Next::Search, Next::Task);
+        }
+        if notice.waiting > 0 && pool.crew.owes_a_turn(hold) {
+            pool.crew.settle_the_turn(hold);
+            return owner.next(pool).map_or(Next::Attend, Next::Task);
+        }
+        Next::Attend
+    }
+
+    pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
         self.count(|counters| &counters.run);
+        let label = self.runner.label(&task);
+        if label.is_some() {
+            self.show(label);
+        }
         // If it unwinds, the runner answers for its own state; the thread goes on with the next task.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
             self.count(|counters| &counters.panicked);
             crate::panic::discard(payload);
         }
+        if label.is_some() {
+            self.show(None);
+        }
+    }
+
+    /// Tells the person with a hung system what the thread is at.
+    #[inline]
+    fn show(&self, label: Option<NonZeroU64>) {
+        let label = label.map_or(0, NonZeroU64::get);
+        let member = self.pool.crew.member(self.current.machine);
+        // ORDERING: Relaxed: for people.
+        member.label.store(label, Ordering::Relaxed);
     }
 
     /// Adds one to a figure of the processor that the machine holds.
-    fn count(&self, figure: impl FnOnce(&Counters) -> &Counter) {
+    pub(crate) fn count(&self, figure: impl FnOnce(&Counters) -> &Counter) {
         if let Some(hold) = &*self.current.hold.borrow() {
             figure(&self.pool.queues.processors[hold.processor()].counters).add(1);
         }
@@ -208,22 +267,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// The processor has nothing of its own: search, spin, rest, until there is work or no more will come.
+    /// The processor has nothing of its own: search, spin, rest.
     fn search(&self) -> Found<T> {
         let pool = self.pool;
         let Some(hold) = self.current.hold.take() else {
             unreachable!("a machine that looks for work has a processor");
         };
-        if pool.crew.is_over() {
-            // Everybody is awake now: take what is left, or leave.
-            return match pool.queues.owners.get(&hold).search(pool) {
-                Some(task) => self.found(hold, task),
-                None => {
-                    pool.crew.give_up(hold);
-                    Found::Nothing(Turn::Leave)
-                }
-            };
-        }
         let searching = pool.crew.idle.try_start_searching(pool.count());
         if searching && let Some(task) = self.spin(&hold) {
             return self.found(hold, task);
@@ -269,7 +318,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         self.wait()
     }
 
-    fn wait(&self) -> Turn {
+    pub(crate) fn wait(&self) -> Turn {
         let Current {
             machine, parker, ..
         } = self.current;

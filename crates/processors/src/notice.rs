@@ -39,12 +39,11 @@ impl Notice {
         (self.stopping as u64) << 63 | (self.waiting as u64) << 32 | self.active as u64
     }
 
-    /// Whether the processor is to be given up. Not any more when the pool stops: everybody else may have looked around and left,
-    /// and its holder must run what it has.
+    /// Whether the processor is to be given up.
     #[inline]
     #[must_use]
     pub const fn is_surplus(self, processor: usize) -> bool {
-        processor >= self.active as usize && !self.stopping
+        processor >= self.active as usize
     }
 
     /// What a machine that has seen it should see again: the same, and nobody waiting.
@@ -69,21 +68,22 @@ impl Board {
     /// What it says now.
     #[inline]
     pub(crate) fn read(&self) -> Notice {
-        // ORDERING: Acquire, partner of the Release in `stop`: a machine that leaves has seen what was made runnable before.
+        // ORDERING: Acquire, partner of the Release in `stop`: who ends a pool that stops has seen what was made runnable before.
         // Nothing else is read through it: for "either you see my notice or I see your processor" both sides have fences.
         Notice::unpack(self.word.load(Ordering::Acquire))
     }
 
     /// Nothing may be expected to go on.
     pub(crate) fn stop(&self) {
-        // ORDERING: Release: see `read`.
+        // ORDERING: Release: see `read`. (By argument: loom does not switch threads before the fence that follows in
+        // `Crew::stop`.)
         self.word.fetch_or(STOPPING, Ordering::Release);
     }
 
     /// One more waits. Under the roster's lock.
     pub(crate) fn add_waiting(&self) {
         // ORDERING: Relaxed: who waits is written in the roster, under its lock; the handshake with a processor that goes idle
-        // has fences (see `Crew::regain`).
+        // has fences (see `Crew::try_regain`).
         self.word.fetch_add(WAITING, Ordering::Relaxed);
     }
 

@@ -1,6 +1,13 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Runs what is somebody else's, whose panic ends here.
+pub(crate) fn contain(work: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
+        discard(payload);
+    }
+}
+
 /// Drops what a panic carried. That is code of the one who panicked, and may panic again, with a payload of its own;
 /// after a few of those the last one is leaked rather than let loose on the caller.
 pub fn discard(mut payload: Box<dyn Any + Send>) {

@@ -1,15 +1,18 @@
 use std::fmt;
+use std::num::NonZeroU64;
 
 use filch_sync::{Arc, Mutex};
 
+use crate::bond::BoundId;
+use crate::bound::BoundQueues;
 use crate::config::{Config, StartError};
 use crate::crew::Crew;
 use crate::current;
 use crate::machine::{Machines, Starter};
 use crate::processor::Queues;
-use crate::resize::ResizeError;
 use crate::stats::ProcessorStats;
 use crate::throttle::{Start, Threads};
+use crate::watch::Watch;
 
 /// What running a task means.
 pub trait Runner<T>: Send + Sync + 'static {
@@ -20,6 +23,26 @@ pub trait Runner<T>: Send + Sync + 'static {
     /// are used again. It must not panic: the thread would be lost, and a processor with it.
     fn scratch(&self, machine: usize) -> Self::Scratch;
 
+    /// The thread that the task is bound to, if it is: see [`Processors::reserve_thread`]. Asked of every task that is about to run, by
+    /// the thread that has found it. The default answers "none", and costs nothing. It must not panic: the thread would be
+    /// lost, and a processor with it.
+    #[inline]
+    fn bound_to(&self, _task: &T) -> Option<BoundId> {
+        None
+    }
+
+    /// A number by which a [`Dump`](crate::Dump) can name the task while it runs, blocks or waits for its thread. The default answers "none",
+    /// and costs nothing; a label costs two stores a task. It must neither panic nor call the pool.
+    #[inline]
+    fn label(&self, _task: &T) -> Option<NonZeroU64> {
+        None
+    }
+
+    /// What a person should read for that number. It must not call the pool.
+    fn describe(&self, label: NonZeroU64) -> String {
+        format!("task {label}")
+    }
+
     /// Runs one task. A panic is contained and counted; the task is gone.
     fn run(&self, task: T, scratch: &mut Self::Scratch);
 }
@@ -29,11 +52,12 @@ pub struct Processors<T> {
     pub(crate) queues: Queues<T>,
     pub(crate) crew: Crew,
     config: Config,
+    pub(crate) bound: BoundQueues<T>,
     /// From the start until the last thread has left.
-    pub(crate) starter: Mutex<Option<Box<dyn Start>>>,
+    pub(crate) starter: Mutex<Option<Box<dyn Start<T>>>>,
     pub(crate) threads: Arc<Threads>,
-    /// Held during a resize.
-    pub(crate) resizing: Mutex<()>,
+    /// What the last dump saw.
+    pub(crate) watch: Mutex<Watch>,
 }
 
 impl<T: Send + 'static> Processors<T> {
@@ -48,19 +72,20 @@ impl<T: Send + 'static> Processors<T> {
             queues: Queues::new(places),
             crew: Crew::new(places, processors, threads, config.spare_threads),
             config,
+            bound: BoundQueues::default(),
             starter: Mutex::new(None),
             threads: Arc::default(),
-            resizing: Mutex::new(()),
+            watch: Mutex::default(),
         }))
     }
 
-    /// Starts a thread for each processor of `pool`.
+    /// Starts a thread for each processor of `pool`. None of them runs a task before all are there.
     ///
     /// # Errors
     /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`], after which the pool is stopped and the
     /// threads that had been started have left.
     pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
-        let resizing = crate::lock(&pool.resizing);
+        let resizing = crate::lock(&pool.threads.resizing);
         if pool.is_stopping() {
             return Err(StartError::Stopped);
         }
@@ -78,22 +103,23 @@ impl<T: Send + 'static> Processors<T> {
         let machines = Machines {
             threads: Arc::clone(&pool.threads),
         };
-        let Err(error) = pool.grow_to(0, pool.count()) else {
+        let count = pool.count();
+        pool.queues.reach(count);
+        let mut refusal = None;
+        let complete = pool.crew.muster(count, |machine| {
+            refusal = pool.try_start_thread(machine).err();
+            refusal.is_none()
+        });
+        if complete {
             return Ok(machines);
-        };
+        }
         drop(resizing);
         pool.stop();
         machines.join();
-        let starter = crate::lock(&pool.starter).take();
-        drop(starter);
-        Err(match error {
-            ResizeError::Thread {
-                source: Some(error),
-                ..
-            } => StartError::Thread(error),
-            // The limit has been checked, so it is somebody else who has stopped the pool meanwhile.
-            _ => StartError::Stopped,
-        })
+        // If not even one thread could be had, there was none to do that.
+        pool.end_if_deserted();
+        // The limit has been checked, so if it was not the system, it is somebody else who has stopped the pool meanwhile.
+        Err(refusal.map_or(StartError::Stopped, StartError::Thread))
     }
 
     /// Makes `task` runnable. On one of the pool's own threads it goes to its processor's deque, to be run next, else to
@@ -137,14 +163,6 @@ impl<T: Send + 'static> Processors<T> {
     pub fn schedule_idle(&self, task: T) {
         self.queues.idle_priority.push(task);
         self.crew.wake_one();
-    }
-
-    /// Lets the threads leave, once no work remains. A task that is scheduled when they have left stays where it is. Takes a
-    /// lock for a moment; blocks for no task.
-    ///
-    /// From now on a [`blocking`](Self::blocking) call must not wait for a task of the same pool: it may never run.
-    pub fn stop(&self) {
-        self.crew.stop();
     }
 
     /// The number of processors. Just after a [`resize`](Self::resize) some more may still be running their last task.

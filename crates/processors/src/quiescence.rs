@@ -8,6 +8,7 @@ use filch_sync::{Condvar, Mutex};
 
 use crate::Processors;
 use crate::crew::{Crew, Work};
+use crate::idle::Stillness;
 
 /// Who waits for such a moment.
 pub(crate) struct Quiet {
@@ -56,30 +57,38 @@ impl Crew {
     /// Whether at some moment during the call all processors were idle (or at rest), all queues empty, and no blocking call
     /// under way. `true` is exact; `false` may be about a wake-up in vain.
     pub fn is_quiescent(&self, work: &impl Work) -> bool {
+        self.still_moment(work)
+            .is_some_and(|still| self.idle.is_still(still))
+    }
+
+    /// Such a moment, if [`Idle`](crate::idle::Idle) confirms that it lasts.
+    pub(crate) fn still_moment(&self, work: &impl Work) -> Option<Stillness> {
         // The cheap part. While the idle word stays as it is, nobody is woken: whoever is idle stays so.
-        let Some(still) = self.idle.stillness() else {
-            return false;
-        };
+        let still = self.idle.stillness()?;
         // ORDERING: Relaxed: the fence below makes it the partner of the Release in `lay_down`: see there.
         if still.idle != self.live.load(Ordering::Relaxed) {
-            return false;
+            return None;
         }
         // ORDERING: Relaxed: a machine goes away while it has a processor, whose going idle was acquired with the word; and it is
         // back while it has one again: if that is what we see, `is_still` sees that it was taken off the stack.
         if self.away.load(Ordering::Relaxed) > 0 {
-            return false;
+            return None;
         }
         // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the look at the queues sees its task, or the
         // producer sees all processors idle, and has yet to wake one: then its task comes after our moment.
         fence(Ordering::SeqCst);
-        !work.exists() && self.idle.is_still(still)
+        (!work.exists()).then_some(still)
     }
 
-    /// Somebody has gone idle, or has given a processor up: if it was the last one, and somebody wants to know, look and tell.
+    /// Somebody has gone idle, or has given a processor up: if it was the last one, and somebody wants to know, look and tell; and
+    /// if the pool stops, this is the end.
     pub(crate) fn announce_quiescence(&self, work: &impl Work) {
-        // ORDERING: partner of the fence in `await_quiescence`. Either we see the observer, or it sees us idle, or our processor
-        // at rest. (Relaxed: the fence orders the load.)
+        // ORDERING: partner of the fences in `await_quiescence` and `stop`. Either we see the observer, or it sees us idle, or our
+        // processor at rest. (Relaxed: the fence orders the load.)
         fence(Ordering::SeqCst);
+        if self.notice().stopping {
+            self.try_end(work);
+        }
         if self.quiet.observers.load(Ordering::Relaxed) == 0 {
             return;
         }

@@ -27,8 +27,10 @@ pub enum ResizeError {
         /// What is possible.
         most: usize,
     },
-    /// The pool has not been started, or has been stopped.
+    /// The pool has not been started.
     NotRunning,
+    /// The pool has been told to stop. If that came in the middle, some of the new processors may be there.
+    Stopped,
     /// There is no thread for one of the new processors: the limit is reached, or the system refuses.
     Thread {
         /// So many processors there are now.
@@ -47,7 +49,8 @@ impl fmt::Display for ResizeError {
                 "{asked} processors are more than the {most} that the pool was made for: ask for fewer, \
                  or make it with a larger `max_processors`"
             ),
-            Self::NotRunning => f.write_str("the pool does not run"),
+            Self::NotRunning => f.write_str("the pool has not been started"),
+            Self::Stopped => f.write_str("the pool has been stopped"),
             Self::Thread {
                 reached,
                 source: None,
@@ -99,14 +102,8 @@ impl Crew {
         {
             let mut roster = self.roster();
             while let Some((hold, machine)) = self.take_idle() {
-                let mut surplus = self.notice().is_surplus(hold.processor());
-                if surplus {
+                if self.notice().is_surplus(hold.processor()) {
                     moved |= work.evacuate(&hold);
-                    // ORDERING: partner of the fence in `is_over`: see there, also for why loom cannot show it.
-                    fence(Ordering::SeqCst);
-                    surplus = self.notice().is_surplus(hold.processor());
-                }
-                if surplus {
                     self.lay_down(hold, &mut roster);
                     self.stand_by(machine, &mut roster);
                 } else {
@@ -127,7 +124,7 @@ impl Crew {
     /// A running machine gives its processor up, if it still has to, and stands by.
     ///
     /// # Errors
-    /// The hold, if the number of processors has been raised again, or the pool stops.
+    /// The hold, if the number of processors has been raised again.
     pub fn retire(&self, hold: Hold, machine: usize, work: &impl Work) -> Result<(), Hold> {
         self.lay_aside(hold, work, |roster| self.stand_by(machine, roster))
     }
@@ -141,7 +138,6 @@ impl Crew {
     ) -> Result<(), Hold> {
         if work.evacuate(&hold) {
             // For a moment these tasks were in no queue.
-            // ORDERING: the fence herein is also the partner of the one in `is_over`: see there.
             self.wake_one();
         }
         {
@@ -156,10 +152,35 @@ impl Crew {
         Ok(())
     }
 
+    /// Starts a machine for each of the first `count` processors, all of which are at rest; `start` starts the thread for the
+    /// place that it is told. Whether all could be had, and the pool has not been stopped meanwhile; if not, there is none.
+    pub fn muster(&self, count: usize, mut start: impl FnMut(usize) -> bool) -> bool {
+        let mut machines = Vec::new();
+        while machines.len() < count {
+            let place = self.vacancy(&mut self.roster());
+            match place.filter(|&place| self.try_start(place, &mut start)) {
+                Some(place) => machines.push(place),
+                None => break,
+            }
+        }
+        // Nobody runs before this, and so nobody who blocks could have taken one of the places. Under one lock, so that the end
+        // does not come in between.
+        let mut roster = self.roster();
+        let complete = machines.len() == count && !roster.over;
+        for (processor, machine) in machines.into_iter().enumerate() {
+            let hold = complete.then(|| self.pick_up(processor, &mut roster));
+            self.give(machine, hold.flatten().map_or(Turn::Leave, Turn::Run));
+        }
+        complete
+    }
+
     /// Raises the number to `processor + 1`, from one less. A processor at rest is given to a machine that stands by, or one that
-    /// `start` starts. Whether there was one.
+    /// `start` starts. Whether there was one, and the pool is not over.
     pub fn grow(&self, processor: usize, start: impl FnOnce(usize) -> bool) -> bool {
         let mut roster = self.roster();
+        if roster.over {
+            return false;
+        }
         if roster.at_rest[processor].is_none() {
             // Its holder has not noticed yet that it was to give it up; now it need not.
             self.raise_active(processor + 1);
@@ -177,12 +198,16 @@ impl Crew {
                 place
             }
         };
+        let hold = match roster.over {
+            true => None,
+            false => self.pick_up(processor, &mut roster),
+        };
+        let Some(hold) = hold else {
+            self.give(machine, Turn::Leave);
+            return false;
+        };
         self.raise_active(processor + 1);
-        match self.pick_up(processor, &mut roster) {
-            Some(hold) => self.give(machine, Turn::Run(hold)),
-            // The pool has been stopped, and somebody who came back late has taken it.
-            None => self.stand_by(machine, &mut roster),
-        }
+        self.give(machine, Turn::Run(hold));
         true
     }
 
@@ -192,7 +217,7 @@ impl Crew {
         }
     }
 
-    /// Puts a processor to rest. Its deque must be empty, or the pool be over.
+    /// Puts a processor to rest. Its deque must be empty.
     pub(crate) fn lay_down(&self, hold: Hold, roster: &mut Roster) {
         let processor = hold.processor();
         roster.at_rest[processor] = Some(hold);
@@ -208,12 +233,6 @@ impl Crew {
         // Before anybody can run on it: it is awake without having been popped.
         self.idle.disturb();
         Some(hold)
-    }
-
-    /// Takes up any processor that has been given up at the end.
-    pub(crate) fn resume(&self, roster: &mut Roster) -> Option<Hold> {
-        let active = usize::from(self.notice().active);
-        (0..active).find_map(|processor| self.pick_up(processor, roster))
     }
 }
 
@@ -239,8 +258,13 @@ impl<T: Send + 'static> Processors<T> {
         if count > most {
             return Err(ResizeError::TooManyProcessors { asked: count, most });
         }
-        let _one_at_a_time = crate::lock(&self.resizing);
-        if crate::lock(&self.starter).is_none() || self.is_stopping() {
+        let _one_at_a_time = crate::lock(&self.threads.resizing);
+        // In this order: who has none because the pool is over, sees that it has been stopped.
+        let not_started = crate::lock(&self.starter).is_none();
+        if self.is_stopping() {
+            return Err(ResizeError::Stopped);
+        }
+        if not_started {
             return Err(ResizeError::NotRunning);
         }
         let before = self.count();
@@ -251,24 +275,24 @@ impl<T: Send + 'static> Processors<T> {
         Ok(before)
     }
 
-    /// Starts the processors from `before` up to `count`. The caller has the lock, or the pool is new.
-    pub(crate) fn grow_to(&self, before: usize, count: usize) -> Result<(), ResizeError> {
+    /// Starts the processors from `before` up to `count`. The caller has the lock.
+    fn grow_to(&self, before: usize, count: usize) -> Result<(), ResizeError> {
         self.queues.reach(count);
         for processor in before..count {
             let mut source = None;
-            let grown = self
-                .crew
-                .grow(processor, |machine| match self.try_start_thread(machine) {
-                    Ok(()) => true,
-                    Err(error) => {
-                        source = Some(error);
-                        false
-                    }
-                });
+            let grown = self.crew.grow(processor, |machine| {
+                source = self.try_start_thread(machine).err();
+                source.is_none()
+            });
             if !grown {
-                return Err(ResizeError::Thread {
-                    reached: processor,
-                    source,
+                // All others may have left meanwhile, and relied on this one.
+                self.end_if_deserted();
+                return Err(match self.crew.is_over() {
+                    true => ResizeError::Stopped,
+                    false => ResizeError::Thread {
+                        reached: processor,
+                        source,
+                    },
                 });
             }
         }

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use filch_parker::Parker;
-use filch_sync::atomic::{Ordering, fence};
 
+use crate::bond::Bond;
 use crate::crew::{Crew, Turn};
 use crate::hold::Hold;
 
@@ -19,12 +19,18 @@ pub(crate) struct Roster {
     most_spares: usize,
     /// Machines that are back from a blocking call and wait for a processor, the longest wait first.
     pub(crate) waiters: VecDeque<usize>,
-    /// Processors that nobody may run on: not started yet, retired, or given up at the end.
+    /// Machines that tasks are bound to.
+    pub(crate) bonds: Vec<Bond>,
+    /// How many there have been.
+    pub(crate) bound_so_far: u64,
+    /// Processors that nobody may run on: not started yet, retired, or all of them, since the pool is over.
     pub(crate) at_rest: Box<[Option<Hold>]>,
     /// Places of machines that have left.
     pub(crate) vacant: Vec<usize>,
     /// The parkers of the machines whose thread does not run yet, or has left.
     pub(crate) parkers: Vec<Option<Parker>>,
+    /// Nothing runs any more, or will: everybody has been told to leave.
+    pub(crate) over: bool,
     /// Threads that are there, or about to be.
     pub(crate) threads: usize,
     /// Threads started so far.
@@ -39,12 +45,15 @@ impl Roster {
             spares: Vec::new(),
             most_spares,
             waiters: VecDeque::new(),
+            bonds: Vec::new(),
+            bound_so_far: 0,
             // SAFETY: these are new: the first holds that there are.
             at_rest: (0..processors)
                 .map(|processor| Some(unsafe { Hold::from_number(processor) }))
                 .collect(),
             vacant: Vec::new(),
             parkers: Vec::new(),
+            over: false,
             threads: 0,
             started: 0,
             refused: 0,
@@ -55,7 +64,7 @@ impl Roster {
 impl Crew {
     /// A machine has lost its processor, or given it up between two tasks: it stands by, or leaves if enough others do.
     pub(crate) fn stand_by(&self, machine: usize, roster: &mut Roster) {
-        if roster.spares.len() >= roster.most_spares || self.notice().stopping {
+        if roster.spares.len() >= roster.most_spares {
             self.give(machine, Turn::Leave);
         } else {
             roster.spares.push(machine);
@@ -65,20 +74,12 @@ impl Crew {
     /// Gives idle processors to those who wait for one, as long as there are both.
     pub(crate) fn serve(&self, roster: &mut Roster) {
         while !roster.waiters.is_empty() {
-            let hold = match self.take_idle() {
-                Some((hold, machine)) => {
-                    self.stand_by(machine, roster);
-                    hold
-                }
-                // At the end processors are given up for good, but not for those who come back late.
-                None if self.notice().stopping => match self.resume(roster) {
-                    Some(hold) => hold,
-                    None => return,
-                },
-                None => return,
+            let Some((hold, machine)) = self.take_idle() else {
+                return;
             };
             if let Some(waiter) = self.next_waiter(roster) {
-                self.give(waiter, Turn::Run(hold));
+                self.make_room(machine, waiter, roster);
+                self.give_back(waiter, hold);
             }
         }
     }
@@ -88,32 +89,5 @@ impl Crew {
         let waiter = roster.waiters.pop_front()?;
         self.board.remove_waiting();
         Some(waiter)
-    }
-
-    /// No task is awaited any more: all machines look around once more and leave.
-    pub fn stop(&self) {
-        self.board.stop();
-        // ORDERING: partner of the fence in `go_idle`. Either the processor that goes idle now sees that the pool stops, or we see
-        // it on the stack.
-        fence(Ordering::SeqCst);
-        let mut roster = self.roster();
-        for spare in std::mem::take(&mut roster.spares) {
-            self.give(spare, Turn::Leave);
-        }
-        let nobody_is_left = roster.threads == 0;
-        drop(roster);
-        self.wake_all();
-        if nobody_is_left {
-            self.announce_end();
-        }
-    }
-
-    /// The pool is over, and the machine has found nothing more to run: gives the processor up, and leaves.
-    pub fn give_up(&self, hold: Hold) {
-        let mut roster = self.roster();
-        match self.next_waiter(&mut roster) {
-            Some(waiter) => self.give(waiter, Turn::Run(hold)),
-            None => self.lay_down(hold, &mut roster),
-        }
     }
 }

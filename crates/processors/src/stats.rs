@@ -62,6 +62,8 @@ counters! {
     blocked_in_place,
     /// Times its thread gave it, between two tasks, to one that was back from a blocking call.
     hand_overs,
+    /// Times its thread gave it, with a task, to the thread that the task is bound to.
+    lent,
     /// Times it was given up, because there were to be fewer.
     retired,
 }

@@ -1,14 +1,15 @@
 //! How many threads there are, and when another one is started.
 //!
-//! Threads are started by two only: a machine that holds a processor and is about to block, when nobody stands by; and a
-//! resize. One is started at a time, and at most one per processor is wanted at a time, however many calls block: so no
+//! All at once they are started by `start` alone. Later by three only: a machine that holds a processor and is about to block, when
+//! nobody stands by; a resize; and who reserves one. One is started at a time, and at most one per processor is wanted at a time, however many calls block: so no
 //! timer is needed to keep a storm away. In all there are never more than the limit; beyond it a blocking call keeps its processor.
 
 use std::io;
+use std::num::NonZeroU64;
 
 use filch_parker::Parker;
 use filch_sync::Mutex;
-use filch_sync::thread::JoinHandle;
+use filch_sync::thread::{self, JoinHandle};
 
 use crate::Processors;
 use crate::crew::{Crew, Doing, Member};
@@ -26,6 +27,8 @@ pub struct ThreadStats {
     pub blocking: usize,
     /// Of those, the ones that are back from a blocking call and wait for a processor.
     pub waiting: usize,
+    /// Of those, the ones that tasks are bound to.
+    pub bound: usize,
     /// As many threads may be there at once.
     pub limit: usize,
     /// Threads started so far.
@@ -35,34 +38,70 @@ pub struct ThreadStats {
 }
 
 /// Starts the thread of a machine.
-pub(crate) trait Start: Send + Sync {
+pub(crate) trait Start<T>: Send + Sync {
     fn start(&self, machine: usize) -> io::Result<JoinHandle<()>>;
+
+    /// What the runner calls a task, for a [`Dump`](crate::Dump).
+    fn label(&self, task: &T) -> Option<NonZeroU64>;
+
+    /// What a person should read for that.
+    fn describe(&self, label: NonZeroU64) -> String;
 }
 
-/// What has to be joined, by machine.
+/// What has to be joined.
 #[derive(Default)]
 pub(crate) struct Threads {
-    handles: Mutex<Vec<Option<JoinHandle<()>>>>,
+    /// With the machine's place. A thread that has left is there until another one in its place leaves, or somebody joins all.
+    handles: Mutex<Vec<(usize, JoinHandle<()>)>>,
+    /// Held during a start or a resize: what these have begun, who joins the threads waits for.
+    pub(crate) resizing: Mutex<()>,
 }
 
 impl Threads {
-    /// In place of the machine's former thread, which has left.
-    pub(crate) fn put(&self, machine: usize, handle: JoinHandle<()>) {
+    /// Starts a thread. Under the lock: it finds itself in the list.
+    fn start(
+        &self,
+        machine: usize,
+        start: impl FnOnce(usize) -> io::Result<JoinHandle<()>>,
+    ) -> io::Result<()> {
         let mut handles = crate::lock(&self.handles);
-        if handles.len() <= machine {
-            handles.resize_with(machine + 1, || None);
+        handles.push((machine, start(machine)?));
+        Ok(())
+    }
+
+    /// The thread is about to leave its place to the next one. The one that had it before has nothing left but to exit; when
+    /// this one is joined, that one has.
+    pub(crate) fn outlive(&self, machine: usize) {
+        let own = thread::current().id();
+        let former: Vec<_> = crate::lock(&self.handles)
+            .extract_if(.., |(place, handle)| {
+                *place == machine && handle.thread().id() != own
+            })
+            .collect();
+        for (_, handle) in former {
+            let _ = handle.join();
         }
-        handles[machine] = Some(handle);
     }
 
     /// Waits for all, also for those that come meanwhile.
     pub(crate) fn join(&self) {
+        let own = thread::current().id();
         loop {
-            let handles = std::mem::take(&mut *crate::lock(&self.handles));
+            let handles = {
+                let _begun = crate::lock(&self.resizing);
+                let mut handles = crate::lock(&self.handles);
+                assert!(
+                    handles
+                        .iter()
+                        .all(|(_, handle)| handle.thread().id() != own),
+                    "a thread of the pool that joins its threads waits for itself"
+                );
+                std::mem::take(&mut *handles)
+            };
             if handles.is_empty() {
                 return;
             }
-            for handle in handles.into_iter().flatten() {
+            for (_, handle) in handles {
                 // A machine contains its tasks' panics, so it does not end by one.
                 let _ = handle.join();
             }
@@ -73,9 +112,6 @@ impl Threads {
 impl Crew {
     /// A place for one more machine, if there may be one.
     pub(crate) fn vacancy(&self, roster: &mut Roster) -> Option<usize> {
-        if self.notice().stopping {
-            return None;
-        }
         let place = roster.vacant.pop().or_else(|| {
             let place = roster.parkers.len();
             let parker = Parker::new();
@@ -114,14 +150,13 @@ impl Crew {
         }
     }
 
-    /// The thread has been told to leave, or has given its processor up for good. Whether it was the last one of all.
-    pub fn exit(&self, machine: usize, parker: Parker) -> bool {
+    /// The thread has been told to leave. It must ask [`is_deserted`](Self::is_deserted) afterwards.
+    pub fn exit(&self, machine: usize, parker: Parker) {
         self.member(machine).set(Doing::Gone);
         let mut roster = self.roster();
         roster.parkers[machine] = Some(parker);
         roster.vacant.push(machine);
         roster.threads -= 1;
-        roster.threads == 0 && self.notice().stopping
     }
 
     pub(crate) fn thread_stats(&self) -> ThreadStats {
@@ -132,6 +167,7 @@ impl Crew {
             // ORDERING: Relaxed: a figure.
             blocking: self.away.load(filch_sync::atomic::Ordering::Relaxed),
             waiting: roster.waiters.len(),
+            bound: roster.bonds.len(),
             limit: self.members.len(),
             started: roster.started,
             refused: roster.refused,
@@ -150,13 +186,13 @@ impl<T: Send + 'static> Processors<T> {
         self.try_start_thread(machine).is_ok()
     }
 
-    /// The same, with the system's reason. One thread is started at a time.
+    /// The same, with the system's reason.
     pub(crate) fn try_start_thread(&self, machine: usize) -> io::Result<()> {
         let starter = crate::lock(&self.starter);
         let Some(starter) = &*starter else {
             return Err(io::Error::other("the pool does not run"));
         };
-        self.threads.put(machine, starter.start(machine)?);
-        Ok(())
+        self.threads
+            .start(machine, |machine| starter.start(machine))
     }
 }

@@ -50,5 +50,5 @@ macro_rules! thread_local {
 
 /// Threads.
 pub mod thread {
-    pub use loom::thread::{Builder, JoinHandle, spawn, yield_now};
+    pub use loom::thread::{Builder, JoinHandle, current, spawn, yield_now};
 }

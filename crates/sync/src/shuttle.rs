@@ -47,5 +47,5 @@ macro_rules! thread_local {
 
 /// Threads.
 pub mod thread {
-    pub use shuttle::thread::{Builder, JoinHandle, spawn, yield_now};
+    pub use shuttle::thread::{Builder, JoinHandle, current, spawn, yield_now};
 }

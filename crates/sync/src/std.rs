@@ -49,7 +49,7 @@ pub fn wait_until<'a, T>(
 /// Threads.
 #[cfg(feature = "std")]
 pub mod thread {
-    pub use std::thread::{Builder, JoinHandle, spawn, yield_now};
+    pub use std::thread::{Builder, JoinHandle, current, spawn, yield_now};
 }
 
 /// A static of which each thread has its own, with a constant initial value. Only `with` may be called on it: that is what

@@ -12,7 +12,7 @@ use crate::stages::Tally;
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Options {
-    /// Passed to `filch-benches`: --quick, --group GROUP, --json FILE, --help, …
+    /// Passed to `filch-benches`: --quick, --group GROUP, --workers 1,2,4, --json FILE, --help, …
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }

@@ -1,5 +1,5 @@
 //! Models of how processors change hands (`filch_processors::protocol`, the shipped `Crew`): blocking calls, resizes, the
-//! end, and quiescence.
+//! end, bound machines, and quiescence.
 //!
 //! The queues are relaxed counters, weaker than the real ones: all ordering has to come from the protocol. Whoever gets a
 //! processor's hold writes to a cell of that processor, so that loom sees two holders at once, or one who has not synchronised
@@ -7,8 +7,11 @@
 //! one who was forgotten is seen by looking, without a deadlock.
 #![cfg(loom)]
 
+mod bound;
+mod bound_ends;
 mod calls;
 mod counts;
+mod end;
 mod pool;
 mod quiescence;
 mod resize;

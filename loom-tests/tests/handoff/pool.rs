@@ -46,15 +46,7 @@ impl Work for Queues {
 impl Pool {
     /// With so many processors, each held by the machine of the same number; their holds.
     pub(crate) fn new(processors: usize) -> (Arc<Self>, Vec<Hold>) {
-        let pool = Arc::new(Self {
-            crew: Crew::new(PLACES, processors, 4, 2),
-            queues: Queues {
-                global: AtomicUsize::new(0),
-                deques: [AtomicUsize::new(0), AtomicUsize::new(0)],
-            },
-            crossing: Crossing::new(),
-            owned: [UnsafeCell::new(0), UnsafeCell::new(0)],
-        });
+        let pool = Self::unstarted(processors);
         let holds = (0..processors)
             .map(|processor| {
                 assert!(pool.crew.grow(processor, |_| true));
@@ -62,6 +54,19 @@ impl Pool {
             })
             .collect();
         (pool, holds)
+    }
+
+    /// With so many processors, all at rest.
+    pub(crate) fn unstarted(processors: usize) -> Arc<Self> {
+        Arc::new(Self {
+            crew: Crew::new(PLACES, processors, 4, 2),
+            queues: Queues {
+                global: AtomicUsize::new(0),
+                deques: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            },
+            crossing: Crossing::new(),
+            owned: [UnsafeCell::new(0), UnsafeCell::new(0)],
+        })
     }
 
     /// Uses the processor, as only its holder may.
@@ -162,6 +167,12 @@ impl Pool {
     /// The only task of the processor's own deque is taken, by its holder or by a thief.
     pub(crate) fn take_from(&self, processor: usize) {
         self.queues.deques[processor].store(0, Ordering::Release);
+    }
+
+    /// Somebody tells the pool to stop.
+    pub(crate) fn stop(&self) {
+        self.crossing.pass();
+        self.crew.stop(&self.queues);
     }
 
     /// What somebody asks who wants to know.

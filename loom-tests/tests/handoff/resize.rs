@@ -218,10 +218,14 @@ fn no_waiter_gets_one_too_many() {
             pool.crew.shrink(1, &pool.queues);
             let caller = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || pool.hand_off(second, 1)
+                move || {
+                    pool.pass();
+                    pool.uses(&second);
+                    pool.crew.retire_for_call(second, 1, &pool.queues)
+                }
             });
             pool.rest(first, substitute);
-            caller.join().unwrap();
+            assert_eq!(caller.join().unwrap(), Ok(()), "it is one too many");
             let served = pool.told_to_run(0);
             assert_eq!(served.processor(), 0, "the other one is to be at rest");
         },

@@ -11,7 +11,7 @@ use filch_processors::Processors;
 
 use super::{Closure, Filch, Pool, TOTAL};
 use crate::harness::{Effort, Scenario, per_operation, time};
-use crate::rivals::{rayon_pool, tokio_runtime};
+use crate::rivals::{WORKERS, rayon_pool, tokio_runtime};
 use crate::total::sum_to;
 
 /// Blocking calls under way at a time.
@@ -34,12 +34,17 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
                 "filch-processors, 10 ms each",
                 beside(waves, Calls::ComeAndGo),
             )
+            .contender("two threads, undisturbed", plain(waves, Calls::None))
+            .contender(
+                "two threads, 100 that sleep 10 ms",
+                plain(waves, Calls::ComeAndGo),
+            )
             .contender("tokio, undisturbed", beside_tokio(waves, Calls::None))
             .contender("tokio, they stay", beside_tokio(waves, Calls::Stay))
             .contender("tokio, 10 ms each", beside_tokio(waves, Calls::ComeAndGo)),
         Scenario::new("wake a sleeping pool", "ns until the task runs")
             .contender("filch-processors", {
-                let pool = LazyCell::new(Filch::<Closure>::new);
+                let pool = LazyCell::new(|| Filch::<Closure>::new(WORKERS));
                 wake(wake_ups, move |stamp| {
                     pool.pool.inject(Closure(Box::new(move |_| stamp.set())));
                 })
@@ -142,7 +147,7 @@ fn with_calls(calls: Calls, start: impl Fn(Arc<Round>), wave: impl FnOnce()) -> 
 }
 
 fn beside(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
-    let pool = LazyCell::new(Filch::<Closure>::new);
+    let pool = LazyCell::new(|| Filch::<Closure>::new(WORKERS));
     move || {
         let pool = &pool.pool;
         let wave = || {
@@ -155,6 +160,34 @@ fn beside(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
             }
         };
         let elapsed = with_calls(calls, |round| call(pool, round, calls), wave);
+        per_operation(elapsed, waves * TASKS)
+    }
+}
+
+/// The floor: no pool. Two threads share the tasks; the calls are made by a hundred others, which do nothing else.
+fn plain(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
+    move || {
+        let start = |round: Arc<Round>| {
+            let caller = move || {
+                round.block(calls);
+                while round.goes_on() {
+                    round.block(calls);
+                }
+            };
+            drop(thread::spawn(caller));
+        };
+        let wave = || {
+            for _ in 0..waves {
+                TOTAL.expect(sum_to(TASKS));
+                thread::scope(|scope| {
+                    for first in 1..=2 {
+                        scope.spawn(move || (first..=TASKS).step_by(2).for_each(compute));
+                    }
+                });
+                TOTAL.wait();
+            }
+        };
+        let elapsed = with_calls(calls, start, wave);
         per_operation(elapsed, waves * TASKS)
     }
 }

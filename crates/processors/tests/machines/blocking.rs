@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 
-use crate::pool::{Job, finish, job, processors, started};
+use crate::pool::{Job, Pool, finish, job, processors, started};
 
 /// Only other tasks can end the call that the first one makes, and there is one processor.
 #[test]
@@ -193,6 +193,45 @@ fn threads_that_come_back_get_their_turn_from_busy_processors() {
     finish(&pool, machines);
 }
 
+/// Two tasks block over and over, and whenever one of them gives the processor away, the other one is back and waits for it. A
+/// third one is in the queue: it has its turn nevertheless, and before long.
+#[test]
+fn calls_that_never_end_do_not_starve_the_queue() {
+    const MANY: usize = 1_000;
+    let (pool, machines) = started(processors(1));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let ran_after = Arc::new(AtomicUsize::new(usize::MAX));
+    let loops = |pool: &Arc<Pool>, calls: &AtomicUsize, ran_after: &AtomicUsize| {
+        while ran_after.load(Ordering::Relaxed) == usize::MAX {
+            while pool.threads().waiting == 0 && ran_after.load(Ordering::Relaxed) == usize::MAX {
+                std::thread::yield_now();
+            }
+            assert!(calls.fetch_add(1, Ordering::Relaxed) < MANY, "starved");
+            pool.blocking(|| ());
+        }
+    };
+    let (second_runs, until_second_runs) = mpsc::channel();
+    let first = (Arc::clone(&calls), Arc::clone(&ran_after));
+    pool.inject(job(move |pool| {
+        let (calls, ran_after) = first;
+        pool.blocking(|| until_second_runs.recv().unwrap());
+        let in_the_queue = (Arc::clone(&calls), Arc::clone(&ran_after));
+        pool.inject(job(move |_| {
+            let (calls, ran_after) = in_the_queue;
+            ran_after.store(calls.load(Ordering::Relaxed), Ordering::Relaxed);
+        }));
+        loops(pool, &calls, &ran_after);
+    }));
+    let second = (Arc::clone(&calls), Arc::clone(&ran_after));
+    pool.inject(job(move |pool| {
+        second_runs.send(()).unwrap();
+        loops(pool, &second.0, &second.1);
+    }));
+    finish(&pool, machines);
+    let ran_after = ran_after.load(Ordering::Relaxed);
+    assert!(ran_after <= 2 * 16, "after {ran_after} calls");
+}
+
 /// One that blocks without saying so keeps its processor; the other one runs everything else.
 #[test]
 fn a_task_that_blocks_unannounced_costs_one_processor() {
@@ -210,6 +249,43 @@ fn a_task_that_blocks_unannounced_costs_one_processor() {
     drop(to);
     assert_eq!(is_done.recv(), Ok(5050));
     finish(&pool, machines);
+}
+
+/// A task that blocks over and over beside nobody: its processor waits for it, and no other thread is woken for it.
+#[test]
+fn calls_beside_nobody_wake_nobody() {
+    let (pool, machines) = started(processors(1));
+    pool.inject(job(|pool| {
+        for _ in 0..1_000 {
+            pool.blocking(|| ());
+        }
+    }));
+    finish(&pool, machines);
+    assert!(pool.stats()[0].parks <= 2, "{}", pool.dump());
+}
+
+/// A call whose task has a processor too many gives that up, and it is counted as such.
+#[test]
+fn a_call_gives_a_processor_too_many_up() {
+    let (pool, machines) = started(processors(2));
+    let together = Arc::new(Barrier::new(3));
+    for _ in 0..2 {
+        let together = Arc::clone(&together);
+        pool.inject(job(move |pool| {
+            together.wait();
+            together.wait();
+            if pool.current() == Some(1) {
+                pool.blocking(|| ());
+                assert_eq!(pool.current(), Some(0));
+            }
+        }));
+    }
+    together.wait();
+    pool.resize(1).unwrap();
+    together.wait();
+    finish(&pool, machines);
+    let stats = pool.stats();
+    assert_eq!((stats[1].retired, stats[1].blocking_calls), (1, 1));
 }
 
 /// Tasks that are in blocking calls when the pool is stopped come back, schedule more, and all of it runs.

@@ -1,0 +1,66 @@
+//! Medians over the number of workers, as one table per kind of scenario.
+
+use std::fmt;
+
+use crate::harness::{Measured, Series};
+
+/// See the [module](self).
+#[derive(Default)]
+pub(crate) struct Curves(Vec<Curve>);
+
+struct Curve {
+    kind: &'static str,
+    unit: &'static str,
+    /// A column each.
+    workers: Vec<usize>,
+    /// By contender, a figure for each column.
+    rows: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl Curves {
+    /// The figures of pools of so many workers. Each measurement of a kind has the same contenders.
+    pub(crate) fn add(&mut self, kind: &'static str, workers: usize, measured: &Measured) {
+        let at = self.0.iter().position(|curve| curve.kind == kind);
+        let at = at.unwrap_or_else(|| {
+            self.0.push(Curve {
+                kind,
+                unit: measured.unit,
+                workers: Vec::new(),
+                rows: measured
+                    .series
+                    .iter()
+                    .map(|series| (series.contender, Vec::new()))
+                    .collect(),
+            });
+            self.0.len() - 1
+        });
+        let curve = &mut self.0[at];
+        curve.workers.push(workers);
+        for ((_, row), series) in curve.rows.iter_mut().zip(&measured.series) {
+            row.push(Series::median(series));
+        }
+    }
+}
+
+impl fmt::Display for Curves {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for curve in &self.0 {
+            let names = curve.rows.iter().map(|(contender, _)| contender.len());
+            let width = names.max().unwrap_or(0).max("workers".len());
+            writeln!(f, "{}, median {} over workers", curve.kind, curve.unit)?;
+            write!(f, "  {:<width$}", "workers")?;
+            for workers in &curve.workers {
+                write!(f, " {workers:>9}")?;
+            }
+            writeln!(f)?;
+            for (contender, row) in &curve.rows {
+                write!(f, "  {contender:<width$}")?;
+                for median in row {
+                    write!(f, " {median:>9.2}")?;
+                }
+                writeln!(f)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! What a pool costs that has nothing to do, or next to nothing: the processor time of the whole process, in per cent of one core.
+//!
+//! The load generator's clock is `thread::sleep`: nobody waits for its tasks, so no figure is a latency.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Async, Boxed, Plain, Pool, Rayon, TOTAL, Tokio};
+use crate::harness::{Effort, Scenario};
+use crate::rivals::WORKERS;
+use crate::total::sum_to;
+
+/// The time from task to task.
+const TICK: Duration = Duration::from_millis(1);
+
+/// Long enough for spinners to go to sleep.
+const GRACE: Duration = Duration::from_millis(20);
+
+pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
+    // A second, in a full run; and as long again, as sleeps last longer than they are told to.
+    let (second, ticks) = (effort.operations(1_000), effort.operations(500));
+    [
+        Scenario::new("an idle pool", "% of a core")
+            .contender("filch-processors", idle::<Plain>(second))
+            .contender("rayon", idle::<Rayon>(second))
+            .contender("tokio", idle::<Tokio>(second))
+            .contender("async-executor", idle::<Async>(second)),
+        Scenario::new("a task per millisecond", "% of a core")
+            .floor("the clock alone", ticking::<Nobody>(ticks))
+            .contender("filch-processors", ticking::<Plain>(ticks))
+            .contender("filch-processors, boxed", ticking::<Boxed>(ticks))
+            .contender("rayon", ticking::<Rayon>(ticks))
+            .contender("tokio", ticking::<Tokio>(ticks))
+            .contender("async-executor", ticking::<Async>(ticks)),
+    ]
+}
+
+/// The caller runs the task.
+struct Nobody;
+
+impl Pool for Nobody {
+    fn new(_workers: usize) -> Self {
+        Self
+    }
+
+    fn spawn(&self, number: u64) {
+        TOTAL.add(number);
+    }
+
+    fn grow(&self, _depth: u32) {}
+}
+
+/// The pool is made anew in each round: none of the others is there, asleep or not.
+fn ready<P: Pool>() -> P {
+    let pool = P::new(WORKERS);
+    TOTAL.expect(1);
+    pool.spawn(1);
+    TOTAL.wait();
+    thread::sleep(GRACE);
+    pool
+}
+
+fn idle<P: Pool>(milliseconds: u64) -> impl FnMut() -> f64 {
+    move || {
+        let _pool = ready::<P>();
+        load(|| thread::sleep(Duration::from_millis(milliseconds)))
+    }
+}
+
+fn ticking<P: Pool>(ticks: u64) -> impl FnMut() -> f64 {
+    move || {
+        let pool = ready::<P>();
+        load(|| {
+            TOTAL.expect(sum_to(ticks));
+            for number in 1..=ticks {
+                thread::sleep(TICK);
+                pool.spawn(number);
+            }
+            TOTAL.wait();
+        })
+    }
+}
+
+/// The processor time that the process uses during `work`, in per cent of what one core has.
+fn load(work: impl FnOnce()) -> f64 {
+    let (before, started) = (processor_time(), Instant::now());
+    work();
+    let used = processor_time().saturating_sub(before);
+    100.0 * used.as_secs_f64() / started.elapsed().as_secs_f64()
+}
+
+/// Of all threads that there are now: in nanoseconds, where the kernel tells, else in its ticks of 10 ms.
+fn processor_time() -> Duration {
+    precise_time().or_else(rough_time).unwrap_or_default()
+}
+
+fn precise_time() -> Option<Duration> {
+    let mut nanoseconds = 0;
+    for thread in fs::read_dir("/proc/self/task").ok()? {
+        // One that has just left has no file.
+        let Ok(text) = fs::read_to_string(thread.ok()?.path().join("schedstat")) else {
+            continue;
+        };
+        nanoseconds += text.split_whitespace().next()?.parse::<u64>().ok()?;
+    }
+    (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds))
+}
+
+fn rough_time() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    // After the name, which may contain anything: the state is field 3, user and system time are 14 and 15.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    Some(Duration::from_millis(10 * (ticks(14)? + ticks(15)?)))
+}

@@ -1,0 +1,162 @@
+//! Machines that tasks are bound to: how a processor is lent to one, and comes back. Part of the roster, under its lock.
+//!
+//! A bound machine runs the tasks that are bound to it, and no others. It has no processor of its own: whoever finds such a task
+//! lends it one, and waits to get it back. So a processor that a bound machine holds always has two machines, and
+//! it can be given back, or left to its lender during a blocking call, without asking anybody for a thread.
+
+use crate::crew::{Crew, Turn};
+use crate::hold::Hold;
+use crate::roster::Roster;
+
+/// Names one reservation of a thread by [`Processors::reserve_thread`](crate::Processors::reserve_thread): never used again
+/// in the same pool, and of no meaning in another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BoundId(u64);
+
+/// One bound machine.
+pub(crate) struct Bond {
+    pub(crate) id: BoundId,
+    pub(crate) machine: usize,
+    /// It waits for a task, without a processor; who has found one may grant it its own.
+    pub(crate) waits: bool,
+    /// The machine whose processor it has, and which waits to get it back. None while it has no processor.
+    pub(crate) lender: Option<usize>,
+    /// No more tasks will be bound to it: when it has run those that wait, it is a machine like any other.
+    released: bool,
+}
+
+/// What a bound machine that has no task left does next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Release {
+    /// It waits for its turn; the lender has the processor.
+    Returned,
+    /// There is a task after all.
+    Another(Hold),
+    /// It is not bound any more, and keeps the processor.
+    Unbound(Hold),
+}
+
+impl Roster {
+    fn bond(&mut self, machine: usize) -> Option<&mut Bond> {
+        self.bonds.iter_mut().find(|bond| bond.machine == machine)
+    }
+
+    /// Whether the one who has waited longest for a processor is bound.
+    pub(crate) fn is_next_bound(&self) -> bool {
+        let next = self.waiters.front();
+        self.bonds.iter().any(|bond| Some(&bond.machine) == next)
+    }
+
+    /// The lender of the processor that the machine has, if it was lent.
+    pub(crate) fn take_lender(&mut self, machine: usize) -> Option<usize> {
+        self.bond(machine)?.lender.take()
+    }
+}
+
+impl Crew {
+    /// One more bound machine, which `start` starts for the place that it is told; it waits for its first task. None if there
+    /// may be no more, `start` could not, or the pool is over.
+    pub fn bind(&self, start: impl FnOnce(usize) -> bool) -> Option<BoundId> {
+        let place = self.vacancy(&mut self.roster())?;
+        if !self.try_start(place, start) {
+            return None;
+        }
+        let mut roster = self.roster();
+        if roster.over {
+            self.give(place, Turn::Leave);
+            return None;
+        }
+        roster.bound_so_far += 1;
+        let id = BoundId(roster.bound_so_far);
+        roster.bonds.push(Bond {
+            id,
+            machine: place,
+            waits: true,
+            lender: None,
+            released: false,
+        });
+        Some(id)
+    }
+
+    /// What the machine is bound as.
+    pub(crate) fn bound_as(&self, machine: usize) -> Option<BoundId> {
+        self.roster().bond(machine).map(|bond| bond.id)
+    }
+
+    /// `lender` has found a task for a bound machine, and has queued it there: if that machine waits for one, it gets the processor,
+    /// and `lender` must wait for its turn.
+    ///
+    /// # Errors
+    /// The hold, if it does not wait: then it is awake, or in a blocking call, and looks into its queue before it waits again.
+    pub fn lend(&self, hold: Hold, lender: usize, to: BoundId) -> Result<(), Hold> {
+        let mut roster = self.roster();
+        let waiting = |bond: &&mut Bond| bond.id == to && bond.waits;
+        let Some(bond) = roster.bonds.iter_mut().find(waiting) else {
+            return Err(hold);
+        };
+        bond.waits = false;
+        bond.lender = Some(lender);
+        let machine = bond.machine;
+        drop(roster);
+        self.give(machine, Turn::Run(hold));
+        Ok(())
+    }
+
+    /// A bound machine has found its queue empty: gives the processor back, and waits for its next task. `is_done` looks once more,
+    /// and, if it is told to, sees to it that nothing is queued any more.
+    pub fn release(
+        &self,
+        hold: Hold,
+        machine: usize,
+        is_done: impl FnOnce(bool) -> bool,
+    ) -> Release {
+        let mut roster = self.roster();
+        let Some(at) = roster.bonds.iter().position(|bond| bond.machine == machine) else {
+            return Release::Unbound(hold);
+        };
+        let bond = &mut roster.bonds[at];
+        // Under the lock: whoever queues a task afterwards takes the lock after us, and sees that we wait.
+        if !is_done(bond.released) {
+            return Release::Another(hold);
+        }
+        if bond.released {
+            let bond = roster.bonds.swap_remove(at);
+            if let Some(lender) = bond.lender {
+                self.stand_by(lender, &mut roster);
+            }
+            return Release::Unbound(hold);
+        }
+        let Some(lender) = bond.lender.take() else {
+            unreachable!("a processor that a bound machine holds has a lender");
+        };
+        bond.waits = true;
+        drop(roster);
+        self.give(lender, Turn::Run(hold));
+        Release::Returned
+    }
+
+    /// No more tasks will be bound to the machine: it is one like any other, now or when it has run those that wait. `close` sees
+    /// to it that nothing is queued any more, unless something is.
+    pub fn unbind(&self, id: BoundId, close: impl FnOnce() -> bool) {
+        let mut roster = self.roster();
+        let Some(at) = roster.bonds.iter().position(|bond| bond.id == id) else {
+            // The pool is over.
+            return;
+        };
+        // If it waits and something is queued, whoever has queued it is about to lend it a processor.
+        if roster.bonds[at].waits && close() {
+            let bond = roster.bonds.swap_remove(at);
+            self.stand_by(bond.machine, &mut roster);
+        } else {
+            roster.bonds[at].released = true;
+        }
+    }
+
+    /// `machine` has lost its processor to `winner`, who has been away: it stands by, or is the winner's lender from now on.
+    pub(crate) fn make_room(&self, machine: usize, winner: usize, roster: &mut Roster) {
+        match roster.bond(winner) {
+            Some(bond) => bond.lender = Some(machine),
+            None => self.stand_by(machine, roster),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The beginning, the end, and who waits for it.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+
+use filch_processors::{NeverQuiescent, Processors, Runner};
+
+use crate::pool::{Job, Jobs, Pool, finish, job, processors, started};
+
+/// Tasks are there before the pool starts, and block at once; there is a thread for each processor, and no other.
+#[test]
+fn an_early_call_takes_no_thread_from_a_processor_that_starts() {
+    const PROCESSORS: usize = 8;
+    for _ in 0..100 {
+        let config = processors(PROCESSORS)
+            .max_processors(PROCESSORS)
+            .thread_limit(PROCESSORS);
+        let pool = Pool::new(config).unwrap();
+        for _ in 0..PROCESSORS {
+            pool.inject(job(|pool| pool.blocking(std::thread::yield_now)));
+        }
+        let runner = Jobs {
+            pool: Arc::clone(&pool),
+        };
+        let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+        finish(&pool, machines);
+    }
+}
+
+/// The pool is told to stop while the only task is in a call, which then waits for another task of the pool.
+#[test]
+fn a_call_may_wait_for_a_task_of_a_pool_that_stops() {
+    let (pool, machines) = started(processors(1));
+    let (called, is_called) = mpsc::channel();
+    let (stopped, is_stopped) = mpsc::channel::<()>();
+    let (answer, answered) = mpsc::channel();
+    pool.inject(job(move |pool| {
+        pool.blocking(|| {
+            called.send(()).unwrap();
+            is_stopped.recv().unwrap();
+            // Whoever leaves because the pool stops has every opportunity.
+            while pool.threads().threads > 2 {
+                std::thread::yield_now();
+            }
+            let (to, from) = mpsc::channel();
+            pool.schedule(job(move |_| to.send(7).unwrap()));
+            answer.send(from.recv().unwrap()).unwrap();
+        });
+    }));
+    is_called.recv().unwrap();
+    pool.stop();
+    stopped.send(()).unwrap();
+    assert_eq!(answered.recv(), Ok(7));
+    machines.join();
+}
+
+/// The call begins only after the stop, on the last processor, and waits for a task that has been queued before.
+#[test]
+fn a_call_that_begins_after_the_stop_gives_its_processor_away() {
+    let (pool, machines) = started(processors(1));
+    let (to, from) = mpsc::channel();
+    let (done, is_done) = mpsc::channel();
+    pool.inject(job(move |pool| {
+        pool.schedule(job(move |_| to.send(7).unwrap()));
+        pool.stop();
+        done.send(pool.blocking(|| from.recv().unwrap())).unwrap();
+    }));
+    assert_eq!(is_done.recv(), Ok(7));
+    machines.join();
+    assert_eq!(pool.stats()[0].blocked_in_place, 0);
+}
+
+/// A task that has its pool's [`Machines`](filch_processors::Machines) would wait for its own thread.
+#[test]
+fn a_thread_of_the_pool_must_not_join_it() {
+    let (pool, machines) = started(processors(1));
+    let (done, is_done) = mpsc::channel();
+    pool.inject(job(move |pool| {
+        pool.stop();
+        let refused = catch_unwind(AssertUnwindSafe(|| machines.join()));
+        done.send(*refused.unwrap_err().downcast::<&str>().unwrap())
+            .unwrap();
+    }));
+    let message = is_done.recv().unwrap();
+    assert!(message.contains("waits for itself"), "{message}");
+}
+
+static OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Keeps its thread from ending until it is open.
+struct Gate;
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        while !OPEN.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+    }
+}
+
+thread_local! {
+    static GATE: Cell<Option<Gate>> = const { Cell::new(None) };
+}
+
+/// A thread leaves, and another one comes in its place, while the first one is not quite gone. Who joins the pool waits for
+/// both.
+#[test]
+fn join_waits_for_a_thread_whose_place_was_used_again() {
+    let (pool, machines) = started(processors(1).max_processors(1).spare_threads(0));
+    let (ran, has_run) = mpsc::channel();
+    pool.inject(job(move |pool| pool.blocking(|| has_run.recv().unwrap())));
+    // On another thread, which is not needed any more when the first one is back.
+    pool.inject(job(move |_| {
+        GATE.set(Some(Gate));
+        ran.send(()).unwrap();
+    }));
+    let until = |started, threads| {
+        while pool.threads().started < started || pool.threads().threads > threads {
+            std::thread::yield_now();
+        }
+    };
+    until(2, 1);
+    pool.inject(job(|pool| pool.blocking(|| ())));
+    until(3, 2);
+    pool.stop();
+    let opener = std::thread::spawn(|| {
+        // Whoever does not wait has every opportunity.
+        (0..20_000).for_each(|_| std::thread::yield_now());
+        OPEN.store(true, Ordering::Release);
+    });
+    machines.join();
+    assert!(OPEN.load(Ordering::Acquire), "one is not gone");
+    opener.join().unwrap();
+}
+
+/// Its destructor panics.
+struct Bomb;
+
+impl Runner<Job> for Bomb {
+    type Scratch = ();
+
+    fn scratch(&self, _machine: usize) {}
+
+    fn run(&self, _job: Job, (): &mut ()) {}
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        std::panic::panic_any("the runner's own panic, wanted by the test");
+    }
+}
+
+#[test]
+fn a_runner_whose_destructor_panics_ends_like_any_other() {
+    let pool = Pool::new(processors(2)).unwrap();
+    let machines = Processors::start(&pool, Arc::new(Bomb)).unwrap();
+    finish(&pool, machines);
+    pool.inject(job(|_| ()));
+    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+}

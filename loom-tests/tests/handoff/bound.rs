@@ -1,0 +1,323 @@
+//! Bound machines: a processor is lent to one, and comes back.
+//!
+//! Their queue is a relaxed counter, too: who waits for whom has to come from the roster's lock.
+
+use filch_processors::BoundId;
+use filch_processors::protocol::{Crew, Hold, Release};
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+use crate::pool::Pool;
+
+/// The tasks that have been found for the one bound machine there is.
+pub(crate) struct Queue(AtomicUsize);
+
+impl Queue {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self(AtomicUsize::new(0)))
+    }
+
+    pub(crate) fn push(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn pop(&self) -> bool {
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |tasks| {
+                tasks.checked_sub(1)
+            })
+            .is_ok()
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+}
+
+/// One more machine, a bound one.
+pub(crate) fn bind(crew: &Crew) -> (BoundId, usize) {
+    let mut machine = None;
+    let id = crew
+        .bind(|place| {
+            machine = Some(place);
+            true
+        })
+        .expect("a thread can be had");
+    (id, machine.expect("it was started"))
+}
+
+/// What a bound machine does that holds a processor; how many tasks it has run.
+pub(crate) fn work_bound(pool: &Pool, queue: &Queue, hold: Hold, machine: usize) -> usize {
+    let mut hold = hold;
+    let mut ran = 0;
+    loop {
+        pool.uses(&hold);
+        while queue.pop() {
+            ran += 1;
+        }
+        pool.pass();
+        match pool.crew.release(hold, machine, |_| queue.is_done()) {
+            Release::Returned => return ran,
+            Release::Another(more) => hold = more,
+            other => panic!("bound, and lent to: {other:?}"),
+        }
+    }
+}
+
+/// Two processors, one of them lent to the bound machine, which has done what it was woken for. As it gives the processor back, the
+/// other one's machine finds a second task for it: either it sees that task and stays, or it waits, and is lent the other
+/// processor. A failure would be a task that waits for a machine that waits for a task.
+#[test]
+fn a_task_is_found_as_its_machine_is_about_to_wait() {
+    let outcomes = Outcomes::new();
+    check("a bound task meets its machine", Bound::exhaustive(100), {
+        let outcomes = outcomes.clone();
+        move || {
+            let (pool, mut holds) = Pool::new(2);
+            let queue = Queue::new();
+            let (id, bound) = bind(&pool.crew);
+            let (first, second) = (holds.remove(0), holds.remove(0));
+            pool.crew.lend(second, 1, id).expect("it waits");
+            let second = pool.told_to_run(bound);
+            let machine = thread::spawn({
+                let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
+                move || work_bound(&pool, &queue, second, bound)
+            });
+            pool.pass();
+            pool.uses(&first);
+            queue.push();
+            let lent = pool.crew.lend(first, 0, id).is_ok();
+            let mut ran = machine.join().unwrap();
+            drop(pool.told_to_run(1));
+            if lent {
+                let first = pool.told_to_run(bound);
+                ran += work_bound(&pool, &queue, first, bound);
+                drop(pool.told_to_run(0));
+            }
+            assert_eq!(ran, 1, "the task waits for a machine that waits");
+            outcomes.observe(lent);
+        }
+    });
+    outcomes.assert_exactly([true, false]);
+}
+
+/// Two machines find a task each for the same bound machine, which waits: one lends it its processor, the other one goes on, and both
+/// tasks are run.
+#[test]
+fn two_find_tasks_for_one_machine() {
+    let outcomes = Outcomes::new();
+    check(
+        "a bound machine is lent one processor at a time",
+        Bound::preemptions(3, 300),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(2);
+                let queue = Queue::new();
+                let (id, bound) = bind(&pool.crew);
+                let (first, second) = (holds.remove(0), holds.remove(0));
+                let find = |hold: Hold, machine| {
+                    let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
+                    move || {
+                        pool.uses(&hold);
+                        queue.push();
+                        pool.pass();
+                        pool.crew.lend(hold, machine, id).is_ok()
+                    }
+                };
+                let other = thread::spawn(find(second, 1));
+                let first_lends = find(first, 0)();
+                let mut ran = 0;
+                if let Some(hold) = pool.awake(bound) {
+                    ran += work_bound(&pool, &queue, hold, bound);
+                }
+                let second_lends = other.join().unwrap();
+                if let Some(hold) = pool.awake(bound) {
+                    ran += work_bound(&pool, &queue, hold, bound);
+                }
+                assert_eq!(ran, 2, "a task is left behind");
+                // Whoever has lent its processor has it back.
+                for (machine, lends) in [(0, first_lends), (1, second_lends)] {
+                    assert_eq!(pool.awake(machine).is_some(), lends);
+                }
+                outcomes.observe((first_lends, second_lends));
+            }
+        },
+    );
+    // Both, one after the other, if the first has its processor back before the second one lends its own.
+    outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
+}
+
+/// One processor. The bound machine is in a blocking call, its lender sleeps with the processor. A task is published as the call ends:
+/// the bound machine takes the processor, or the lender has been woken and hands it over. Whichever way it came, there is somebody to
+/// give it back to.
+#[test]
+fn a_bound_machine_is_back_as_a_task_is_published() {
+    let outcomes = Outcomes::new();
+    check(
+        "a processor that a bound machine regains has a lender",
+        Bound::exhaustive(25),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                let queue = Queue::new();
+                let (id, bound) = bind(&pool.crew);
+                pool.crew.lend(holds.remove(0), 0, id).expect("it waits");
+                let hold = pool.told_to_run(bound);
+                pool.hand_off(hold, bound);
+                let back = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.try_regain(bound)
+                });
+                pool.publish();
+                let at_once = back.join().unwrap();
+                outcomes.observe(at_once.is_some());
+                let hold = at_once.unwrap_or_else(|| {
+                    let hold = pool.awake(0).expect("it was woken instead");
+                    pool.crew.hand_over(hold, 0).unwrap();
+                    pool.told_to_run(bound)
+                });
+                work_bound(&pool, &queue, hold, bound);
+                drop(pool.told_to_run(0));
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// One processor, whose machine goes into a blocking call as the bound machine comes back from one. It is not passed on from hand to hand:
+/// then the bound machine would have nobody to give it back to. It comes with the substitute.
+#[test]
+fn a_call_begins_as_a_bound_machine_is_back() {
+    let outcomes = Outcomes::new();
+    check(
+        "a bound machine gets the processor and the substitute",
+        Bound::exhaustive(500),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                let queue = Queue::new();
+                let (id, bound) = bind(&pool.crew);
+                pool.crew.lend(holds.remove(0), 0, id).expect("it waits");
+                let hold = pool.told_to_run(bound);
+                pool.hand_off(hold, bound);
+                pool.publish();
+                let hold = pool.awake(0).expect("its lender is woken for the task");
+                assert!(pool.take());
+                assert!(!pool.crew.stop_searching(&pool.queues));
+                let back = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.try_regain(bound)
+                });
+                pool.hand_off(hold, 0);
+                let at_once = back.join().unwrap();
+                outcomes.observe(at_once.is_some());
+                let hold = at_once.unwrap_or_else(|| pool.told_to_run(bound));
+                work_bound(&pool, &queue, hold, bound);
+                let substitute = bound + 1;
+                drop(pool.told_to_run(substitute));
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// There is to be one processor instead of two, as the second one is lent to the bound machine, which makes a blocking call and comes back. In the
+/// end the second processor is at rest, the first one has been lent and given back, and nobody has been forgotten.
+#[test]
+fn fewer_as_one_is_lent() {
+    check(
+        "a lent processor too many is given up",
+        Bound::preemptions(3, 1_600),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            let queue = Queue::new();
+            let (id, bound) = bind(&pool.crew);
+            pool.rest(holds.remove(0), 0);
+            let resizer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.pass();
+                    pool.crew.shrink(1, &pool.queues);
+                }
+            });
+            pool.crew.lend(holds.remove(0), 1, id).expect("it waits");
+            let mut hold = Some(pool.told_to_run(bound));
+            pool.pass();
+            if pool.crew.notice().is_surplus(1) {
+                hold = hold
+                    .and_then(|hold| pool.crew.retire_for_call(hold, bound, &pool.queues).err());
+            }
+            if let Some(hold) = hold {
+                pool.hand_off(hold, bound);
+            }
+            let at_once = pool.try_regain(bound);
+            resizer.join().unwrap();
+            let hold = at_once.unwrap_or_else(|| pool.told_to_run(bound));
+            work_bound(&pool, &queue, hold, bound);
+            let (lender, hold) = [0, 1]
+                .into_iter()
+                .find_map(|machine| pool.awake(machine).map(|hold| (machine, hold)))
+                .expect("one gets it back");
+            if pool.crew.notice().is_surplus(hold.processor()) {
+                pool.crew.retire(hold, lender, &pool.queues).unwrap();
+            } else {
+                pool.rest(hold, lender);
+            }
+            let (hold, _) = pool.crew.take_idle().expect("the first one is idle");
+            assert_eq!(hold.processor(), 0);
+            pool.uses(&hold);
+            assert!(pool.crew.take_idle().is_none(), "one too many");
+            // Of the two that have lent or rested, one waits with the processor, and the other one stands by.
+            assert!(pool.crew.grow(1, |_| panic!("nobody stands by")));
+        },
+    );
+}
+
+/// One processor, whose machine finds a bound task, lends the processor, has it back and goes idle, as somebody asks whether all is done. Yes
+/// means that the task has run. (That the bound machine waits for another one is not something that goes on.)
+#[test]
+fn not_quiescent_before_a_bound_task_has_run() {
+    let outcomes = Outcomes::new();
+    check(
+        "quiescent: not while a task waits for its thread",
+        Bound::exhaustive(900),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                let queue = Queue::new();
+                let (id, bound) = bind(&pool.crew);
+                let hold = holds.remove(0);
+                pool.publish();
+                let machines = thread::spawn({
+                    let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
+                    move || {
+                        assert!(pool.take());
+                        queue.push();
+                        pool.crew.lend(hold, 0, id).expect("it waits");
+                        let hold = pool.told_to_run(bound);
+                        // In the middle of it a blocking call, while which its lender goes idle.
+                        pool.hand_off(hold, bound);
+                        let hold = pool.back(bound);
+                        assert_eq!(work_bound(&pool, &queue, hold, bound), 1);
+                        let hold = pool.told_to_run(0);
+                        pool.rest(hold, 0);
+                    }
+                });
+                let quiescent = pool.is_quiescent();
+                if quiescent {
+                    assert!(queue.is_done(), "the task waits still");
+                    let (hold, _) = pool.crew.take_idle().expect("it is idle");
+                    pool.uses(&hold);
+                }
+                machines.join().unwrap();
+                outcomes.observe(quiescent);
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}

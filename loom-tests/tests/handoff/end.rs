@@ -1,0 +1,326 @@
+//! The end of a pool that has been told to stop: at the first moment at which nothing can run any more, and not before.
+
+use filch_processors::protocol::Turn;
+use filch_sync::atomic::Ordering;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+use crate::pool::Pool;
+
+/// Both machines are told to leave; before that, perhaps, to look for something that has been taken already.
+fn all_leave(pool: &Pool) {
+    let mut here = vec![0, 1];
+    while !here.is_empty() {
+        let mut told = 0;
+        here.retain(|&machine| {
+            let turn = pool.crew.turn(machine);
+            told += usize::from(turn.is_some());
+            if let Some(Turn::Search(hold)) = turn {
+                pool.uses(&hold);
+                pool.crew.stop_searching(&pool.queues);
+                pool.rest(hold, machine);
+                return true;
+            }
+            turn.is_none()
+        });
+        assert!(told > 0, "{here:?} sleep for ever");
+    }
+    assert!(pool.crew.is_over());
+}
+
+/// The pool is stopped just as its one machine goes idle: one of them sees the other, and the machine leaves.
+#[test]
+fn against_a_sleeper() {
+    check(
+        "nobody sleeps in a pool that is over",
+        Bound::exhaustive(150),
+        || {
+            let (pool, mut holds) = Pool::new(1);
+            let end = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.stop()
+            });
+            pool.rest(holds.remove(0), 0);
+            end.join().unwrap();
+            assert_eq!(pool.crew.turn(0), Some(Turn::Leave), "it sleeps for ever");
+            assert!(pool.crew.is_over());
+        },
+    );
+}
+
+/// Two processors go idle as the pool is stopped. Whoever is the last finds that nothing can run any more: all machines leave, and
+/// the pool is over once.
+#[test]
+fn against_two_sleepers() {
+    check(
+        "the last one of two ends the pool",
+        Bound::preemptions(3, 4_000),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            let (first, second) = (holds.remove(0), holds.remove(0));
+            let end = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.stop()
+            });
+            let other = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.rest(second, 1)
+            });
+            pool.rest(first, 0);
+            end.join().unwrap();
+            other.join().unwrap();
+            all_leave(&pool);
+        },
+    );
+}
+
+/// The pool is stopped while machine 0 comes back from a blocking call, and schedules a task, and machine 1, which has the processor,
+/// goes idle. The pool is not over before 0 has had the processor again and the task has been run; then both leave.
+#[test]
+fn not_before_a_call_has_come_back() {
+    let outcomes = Outcomes::new();
+    check(
+        "a call under way comes back to a processor, and all machines leave",
+        Bound::preemptions(3, 22_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                pool.hand_off(holds.remove(0), 0);
+                let (hold, substitute) = pool.crew.take_idle().expect("it is idle");
+                let back = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        let parker = pool.crew.enter(0);
+                        let hold = pool.crew.regain(0, &parker);
+                        assert!(!pool.crew.is_over(), "it is over beside a call");
+                        pool.uses(&hold);
+                        pool.queues.deques[0].store(1, Ordering::Relaxed);
+                        pool.crew.wake_one();
+                        pool.take_from(0);
+                        pool.rest(hold, 0);
+                    }
+                });
+                let end = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.stop()
+                });
+                pool.rest(hold, substitute);
+                outcomes.observe(pool.crew.is_over());
+                end.join().unwrap();
+                back.join().unwrap();
+                all_leave(&pool);
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// Two processors, both idle. A producer publishes a task just as the pool is stopped: either one is woken for it, and runs it before the
+/// pool is over, or the task has come too late, and nobody is woken. In the end both have left.
+#[test]
+fn against_a_producer() {
+    let outcomes = Outcomes::new();
+    check(
+        "whoever is woken runs before the end, and leaves at the end",
+        Bound::exhaustive(900),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(2);
+                pool.rest(holds.remove(0), 0);
+                pool.rest(holds.remove(0), 1);
+                let producer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.publish()
+                });
+                pool.stop();
+                let woken = producer.join().unwrap();
+                outcomes.observe(woken);
+                if woken {
+                    let hold = pool.awake(1).expect("it is on top");
+                    assert!(!pool.crew.is_over(), "somebody runs");
+                    assert!(pool.take());
+                    pool.crew.stop_searching(&pool.queues);
+                    pool.rest(hold, 1);
+                }
+                all_leave(&pool);
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// The last producer is the one who stops the pool: what it has published is seen, though the machine goes idle just then. (Nobody is woken
+/// for it: the end alone must carry it.)
+#[test]
+fn not_before_what_came_before() {
+    check(
+        "what was published before the stop is not left behind",
+        Bound::exhaustive(1_400),
+        || {
+            let (pool, mut holds) = Pool::new(1);
+            let end = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.pass();
+                    pool.queues.global.fetch_add(1, Ordering::Relaxed);
+                    pool.crew.stop(&pool.queues);
+                }
+            });
+            pool.rest(holds.remove(0), 0);
+            assert!(!pool.crew.is_over(), "the task is left behind");
+            end.join().unwrap();
+            assert!(!pool.crew.is_over(), "the task is left behind");
+        },
+    );
+}
+
+/// A processor that a shrink has made one too many is given up, with a task in its deque, by its machine, as the pool is stopped and the
+/// other one goes idle. The task is in the one queue or the other, or on its way: the pool is not over before it has been run.
+#[test]
+fn not_while_a_retired_processors_tasks_move() {
+    check(
+        "a task that moves to the global queue is not left behind",
+        Bound::preemptions(3, 7_000),
+        || {
+            let (pool, mut holds) = Pool::new(2);
+            let (first, second) = (holds.remove(0), holds.remove(0));
+            pool.queues.deques[1].store(1, Ordering::Relaxed);
+            pool.crew.shrink(1, &pool.queues);
+            let other = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.rest(first, 0)
+            });
+            let end = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.stop()
+            });
+            pool.pass();
+            pool.uses(&second);
+            pool.crew.retire(second, 1, &pool.queues).unwrap();
+            other.join().unwrap();
+            end.join().unwrap();
+            let hold = pool.awake(0).expect("a task is there");
+            assert!(!pool.crew.is_over(), "the task is left behind");
+            assert!(pool.take());
+            pool.crew.stop_searching(&pool.queues);
+            pool.rest(hold, 0);
+            all_leave(&pool);
+        },
+    );
+}
+
+/// A resize wants another thread, and the system refuses it, just as the pool is stopped and its only machine leaves. The one that
+/// comes last finds that nobody is left, and says so.
+#[test]
+fn with_a_thread_that_could_not_be_had() {
+    let outcomes = Outcomes::new();
+    check(
+        "somebody finds that nobody is left",
+        Bound::exhaustive(150),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                let parker = pool.crew.enter(0);
+                pool.rest(holds.remove(0), 0);
+                let resizer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        pool.pass();
+                        assert!(!pool.crew.grow(1, |_| {
+                            pool.pass();
+                            false
+                        }));
+                        pool.crew.is_deserted()
+                    }
+                });
+                pool.stop();
+                assert_eq!(pool.crew.turn(0), Some(Turn::Leave));
+                pool.crew.exit(0, parker);
+                let by_machine = pool.crew.is_deserted();
+                let by_resizer = resizer.join().unwrap();
+                assert!(by_machine || by_resizer, "nobody announces the end");
+                outcomes.observe((by_machine, by_resizer));
+            }
+        },
+    );
+    // A resize that comes later may find the same.
+    outcomes.assert_exactly([(true, false), (true, true), (false, true)]);
+}
+
+/// A resize has started a thread, just as the pool is stopped and its only machine leaves. Either the new one gets its processor before
+/// that, and the pool is over when it has gone idle, too; or it is told to leave.
+#[test]
+fn with_a_thread_that_comes_late() {
+    let outcomes = Outcomes::new();
+    check(
+        "a thread that comes late runs before the end, or leaves",
+        Bound::exhaustive(300),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(1);
+                pool.rest(holds.remove(0), 0);
+                let resizer = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        let mut started = false;
+                        let grown = pool.crew.grow(1, |_| {
+                            started = true;
+                            pool.pass();
+                            true
+                        });
+                        (started, grown)
+                    }
+                });
+                pool.stop();
+                let (started, grown) = resizer.join().unwrap();
+                if grown {
+                    assert!(!pool.crew.is_over(), "somebody runs");
+                    let hold = pool.told_to_run(1);
+                    pool.rest(hold, 1);
+                }
+                assert_eq!(pool.crew.turn(0), Some(Turn::Leave));
+                assert!(!started || pool.crew.turn(1) == Some(Turn::Leave));
+                outcomes.observe((started, grown));
+            }
+        },
+    );
+    outcomes.assert_exactly([(false, false), (true, false), (true, true)]);
+}
+
+/// The pool is stopped as it starts, when its threads are there and nobody has a processor yet. Either all of them get
+/// one, or all are told to leave.
+#[test]
+fn against_the_beginning() {
+    let outcomes = Outcomes::new();
+    check(
+        "a pool that is stopped as it starts has all its machines, or none",
+        Bound::exhaustive(35),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let pool = Pool::unstarted(2);
+                let end = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.stop()
+                });
+                let complete = pool.crew.muster(2, |_| true);
+                end.join().unwrap();
+                let holds = [0, 1].map(|machine| pool.awake(machine));
+                assert!(holds.iter().all(|hold| hold.is_some() == complete));
+                assert_eq!(pool.crew.is_over(), !complete);
+                outcomes.observe(complete);
+                for (machine, hold) in holds.into_iter().enumerate() {
+                    if let Some(hold) = hold {
+                        pool.rest(hold, machine);
+                    }
+                }
+                assert!(pool.crew.is_over());
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
