@@ -124,7 +124,7 @@ impl<P: Protocol> Driver<P> {
                 inbox.push(event);
             })
         };
-        if events == 0 && body.waits != Waits::Turn {
+        if events == 0 && matches!(body.waits, Waits::Commands | Waits::Events) {
             // What woke it had been drained by the step before: the flag is set after the push, and the step came in
             // between. It would not know what to do with a step without events.
             return self.let_go(slot, body.waits);
@@ -145,7 +145,9 @@ impl<P: Protocol> Driver<P> {
         let status = output.take_status();
         self.dispatch(pid, body, output);
         body.waits = match status {
-            Status::Done(output) => return After::Ended(Ok(output)),
+            Status::Done(output) => return After::Ended(Ok(Some(output))),
+            Status::Ended(exit) => return After::Ended(exit),
+            Status::Pending => Waits::Wakes,
             Status::Wait if body.outstanding == 0 => {
                 return After::Ended(Err(ProcessError::WaitsForNothing));
             }
@@ -171,7 +173,7 @@ impl<P: Protocol> Driver<P> {
         let release = match waits {
             Waits::Turn => slot.state.yield_now(),
             Waits::Commands => slot.state.block(),
-            Waits::Events => slot.state.idle(),
+            Waits::Events | Waits::Wakes => slot.state.idle(),
         };
         match release {
             Ok(Release::Waits) => After::Waits,

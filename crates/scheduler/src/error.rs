@@ -132,6 +132,8 @@ pub enum ProcessError<P: Protocol> {
     WaitsForNothing,
     /// The process had not ended when the patience of [`shutdown`](crate::Scheduler::shutdown) did.
     ShutDown,
+    /// It was a future, and was [aborted](crate::JoinHandle::abort).
+    Aborted,
 }
 
 impl<P: Protocol> fmt::Display for ProcessError<P> {
@@ -144,6 +146,7 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
                  to await messages",
             ),
             Self::ShutDown => f.write_str("the process had not ended when the scheduler shut down"),
+            Self::Aborted => f.write_str("the future was aborted"),
         }
     }
 }
@@ -159,23 +162,34 @@ pub enum ExecuteError<P: Protocol> {
     CalledFromInside(Refused<P>),
 }
 
-/// Why [`join`](crate::ProcessHandle::join) has no output.
+/// Why [`join`](crate::ProcessHandle::join) has no output. `H` is the handle, which comes back unless the process has ended.
 #[non_exhaustive]
-pub enum JoinError<P: Protocol> {
+pub enum JoinError<P: Protocol, H = ProcessHandle<P>> {
     /// The process did not end well.
     Process(ProcessError<P>),
-    /// Called on a worker of the same scheduler, which would wait for itself. The handle comes back.
-    CalledFromInside(ProcessHandle<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself.
+    CalledFromInside(H),
+    /// The process has not ended, and the call was not to wait any longer.
+    NotYet(H),
 }
 
-impl<P: Protocol> fmt::Display for JoinError<P> {
+impl<P: Protocol, H> fmt::Display for JoinError<P, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Process(error) => error.fmt(f),
             Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+            Self::NotYet(_) => f.write_str("the process has not ended yet"),
         }
     }
 }
+
+impl<P: Protocol, H> fmt::Debug for JoinError<P, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JoinError({self})")
+    }
+}
+
+impl<P: Protocol, H> Error for JoinError<P, H> {}
 
 impl<P: Protocol> fmt::Display for ExecuteError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -187,21 +201,53 @@ impl<P: Protocol> fmt::Display for ExecuteError<P> {
     }
 }
 
-/// No live process has that PID: it has ended, or never was. The message comes back.
+/// A message that was not delivered. It comes back.
 pub struct SendError<P: Protocol> {
     /// Whom it was for.
     pub to: Pid,
     /// What was not delivered.
     pub message: P::Message,
+    /// Why.
+    pub reason: Undelivered,
+}
+
+/// Why a message was not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Undelivered {
+    /// No live process has that PID: it has ended, or never was, or is of another scheduler.
+    NoProcess,
+    /// The process lives on a node for which no [`Receiver`](crate::Receiver) is connected.
+    NoRoute,
+}
+
+impl<P: Protocol> SendError<P> {
+    pub(crate) fn no_process(to: Pid, message: P::Message) -> Self {
+        let reason = Undelivered::NoProcess;
+        Self {
+            to,
+            message,
+            reason,
+        }
+    }
 }
 
 impl<P: Protocol> fmt::Display for SendError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "no live process {}: it has ended, or is of another scheduler",
-            self.to
-        )
+        let to = self.to;
+        match self.reason {
+            Undelivered::NoProcess => {
+                write!(
+                    f,
+                    "no live process {to}: it has ended, or is of another scheduler"
+                )
+            }
+            Undelivered::NoRoute => write!(
+                f,
+                "process {to} lives on node {}, which is not connected",
+                to.node().0
+            ),
+        }
     }
 }
 
@@ -210,7 +256,7 @@ impl<P: Protocol> fmt::Display for SendError<P> {
 pub enum CommandError<P: Protocol> {
     /// The handler's own error.
     Failed(P::Error),
-    /// The handler panicked with this message while it was given the command.
+    /// The handler panicked with this message while it was given the command, or what it had the command done by did.
     Panicked(String),
     /// The handler let go of the [`Completion`](crate::Completion) without completing it.
     Abandoned,
@@ -263,7 +309,6 @@ printable_error!(
     SubmitError,
     ProcessError,
     ExecuteError,
-    JoinError,
     SendError,
     CommandError
 );

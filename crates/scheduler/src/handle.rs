@@ -7,6 +7,7 @@ use filch_sync::{Arc, CachePadded};
 use crate::admission::Admission;
 use crate::driver::{Counters, Task};
 use crate::table::Table;
+use crate::transport::Routes;
 use crate::{Pid, Protocol, Stats, WorkerStats};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at what is going on.
@@ -20,6 +21,8 @@ pub struct Handle<P: Protocol> {
 pub(crate) struct Shared<P: Protocol> {
     pub(crate) processors: Arc<Processors<Task>>,
     pub(crate) table: Table<P>,
+    /// How messages get to other nodes.
+    pub(crate) routes: Routes<P>,
     pub(crate) admission: Admission,
     /// One per worker, written by it alone.
     pub(crate) counters: Box<[CachePadded<Counters>]>,

@@ -2,6 +2,8 @@
 #![deny(unsafe_code)]
 
 mod admission;
+mod blocking;
+mod child;
 mod command;
 mod contain;
 mod context;
@@ -10,12 +12,19 @@ mod context;
     reason = "touches the body of the process that the worker has"
 )]
 mod driver;
+pub mod dynamic;
 mod error;
 mod event;
 mod exit;
+#[expect(unsafe_code, reason = "pins the future in its process")]
+mod future;
 mod handle;
+mod names;
 mod pid;
 mod process;
+#[doc(hidden)] // public for the models, which check the protocol by itself
+#[expect(unsafe_code, reason = "value and waker change hands by the state")]
+pub mod promise;
 mod protocol;
 mod route;
 mod scheduler;
@@ -29,21 +38,27 @@ mod step_output;
 mod submit;
 #[expect(unsafe_code, reason = "owns the slots")]
 mod table;
+pub mod timers;
+mod transport;
 
+pub use blocking::BlockingThreads;
 pub use command::{CommandHandler, Completion};
 pub use context::Context;
 pub use error::{
     BuildError, CalledFromInside, CommandError, ExecuteError, InitError, JoinError, ProcessError,
-    Refused, SendError, SubmitError,
+    Refused, SendError, SubmitError, Undelivered,
 };
 pub use event::{Event, Events};
 pub use exit::ProcessHandle;
 pub use filch_processors::{ProcessorStats, StartError};
+pub use future::{JoinHandle, SpawnError};
 pub use handle::Handle;
-pub use pid::Pid;
+pub use names::RegisterError;
+pub use pid::{Node, Pid};
 pub use process::Process;
 pub use protocol::Protocol;
 pub use scheduler::{Builder, Scheduler};
 pub use shutdown::ShutdownReport;
 pub use stats::{Stats, WorkerStats};
 pub use step_output::StepOutput;
+pub use transport::Receiver;

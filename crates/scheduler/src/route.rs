@@ -14,18 +14,23 @@ impl<P: Protocol> Handle<P> {
     /// Messages of one thread arrive in the order sent; what the thread did before happens before the step that sees
     /// the message. A message that is accepted and not read before the process ends is dropped with it.
     ///
+    /// A PID of another node goes to the [`Receiver`](crate::Receiver) that is connected for that one.
+    ///
     /// # Errors
-    /// [`SendError`], with the message, if the process has ended or never was.
+    /// [`SendError`], with the message, if the process has ended or never was, or lives on a node that is not connected.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
-            return Err(SendError { to, message });
+            if to.node() != self.table().node() {
+                return self.send_away(to, message);
+            }
+            return Err(SendError::no_process(to, message));
         };
         match process.slot.events.push(Event::Message(message)) {
             Ok(()) => {
                 self.wake(to, process.slot, Reason::Message);
                 Ok(())
             }
-            Err(Closed(Event::Message(message))) => Err(SendError { to, message }),
+            Err(Closed(Event::Message(message))) => Err(SendError::no_process(to, message)),
             Err(Closed(_)) => unreachable!("the queue hands back what was pushed"),
         }
     }
@@ -51,6 +56,13 @@ impl<P: Protocol> Handle<P> {
             && process.slot.events.push(Event::Cancel).is_ok()
         {
             self.wake(pid, process.slot, Reason::Cancel);
+        }
+    }
+
+    /// Has the process take another turn, if it still lives: without an event.
+    pub(crate) fn nudge(&self, pid: Pid) {
+        if let Some(process) = self.table().pin(pid) {
+            self.wake(pid, process.slot, Reason::Message);
         }
     }
 

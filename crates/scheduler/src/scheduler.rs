@@ -12,13 +12,15 @@ use crate::command::CommandHandler;
 use crate::driver::{Counters, Driver};
 use crate::handle::Shared;
 use crate::table::Table;
-use crate::{BuildError, CalledFromInside, Handle, Protocol, ShutdownReport};
+use crate::transport::Routes;
+use crate::{BuildError, CalledFromInside, Handle, Node, Protocol, ShutdownReport};
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 pub struct Builder<P: Protocol> {
     workers: Option<usize>,
     limit: Option<usize>,
     handler: Option<Box<dyn CommandHandler<P>>>,
+    node: Node,
 }
 
 impl<P: Protocol> Builder<P> {
@@ -44,6 +46,13 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
+    /// The node that the processes live on, as [`Receiver`](crate::Receiver)s of others know it. Default: node 0.
+    #[must_use]
+    pub fn node(mut self, node: Node) -> Self {
+        self.node = node;
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
@@ -65,7 +74,8 @@ impl<P: Protocol> Builder<P> {
         let handle = Handle {
             shared: Arc::new(Shared {
                 processors,
-                table: Table::new(),
+                table: Table::new(self.node),
+                routes: Routes::default(),
                 admission: Admission::new(limit),
                 counters,
                 aborting: AtomicBool::new(false),
@@ -88,6 +98,7 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("workers", &self.workers)
             .field("limit", &self.limit)
             .field("handler", &self.handler.is_some())
+            .field("node", &self.node)
             .finish()
     }
 }
@@ -108,6 +119,7 @@ impl<P: Protocol> Scheduler<P> {
             workers: None,
             limit: None,
             handler: None,
+            node: Node::default(),
         }
     }
 
@@ -134,6 +146,8 @@ impl<P: Protocol> Scheduler<P> {
         let Some(machines) = self.machines.take() else {
             return Ok(ShutdownReport::default());
         };
+        // A receiver may hold this scheduler in turn.
+        self.handle.disconnect_all();
         if self.handle.is_worker() {
             // Nobody may wait here. No process is admitted from now on, and those that live are asked to end.
             self.handle.cancel_all();

@@ -2,6 +2,7 @@ use std::fmt;
 
 use crate::Protocol;
 use crate::contain::dispose;
+use crate::exit::Exit;
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
@@ -26,6 +27,10 @@ pub(crate) enum Status<P: Protocol> {
     Wait,
     Idle,
     Done(P::Output),
+    /// A future's, that is pending: it waits for its waker, which leaves no event.
+    Pending,
+    /// A future's, whose output is elsewhere.
+    Ended(Exit<P>),
 }
 
 impl<P: Protocol> StepOutput<P> {
@@ -68,6 +73,16 @@ impl<P: Protocol> StepOutput<P> {
         self.status = Status::Done(output);
     }
 
+    /// The process waits to be woken, with an event or without.
+    pub(crate) fn pending(&mut self) {
+        self.status = Status::Pending;
+    }
+
+    /// The process has ended in that way.
+    pub(crate) fn end(&mut self, exit: Exit<P>) {
+        self.status = Status::Ended(exit);
+    }
+
     /// Takes the status of the step that just ran and leaves the next one its default.
     pub(crate) fn take_status(&mut self) -> Status<P> {
         std::mem::replace(&mut self.status, Status::Idle)
@@ -93,6 +108,8 @@ impl<P: Protocol> fmt::Debug for StepOutput<P> {
             Status::Wait => "wait",
             Status::Idle => "idle",
             Status::Done(_) => "done",
+            Status::Pending => "pending",
+            Status::Ended(_) => "ended",
         };
         f.debug_struct("StepOutput")
             .field("yields", &self.yields.len())

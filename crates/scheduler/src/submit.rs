@@ -11,8 +11,8 @@ use crate::driver::Task;
 use crate::exit::ExitCell;
 use crate::table::{Body, Waits};
 use crate::{
-    Context, ExecuteError, Handle, InitError, JoinError, Pid, Process, ProcessHandle, Protocol,
-    Refused, SubmitError,
+    Context, ExecuteError, Handle, InitError, JoinError, Process, ProcessHandle, Protocol, Refused,
+    SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -43,30 +43,51 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let refused = Refused { process, input };
+        let submitted = self.admit(refused, |context, Refused { process, input }| {
+            initialise(context, process, method, input)
+        });
+        submitted.map_err(|error| match error {
+            NotAdmitted::ShutDown(refused) => SubmitError::ShutDown(refused),
+            NotAdmitted::LimitReached { limit, refused } => {
+                SubmitError::LimitReached { limit, refused }
+            }
+            NotAdmitted::Init(error) => SubmitError::Init(error),
+        })
+    }
+
+    /// Admits a process and puts it into the run queues. `make` makes it of `parts`, when it has a place and a PID.
+    pub(crate) fn admit<R>(
+        &self,
+        parts: R,
+        make: impl FnOnce(&Context<'_, P>, R) -> Result<Box<dyn Process<P>>, InitError<P>>,
+    ) -> Result<ProcessHandle<P>, NotAdmitted<P, R>> {
         if let Err(refusal) = self.shared.admission.enter() {
-            let refused = Refused { process, input };
             return Err(match refusal {
-                Refusal::Closed => SubmitError::ShutDown(refused),
-                Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
+                Refusal::Closed => NotAdmitted::ShutDown(parts),
+                Refusal::Full(limit) => NotAdmitted::LimitReached {
+                    limit,
+                    refused: parts,
+                },
             });
         }
         let Ok((pid, slot)) = self.table().move_in() else {
             self.leave();
             let limit = NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX);
-            return Err(SubmitError::LimitReached {
+            return Err(NotAdmitted::LimitReached {
                 limit,
-                refused: Refused { process, input },
+                refused: parts,
             });
         };
         let exit = Arc::new(ExitCell::new());
-        let process = match self.initialise(pid, process, method, input) {
+        let process = match make(&Context::new(self, pid), parts) {
             Ok(process) => process,
             Err(error) => {
                 // Whoever learnt the PID from `init` and sends to it is refused from here on.
                 slot.events.close();
                 self.table().unpin(pid.slot);
                 self.leave();
-                return Err(SubmitError::Init(error));
+                return Err(NotAdmitted::Init(error));
             }
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
@@ -111,29 +132,34 @@ impl<P: Protocol> Handle<P> {
             .map_err(ExecuteError::Submit)?;
         handle.join().map_err(|error| match error {
             JoinError::Process(error) => ExecuteError::Process(error),
-            JoinError::CalledFromInside(_) => {
-                unreachable!("this thread was no worker a moment ago")
+            JoinError::CalledFromInside(_) | JoinError::NotYet(_) => {
+                unreachable!("this thread was no worker a moment ago, and had all the time")
             }
         })
     }
+}
 
-    /// Runs `init`. A process that refuses is closed and gone.
-    fn initialise(
-        &self,
-        pid: Pid,
-        mut process: Box<dyn Process<P>>,
-        method: &str,
-        input: P::Input,
-    ) -> Result<Box<dyn Process<P>>, InitError<P>> {
-        let context = Context::new(self, pid);
-        let error = match contain(|| process.init(&context, method, input)) {
-            Ok(Ok(())) => return Ok(process),
-            Ok(Err(error)) => error,
-            Err(message) => InitError::Panicked(message),
-        };
-        // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
-        let _ = contain(|| process.close());
-        dispose(process);
-        Err(error)
-    }
+/// Why a process was not admitted, and what it would have been made of.
+pub(crate) enum NotAdmitted<P: Protocol, R> {
+    ShutDown(R),
+    LimitReached { limit: NonZeroUsize, refused: R },
+    Init(InitError<P>),
+}
+
+/// Runs `init`. A process that refuses is closed and gone.
+fn initialise<P: Protocol>(
+    context: &Context<'_, P>,
+    mut process: Box<dyn Process<P>>,
+    method: &str,
+    input: P::Input,
+) -> Result<Box<dyn Process<P>>, InitError<P>> {
+    let error = match contain(|| process.init(context, method, input)) {
+        Ok(Ok(())) => return Ok(process),
+        Ok(Err(error)) => error,
+        Err(message) => InitError::Panicked(message),
+    };
+    // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
+    let _ = contain(|| process.close());
+    dispose(process);
+    Err(error)
 }

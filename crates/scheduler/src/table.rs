@@ -1,16 +1,19 @@
 //! The process table: which process a PID means, and who may touch what of it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
 use filch_event_queue::EventQueue;
 use filch_process_state::{ProcessState, State};
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
+use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::cell::UnsafeCell;
 
 use crate::contain::contain;
 use crate::exit::ExitCell;
-use crate::{Event, Pid, Process, Protocol};
+use crate::names::Names;
+use crate::pid::Origin;
+use crate::{Event, Node, Pid, Process, Protocol};
 
 /// What runs in a slot: touched only by the one who has the process.
 pub(crate) struct Body<P: Protocol> {
@@ -31,19 +34,23 @@ pub(crate) enum Waits {
     Commands,
     /// Any event.
     Events,
+    /// To be woken, with an event or without.
+    Wakes,
 }
 
 /// One place of the table, for one process after another.
 ///
 /// | field | who touches it |
 /// |---|---|
-/// | `tenancy`, `state` | anybody: atomic words |
+/// | `tenancy`, `state`, `named` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin; consumer: whoever may touch `body`, and the last one out |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
     pub(crate) events: EventQueue<Event<P>>,
+    /// Whether the tenant has names. Set under a pin, read and reset by the last one out.
+    pub(crate) named: AtomicBool,
     body: UnsafeCell<Option<Body<P>>>,
 }
 
@@ -59,6 +66,7 @@ impl<P: Protocol> Slot<P> {
             tenancy: Tenancy::new(),
             state: ProcessState::new_complete(),
             events: EventQueue::new(),
+            named: AtomicBool::new(false),
             body: UnsafeCell::new(None),
         }
     }
@@ -89,28 +97,35 @@ impl<P: Protocol> Slot<P> {
 
 /// All processes, by PID.
 pub(crate) struct Table<P: Protocol> {
-    /// The scheduler's number, a part of all its PIDs.
-    number: u32,
+    /// The scheduler's own part of all its PIDs.
+    origin: Origin,
     slots: Slab<Slot<P>>,
+    pub(crate) names: Names,
 }
 
 impl<P: Protocol> Table<P> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(node: Node) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Self {
             // ORDERING: Relaxed: only to be different each time.
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            origin: Origin::new(node, NEXT.fetch_add(1, Ordering::Relaxed)),
             slots: Slab::new(Slot::vacant),
+            names: Names::default(),
         }
     }
 
     /// The PID of the process that lives in that slot in that generation.
     pub(crate) fn pid(&self, slot: u32, generation: u32) -> Pid {
         Pid {
-            scheduler: self.number,
+            origin: self.origin,
             slot,
             generation,
         }
+    }
+
+    /// The node that the processes live on.
+    pub(crate) fn node(&self) -> Node {
+        self.origin.node()
     }
 
     /// A slot for a new process, and the PID that will be its own from now on. The caller holds the process's pin.
@@ -132,7 +147,7 @@ impl<P: Protocol> Table<P> {
 
     /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
     pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
-        if pid.scheduler != self.number {
+        if pid.origin != self.origin {
             return None;
         }
         let slot = self.slots.get(pid.slot)?;
@@ -192,6 +207,11 @@ impl<P: Protocol> Table<P> {
         // SAFETY: as above; the queue was closed when the process ended, and drained just now.
         let reopened = unsafe { slot.events.reopen() };
         debug_assert!(reopened.is_ok(), "closed and emptied: {reopened:?}");
+        // ORDERING: Relaxed, both: `Unpin::Last` acquired what was done under all pins, and `release` hands the slot on.
+        if slot.named.load(Ordering::Relaxed) {
+            slot.named.store(false, Ordering::Relaxed);
+            self.names.forget(index);
+        }
         self.slots.release(index);
     }
 }
