@@ -58,8 +58,51 @@ use crate::{CommandHandler, Completion, Protocol};
 #[derive(Debug)]
 pub enum Dynamic {}
 
-/// How a process or command of the [`Dynamic`] protocol fails: any error; text becomes one by `into`.
-pub type Failure = Box<dyn Error + Send + Sync>;
+/// How a process or command of the [`Dynamic`] protocol fails: any error, which `?` makes one of these. It is no
+/// [`Error`] itself, for that.
+pub struct Failure(Box<dyn Error + Send>);
+
+impl Failure {
+    /// A failure that says `message`.
+    pub fn msg(message: impl fmt::Display) -> Self {
+        Self::from(Message(message.to_string()))
+    }
+
+    /// The error.
+    pub fn into_error(self) -> Box<dyn Error + Send> {
+        self.0
+    }
+}
+
+impl<E: Error + Send + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Failure({self})")
+    }
+}
+
+/// An error that is nothing but text.
+#[derive(Debug)]
+struct Message(String);
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Message {}
 
 impl Protocol for Dynamic {
     type Input = Payload;
@@ -190,7 +233,7 @@ impl Commands {
     ) -> Self {
         let doer: Doer = Box::new(move |command, completion| match command.downcast() {
             Ok(command) => doer(command, completion),
-            Err(wrong) => completion.fail(wrong.to_string().into()),
+            Err(wrong) => completion.fail(wrong.into()),
         });
         self.doers.insert(TypeId::of::<C>(), doer);
         self

@@ -1,7 +1,7 @@
 use std::fmt;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
-use filch_sync::{Arc, Mutex};
+use filch_sync::Mutex;
 
 use super::{TimerKey, Timers};
 use crate::{Completion, Pid, Protocol};

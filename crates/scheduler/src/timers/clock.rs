@@ -1,8 +1,8 @@
 use std::fmt;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use filch_sync::{Arc, Mutex, MutexGuard};
+use filch_sync::{Mutex, MutexGuard};
 
 use super::Alarm;
 

@@ -52,7 +52,7 @@ fn commands_are_told_apart_by_their_types() {
                     completion.complete(Payload::new(2 * number));
                 })
                 .on(|Greet(name), completion: Completion<Dynamic>| match name {
-                    "" => completion.fail("whom?".into()),
+                    "" => completion.fail(Failure::msg("whom?")),
                     name => completion.complete(Payload::new(format!("hello {name}"))),
                 }),
         )
