@@ -126,15 +126,21 @@ fn nothing_leaks_when_nobody_awaits() {
             let outcomes = outcomes.clone();
             move || {
                 let (resolver, mut promised) = promise();
-                let value = Arc::new(7);
+                let (value, before) = (Arc::new(7), Arc::new(AtomicUsize::new(0)));
                 let resolving = thread::spawn({
-                    let value = Arc::clone(&value);
-                    move || resolver.resolve(value)
+                    let (value, before) = (Arc::clone(&value), Arc::clone(&before));
+                    move || {
+                        before.store(1, Ordering::Relaxed);
+                        resolver.resolve(value);
+                    }
                 });
                 let parker = Parker::new();
                 let waker = awake(&parker);
                 let polled = poll(&mut promised, &waker).is_ready();
                 let seen = promised.is_resolved();
+                if seen {
+                    assert_eq!(before.load(Ordering::Relaxed), 1, "not published");
+                }
                 drop(promised);
                 resolving.join().unwrap();
                 assert_eq!(StdArc::strong_count(&waker), 1, "its clone is gone");

@@ -182,3 +182,39 @@ impl fmt::Display for RegisterError {
 }
 
 impl Error for RegisterError {}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Protocol, Scheduler};
+
+    enum Any {}
+
+    impl Protocol for Any {
+        type Input = ();
+        type Message = ();
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
+
+    #[test]
+    fn nothing_of_a_name_outlives_its_process() {
+        let scheduler = Scheduler::<Any>::builder().workers(2).build().unwrap();
+        for round in 0..100 {
+            let process = scheduler.spawn(std::future::pending::<()>()).unwrap();
+            for name in ["a", "b", "c"] {
+                scheduler.register(name, process.pid()).unwrap();
+            }
+            scheduler
+                .register(&round.to_string(), process.pid())
+                .unwrap();
+            scheduler.unregister("b");
+            process.abort();
+            assert!(process.join().is_err());
+        }
+        let registry = scheduler.table().names.read();
+        assert_eq!(registry.by_name.len(), 0);
+        assert_eq!(registry.by_slot.len(), 0);
+    }
+}

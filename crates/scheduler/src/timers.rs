@@ -133,8 +133,8 @@ impl Timers {
         self.service.lock().len()
     }
 
-    /// Completes the command with `reply` when the `deadline` has come; at once, if it has passed, on the thread that fires
-    /// timers.
+    /// Completes the command with `reply` when the `deadline` has come. If it has passed: at once, on the thread that fires
+    /// timers; on a clock that is moved by hand, when that happens next.
     pub fn complete_at<P: Protocol>(
         &self,
         deadline: Instant,

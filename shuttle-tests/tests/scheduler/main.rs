@@ -3,8 +3,10 @@
 #![cfg(shuttle)]
 
 mod commands;
+mod futures;
 mod lives;
 mod messages;
+mod services;
 mod shutdown;
 
 use std::time::Duration;

@@ -48,11 +48,11 @@ impl Future for Sleep {
                 self.key.is_some()
             }
         };
-        if pending {
-            Poll::Pending
-        } else if self.timers.now() >= self.deadline {
-            // It fired between the two looks.
+        if self.timers.now() >= self.deadline {
+            // It fired between the two looks; or a clock that is moved by hand was, and looked for timers before ours was in.
             Poll::Ready(Ok(()))
+        } else if pending {
+            Poll::Pending
         } else {
             Poll::Ready(Err(TimersClosed))
         }

@@ -127,26 +127,45 @@ fn beyond_the_limit_work_waits_its_turn() {
 fn what_has_not_begun_is_dropped_with_the_threads_and_with_its_process() {
     let scheduler = scheduler(2);
     let pool = threads(1);
-    let (process, mut completions) = asked(&scheduler, 2);
+    let (first, mut completions) = asked(&scheduler, 1);
+    let (second, mut more) = asked(&scheduler, 1);
     let (begin, begun) = mpsc::channel();
     let (open, gate) = mpsc::channel::<()>();
-    pool.run(completions.remove(0), move || {
-        begin.send(()).unwrap();
-        gate.recv().unwrap();
-        Ok(0)
+    let ran = Arc::new(AtomicUsize::new(0));
+    let run = || {
+        let ran = Arc::clone(&ran);
+        move || {
+            ran.fetch_add(1, Ordering::Relaxed);
+            Ok(0)
+        }
+    };
+    pool.run(completions.remove(0), {
+        let run = run();
+        move || {
+            begin.send(()).unwrap();
+            gate.recv().unwrap();
+            run()
+        }
     });
     begun.recv().unwrap();
-    pool.run(completions.remove(0), || panic!("it was dropped"));
+    pool.run(more.remove(0), run());
     let dropping = std::thread::spawn(move || drop(pool));
-    // The second is abandoned while the first still runs; the process waits for both.
+    // Abandoned while the first one still runs.
+    assert_eq!(second.join().unwrap(), 0);
     open.send(()).unwrap();
     dropping.join().unwrap();
-    assert_eq!(process.join().unwrap(), 1);
+    assert_eq!(
+        ran.load(Ordering::Relaxed),
+        1,
+        "what has begun was waited for"
+    );
+    assert_eq!(first.join().unwrap(), 1);
 
     let pool = threads(1);
     let (process, mut completions) = asked(&scheduler, 1);
-    let completion = completions.remove(0);
     drop(scheduler);
     assert!(process.join().is_err(), "shut down");
-    pool.run(completion, || panic!("nobody wants it"));
+    pool.run(completions.remove(0), run());
+    drop(pool);
+    assert_eq!(ran.load(Ordering::Relaxed), 1, "nobody wanted the last one");
 }
