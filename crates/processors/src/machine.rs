@@ -24,7 +24,7 @@ const TIGHT: u32 = 4;
 /// Rounds after those, between which it gives its core to others.
 const YIELDING: u32 = 12;
 
-/// Pauses of one who has left a task to its owner, before the next look: each look takes a cache line from the owner.
+/// Pauses of one who has left a task to its owner, before each further look, which takes a cache line from that owner.
 const DISCRETION: u32 = 64;
 
 /// The threads of a pool.
@@ -257,6 +257,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             let spinner = AdaptiveSpinner::with_rounds(TIGHT, YIELDING);
             (spinner, Patience::Fresh)
         };
+        let mut discreet = false;
         loop {
             let found = owner.search(pool, patience);
             let over = found.is_some()
@@ -270,7 +271,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 }
                 return found;
             }
-            if owner.has_left() {
+            discreet |= owner.has_left();
+            if discreet {
                 (0..DISCRETION).for_each(|_| hint::spin_loop());
             }
             patience = match spinner.rounds() {
