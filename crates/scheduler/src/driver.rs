@@ -5,11 +5,15 @@ use filch_processors::{Counter, Runner};
 use filch_sync::atomic::Ordering;
 
 use crate::command::{CommandHandler, Completion, dispatch};
-use crate::contain::{contain, dispose};
+use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
+use crate::signal::{Item, Signal};
 use crate::step_output::{Status, Yield};
 use crate::table::{Body, Slot, Waits};
-use crate::{Context, Event, Events, Handle, Pid, ProcessError, Protocol, StepOutput, WorkerStats};
+use crate::{
+    Context, Event, Events, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput,
+    WorkerStats,
+};
 
 /// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another one.
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +93,56 @@ enum After<P: Protocol> {
     Ended(Exit<P>),
 }
 
+/// What a worker found in a queue besides the events that it put into its inbox.
+struct Mail<P: Protocol> {
+    completions: usize,
+    cancels: usize,
+    /// A signal ends the process.
+    end: Option<ProcessError<P>>,
+}
+
+impl<P: Protocol> Mail<P> {
+    /// Whether this ends the wait.
+    fn ends(&self, waits: Waits, inbox: &[Event<P>]) -> bool {
+        match waits {
+            Waits::Turn => true,
+            Waits::Commands => self.completions + self.cancels > 0,
+            Waits::Events => !inbox.is_empty(),
+        }
+    }
+}
+
+/// Moves what has come for the process into `inbox`, after what was kept, and heeds the signals.
+///
+/// # Safety
+/// As for `EventQueue::drain`.
+unsafe fn receive<P: Protocol>(
+    slot: &Slot<P>,
+    body: &mut Body<P>,
+    inbox: &mut Vec<Event<P>>,
+) -> Mail<P> {
+    let mut mail = Mail {
+        completions: 0,
+        cancels: 0,
+        end: None,
+    };
+    inbox.append(&mut body.kept);
+    let sink = |item| match item {
+        Item::Event(event) => {
+            match event {
+                Event::Completed { .. } => mail.completions += 1,
+                Event::Cancel => mail.cancels += 1,
+                Event::Message(_) => {}
+            }
+            inbox.push(event);
+        }
+        Item::Signal(Signal::Terminate) => mail.end = Some(ProcessError::Terminated),
+    };
+    // SAFETY: the caller's.
+    unsafe { slot.events.drain(sink) };
+    mail
+}
+
 impl<P: Protocol> Driver<P> {
     pub(crate) fn new(handle: Handle<P>, handler: Option<Box<dyn CommandHandler<P>>>) -> Self {
         Self { handle, handler }
@@ -116,24 +170,24 @@ impl<P: Protocol> Driver<P> {
             return After::Ended(Err(ProcessError::ShutDown));
         }
         let Scratch { inbox, output, .. } = scratch;
-        let mut completions = 0;
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
-        let events = unsafe {
-            slot.events.drain(|event| {
-                completions += usize::from(matches!(event, Event::Completed { .. }));
-                inbox.push(event);
-            })
-        };
-        if events == 0 && body.waits != Waits::Turn {
-            // What woke it had been drained by the step before: the flag is set after the push, and the step came in
-            // between. It would not know what to do with a step without events.
+        let mail = unsafe { receive(slot, body, inbox) };
+        if let Some(error) = mail.end {
+            return After::Ended(Err(error));
+        }
+        if !mail.ends(body.waits, inbox) {
+            // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
+            // and the step came in between. It would not know what to do with a step without events.
+            body.kept.append(inbox);
             return self.let_go(slot, body.waits);
         }
-        body.outstanding -= completions;
+        body.outstanding -= mail.completions;
         let counters = self.counters();
         counters.steps.add(1);
-        counters.completions.add(completions as u64);
-        counters.messages.add((events - completions) as u64);
+        counters.completions.add(mail.completions as u64);
+        counters
+            .messages
+            .add((inbox.len() - mail.completions) as u64);
 
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
@@ -193,12 +247,13 @@ impl<P: Protocol> Driver<P> {
         };
         let exit_cell = body.exit;
         let mut process = body.process;
+        let reason = ExitReason::of(&exit);
         // All of this is user code, and each part of it may panic: one by one, so that no panic keeps the rest.
-        let closed = contain(|| process.close());
+        let closed = contain(|| process.close(&reason));
         let dropped = contain(|| drop(process));
         scratch.output.clear();
-        // SAFETY: as above: this worker is the queue's consumer. What is left in it has lost its reader.
-        unsafe { slot.discard_events() };
+        dispose_all(scratch.inbox.drain(..));
+        dispose_all(body.kept);
         if let (true, Err(message)) = (exit.is_ok(), closed.and(dropped)) {
             let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
             dispose(output);
@@ -209,6 +264,10 @@ impl<P: Protocol> Driver<P> {
         if slot.state.complete().is_err() {
             unreachable!("only the worker that made it Running completes it");
         }
+        // After the edge: whose wake-up came before it is heard here, and all others are refused.
+        // SAFETY: the process's own pin is not given up yet, so nobody moves in, and this worker is still the queue's one
+        // consumer. What is left in it has lost its reader.
+        unsafe { slot.discard_events(drop) };
         self.handle.table().unpin(task.0);
         self.handle.leave();
         // Last, so that whoever has joined the process finds its place free.

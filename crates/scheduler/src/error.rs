@@ -130,6 +130,8 @@ pub enum ProcessError<P: Protocol> {
     Panicked(String),
     /// The process said that it waits for commands, with none outstanding: it would have waited for ever.
     WaitsForNothing,
+    /// Somebody [terminated](crate::Handle::terminate) it.
+    Terminated,
     /// The process had not ended when the patience of [`shutdown`](crate::Scheduler::shutdown) did.
     ShutDown,
 }
@@ -143,6 +145,7 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
                 "the process waits for commands but has none outstanding: yield one before `wait`, or be `idle` \
                  to await messages",
             ),
+            Self::Terminated => f.write_str("the process was terminated"),
             Self::ShutDown => f.write_str("the process had not ended when the scheduler shut down"),
         }
     }
@@ -197,13 +200,28 @@ pub struct SendError<P: Protocol> {
 
 impl<P: Protocol> fmt::Display for SendError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        NoSuchProcess { pid: self.to }.fmt(f)
+    }
+}
+
+/// No live process has that PID: it has ended, or never was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoSuchProcess {
+    /// Who was meant.
+    pub pid: Pid,
+}
+
+impl fmt::Display for NoSuchProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "no live process {}: it has ended, or is of another scheduler",
-            self.to
+            self.pid
         )
     }
 }
+
+impl Error for NoSuchProcess {}
 
 /// Why a command was not done.
 #[non_exhaustive]

@@ -13,6 +13,7 @@ mod driver;
 mod error;
 mod event;
 mod exit;
+mod exit_reason;
 mod handle;
 mod pid;
 mod process;
@@ -20,6 +21,7 @@ mod protocol;
 mod route;
 mod scheduler;
 mod shutdown;
+mod signal;
 mod stats;
 mod step_output;
 #[expect(
@@ -33,11 +35,12 @@ mod table;
 pub use command::{CommandHandler, Completion};
 pub use context::Context;
 pub use error::{
-    BuildError, CalledFromInside, CommandError, ExecuteError, InitError, JoinError, ProcessError,
-    Refused, SendError, SubmitError,
+    BuildError, CalledFromInside, CommandError, ExecuteError, InitError, JoinError, NoSuchProcess,
+    ProcessError, Refused, SendError, SubmitError,
 };
 pub use event::{Event, Events};
 pub use exit::ProcessHandle;
+pub use exit_reason::ExitReason;
 pub use filch_processors::{ProcessorStats, StartError};
 pub use handle::Handle;
 pub use pid::Pid;

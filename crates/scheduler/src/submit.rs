@@ -9,10 +9,10 @@ use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
 use crate::exit::ExitCell;
-use crate::table::{Body, Waits};
+use crate::table::{Body, Slot, Waits};
 use crate::{
-    Context, ExecuteError, Handle, InitError, JoinError, Pid, Process, ProcessHandle, Protocol,
-    Refused, SubmitError,
+    Context, ExecuteError, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessHandle,
+    Protocol, Refused, SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -63,7 +63,7 @@ impl<P: Protocol> Handle<P> {
             Ok(process) => process,
             Err(error) => {
                 // Whoever learnt the PID from `init` and sends to it is refused from here on.
-                slot.events.close();
+                self.turn_away(slot);
                 self.table().unpin(pid.slot);
                 self.leave();
                 return Err(SubmitError::Init(error));
@@ -76,6 +76,7 @@ impl<P: Protocol> Handle<P> {
             exit: Arc::clone(&exit),
             outstanding: 0,
             waits: Waits::Turn,
+            kept: Vec::new(),
         });
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without a tenant is Complete");
@@ -117,6 +118,16 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
+    /// Closes the slot of a process that refused to start. The caller is the submitter.
+    fn turn_away(&self, slot: &Slot<P>) {
+        slot.events.close();
+        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed queue, or the drain below finds
+        // the signal.
+        fence(Ordering::SeqCst);
+        // SAFETY: the process was not Ready, so no worker can have it: the submitter is the queue's consumer.
+        unsafe { slot.discard_events(drop) };
+    }
+
     /// Runs `init`. A process that refuses is closed and gone.
     fn initialise(
         &self,
@@ -132,7 +143,8 @@ impl<P: Protocol> Handle<P> {
             Err(message) => InitError::Panicked(message),
         };
         // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
-        let _ = contain(|| process.close());
+        let reason = ExitReason::not_started(&error);
+        let _ = contain(|| process.close(&reason));
         dispose(process);
         Err(error)
     }

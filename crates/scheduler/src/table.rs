@@ -10,6 +10,7 @@ use filch_sync::cell::UnsafeCell;
 
 use crate::contain::contain;
 use crate::exit::ExitCell;
+use crate::signal::{Item, Signal};
 use crate::{Event, Pid, Process, Protocol};
 
 /// What runs in a slot: touched only by the one who has the process.
@@ -20,6 +21,8 @@ pub(crate) struct Body<P: Protocol> {
     pub(crate) outstanding: usize,
     /// What it said at the end of its last step.
     pub(crate) waits: Waits,
+    /// Messages that were drained while it waited for commands: a signal had its worker look.
+    pub(crate) kept: Vec<Event<P>>,
 }
 
 /// What a process that is not running waits for.
@@ -43,7 +46,7 @@ pub(crate) enum Waits {
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
-    pub(crate) events: EventQueue<Event<P>>,
+    pub(crate) events: EventQueue<Item<P>>,
     body: UnsafeCell<Option<Body<P>>>,
 }
 
@@ -63,13 +66,18 @@ impl<P: Protocol> Slot<P> {
         }
     }
 
-    /// Drops the events that nobody will read. Their destructors may panic: each panic costs one event, not the rest.
+    /// Drops the events that nobody will read, and passes the signals to `heed`. Destructors may panic: each panic costs
+    /// one event, not the rest.
     ///
     /// # Safety
     /// As for `EventQueue::drain`; and the queue is closed, so that this ends.
-    pub(crate) unsafe fn discard_events(&self) {
+    pub(crate) unsafe fn discard_events(&self, mut heed: impl FnMut(Signal)) {
+        let mut discard = |item| match item {
+            Item::Event(event) => drop(event),
+            Item::Signal(signal) => heed(signal),
+        };
         // SAFETY: the caller's.
-        while contain(|| unsafe { self.events.drain(drop) }).is_err() {}
+        while contain(|| unsafe { self.events.drain(&mut discard) }).is_err() {}
     }
 
     /// The tenant's body, if there is one.
@@ -188,7 +196,7 @@ impl<P: Protocol> Table<P> {
         }
         // Events that were pushed while the process ended.
         // SAFETY: `Unpin::Last`: no pin is held, so nobody pushes, and the process has ended, so nobody drains.
-        unsafe { slot.discard_events() };
+        unsafe { slot.discard_events(drop) };
         // SAFETY: as above; the queue was closed when the process ended, and drained just now.
         let reopened = unsafe { slot.events.reopen() };
         debug_assert!(reopened.is_ok(), "closed and emptied: {reopened:?}");

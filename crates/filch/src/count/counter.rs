@@ -1,6 +1,6 @@
 //! The process that counts: tallies the chunks that the readers send it.
 
-use filch::scheduler::{Context, Event, Events, InitError, Pid, Process, StepOutput};
+use filch::scheduler::{Context, Event, Events, ExitReason, InitError, Pid, Process, StepOutput};
 
 use super::protocol::{JobError, Message, WordCount, expect_method};
 use super::watch::Watch;
@@ -72,7 +72,7 @@ impl Process<WordCount> for Counter {
         Ok(())
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _: &ExitReason) {
         self.watch.close();
     }
 }

@@ -7,7 +7,9 @@ use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::path::PathBuf;
 
-use filch::scheduler::{CommandError, Context, Event, Events, InitError, Pid, Process, StepOutput};
+use filch::scheduler::{
+    CommandError, Context, Event, Events, ExitReason, InitError, Pid, Process, StepOutput,
+};
 
 use super::protocol::{
     Block, FilesRead, JobError, Message, ReadFile, Skip, WordCount, expect_method,
@@ -219,7 +221,7 @@ impl Process<WordCount> for Reader {
         Ok(())
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _: &ExitReason) {
         self.watch.close();
     }
 }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use common::Scratch;
 use proptest::prelude::*;
 
-use filch::scheduler::{Context, Events, Handle, InitError, Process, Scheduler, StepOutput};
+use filch::scheduler::{
+    Context, Events, ExitReason, Handle, InitError, Process, Scheduler, StepOutput,
+};
 
 use super::merger::Merger;
 use super::protocol::{JobError, WordCount};
@@ -200,7 +202,7 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
             assert_eq!(events.len(), 0, "a chunk");
             Ok(())
         }
-        fn close(&mut self) {
+        fn close(&mut self, _: &ExitReason) {
             self.0.close();
         }
     }

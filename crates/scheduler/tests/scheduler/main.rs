@@ -8,3 +8,4 @@ mod lifecycle;
 mod refusals;
 mod shutdown;
 mod stress;
+mod terminate;
