@@ -4,6 +4,7 @@ use filch_process_state::Release;
 use filch_processors::{Counter, Runner};
 use filch_sync::atomic::Ordering;
 
+use crate::bond::Meaning;
 use crate::command::{CommandHandler, Completion, dispatch};
 use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
@@ -74,8 +75,8 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
         }
         match self.step(task, slot, scratch) {
             After::Waits => {}
-            After::Again => self.handle.shared.processors.schedule(task),
-            After::GaveWay => self.handle.shared.processors.inject(task),
+            After::Again => self.handle.enqueue(task, slot),
+            After::GaveWay => self.handle.requeue(task, slot),
             After::Ended(exit) => self.end(task, slot, exit, scratch),
         }
     }
@@ -126,21 +127,48 @@ unsafe fn receive<P: Protocol>(
         cancels: 0,
         end: None,
     };
-    inbox.append(&mut body.kept);
+    if let Some(held) = &mut body.held {
+        inbox.append(&mut held.kept);
+    }
     let sink = |item| match item {
         Item::Event(event) => {
             match event {
                 Event::Completed { .. } => mail.completions += 1,
                 Event::Cancel => mail.cancels += 1,
-                Event::Message(_) => {}
+                Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
             }
             inbox.push(event);
         }
-        Item::Signal(Signal::Terminate) => mail.end = Some(ProcessError::Terminated),
+        Item::Signal(signal) => heed(signal, body, &mut mail, inbox),
     };
     // SAFETY: the caller's.
     unsafe { slot.events.drain(sink) };
     mail
+}
+
+/// What a signal means to a process that goes on.
+#[cold]
+fn heed<P: Protocol>(
+    signal: Signal,
+    body: &mut Body<P>,
+    mail: &mut Mail<P>,
+    inbox: &mut Vec<Event<P>>,
+) {
+    match signal {
+        Signal::Terminate => {
+            mail.end.get_or_insert(ProcessError::Terminated);
+        }
+        Signal::Tie(bond) => body.held().bonds.push(bond),
+        Signal::Exit(exit) => match exit.meaning() {
+            Meaning::Nothing => {}
+            Meaning::Down(down) => inbox.push(Event::Down(down)),
+            Meaning::Exited(exited) if body.trap_exits => inbox.push(Event::Exited(exited)),
+            Meaning::Exited(exited) if exited.reason.is_normal() => {}
+            Meaning::Exited(exited) => {
+                mail.end.get_or_insert((*exited).into());
+            }
+        },
+    }
 }
 
 impl<P: Protocol> Driver<P> {
@@ -178,7 +206,9 @@ impl<P: Protocol> Driver<P> {
         if !mail.ends(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
             // and the step came in between. It would not know what to do with a step without events.
-            body.kept.append(inbox);
+            if !inbox.is_empty() {
+                body.held().kept.append(inbox);
+            }
             return self.let_go(slot, body.waits);
         }
         body.outstanding -= mail.completions;
@@ -245,16 +275,22 @@ impl<P: Protocol> Driver<P> {
         let Some(body) = (unsafe { slot.body() }).take() else {
             unreachable!("a process ends once");
         };
-        let exit_cell = body.exit;
-        let mut process = body.process;
-        let reason = ExitReason::of(&exit);
+        let Body {
+            exit: exit_cell,
+            mut process,
+            held,
+            ..
+        } = body;
+        let (kept, bonds) = held.map_or_else(Default::default, |held| (held.kept, held.bonds));
+        let mut reason = ExitReason::of(&exit);
         // All of this is user code, and each part of it may panic: one by one, so that no panic keeps the rest.
         let closed = contain(|| process.close(&reason));
         let dropped = contain(|| drop(process));
         scratch.output.clear();
         dispose_all(scratch.inbox.drain(..));
-        dispose_all(body.kept);
+        dispose_all(kept);
         if let (true, Err(message)) = (exit.is_ok(), closed.and(dropped)) {
+            reason = ExitReason::Panicked(message.as_str().into());
             let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
             dispose(output);
         }
@@ -264,10 +300,19 @@ impl<P: Protocol> Driver<P> {
         if slot.state.complete().is_err() {
             unreachable!("only the worker that made it Running completes it");
         }
+        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
+        let release = |bond| self.handle.release(pid, &bond, &reason);
         // After the edge: whose wake-up came before it is heard here, and all others are refused.
         // SAFETY: the process's own pin is not given up yet, so nobody moves in, and this worker is still the queue's one
         // consumer. What is left in it has lost its reader.
-        unsafe { slot.discard_events(drop) };
+        unsafe {
+            slot.discard_events(|signal| {
+                if let Signal::Tie(bond) = signal {
+                    release(bond);
+                }
+            });
+        }
+        bonds.into_iter().for_each(release);
         self.handle.table().unpin(task.0);
         self.handle.leave();
         // Last, so that whoever has joined the process finds its place free.

@@ -1,10 +1,11 @@
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use filch_processors::StartError;
 
-use crate::{Pid, Process, ProcessHandle, Protocol};
+use crate::{ExitReason, Pid, Process, ProcessHandle, Protocol};
 
 /// Why a scheduler could not be started.
 #[derive(Debug)]
@@ -132,6 +133,13 @@ pub enum ProcessError<P: Protocol> {
     WaitsForNothing,
     /// Somebody [terminated](crate::Handle::terminate) it.
     Terminated,
+    /// A process that it was [linked](crate::Handle::link) to, perhaps through others, did not end normally.
+    Linked {
+        /// The first one in the chain of links.
+        origin: Pid,
+        /// How that one ended.
+        reason: Arc<ExitReason>,
+    },
     /// The process had not ended when the patience of [`shutdown`](crate::Scheduler::shutdown) did.
     ShutDown,
 }
@@ -146,6 +154,10 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
                  to await messages",
             ),
             Self::Terminated => f.write_str("the process was terminated"),
+            Self::Linked { origin, reason } => write!(
+                f,
+                "the process ended with one that it was linked to, {origin}, which: {reason}"
+            ),
             Self::ShutDown => f.write_str("the process had not ended when the scheduler shut down"),
         }
     }

@@ -55,6 +55,10 @@ impl ExitReason {
             Err(ProcessError::WaitsForNothing) => Self::WaitsForNothing,
             Err(ProcessError::ShutDown) => Self::ShutDown,
             Err(ProcessError::Terminated) => Self::Terminated,
+            Err(ProcessError::Linked { origin, reason }) => Self::Linked {
+                origin: *origin,
+                reason: Arc::clone(reason),
+            },
         }
     }
 

@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod admission;
+mod bond;
 mod command;
 mod contain;
 mod context;
@@ -15,6 +16,7 @@ mod event;
 mod exit;
 mod exit_reason;
 mod handle;
+mod options;
 mod pid;
 mod process;
 mod protocol;
@@ -32,6 +34,7 @@ mod submit;
 #[expect(unsafe_code, reason = "owns the slots")]
 mod table;
 
+pub use bond::{Down, Exited, Link, Monitor};
 pub use command::{CommandHandler, Completion};
 pub use context::Context;
 pub use error::{
@@ -43,6 +46,7 @@ pub use exit::ProcessHandle;
 pub use exit_reason::ExitReason;
 pub use filch_processors::{ProcessorStats, StartError};
 pub use handle::Handle;
+pub use options::Submission;
 pub use pid::Pid;
 pub use process::Process;
 pub use protocol::Protocol;

@@ -72,11 +72,29 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
+    /// Puts a process that has become Ready into a run queue: the caller's own, to be run next.
+    pub(crate) fn enqueue(&self, task: Task, slot: &Slot<P>) {
+        if slot.has_idle_priority() {
+            self.shared.processors.schedule_idle(task);
+        } else {
+            self.shared.processors.schedule(task);
+        }
+    }
+
+    /// Puts a process that has given way to others behind them.
+    pub(crate) fn requeue(&self, task: Task, slot: &Slot<P>) {
+        if slot.has_idle_priority() {
+            self.shared.processors.schedule_idle(task);
+        } else {
+            self.shared.processors.inject(task);
+        }
+    }
+
     /// After an event was pushed, or the reason itself is the event.
     pub(crate) fn wake(&self, pid: Pid, slot: &Slot<P>, reason: Reason) -> Woken {
         match slot.state.wake(reason) {
             Wake::Enqueue => {
-                self.shared.processors.schedule(Task(pid.slot));
+                self.enqueue(Task(pid.slot), slot);
                 Woken::Heard
             }
             Wake::Noted => Woken::Heard,

@@ -1,13 +1,15 @@
 //! What stands in a process's queue besides its events: words to the worker that has it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use filch_process_state::Reason;
 use filch_sync::atomic::{Ordering, fence};
 
+use crate::bond::{Bond, Kind};
 use crate::contain::dispose;
 use crate::route::Woken;
-use crate::{Event, Handle, NoSuchProcess, Pid, Protocol};
+use crate::{Event, ExitReason, Handle, NoSuchProcess, Pid, Protocol};
 
 /// What a process's queue holds.
 pub(crate) enum Item<P: Protocol> {
@@ -21,13 +23,27 @@ pub(crate) enum Item<P: Protocol> {
 pub(crate) enum Signal {
     /// Ends it.
     Terminate,
+    /// Has the end of the process break this bond.
+    Tie(Arc<Bond>),
+    /// The process at the other end of a bond is over.
+    Exit(Box<ExitSignal>),
+}
+
+/// The end of a process, on its way to one that has to do with it.
+pub(crate) struct ExitSignal {
+    pub(crate) from: Pid,
+    pub(crate) bond: Arc<Bond>,
+    pub(crate) reason: ExitReason,
 }
 
 impl Signal {
-    /// Whether it concerns a process that waits for commands now, and not only when it runs again anyway.
-    fn wakes_for(&self) -> Reason {
+    /// Whom it wakes. An idle process takes a turn for each signal, so that they do not pile up in its queue; one that waits for
+    /// commands, only for those that may end it.
+    fn wakes(&self) -> Reason {
         match self {
-            Self::Terminate => Reason::Cancel,
+            Self::Tie(_) => Reason::Message,
+            Self::Exit(exit) if exit.bond.kind() == Kind::Monitor => Reason::Message,
+            Self::Exit(_) | Self::Terminate => Reason::Cancel,
         }
     }
 }
@@ -68,7 +84,7 @@ impl<P: Protocol> Handle<P> {
         let gone = NoSuchProcess { pid: to };
         let process = self.table().pin(to).ok_or(gone)?;
         let slot = process.slot;
-        let reason = signal.wakes_for();
+        let reason = signal.wakes();
         if let Err(refused) = slot.events.push(Item::Signal(signal)) {
             dispose(refused);
             return Err(gone);
@@ -95,6 +111,10 @@ impl<P: Protocol> fmt::Debug for Item<P> {
         match self {
             Self::Event(event) => event.fmt(f),
             Self::Signal(Signal::Terminate) => f.write_str("Terminate"),
+            Self::Signal(Signal::Tie(_)) => f.write_str("Tie"),
+            Self::Signal(Signal::Exit(exit)) => {
+                write!(f, "Exit({}, {})", exit.from, exit.reason)
+            }
         }
     }
 }

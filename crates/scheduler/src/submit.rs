@@ -9,6 +9,8 @@ use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
 use crate::exit::ExitCell;
+use crate::options::Options;
+use crate::signal::Signal;
 use crate::table::{Body, Slot, Waits};
 use crate::{
     Context, ExecuteError, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessHandle,
@@ -30,7 +32,7 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.submit_boxed(Box::new(process), method, input)
+        self.admit(Box::new(process), method, input, Options::default())
     }
 
     /// As [`submit`](Self::submit), for a process whose type was chosen while running, or that was handed back.
@@ -43,6 +45,16 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        self.admit(process, method, input, Options::default())
+    }
+
+    pub(crate) fn admit(
+        &self,
+        process: Box<dyn Process<P>>,
+        method: &str,
+        input: P::Input,
+        options: Options,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         if let Err(refusal) = self.shared.admission.enter() {
             let refused = Refused { process, input };
             return Err(match refusal {
@@ -50,7 +62,7 @@ impl<P: Protocol> Handle<P> {
                 Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
             });
         }
-        let Ok((pid, slot)) = self.table().move_in() else {
+        let Ok((pid, slot)) = self.table().move_in(&options) else {
             self.leave();
             let limit = NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX);
             return Err(SubmitError::LimitReached {
@@ -63,7 +75,7 @@ impl<P: Protocol> Handle<P> {
             Ok(process) => process,
             Err(error) => {
                 // Whoever learnt the PID from `init` and sends to it is refused from here on.
-                self.turn_away(slot);
+                self.turn_away(pid, slot, &ExitReason::not_started(&error));
                 self.table().unpin(pid.slot);
                 self.leave();
                 return Err(SubmitError::Init(error));
@@ -76,12 +88,13 @@ impl<P: Protocol> Handle<P> {
             exit: Arc::clone(&exit),
             outstanding: 0,
             waits: Waits::Turn,
-            kept: Vec::new(),
+            trap_exits: options.trap_exits,
+            held: None,
         });
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without a tenant is Complete");
         }
-        self.shared.processors.schedule(Task(pid.slot));
+        self.enqueue(Task(pid.slot), slot);
         // ORDERING: the fence's partner is the one in `cancel_all`. Either its walk through the table finds this
         // process, or the closed door is seen here.
         fence(Ordering::SeqCst);
@@ -119,13 +132,19 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Closes the slot of a process that refused to start. The caller is the submitter.
-    fn turn_away(&self, slot: &Slot<P>) {
+    fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
         slot.events.close();
         // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed queue, or the drain below finds
         // the signal.
         fence(Ordering::SeqCst);
         // SAFETY: the process was not Ready, so no worker can have it: the submitter is the queue's consumer.
-        unsafe { slot.discard_events(drop) };
+        unsafe {
+            slot.discard_events(|signal| {
+                if let Signal::Tie(bond) = signal {
+                    self.release(pid, &bond, reason);
+                }
+            });
+        }
     }
 
     /// Runs `init`. A process that refuses is closed and gone.

@@ -1,15 +1,17 @@
 //! The process table: which process a PID means, and who may touch what of it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use filch_event_queue::EventQueue;
 use filch_process_state::{ProcessState, State};
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
 use filch_sync::cell::UnsafeCell;
 
+use crate::bond::Bonds;
 use crate::contain::contain;
 use crate::exit::ExitCell;
+use crate::options::Options;
 use crate::signal::{Item, Signal};
 use crate::{Event, Pid, Process, Protocol};
 
@@ -21,8 +23,29 @@ pub(crate) struct Body<P: Protocol> {
     pub(crate) outstanding: usize,
     /// What it said at the end of its last step.
     pub(crate) waits: Waits,
-    /// Messages that were drained while it waited for commands: a signal had its worker look.
+    /// Whether the end of a linked process is an event for it.
+    pub(crate) trap_exits: bool,
+    /// What few have, in a box of its own.
+    pub(crate) held: Option<Box<Held<P>>>,
+}
+
+/// What the worker keeps for a process from turn to turn.
+pub(crate) struct Held<P: Protocol> {
+    /// Messages that were drained while it waited for commands: a signal had the worker look.
     pub(crate) kept: Vec<Event<P>>,
+    /// Who must hear of its end.
+    pub(crate) bonds: Bonds,
+}
+
+impl<P: Protocol> Body<P> {
+    pub(crate) fn held(&mut self) -> &mut Held<P> {
+        self.held.get_or_insert_with(|| {
+            Box::new(Held {
+                kept: Vec::new(),
+                bonds: Bonds::default(),
+            })
+        })
+    }
 }
 
 /// What a process that is not running waits for.
@@ -42,11 +65,14 @@ pub(crate) enum Waits {
 /// |---|---|
 /// | `tenancy`, `state` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin; consumer: whoever may touch `body`, and the last one out |
+/// | `idle_priority` | written by the submitter before `move_in`; read by whoever holds a pin |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
     pub(crate) events: EventQueue<Item<P>>,
+    /// Whether it runs only when nothing else can.
+    idle_priority: AtomicBool,
     body: UnsafeCell<Option<Body<P>>>,
 }
 
@@ -62,6 +88,7 @@ impl<P: Protocol> Slot<P> {
             tenancy: Tenancy::new(),
             state: ProcessState::new_complete(),
             events: EventQueue::new(),
+            idle_priority: AtomicBool::new(false),
             body: UnsafeCell::new(None),
         }
     }
@@ -78,6 +105,11 @@ impl<P: Protocol> Slot<P> {
         };
         // SAFETY: the caller's.
         while contain(|| unsafe { self.events.drain(&mut discard) }).is_err() {}
+    }
+
+    pub(crate) fn has_idle_priority(&self) -> bool {
+        // ORDERING: Relaxed: it does not change while the caller holds its pin.
+        self.idle_priority.load(Ordering::Relaxed)
     }
 
     /// The tenant's body, if there is one.
@@ -122,9 +154,12 @@ impl<P: Protocol> Table<P> {
     }
 
     /// A slot for a new process, and the PID that will be its own from now on. The caller holds the process's pin.
-    pub(crate) fn move_in(&self) -> Result<(Pid, &Slot<P>), SlabFull> {
+    pub(crate) fn move_in(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
+        // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
+        slot.idle_priority
+            .store(options.idle_priority, Ordering::Relaxed);
         Ok((self.pid(index, slot.tenancy.move_in()), slot))
     }
 

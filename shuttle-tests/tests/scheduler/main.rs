@@ -2,6 +2,7 @@
 //! time.
 #![cfg(shuttle)]
 
+mod bonds;
 mod commands;
 mod lives;
 mod messages;

@@ -5,6 +5,8 @@ mod fairness;
 mod hostile;
 mod leaks;
 mod lifecycle;
+mod links;
+mod monitors;
 mod refusals;
 mod shutdown;
 mod stress;
