@@ -212,6 +212,12 @@ impl<P: Protocol> Driver<P> {
             return self.let_go(slot, body.waits);
         }
         body.outstanding -= mail.completions;
+        if slot.mailbox.is_limited() {
+            let messages = inbox
+                .iter()
+                .filter(|event| matches!(event, Event::Message(_)));
+            slot.mailbox.deliver(messages.count() as u32);
+        }
         let counters = self.counters();
         counters.steps.add(1);
         counters.completions.add(mail.completions as u64);

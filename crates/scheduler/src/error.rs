@@ -202,18 +202,41 @@ impl<P: Protocol> fmt::Display for ExecuteError<P> {
     }
 }
 
-/// No live process has that PID: it has ended, or never was. The message comes back.
+/// A message was not delivered. It comes back.
 pub struct SendError<P: Protocol> {
     /// Whom it was for.
     pub to: Pid,
+    /// Why it did not get it.
+    pub reason: Undelivered,
     /// What was not delivered.
     pub message: P::Message,
 }
 
 impl<P: Protocol> fmt::Display for SendError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        NoSuchProcess { pid: self.to }.fmt(f)
+        match self.reason {
+            Undelivered::Gone => NoSuchProcess { pid: self.to }.fmt(f),
+            Undelivered::Full { limit } => write!(
+                f,
+                "the mailbox of process {} is full: it holds {limit} messages at most, and the process is slower than \
+                 those who send to it",
+                self.to
+            ),
+        }
     }
+}
+
+/// Why a message was not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Undelivered {
+    /// No live process has that PID: it has ended, or never was.
+    Gone,
+    /// As many messages as its [mailbox](crate::Submission::mailbox) may hold have been sent to it and not been given to a step.
+    Full {
+        /// How many that is.
+        limit: usize,
+    },
 }
 
 /// No live process has that PID: it has ended, or never was.

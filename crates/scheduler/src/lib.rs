@@ -16,6 +16,7 @@ mod event;
 mod exit;
 mod exit_reason;
 mod handle;
+mod mailbox;
 mod options;
 mod pid;
 mod process;
@@ -39,7 +40,7 @@ pub use command::{CommandHandler, Completion};
 pub use context::Context;
 pub use error::{
     BuildError, CalledFromInside, CommandError, ExecuteError, InitError, JoinError, NoSuchProcess,
-    ProcessError, Refused, SendError, SubmitError,
+    ProcessError, Refused, SendError, SubmitError, Undelivered,
 };
 pub use event::{Event, Events};
 pub use exit::ProcessHandle;

@@ -23,6 +23,7 @@ use crate::{Handle, Process, ProcessHandle, Protocol, SubmitError};
 /// # let scheduler = Scheduler::<Logs>::builder().workers(1).build()?;
 /// let log = scheduler
 ///     .submission(Log, "write", ())
+///     .mailbox(1_000)
 ///     .idle_priority()
 ///     .trap_exits()
 ///     .submit()?;
@@ -42,11 +43,22 @@ pub struct Submission<'a, P: Protocol> {
 /// How a process is treated.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Options {
+    pub(crate) mailbox: Option<usize>,
     pub(crate) idle_priority: bool,
     pub(crate) trap_exits: bool,
 }
 
 impl<P: Protocol> Submission<'_, P> {
+    /// How many messages it may have been sent that no step has been given yet: one more is refused with
+    /// [`Undelivered::Full`](crate::Undelivered::Full), exactly. Completions, cancel events, and what monitors and links bring,
+    /// are accepted always. Default: no limit. With a limit of zero it takes no messages.
+    ///
+    /// It costs senders one contended RMW more; processes without a limit pay nothing.
+    pub fn mailbox(mut self, messages: usize) -> Self {
+        self.options.mailbox = Some(messages);
+        self
+    }
+
     /// It runs only when there is nothing else to do: whenever it becomes runnable, it comes after every process that is
     /// runnable and not of its kind. Under lasting load it may never run.
     pub fn idle_priority(mut self) -> Self {

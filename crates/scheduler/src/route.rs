@@ -7,7 +7,7 @@ use crate::contain::dispose;
 use crate::driver::Task;
 use crate::signal::Item;
 use crate::table::Slot;
-use crate::{CommandError, Event, Handle, Pid, Protocol, SendError};
+use crate::{CommandError, Event, Handle, Pid, Protocol, SendError, Undelivered};
 
 /// What a wake-up met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +26,30 @@ impl<P: Protocol> Handle<P> {
     /// the message. A message that is accepted and not read before the process ends is dropped with it.
     ///
     /// # Errors
-    /// [`SendError`], with the message, if the process has ended or never was.
+    /// [`SendError`], with the message, if the process has ended or never was, or its
+    /// [mailbox](crate::Submission::mailbox) is full.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
-            return Err(SendError { to, message });
+            let reason = Undelivered::Gone;
+            return Err(SendError {
+                to,
+                reason,
+                message,
+            });
         };
+        if let Err(limit) = process.slot.mailbox.reserve() {
+            // Of one that has ended, nobody will ever empty the mailbox.
+            let reason = if process.slot.events.is_closed() {
+                Undelivered::Gone
+            } else {
+                Undelivered::Full { limit }
+            };
+            return Err(SendError {
+                to,
+                reason,
+                message,
+            });
+        }
         match process
             .slot
             .events
@@ -40,7 +59,11 @@ impl<P: Protocol> Handle<P> {
                 self.wake(to, process.slot, Reason::Message);
                 Ok(())
             }
-            Err(Closed(Item::Event(Event::Message(message)))) => Err(SendError { to, message }),
+            Err(Closed(Item::Event(Event::Message(message)))) => Err(SendError {
+                to,
+                reason: Undelivered::Gone,
+                message,
+            }),
             Err(Closed(_)) => unreachable!("the queue hands back what was pushed"),
         }
     }

@@ -11,6 +11,7 @@ use filch_sync::cell::UnsafeCell;
 use crate::bond::Bonds;
 use crate::contain::contain;
 use crate::exit::ExitCell;
+use crate::mailbox::Mailbox;
 use crate::options::Options;
 use crate::signal::{Item, Signal};
 use crate::{Event, Pid, Process, Protocol};
@@ -65,12 +66,13 @@ pub(crate) enum Waits {
 /// |---|---|
 /// | `tenancy`, `state` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin; consumer: whoever may touch `body`, and the last one out |
-/// | `idle_priority` | written by the submitter before `move_in`; read by whoever holds a pin |
+/// | `mailbox`, `idle_priority` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
     pub(crate) events: EventQueue<Item<P>>,
+    pub(crate) mailbox: Mailbox,
     /// Whether it runs only when nothing else can.
     idle_priority: AtomicBool,
     body: UnsafeCell<Option<Body<P>>>,
@@ -88,6 +90,7 @@ impl<P: Protocol> Slot<P> {
             tenancy: Tenancy::new(),
             state: ProcessState::new_complete(),
             events: EventQueue::new(),
+            mailbox: Mailbox::new(),
             idle_priority: AtomicBool::new(false),
             body: UnsafeCell::new(None),
         }
@@ -157,6 +160,7 @@ impl<P: Protocol> Table<P> {
     pub(crate) fn move_in(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
+        slot.mailbox.open(options.mailbox);
         // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
         slot.idle_priority
             .store(options.idle_priority, Ordering::Relaxed);

@@ -7,6 +7,7 @@ mod leaks;
 mod lifecycle;
 mod links;
 mod monitors;
+mod options;
 mod refusals;
 mod shutdown;
 mod stress;
