@@ -8,6 +8,7 @@ use crate::bond::Meaning;
 use crate::command::{CommandHandler, Completion, dispatch};
 use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
+use crate::hooks;
 use crate::signal::{Item, Signal};
 use crate::step_output::{Status, Yield};
 use crate::table::{Body, Slot, Waits};
@@ -319,6 +320,7 @@ impl<P: Protocol> Driver<P> {
             });
         }
         bonds.into_iter().for_each(release);
+        hooks::complete(&Context::new(&self.handle, pid), &reason);
         self.handle.table().unpin(task.0);
         self.handle.leave();
         // Last, so that whoever has joined the process finds its place free.

@@ -82,7 +82,7 @@ impl<P: Protocol> fmt::Display for InitError<P> {
     }
 }
 
-/// Why a process was not submitted. Unless its own `init` refused, it comes back untouched.
+/// Why a process was not submitted. Unless its own `init` or a hook refused, it comes back untouched.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
     /// The scheduler is shutting down, or has.
@@ -96,6 +96,26 @@ pub enum SubmitError<P: Protocol> {
     },
     /// `init` returned an error or panicked; the process was closed.
     Init(InitError<P>),
+    /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
+    Hook(HookError<P>),
+}
+
+/// Why [`LifeCycle::on_start`](crate::LifeCycle::on_start) let a process not start.
+#[non_exhaustive]
+pub enum HookError<P: Protocol> {
+    /// It returned this error.
+    Refused(P::Error),
+    /// It panicked with this message.
+    Panicked(String),
+}
+
+impl<P: Protocol> fmt::Display for HookError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => write!(f, "the start was refused: {error}"),
+            Self::Panicked(message) => write!(f, "the start hook panicked: {message}"),
+        }
+    }
 }
 
 /// A process that was not submitted, and its input.
@@ -118,6 +138,7 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
                  a higher limit"
             ),
             Self::Init(error) => error.fmt(f),
+            Self::Hook(error) => error.fmt(f),
         }
     }
 }
@@ -314,6 +335,7 @@ macro_rules! printable_error {
 printable_error!(
     InitError,
     SubmitError,
+    HookError,
     ProcessError,
     ExecuteError,
     JoinError,

@@ -16,6 +16,7 @@ mod event;
 mod exit;
 mod exit_reason;
 mod handle;
+mod hooks;
 mod mailbox;
 mod options;
 mod pid;
@@ -39,14 +40,15 @@ pub use bond::{Down, Exited, Link, Monitor};
 pub use command::{CommandHandler, Completion};
 pub use context::Context;
 pub use error::{
-    BuildError, CalledFromInside, CommandError, ExecuteError, InitError, JoinError, NoSuchProcess,
-    ProcessError, Refused, SendError, SubmitError, Undelivered,
+    BuildError, CalledFromInside, CommandError, ExecuteError, HookError, InitError, JoinError,
+    NoSuchProcess, ProcessError, Refused, SendError, SubmitError, Undelivered,
 };
 pub use event::{Event, Events};
 pub use exit::ProcessHandle;
 pub use exit_reason::ExitReason;
 pub use filch_processors::{ProcessorStats, StartError};
 pub use handle::Handle;
+pub use hooks::LifeCycle;
 pub use options::Submission;
 pub use pid::Pid;
 pub use process::Process;

@@ -9,6 +9,7 @@ use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
 use crate::exit::ExitCell;
+use crate::hooks;
 use crate::options::Options;
 use crate::signal::Signal;
 use crate::table::{Body, Slot, Waits};
@@ -73,12 +74,12 @@ impl<P: Protocol> Handle<P> {
         let exit = Arc::new(ExitCell::new());
         let process = match self.initialise(pid, process, method, input) {
             Ok(process) => process,
-            Err(error) => {
+            Err((error, reason)) => {
                 // Whoever learnt the PID from `init` and sends to it is refused from here on.
-                self.turn_away(pid, slot, &ExitReason::not_started(&error));
+                self.turn_away(pid, slot, &reason);
                 self.table().unpin(pid.slot);
                 self.leave();
-                return Err(SubmitError::Init(error));
+                return Err(error);
             }
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
@@ -147,24 +148,38 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Runs `init`. A process that refuses is closed and gone.
+    /// Runs `init` and the start hook. A process that one of them refuses is closed and gone.
     fn initialise(
         &self,
         pid: Pid,
         mut process: Box<dyn Process<P>>,
         method: &str,
         input: P::Input,
-    ) -> Result<Box<dyn Process<P>>, InitError<P>> {
+    ) -> Result<Box<dyn Process<P>>, (SubmitError<P>, ExitReason)> {
         let context = Context::new(self, pid);
-        let error = match contain(|| process.init(&context, method, input)) {
-            Ok(Ok(())) => return Ok(process),
-            Ok(Err(error)) => error,
-            Err(message) => InitError::Panicked(message),
+        let started = init(process.as_mut(), &context, method, input)
+            .map_err(SubmitError::Init)
+            .and_then(|()| hooks::start(&context).map_err(SubmitError::Hook));
+        let Err(error) = started else {
+            return Ok(process);
         };
-        // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
         let reason = ExitReason::not_started(&error);
+        // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
         let _ = contain(|| process.close(&reason));
         dispose(process);
-        Err(error)
+        Err((error, reason))
+    }
+}
+
+/// Runs `init`.
+pub(crate) fn init<P: Protocol>(
+    process: &mut dyn Process<P>,
+    context: &Context<'_, P>,
+    method: &str,
+    input: P::Input,
+) -> Result<(), InitError<P>> {
+    match contain(|| process.init(context, method, input)) {
+        Ok(outcome) => outcome,
+        Err(message) => Err(InitError::Panicked(message)),
     }
 }

@@ -2,6 +2,7 @@
 
 mod common;
 mod fairness;
+mod hooks;
 mod hostile;
 mod leaks;
 mod lifecycle;
