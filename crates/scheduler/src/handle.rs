@@ -7,7 +7,7 @@ use filch_sync::{Arc, CachePadded};
 use crate::admission::Admission;
 use crate::driver::{Counters, Task};
 use crate::table::Table;
-use crate::{Pid, Protocol, Stats, WorkerStats};
+use crate::{LifeCycle, Pid, Protocol, Stats, WorkerStats};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at what is going on.
 ///
@@ -21,6 +21,7 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) processors: Arc<Processors<Task>>,
     pub(crate) table: Table<P>,
     pub(crate) admission: Admission,
+    pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
     /// One per worker, written by it alone.
     pub(crate) counters: Box<[CachePadded<Counters>]>,
     /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.

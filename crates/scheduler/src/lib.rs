@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod admission;
+mod bond;
 mod command;
 mod contain;
 mod context;
@@ -13,13 +14,18 @@ mod driver;
 mod error;
 mod event;
 mod exit;
+mod exit_reason;
 mod handle;
+mod hooks;
+mod mailbox;
+mod options;
 mod pid;
 mod process;
 mod protocol;
 mod route;
 mod scheduler;
 mod shutdown;
+mod signal;
 mod stats;
 mod step_output;
 #[expect(
@@ -30,16 +36,20 @@ mod submit;
 #[expect(unsafe_code, reason = "owns the slots")]
 mod table;
 
+pub use bond::{Down, Exited, Link, Monitor};
 pub use command::{CommandHandler, Completion};
 pub use context::Context;
 pub use error::{
-    BuildError, CalledFromInside, CommandError, ExecuteError, InitError, JoinError, ProcessError,
-    Refused, SendError, SubmitError,
+    BuildError, CalledFromInside, CommandError, ExecuteError, HookError, InitError, JoinError,
+    NoSuchProcess, ProcessError, Refused, SendError, SubmitError, Undelivered,
 };
 pub use event::{Event, Events};
 pub use exit::ProcessHandle;
+pub use exit_reason::ExitReason;
 pub use filch_processors::{ProcessorStats, StartError};
 pub use handle::Handle;
+pub use hooks::LifeCycle;
+pub use options::Submission;
 pub use pid::Pid;
 pub use process::Process;
 pub use protocol::Protocol;

@@ -12,13 +12,14 @@ use crate::command::CommandHandler;
 use crate::driver::{Counters, Driver};
 use crate::handle::Shared;
 use crate::table::Table;
-use crate::{BuildError, CalledFromInside, Handle, Protocol, ShutdownReport};
+use crate::{BuildError, CalledFromInside, Handle, LifeCycle, Protocol, ShutdownReport};
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 pub struct Builder<P: Protocol> {
     workers: Option<usize>,
     limit: Option<usize>,
     handler: Option<Box<dyn CommandHandler<P>>>,
+    hooks: Option<Box<dyn LifeCycle<P>>>,
 }
 
 impl<P: Protocol> Builder<P> {
@@ -41,6 +42,13 @@ impl<P: Protocol> Builder<P> {
     #[must_use]
     pub fn handler(mut self, handler: impl CommandHandler<P>) -> Self {
         self.handler = Some(Box::new(handler));
+        self
+    }
+
+    /// Who is told of every life. Without them nobody is.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl LifeCycle<P>) -> Self {
+        self.hooks = Some(Box::new(hooks));
         self
     }
 
@@ -67,6 +75,7 @@ impl<P: Protocol> Builder<P> {
                 processors,
                 table: Table::new(),
                 admission: Admission::new(limit),
+                hooks: self.hooks,
                 counters,
                 aborting: AtomicBool::new(false),
                 aborted: AtomicUsize::new(0),
@@ -88,6 +97,7 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("workers", &self.workers)
             .field("limit", &self.limit)
             .field("handler", &self.handler.is_some())
+            .field("hooks", &self.hooks.is_some())
             .finish()
     }
 }
@@ -108,6 +118,7 @@ impl<P: Protocol> Scheduler<P> {
             workers: None,
             limit: None,
             handler: None,
+            hooks: None,
         }
     }
 

@@ -9,10 +9,13 @@ use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
 use crate::exit::ExitCell;
-use crate::table::{Body, Waits};
+use crate::hooks;
+use crate::options::Options;
+use crate::signal::Signal;
+use crate::table::{Body, Slot, Waits};
 use crate::{
-    Context, ExecuteError, Handle, InitError, JoinError, Pid, Process, ProcessHandle, Protocol,
-    Refused, SubmitError,
+    Context, ExecuteError, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessHandle,
+    Protocol, Refused, SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -30,7 +33,7 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.submit_boxed(Box::new(process), method, input)
+        self.admit(Box::new(process), method, input, Options::default())
     }
 
     /// As [`submit`](Self::submit), for a process whose type was chosen while running, or that was handed back.
@@ -43,6 +46,16 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        self.admit(process, method, input, Options::default())
+    }
+
+    pub(crate) fn admit(
+        &self,
+        process: Box<dyn Process<P>>,
+        method: &str,
+        input: P::Input,
+        options: Options,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         if let Err(refusal) = self.shared.admission.enter() {
             let refused = Refused { process, input };
             return Err(match refusal {
@@ -50,7 +63,7 @@ impl<P: Protocol> Handle<P> {
                 Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
             });
         }
-        let Ok((pid, slot)) = self.table().move_in() else {
+        let Ok((pid, slot)) = self.table().move_in(&options) else {
             self.leave();
             let limit = NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX);
             return Err(SubmitError::LimitReached {
@@ -61,12 +74,12 @@ impl<P: Protocol> Handle<P> {
         let exit = Arc::new(ExitCell::new());
         let process = match self.initialise(pid, process, method, input) {
             Ok(process) => process,
-            Err(error) => {
+            Err((error, reason)) => {
                 // Whoever learnt the PID from `init` and sends to it is refused from here on.
-                slot.events.close();
+                self.turn_away(pid, slot, &reason);
                 self.table().unpin(pid.slot);
                 self.leave();
-                return Err(SubmitError::Init(error));
+                return Err(error);
             }
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
@@ -76,11 +89,13 @@ impl<P: Protocol> Handle<P> {
             exit: Arc::clone(&exit),
             outstanding: 0,
             waits: Waits::Turn,
+            trap_exits: options.trap_exits,
+            held: None,
         });
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without a tenant is Complete");
         }
-        self.shared.processors.schedule(Task(pid.slot));
+        self.enqueue(Task(pid.slot), slot);
         // ORDERING: the fence's partner is the one in `cancel_all`. Either its walk through the table finds this
         // process, or the closed door is seen here.
         fence(Ordering::SeqCst);
@@ -117,23 +132,54 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    /// Runs `init`. A process that refuses is closed and gone.
+    /// Closes the slot of a process that refused to start. The caller is the submitter.
+    fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
+        slot.events.close();
+        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed queue, or the drain below finds
+        // the signal.
+        fence(Ordering::SeqCst);
+        // SAFETY: the process was not Ready, so no worker can have it: the submitter is the queue's consumer.
+        unsafe {
+            slot.discard_events(|signal| {
+                if let Signal::Tie(bond) = signal {
+                    self.release(pid, &bond, reason);
+                }
+            });
+        }
+    }
+
+    /// Runs `init` and the start hook. A process that one of them refuses is closed and gone.
     fn initialise(
         &self,
         pid: Pid,
         mut process: Box<dyn Process<P>>,
         method: &str,
         input: P::Input,
-    ) -> Result<Box<dyn Process<P>>, InitError<P>> {
+    ) -> Result<Box<dyn Process<P>>, (SubmitError<P>, ExitReason)> {
         let context = Context::new(self, pid);
-        let error = match contain(|| process.init(&context, method, input)) {
-            Ok(Ok(())) => return Ok(process),
-            Ok(Err(error)) => error,
-            Err(message) => InitError::Panicked(message),
+        let started = init(process.as_mut(), &context, method, input)
+            .map_err(SubmitError::Init)
+            .and_then(|()| hooks::start(&context).map_err(SubmitError::Hook));
+        let Err(error) = started else {
+            return Ok(process);
         };
+        let reason = ExitReason::not_started(&error);
         // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
-        let _ = contain(|| process.close());
+        let _ = contain(|| process.close(&reason));
         dispose(process);
-        Err(error)
+        Err((error, reason))
+    }
+}
+
+/// Runs `init`.
+pub(crate) fn init<P: Protocol>(
+    process: &mut dyn Process<P>,
+    context: &Context<'_, P>,
+    method: &str,
+    input: P::Input,
+) -> Result<(), InitError<P>> {
+    match contain(|| process.init(context, method, input)) {
+        Ok(outcome) => outcome,
+        Err(message) => Err(InitError::Panicked(message)),
     }
 }

@@ -2,15 +2,18 @@
 //! time.
 #![cfg(shuttle)]
 
+mod bonds;
 mod commands;
 mod lives;
 mod messages;
 mod shutdown;
+mod terminate;
 
 use std::time::Duration;
 
 use filch_scheduler::{
-    Completion, Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+    Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
+    StepOutput,
 };
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
@@ -107,7 +110,7 @@ impl Process<Numbers> for Scripted {
         Ok(())
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _: &ExitReason) {
         self.closed.0.fetch_add(1, Ordering::SeqCst);
     }
 }

@@ -2,9 +2,14 @@
 
 mod common;
 mod fairness;
+mod hooks;
 mod hostile;
 mod leaks;
 mod lifecycle;
+mod links;
+mod monitors;
+mod options;
 mod refusals;
 mod shutdown;
 mod stress;
+mod terminate;
