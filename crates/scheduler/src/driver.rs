@@ -4,12 +4,18 @@ use filch_process_state::Release;
 use filch_processors::{Counter, Runner};
 use filch_sync::atomic::Ordering;
 
+use crate::bond::Meaning;
 use crate::command::{CommandHandler, Completion, dispatch};
-use crate::contain::{contain, dispose};
+use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
+use crate::hooks;
+use crate::signal::{Item, Signal};
 use crate::step_output::{Status, Yield};
 use crate::table::{Body, Slot, Waits};
-use crate::{Context, Event, Events, Handle, Pid, ProcessError, Protocol, StepOutput, WorkerStats};
+use crate::{
+    Context, Event, Events, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput,
+    WorkerStats,
+};
 
 /// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another one.
 #[derive(Debug, Clone, Copy)]
@@ -70,8 +76,8 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
         }
         match self.step(task, slot, scratch) {
             After::Waits => {}
-            After::Again => self.handle.shared.processors.schedule(task),
-            After::GaveWay => self.handle.shared.processors.inject(task),
+            After::Again => self.handle.enqueue(task, slot),
+            After::GaveWay => self.handle.requeue(task, slot),
             After::Ended(exit) => self.end(task, slot, exit, scratch),
         }
     }
@@ -87,6 +93,83 @@ enum After<P: Protocol> {
     GaveWay,
     /// It has not been let go, and never will be.
     Ended(Exit<P>),
+}
+
+/// What a worker found in a queue besides the events that it put into its inbox.
+struct Mail<P: Protocol> {
+    completions: usize,
+    cancels: usize,
+    /// A signal ends the process.
+    end: Option<ProcessError<P>>,
+}
+
+impl<P: Protocol> Mail<P> {
+    /// Whether this ends the wait.
+    fn ends(&self, waits: Waits, inbox: &[Event<P>]) -> bool {
+        match waits {
+            Waits::Turn | Waits::Wakes => true,
+            Waits::Commands => self.completions + self.cancels > 0,
+            Waits::Events => !inbox.is_empty(),
+        }
+    }
+}
+
+/// Moves what has come for the process into `inbox`, after what was kept, and heeds the signals.
+///
+/// # Safety
+/// As for `EventQueue::drain`.
+unsafe fn receive<P: Protocol>(
+    slot: &Slot<P>,
+    body: &mut Body<P>,
+    inbox: &mut Vec<Event<P>>,
+) -> Mail<P> {
+    let mut mail = Mail {
+        completions: 0,
+        cancels: 0,
+        end: None,
+    };
+    if let Some(held) = &mut body.held {
+        inbox.append(&mut held.kept);
+    }
+    let sink = |item| match item {
+        Item::Event(event) => {
+            match event {
+                Event::Completed { .. } => mail.completions += 1,
+                Event::Cancel => mail.cancels += 1,
+                Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
+            }
+            inbox.push(event);
+        }
+        Item::Signal(signal) => heed(signal, body, &mut mail, inbox),
+    };
+    // SAFETY: the caller's.
+    unsafe { slot.events.drain(sink) };
+    mail
+}
+
+/// What a signal means to a process that goes on.
+#[cold]
+fn heed<P: Protocol>(
+    signal: Signal,
+    body: &mut Body<P>,
+    mail: &mut Mail<P>,
+    inbox: &mut Vec<Event<P>>,
+) {
+    match signal {
+        Signal::Terminate => {
+            mail.end.get_or_insert(ProcessError::Terminated);
+        }
+        Signal::Tie(bond) => body.held().bonds.push(bond),
+        Signal::Exit(exit) => match exit.meaning() {
+            Meaning::Nothing => {}
+            Meaning::Down(down) => inbox.push(Event::Down(down)),
+            Meaning::Exited(exited) if body.trap_exits => inbox.push(Event::Exited(exited)),
+            Meaning::Exited(exited) if exited.reason.is_normal() => {}
+            Meaning::Exited(exited) => {
+                mail.end.get_or_insert((*exited).into());
+            }
+        },
+    }
 }
 
 impl<P: Protocol> Driver<P> {
@@ -116,24 +199,32 @@ impl<P: Protocol> Driver<P> {
             return After::Ended(Err(ProcessError::ShutDown));
         }
         let Scratch { inbox, output, .. } = scratch;
-        let mut completions = 0;
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
-        let events = unsafe {
-            slot.events.drain(|event| {
-                completions += usize::from(matches!(event, Event::Completed { .. }));
-                inbox.push(event);
-            })
-        };
-        if events == 0 && matches!(body.waits, Waits::Commands | Waits::Events) {
-            // What woke it had been drained by the step before: the flag is set after the push, and the step came in
-            // between. It would not know what to do with a step without events.
+        let mail = unsafe { receive(slot, body, inbox) };
+        if let Some(error) = mail.end {
+            return After::Ended(Err(error));
+        }
+        if !mail.ends(body.waits, inbox) {
+            // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
+            // and the step came in between. It would not know what to do with a step without events.
+            if !inbox.is_empty() {
+                body.held().kept.append(inbox);
+            }
             return self.let_go(slot, body.waits);
         }
-        body.outstanding -= completions;
+        body.outstanding -= mail.completions;
+        if slot.mailbox.is_limited() {
+            let messages = inbox
+                .iter()
+                .filter(|event| matches!(event, Event::Message(_)));
+            slot.mailbox.deliver(messages.count() as u32);
+        }
         let counters = self.counters();
         counters.steps.add(1);
-        counters.completions.add(completions as u64);
-        counters.messages.add((events - completions) as u64);
+        counters.completions.add(mail.completions as u64);
+        counters
+            .messages
+            .add((inbox.len() - mail.completions) as u64);
 
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
@@ -146,7 +237,7 @@ impl<P: Protocol> Driver<P> {
         self.dispatch(pid, body, output);
         body.waits = match status {
             Status::Done(output) => return After::Ended(Ok(Some(output))),
-            Status::Ended(exit) => return After::Ended(exit),
+            Status::Ended => return After::Ended(Ok(None)),
             Status::Pending => Waits::Wakes,
             Status::Wait if body.outstanding == 0 => {
                 return After::Ended(Err(ProcessError::WaitsForNothing));
@@ -193,15 +284,22 @@ impl<P: Protocol> Driver<P> {
         let Some(body) = (unsafe { slot.body() }).take() else {
             unreachable!("a process ends once");
         };
-        let exit_cell = body.exit;
-        let mut process = body.process;
+        let Body {
+            exit: exit_cell,
+            mut process,
+            held,
+            ..
+        } = body;
+        let (kept, bonds) = held.map_or_else(Default::default, |held| (held.kept, held.bonds));
+        let mut reason = ExitReason::of(&exit);
         // All of this is user code, and each part of it may panic: one by one, so that no panic keeps the rest.
-        let closed = contain(|| process.close());
+        let closed = contain(|| process.close(&reason));
         let dropped = contain(|| drop(process));
         scratch.output.clear();
-        // SAFETY: as above: this worker is the queue's consumer. What is left in it has lost its reader.
-        unsafe { slot.discard_events() };
+        dispose_all(scratch.inbox.drain(..));
+        dispose_all(kept);
         if let (true, Err(message)) = (exit.is_ok(), closed.and(dropped)) {
+            reason = ExitReason::Panicked(message.as_str().into());
             let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
             dispose(output);
         }
@@ -211,6 +309,20 @@ impl<P: Protocol> Driver<P> {
         if slot.state.complete().is_err() {
             unreachable!("only the worker that made it Running completes it");
         }
+        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
+        let release = |bond| self.handle.release(pid, &bond, &reason);
+        // After the edge: whose wake-up came before it is heard here, and all others are refused.
+        // SAFETY: the process's own pin is not given up yet, so nobody moves in, and this worker is still the queue's one
+        // consumer. What is left in it has lost its reader.
+        unsafe {
+            slot.discard_events(|signal| {
+                if let Signal::Tie(bond) = signal {
+                    release(bond);
+                }
+            });
+        }
+        bonds.into_iter().for_each(release);
+        hooks::complete(&Context::new(&self.handle, pid), &reason);
         self.handle.table().unpin(task.0);
         self.handle.leave();
         // Last, so that whoever has joined the process finds its place free.

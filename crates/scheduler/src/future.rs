@@ -9,12 +9,13 @@ use std::task::{Poll, Wake, Waker};
 
 use filch_parker::{Parker, Unparker};
 use filch_sync::Mutex;
-use filch_sync::atomic::{AtomicBool, Ordering};
 
+use crate::admission::Refusal;
+use crate::options::Options;
 use crate::promise::{Promised, promise};
-use crate::submit::NotAdmitted;
 use crate::{
-    Context, Events, Handle, InitError, JoinError, Pid, Process, ProcessError, Protocol, StepOutput,
+    Context, Events, Handle, HookError, InitError, JoinError, Pid, Process, ProcessError, Protocol,
+    StepOutput, SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -40,36 +41,33 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// [`SpawnError`], with the future, if the scheduler is shut down or full.
-    pub fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<F>>
+    pub fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
+        let options = Options::default();
+        let place = match self.admit(&options) {
+            Ok(place) => place,
+            Err(Refusal::Closed) => return Err(SpawnError::ShutDown(future)),
+            Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
+        };
         let (resolver, promised) = promise();
-        let mut task = None;
-        let output = Arc::new(Mutex::new(None));
-        let process = self.admit(future, |context, future| {
-            let own = Arc::new(Task {
-                scheduler: self.clone(),
-                pid: context.pid(),
-                aborted: AtomicBool::new(false),
-            });
-            task = Some(Arc::clone(&own));
-            Ok(Box::new(FutureProcess {
-                future,
-                waker: Waker::from(Arc::clone(&own)),
-                task: own,
-                output: Arc::clone(&output),
-            }))
+        let task = Arc::new(Task {
+            scheduler: self.clone(),
+            pid: place.0,
         });
-        let process = process.map_err(|error| match error {
-            NotAdmitted::ShutDown(future) => SpawnError::ShutDown(future),
-            NotAdmitted::LimitReached { limit, refused } => SpawnError::LimitReached {
-                limit,
-                future: refused,
-            },
-            NotAdmitted::Init(_) => unreachable!("a future has no `init`"),
-        })?;
+        let output = Arc::new(Mutex::new(None));
+        let process = Box::new(FutureProcess {
+            future,
+            waker: Waker::from(Arc::clone(&task)),
+            output: Arc::clone(&output),
+        });
+        let process = match self.begin(place, process, |_, _| Ok(()), &options) {
+            Ok(process) => process,
+            Err(SubmitError::Hook(error)) => return Err(SpawnError::Hook(error)),
+            Err(error) => unreachable!("it was admitted, and has no `init`: {error}"),
+        };
         // Not by the last step: who has joined it finds its place free, as with any process.
         process.watch(move |exit| {
             let output = output.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -79,18 +77,14 @@ impl<P: Protocol> Handle<P> {
                 (Err(error), _) => Err(error),
             });
         });
-        let Some(task) = task else {
-            unreachable!("the process was made")
-        };
         Ok(JoinHandle { promised, task })
     }
 }
 
-/// What wakes and aborts a future: its name.
+/// What wakes a future: its name.
 struct Task<P: Protocol> {
     scheduler: Handle<P>,
     pid: Pid,
-    aborted: AtomicBool,
 }
 
 impl<P: Protocol> Wake for Task<P> {
@@ -105,14 +99,13 @@ impl<P: Protocol> Wake for Task<P> {
 }
 
 /// Lives in the box that `spawn` makes, and is never moved out of it: that pins the future.
-struct FutureProcess<P: Protocol, F: Future> {
+struct FutureProcess<F: Future> {
     future: F,
     waker: Waker,
-    task: Arc<Task<P>>,
     output: Arc<Mutex<Option<F::Output>>>,
 }
 
-impl<P: Protocol, F> Process<P> for FutureProcess<P, F>
+impl<P: Protocol, F> Process<P> for FutureProcess<F>
 where
     F: Future + Send,
     F::Output: Send,
@@ -127,12 +120,6 @@ where
         _: Events<'_, P>,
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
-        // ORDERING: Relaxed: the RMWs on the process's state order it. `abort` sets the flag, then wakes: a wake before this
-        // step began is acquired by its beginning; after a later one there is another step.
-        if self.task.aborted.load(Ordering::Relaxed) {
-            out.end(Err(ProcessError::Aborted));
-            return Ok(());
-        }
         // SAFETY: `self` is in a box that only the process table holds, as a `dyn Process`, and that is dropped as a whole: the
         // future stays where it is until its destructor has run.
         let future = unsafe { Pin::new_unchecked(&mut self.future) };
@@ -141,7 +128,7 @@ where
             Poll::Ready(output) => {
                 let mut place = self.output.lock().unwrap_or_else(PoisonError::into_inner);
                 *place = Some(output);
-                out.end(Ok(None));
+                out.end();
             }
         }
         Ok(())
@@ -169,12 +156,11 @@ impl<P: Protocol, T> JoinHandle<P, T> {
         self.promised.is_resolved()
     }
 
-    /// Has the future dropped, where it is suspended, and its process end with [`ProcessError::Aborted`]. One that is being
-    /// polled is dropped after that, or has ended by it; one that has ended stays so. Lock-free.
+    /// Has the future dropped, where it is suspended, and its process end with [`ProcessError::Terminated`]. One that is
+    /// being polled is dropped after that, or has ended by it; one that has ended stays so. Lock-free.
     pub fn abort(&self) {
-        // ORDERING: Relaxed: see `step`.
-        self.task.aborted.store(true, Ordering::Relaxed);
-        self.task.scheduler.nudge(self.task.pid);
+        // Refused: it has ended.
+        let _ = self.task.scheduler.terminate(self.task.pid);
     }
 
     /// Waits until the future has ended, and returns its output. Blocking.
@@ -230,9 +216,9 @@ impl<P: Protocol, T> fmt::Debug for JoinHandle<P, T> {
     }
 }
 
-/// Why a future was not spawned. It comes back, unpolled.
+/// Why a future was not spawned. Unless a hook refused, it comes back, unpolled.
 #[non_exhaustive]
-pub enum SpawnError<F> {
+pub enum SpawnError<P: Protocol, F> {
     /// The scheduler is shutting down, or has.
     ShutDown(F),
     /// As many processes live as the scheduler was built to admit.
@@ -242,9 +228,11 @@ pub enum SpawnError<F> {
         /// What was not spawned.
         future: F,
     },
+    /// The [hook](crate::LifeCycle::on_start) refused or panicked; the future was dropped.
+    Hook(HookError<P>),
 }
 
-impl<F> fmt::Display for SpawnError<F> {
+impl<P: Protocol, F> fmt::Display for SpawnError<P, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ShutDown(_) => {
@@ -253,14 +241,15 @@ impl<F> fmt::Display for SpawnError<F> {
             Self::LimitReached { limit, .. } => {
                 write!(f, "the limit of {limit} live processes is reached")
             }
+            Self::Hook(error) => error.fmt(f),
         }
     }
 }
 
-impl<F> fmt::Debug for SpawnError<F> {
+impl<P: Protocol, F> fmt::Debug for SpawnError<P, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SpawnError({self})")
     }
 }
 
-impl<F> std::error::Error for SpawnError<F> {}
+impl<P: Protocol, F> std::error::Error for SpawnError<P, F> {}

@@ -8,7 +8,7 @@ use crate::admission::Admission;
 use crate::driver::{Counters, Task};
 use crate::table::Table;
 use crate::transport::Routes;
-use crate::{Pid, Protocol, Stats, WorkerStats};
+use crate::{LifeCycle, Pid, Protocol, Stats, WorkerStats};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at what is going on.
 ///
@@ -24,6 +24,7 @@ pub(crate) struct Shared<P: Protocol> {
     /// How messages get to other nodes.
     pub(crate) routes: Routes<P>,
     pub(crate) admission: Admission,
+    pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
     /// One per worker, written by it alone.
     pub(crate) counters: Box<[CachePadded<Counters>]>,
     /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.

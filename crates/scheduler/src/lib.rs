@@ -3,6 +3,7 @@
 
 mod admission;
 mod blocking;
+mod bond;
 mod child;
 mod command;
 mod contain;
@@ -16,10 +17,14 @@ pub mod dynamic;
 mod error;
 mod event;
 mod exit;
+mod exit_reason;
 #[expect(unsafe_code, reason = "pins the future in its process")]
 mod future;
 mod handle;
+mod hooks;
+mod mailbox;
 mod names;
+mod options;
 mod pid;
 mod process;
 #[doc(hidden)] // public for the models, which check the protocol by itself
@@ -29,6 +34,7 @@ mod protocol;
 mod route;
 mod scheduler;
 mod shutdown;
+mod signal;
 mod stats;
 mod step_output;
 #[expect(
@@ -42,18 +48,22 @@ pub mod timers;
 mod transport;
 
 pub use blocking::BlockingThreads;
+pub use bond::{Down, Exited, Link, Monitor};
 pub use command::{CommandHandler, Completion};
 pub use context::Context;
 pub use error::{
-    BuildError, CalledFromInside, CommandError, ExecuteError, InitError, JoinError, ProcessError,
-    Refused, SendError, SubmitError, Undelivered,
+    BuildError, CalledFromInside, CommandError, ExecuteError, HookError, InitError, JoinError,
+    NoSuchProcess, ProcessError, Refused, SendError, SubmitError, Undelivered,
 };
 pub use event::{Event, Events};
 pub use exit::ProcessHandle;
+pub use exit_reason::ExitReason;
 pub use filch_processors::{ProcessorStats, StartError};
 pub use future::{JoinHandle, SpawnError};
 pub use handle::Handle;
+pub use hooks::LifeCycle;
 pub use names::RegisterError;
+pub use options::Submission;
 pub use pid::{Node, Pid};
 pub use process::Process;
 pub use protocol::Protocol;

@@ -5,8 +5,19 @@ use filch_process_state::{Reason, Wake};
 
 use crate::contain::dispose;
 use crate::driver::Task;
+use crate::signal::Item;
 use crate::table::Slot;
-use crate::{CommandError, Event, Handle, Pid, Protocol, SendError};
+use crate::{CommandError, Event, Handle, Pid, Protocol, SendError, Undelivered};
+
+/// What a wake-up met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// A turn, or the end, will see the event.
+    Heard,
+    /// The process is not Ready for the first time yet, and will find the event in its queue then; or it has ended since
+    /// the push.
+    Refused,
+}
 
 impl<P: Protocol> Handle<P> {
     /// Sends `message` to the process `to`. Lock-free.
@@ -17,20 +28,47 @@ impl<P: Protocol> Handle<P> {
     /// A PID of another node goes to the [`Receiver`](crate::Receiver) that is connected for that one.
     ///
     /// # Errors
-    /// [`SendError`], with the message, if the process has ended or never was, or lives on a node that is not connected.
+    /// [`SendError`], with the message, if the process has ended or never was, or its
+    /// [mailbox](crate::Submission::mailbox) is full, or it lives on a node that is not connected.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
             if to.node() != self.table().node() {
                 return self.send_away(to, message);
             }
-            return Err(SendError::no_process(to, message));
+            let reason = Undelivered::Gone;
+            return Err(SendError {
+                to,
+                reason,
+                message,
+            });
         };
-        match process.slot.events.push(Event::Message(message)) {
+        if let Err(limit) = process.slot.mailbox.reserve() {
+            // Of one that has ended, nobody will ever empty the mailbox.
+            let reason = if process.slot.events.is_closed() {
+                Undelivered::Gone
+            } else {
+                Undelivered::Full { limit }
+            };
+            return Err(SendError {
+                to,
+                reason,
+                message,
+            });
+        }
+        match process
+            .slot
+            .events
+            .push(Item::Event(Event::Message(message)))
+        {
             Ok(()) => {
                 self.wake(to, process.slot, Reason::Message);
                 Ok(())
             }
-            Err(Closed(Event::Message(message))) => Err(SendError::no_process(to, message)),
+            Err(Closed(Item::Event(Event::Message(message)))) => Err(SendError {
+                to,
+                reason: Undelivered::Gone,
+                message,
+            }),
             Err(Closed(_)) => unreachable!("the queue hands back what was pushed"),
         }
     }
@@ -44,8 +82,11 @@ impl<P: Protocol> Handle<P> {
     ) {
         let slot = self.table().slot(pid.slot);
         // Refused: the process has ended without waiting for its command.
-        match slot.events.push(Event::Completed { tag, result }) {
-            Ok(()) => self.wake(pid, slot, Reason::Completion),
+        let completed = Item::Event(Event::Completed { tag, result });
+        match slot.events.push(completed) {
+            Ok(()) => {
+                self.wake(pid, slot, Reason::Completion);
+            }
             Err(refused) => dispose(refused),
         }
     }
@@ -53,7 +94,7 @@ impl<P: Protocol> Handle<P> {
     /// Asks the process to end, if it still lives.
     pub(crate) fn cancel(&self, pid: Pid) {
         if let Some(process) = self.table().pin(pid)
-            && process.slot.events.push(Event::Cancel).is_ok()
+            && process.slot.events.push(Item::Event(Event::Cancel)).is_ok()
         {
             self.wake(pid, process.slot, Reason::Cancel);
         }
@@ -66,13 +107,33 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
+    /// Puts a process that has become Ready into a run queue: the caller's own, to be run next.
+    pub(crate) fn enqueue(&self, task: Task, slot: &Slot<P>) {
+        if slot.has_idle_priority() {
+            self.shared.processors.schedule_idle(task);
+        } else {
+            self.shared.processors.schedule(task);
+        }
+    }
+
+    /// Puts a process that has given way to others behind them.
+    pub(crate) fn requeue(&self, task: Task, slot: &Slot<P>) {
+        if slot.has_idle_priority() {
+            self.shared.processors.schedule_idle(task);
+        } else {
+            self.shared.processors.inject(task);
+        }
+    }
+
     /// After an event was pushed, or the reason itself is the event.
-    pub(crate) fn wake(&self, pid: Pid, slot: &Slot<P>, reason: Reason) {
+    pub(crate) fn wake(&self, pid: Pid, slot: &Slot<P>, reason: Reason) -> Woken {
         match slot.state.wake(reason) {
-            Wake::Enqueue => self.shared.processors.schedule(Task(pid.slot)),
-            // Noted: somebody has it and will see the event. Refused: it is not Ready for the first time yet, and
-            // will find the event in its queue then; or it has ended since the push.
-            Wake::Noted | Wake::Refused => {}
+            Wake::Enqueue => {
+                self.enqueue(Task(pid.slot), slot);
+                Woken::Heard
+            }
+            Wake::Noted => Woken::Heard,
+            Wake::Refused => Woken::Refused,
         }
     }
 }

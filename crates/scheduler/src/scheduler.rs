@@ -13,7 +13,7 @@ use crate::driver::{Counters, Driver};
 use crate::handle::Shared;
 use crate::table::Table;
 use crate::transport::Routes;
-use crate::{BuildError, CalledFromInside, Handle, Node, Protocol, ShutdownReport};
+use crate::{BuildError, CalledFromInside, Handle, LifeCycle, Node, Protocol, ShutdownReport};
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 pub struct Builder<P: Protocol> {
@@ -21,6 +21,7 @@ pub struct Builder<P: Protocol> {
     limit: Option<usize>,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
+    hooks: Option<Box<dyn LifeCycle<P>>>,
 }
 
 impl<P: Protocol> Builder<P> {
@@ -53,6 +54,13 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
+    /// Who is told of every life. Without them nobody is.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl LifeCycle<P>) -> Self {
+        self.hooks = Some(Box::new(hooks));
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
@@ -77,6 +85,7 @@ impl<P: Protocol> Builder<P> {
                 table: Table::new(self.node),
                 routes: Routes::default(),
                 admission: Admission::new(limit),
+                hooks: self.hooks,
                 counters,
                 aborting: AtomicBool::new(false),
                 aborted: AtomicUsize::new(0),
@@ -99,6 +108,7 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("limit", &self.limit)
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
+            .field("hooks", &self.hooks.is_some())
             .finish()
     }
 }
@@ -120,6 +130,7 @@ impl<P: Protocol> Scheduler<P> {
             limit: None,
             handler: None,
             node: Node::default(),
+            hooks: None,
         }
     }
 

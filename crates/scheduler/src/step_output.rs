@@ -2,7 +2,6 @@ use std::fmt;
 
 use crate::Protocol;
 use crate::contain::dispose;
-use crate::exit::Exit;
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
@@ -30,7 +29,7 @@ pub(crate) enum Status<P: Protocol> {
     /// A future's, that is pending: it waits for its waker, which leaves no event.
     Pending,
     /// A future's, whose output is elsewhere.
-    Ended(Exit<P>),
+    Ended,
 }
 
 impl<P: Protocol> StepOutput<P> {
@@ -78,9 +77,9 @@ impl<P: Protocol> StepOutput<P> {
         self.status = Status::Pending;
     }
 
-    /// The process has ended in that way.
-    pub(crate) fn end(&mut self, exit: Exit<P>) {
-        self.status = Status::Ended(exit);
+    /// The process has ended well, and its output is elsewhere.
+    pub(crate) fn end(&mut self) {
+        self.status = Status::Ended;
     }
 
     /// Takes the status of the step that just ran and leaves the next one its default.
@@ -109,7 +108,7 @@ impl<P: Protocol> fmt::Debug for StepOutput<P> {
             Status::Idle => "idle",
             Status::Done(_) => "done",
             Status::Pending => "pending",
-            Status::Ended(_) => "ended",
+            Status::Ended => "ended",
         };
         f.debug_struct("StepOutput")
             .field("yields", &self.yields.len())

@@ -9,10 +9,13 @@ use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
 use crate::exit::ExitCell;
-use crate::table::{Body, Waits};
+use crate::hooks;
+use crate::options::Options;
+use crate::signal::Signal;
+use crate::table::{Body, Slot, Waits};
 use crate::{
-    Context, ExecuteError, Handle, InitError, JoinError, Process, ProcessHandle, Protocol, Refused,
-    SubmitError,
+    Context, ExecuteError, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessHandle,
+    Protocol, Refused, SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -43,51 +46,53 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        let refused = Refused { process, input };
-        let submitted = self.admit(refused, |context, Refused { process, input }| {
-            initialise(context, process, method, input)
-        });
-        submitted.map_err(|error| match error {
-            NotAdmitted::ShutDown(refused) => SubmitError::ShutDown(refused),
-            NotAdmitted::LimitReached { limit, refused } => {
-                SubmitError::LimitReached { limit, refused }
-            }
-            NotAdmitted::Init(error) => SubmitError::Init(error),
+        self.submit_with(process, method, input, &Options::default())
+    }
+
+    pub(crate) fn submit_with(
+        &self,
+        process: Box<dyn Process<P>>,
+        method: &str,
+        input: P::Input,
+        options: &Options,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        match self.admit(options) {
+            Ok(place) => self.begin(
+                place,
+                process,
+                |process, context| init(process, context, method, input),
+                options,
+            ),
+            Err(refusal) => Err(refusal.hand_back(process, input)),
+        }
+    }
+
+    /// A place for one more process. See [`Table::move_in`](crate::table::Table::move_in).
+    pub(crate) fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
+        self.shared.admission.enter()?;
+        self.table().move_in(options).map_err(|_full| {
+            self.leave();
+            Refusal::Full(NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX))
         })
     }
 
-    /// Admits a process and puts it into the run queues. `make` makes it of `parts`, when it has a place and a PID.
-    pub(crate) fn admit<R>(
+    /// Has the process begin its life in the place that it was given, with `init`.
+    pub(crate) fn begin(
         &self,
-        parts: R,
-        make: impl FnOnce(&Context<'_, P>, R) -> Result<Box<dyn Process<P>>, InitError<P>>,
-    ) -> Result<ProcessHandle<P>, NotAdmitted<P, R>> {
-        if let Err(refusal) = self.shared.admission.enter() {
-            return Err(match refusal {
-                Refusal::Closed => NotAdmitted::ShutDown(parts),
-                Refusal::Full(limit) => NotAdmitted::LimitReached {
-                    limit,
-                    refused: parts,
-                },
-            });
-        }
-        let Ok((pid, slot)) = self.table().move_in() else {
-            self.leave();
-            let limit = NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX);
-            return Err(NotAdmitted::LimitReached {
-                limit,
-                refused: parts,
-            });
-        };
+        (pid, slot): (Pid, &Slot<P>),
+        process: Box<dyn Process<P>>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        options: &Options,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         let exit = Arc::new(ExitCell::new());
-        let process = match make(&Context::new(self, pid), parts) {
+        let process = match self.initialise(pid, process, init) {
             Ok(process) => process,
-            Err(error) => {
+            Err((error, reason)) => {
                 // Whoever learnt the PID from `init` and sends to it is refused from here on.
-                slot.events.close();
+                self.turn_away(pid, slot, &reason);
                 self.table().unpin(pid.slot);
                 self.leave();
-                return Err(NotAdmitted::Init(error));
+                return Err(error);
             }
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
@@ -97,11 +102,13 @@ impl<P: Protocol> Handle<P> {
             exit: Arc::clone(&exit),
             outstanding: 0,
             waits: Waits::Turn,
+            trap_exits: options.trap_exits,
+            held: None,
         });
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without a tenant is Complete");
         }
-        self.shared.processors.schedule(Task(pid.slot));
+        self.enqueue(Task(pid.slot), slot);
         // ORDERING: the fence's partner is the one in `cancel_all`. Either its walk through the table finds this
         // process, or the closed door is seen here.
         fence(Ordering::SeqCst);
@@ -137,29 +144,69 @@ impl<P: Protocol> Handle<P> {
             }
         })
     }
+
+    /// Closes the slot of a process that refused to start. The caller is the submitter.
+    fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
+        slot.events.close();
+        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed queue, or the drain below finds
+        // the signal.
+        fence(Ordering::SeqCst);
+        // SAFETY: the process was not Ready, so no worker can have it: the submitter is the queue's consumer.
+        unsafe {
+            slot.discard_events(|signal| {
+                if let Signal::Tie(bond) = signal {
+                    self.release(pid, &bond, reason);
+                }
+            });
+        }
+    }
+
+    /// Runs `init` and the start hook. A process that one of them refuses is closed and gone.
+    fn initialise(
+        &self,
+        pid: Pid,
+        mut process: Box<dyn Process<P>>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+    ) -> Result<Box<dyn Process<P>>, (SubmitError<P>, ExitReason)> {
+        let context = Context::new(self, pid);
+        let started = init(process.as_mut(), &context)
+            .map_err(SubmitError::Init)
+            .and_then(|()| hooks::start(&context).map_err(SubmitError::Hook));
+        let Err(error) = started else {
+            return Ok(process);
+        };
+        let reason = ExitReason::not_started(&error);
+        // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
+        let _ = contain(|| process.close(&reason));
+        dispose(process);
+        Err((error, reason))
+    }
 }
 
-/// Why a process was not admitted, and what it would have been made of.
-pub(crate) enum NotAdmitted<P: Protocol, R> {
-    ShutDown(R),
-    LimitReached { limit: NonZeroUsize, refused: R },
-    Init(InitError<P>),
+impl Refusal {
+    /// The error for whoever submitted this.
+    fn hand_back<P: Protocol>(
+        self,
+        process: Box<dyn Process<P>>,
+        input: P::Input,
+    ) -> SubmitError<P> {
+        let refused = Refused { process, input };
+        match self {
+            Self::Closed => SubmitError::ShutDown(refused),
+            Self::Full(limit) => SubmitError::LimitReached { limit, refused },
+        }
+    }
 }
 
-/// Runs `init`. A process that refuses is closed and gone.
-fn initialise<P: Protocol>(
+/// Runs `init`.
+pub(crate) fn init<P: Protocol>(
+    process: &mut dyn Process<P>,
     context: &Context<'_, P>,
-    mut process: Box<dyn Process<P>>,
     method: &str,
     input: P::Input,
-) -> Result<Box<dyn Process<P>>, InitError<P>> {
-    let error = match contain(|| process.init(context, method, input)) {
-        Ok(Ok(())) => return Ok(process),
-        Ok(Err(error)) => error,
-        Err(message) => InitError::Panicked(message),
-    };
-    // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
-    let _ = contain(|| process.close());
-    dispose(process);
-    Err(error)
+) -> Result<(), InitError<P>> {
+    match contain(|| process.init(context, method, input)) {
+        Ok(outcome) => outcome,
+        Err(message) => Err(InitError::Panicked(message)),
+    }
 }

@@ -9,10 +9,14 @@ use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::cell::UnsafeCell;
 
+use crate::bond::Bonds;
 use crate::contain::contain;
 use crate::exit::ExitCell;
+use crate::mailbox::Mailbox;
 use crate::names::Names;
+use crate::options::Options;
 use crate::pid::Origin;
+use crate::signal::{Item, Signal};
 use crate::{Event, Node, Pid, Process, Protocol};
 
 /// What runs in a slot: touched only by the one who has the process.
@@ -23,6 +27,29 @@ pub(crate) struct Body<P: Protocol> {
     pub(crate) outstanding: usize,
     /// What it said at the end of its last step.
     pub(crate) waits: Waits,
+    /// Whether the end of a linked process is an event for it.
+    pub(crate) trap_exits: bool,
+    /// What few have, in a box of its own.
+    pub(crate) held: Option<Box<Held<P>>>,
+}
+
+/// What the worker keeps for a process from turn to turn.
+pub(crate) struct Held<P: Protocol> {
+    /// Messages that were drained while it waited for commands: a signal had the worker look.
+    pub(crate) kept: Vec<Event<P>>,
+    /// Who must hear of its end.
+    pub(crate) bonds: Bonds,
+}
+
+impl<P: Protocol> Body<P> {
+    pub(crate) fn held(&mut self) -> &mut Held<P> {
+        self.held.get_or_insert_with(|| {
+            Box::new(Held {
+                kept: Vec::new(),
+                bonds: Bonds::default(),
+            })
+        })
+    }
 }
 
 /// What a process that is not running waits for.
@@ -44,11 +71,15 @@ pub(crate) enum Waits {
 /// |---|---|
 /// | `tenancy`, `state`, `named` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin; consumer: whoever may touch `body`, and the last one out |
+/// | `mailbox`, `idle_priority` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
-    pub(crate) events: EventQueue<Event<P>>,
+    pub(crate) events: EventQueue<Item<P>>,
+    pub(crate) mailbox: Mailbox,
+    /// Whether it runs only when nothing else can.
+    idle_priority: AtomicBool,
     /// Whether the tenant has names. Set under a pin, read and reset by the last one out.
     pub(crate) named: AtomicBool,
     body: UnsafeCell<Option<Body<P>>>,
@@ -66,18 +97,30 @@ impl<P: Protocol> Slot<P> {
             tenancy: Tenancy::new(),
             state: ProcessState::new_complete(),
             events: EventQueue::new(),
+            mailbox: Mailbox::new(),
+            idle_priority: AtomicBool::new(false),
             named: AtomicBool::new(false),
             body: UnsafeCell::new(None),
         }
     }
 
-    /// Drops the events that nobody will read. Their destructors may panic: each panic costs one event, not the rest.
+    /// Drops the events that nobody will read, and passes the signals to `heed`. Destructors may panic: each panic costs
+    /// one event, not the rest.
     ///
     /// # Safety
     /// As for `EventQueue::drain`; and the queue is closed, so that this ends.
-    pub(crate) unsafe fn discard_events(&self) {
+    pub(crate) unsafe fn discard_events(&self, mut heed: impl FnMut(Signal)) {
+        let mut discard = |item| match item {
+            Item::Event(event) => drop(event),
+            Item::Signal(signal) => heed(signal),
+        };
         // SAFETY: the caller's.
-        while contain(|| unsafe { self.events.drain(drop) }).is_err() {}
+        while contain(|| unsafe { self.events.drain(&mut discard) }).is_err() {}
+    }
+
+    pub(crate) fn has_idle_priority(&self) -> bool {
+        // ORDERING: Relaxed: it does not change while the caller holds its pin.
+        self.idle_priority.load(Ordering::Relaxed)
     }
 
     /// The tenant's body, if there is one.
@@ -129,9 +172,13 @@ impl<P: Protocol> Table<P> {
     }
 
     /// A slot for a new process, and the PID that will be its own from now on. The caller holds the process's pin.
-    pub(crate) fn move_in(&self) -> Result<(Pid, &Slot<P>), SlabFull> {
+    pub(crate) fn move_in(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
+        slot.mailbox.open(options.mailbox);
+        // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
+        slot.idle_priority
+            .store(options.idle_priority, Ordering::Relaxed);
         Ok((self.pid(index, slot.tenancy.move_in()), slot))
     }
 
@@ -203,7 +250,7 @@ impl<P: Protocol> Table<P> {
         }
         // Events that were pushed while the process ended.
         // SAFETY: `Unpin::Last`: no pin is held, so nobody pushes, and the process has ended, so nobody drains.
-        unsafe { slot.discard_events() };
+        unsafe { slot.discard_events(drop) };
         // SAFETY: as above; the queue was closed when the process ended, and drained just now.
         let reopened = unsafe { slot.events.reopen() };
         debug_assert!(reopened.is_ok(), "closed and emptied: {reopened:?}");

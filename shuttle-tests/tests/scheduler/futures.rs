@@ -85,7 +85,7 @@ fn an_abort_races_with_the_end() {
         let future = future.unwrap();
         future.abort();
         match future.join() {
-            Ok(8) | Err(JoinError::Process(ProcessError::Aborted)) => {}
+            Ok(8) | Err(JoinError::Process(ProcessError::Terminated)) => {}
             other => panic!("{other:?}"),
         }
         assert_eq!(drops.load(Ordering::SeqCst), 1);
@@ -120,7 +120,7 @@ fn a_stale_waker_wakes_nobody() {
         second.abort();
         assert!(matches!(
             second.join(),
-            Err(JoinError::Process(ProcessError::Aborted))
+            Err(JoinError::Process(ProcessError::Terminated))
         ));
         assert!(polls.load(Ordering::SeqCst) <= 1);
         scheduler.shutdown(FOR_EVER).unwrap();

@@ -2,17 +2,20 @@
 //! time.
 #![cfg(shuttle)]
 
+mod bonds;
 mod commands;
 mod futures;
 mod lives;
 mod messages;
 mod services;
 mod shutdown;
+mod terminate;
 
 use std::time::Duration;
 
 use filch_scheduler::{
-    Completion, Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+    Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
+    StepOutput,
 };
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
@@ -109,7 +112,7 @@ impl Process<Numbers> for Scripted {
         Ok(())
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _: &ExitReason) {
         self.closed.0.fetch_add(1, Ordering::SeqCst);
     }
 }

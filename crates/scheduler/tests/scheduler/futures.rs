@@ -129,7 +129,7 @@ fn an_aborted_future_is_dropped_once_and_one_that_has_ended_is_not_aborted() {
     assert!(!future.has_ended());
     future.abort();
     future.abort();
-    assert!(matches!(exit(future), ProcessError::Aborted));
+    assert!(matches!(exit(future), ProcessError::Terminated));
     assert_eq!(drops.load(Ordering::Relaxed), 1);
 
     let future = scheduler.spawn(async { 2 }).unwrap();

@@ -1,0 +1,120 @@
+//! What stands in a process's queue besides its events: words to the worker that has it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use filch_process_state::Reason;
+use filch_sync::atomic::{Ordering, fence};
+
+use crate::bond::{Bond, Kind};
+use crate::contain::dispose;
+use crate::route::Woken;
+use crate::{Event, ExitReason, Handle, NoSuchProcess, Pid, Protocol};
+
+/// What a process's queue holds.
+pub(crate) enum Item<P: Protocol> {
+    /// For the process.
+    Event(Event<P>),
+    /// For the worker that drains the queue. The process does not see it, and no step is run for it.
+    Signal(Signal),
+}
+
+/// What a worker does with a process between two steps.
+pub(crate) enum Signal {
+    /// Ends it.
+    Terminate,
+    /// Has the end of the process break this bond.
+    Tie(Arc<Bond>),
+    /// The process at the other end of a bond is over.
+    Exit(Box<ExitSignal>),
+}
+
+/// The end of a process, on its way to one that has to do with it.
+pub(crate) struct ExitSignal {
+    pub(crate) from: Pid,
+    pub(crate) bond: Arc<Bond>,
+    pub(crate) reason: ExitReason,
+}
+
+impl Signal {
+    /// Whom it wakes. An idle process takes a turn for each signal, so that they do not pile up in its queue; one that waits for
+    /// commands, only for those that may end it.
+    fn wakes(&self) -> Reason {
+        match self {
+            Self::Tie(_) => Reason::Message,
+            Self::Exit(exit) if exit.bond.kind() == Kind::Monitor => Reason::Message,
+            Self::Exit(_) | Self::Terminate => Reason::Cancel,
+        }
+    }
+}
+
+/// What becomes of a signal that a queue has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// A worker reads it.
+    Surely,
+    /// The process has ended since. The worker that ended it may have read the signal, or have overlooked it.
+    Perhaps,
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Ends the process `pid`, whatever it waits for and however many commands it has outstanding. Lock-free.
+    ///
+    /// It takes no further step: a step that is under way is its last one, and if that one says
+    /// [`done`](crate::StepOutput::done) or fails, that is how the process ends. Else it ends with
+    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) as soon as a worker has it, its
+    /// [`close`](crate::Process::close) is called, and its unread messages are dropped. Completions that come later do
+    /// nothing. A process whose `init` is still running ends before its first step.
+    ///
+    /// A process may terminate itself: the step that does so is its last.
+    ///
+    /// # Errors
+    /// [`NoSuchProcess`] if it has ended already, or never was.
+    pub fn terminate(&self, pid: Pid) -> Result<(), NoSuchProcess> {
+        // It may be the signal itself that has ended it since.
+        self.signal(pid, Signal::Terminate).map(drop)
+    }
+
+    /// Gives `signal` to the worker that will have the process `to` next; at the latest the one that ends it finds it in
+    /// the queue.
+    ///
+    /// # Errors
+    /// The process had ended.
+    pub(crate) fn signal(&self, to: Pid, signal: Signal) -> Result<Heard, NoSuchProcess> {
+        let gone = NoSuchProcess { pid: to };
+        let process = self.table().pin(to).ok_or(gone)?;
+        let slot = process.slot;
+        let reason = signal.wakes();
+        if let Err(refused) = slot.events.push(Item::Signal(signal)) {
+            dispose(refused);
+            return Err(gone);
+        }
+        if self.wake(to, slot, reason) == Woken::Heard {
+            // Before its end, in the order of the state's edges, and the queue is drained after that edge.
+            return Ok(Heard::Surely);
+        }
+        // Before its first turn, which will drain the queue; or after its end.
+        // ORDERING: the fence makes the wake, which read the word that `complete` wrote with Release, an acquire: if the
+        // process has ended, the closed queue is seen. And it is the partner of the one in `turn_away`: either the closing
+        // after a failed `init` is seen here, or that drain finds our signal.
+        fence(Ordering::SeqCst);
+        if slot.events.is_closed() {
+            Ok(Heard::Perhaps)
+        } else {
+            Ok(Heard::Surely)
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Item<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event(event) => event.fmt(f),
+            Self::Signal(Signal::Terminate) => f.write_str("Terminate"),
+            Self::Signal(Signal::Tie(_)) => f.write_str("Tie"),
+            Self::Signal(Signal::Exit(exit)) => {
+                write!(f, "Exit({}, {})", exit.from, exit.reason)
+            }
+        }
+    }
+}
