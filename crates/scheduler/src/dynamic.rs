@@ -25,7 +25,7 @@
 //!                     out.wait();
 //!                 }
 //!                 Event::Completed { result, .. } => out.done(result?),
-//!                 Event::Cancel => out.done(Payload::new(())),
+//!                 _ => out.done(Payload::new(())),
 //!             }
 //!         }
 //!         Ok(())

@@ -13,6 +13,7 @@ use filch_sync::Mutex;
 use crate::admission::Refusal;
 use crate::options::Options;
 use crate::promise::{Promised, promise};
+use crate::resident::Resident;
 use crate::{
     Context, Events, Handle, HookError, InitError, JoinError, Pid, Process, ProcessError, Protocol,
     StepOutput, SubmitError,
@@ -63,7 +64,7 @@ impl<P: Protocol> Handle<P> {
             waker: Waker::from(Arc::clone(&task)),
             output: Arc::clone(&output),
         });
-        let process = match self.begin(place, process, |_, _| Ok(()), &options) {
+        let process = match self.begin(place, Resident::boxed(process), |_, _| Ok(()), &options) {
             Ok(process) => process,
             Err(SubmitError::Hook(error)) => return Err(SpawnError::Hook(error)),
             Err(error) => unreachable!("it was admitted, and has no `init`: {error}"),

@@ -16,6 +16,10 @@ mod driver;
 pub mod dynamic;
 mod error;
 mod event;
+#[expect(
+    unsafe_code,
+    reason = "hands the exit from the worker to the handle, in the slot"
+)]
 mod exit;
 mod exit_reason;
 #[expect(unsafe_code, reason = "pins the future in its process")]
@@ -31,6 +35,8 @@ mod process;
 #[expect(unsafe_code, reason = "value and waker change hands by the state")]
 pub mod promise;
 mod protocol;
+#[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
+mod resident;
 mod route;
 mod scheduler;
 mod shutdown;

@@ -2,15 +2,14 @@
 
 use std::num::NonZeroUsize;
 
-use filch_sync::Arc;
 use filch_sync::atomic::{Ordering, fence};
 
 use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
-use crate::exit::ExitCell;
 use crate::hooks;
 use crate::options::Options;
+use crate::resident::Resident;
 use crate::signal::Signal;
 use crate::table::{Body, Slot, Waits};
 use crate::{
@@ -33,7 +32,16 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.submit_boxed(Box::new(process), method, input)
+        let options = Options::default();
+        match self.admit(&options) {
+            Ok(place) => self.begin(
+                place,
+                Resident::new(process),
+                |process, context| init(process, context, method, input),
+                &options,
+            ),
+            Err(refusal) => Err(refusal.hand_back(Box::new(process), input)),
+        }
     }
 
     /// As [`submit`](Self::submit), for a process whose type was chosen while running, or that was handed back.
@@ -59,7 +67,7 @@ impl<P: Protocol> Handle<P> {
         match self.admit(options) {
             Ok(place) => self.begin(
                 place,
-                process,
+                Resident::boxed(process),
                 |process, context| init(process, context, method, input),
                 options,
             ),
@@ -80,16 +88,17 @@ impl<P: Protocol> Handle<P> {
     pub(crate) fn begin(
         &self,
         (pid, slot): (Pid, &Slot<P>),
-        process: Box<dyn Process<P>>,
+        process: Resident<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: &Options,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        let exit = Arc::new(ExitCell::new());
         let process = match self.initialise(pid, process, init) {
             Ok(process) => process,
             Err((error, reason)) => {
                 // Whoever learnt the PID from `init` and sends to it is refused from here on.
                 self.turn_away(pid, slot, &reason);
+                // The process's pin, and that of the handle which it will never have.
+                self.table().unpin(pid.slot);
                 self.table().unpin(pid.slot);
                 self.leave();
                 return Err(error);
@@ -99,7 +108,6 @@ impl<P: Protocol> Handle<P> {
         let body = unsafe { slot.body() };
         *body = Some(Body {
             process,
-            exit: Arc::clone(&exit),
             outstanding: 0,
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
@@ -115,7 +123,7 @@ impl<P: Protocol> Handle<P> {
         if self.shared.admission.is_closed() {
             self.cancel(pid);
         }
-        Ok(ProcessHandle::new(pid, exit, self.clone()))
+        Ok(ProcessHandle::new(pid, self.clone()))
     }
 
     /// Submits the process, waits for its end, and returns its output. Blocking.
@@ -165,11 +173,11 @@ impl<P: Protocol> Handle<P> {
     fn initialise(
         &self,
         pid: Pid,
-        mut process: Box<dyn Process<P>>,
+        mut process: Resident<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-    ) -> Result<Box<dyn Process<P>>, (SubmitError<P>, ExitReason)> {
+    ) -> Result<Resident<P>, (SubmitError<P>, ExitReason)> {
         let context = Context::new(self, pid);
-        let started = init(process.as_mut(), &context)
+        let started = init(&mut *process, &context)
             .map_err(SubmitError::Init)
             .and_then(|()| hooks::start(&context).map_err(SubmitError::Hook));
         let Err(error) = started else {

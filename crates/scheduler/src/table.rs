@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::atomic::AtomicU32;
 
-use filch_event_queue::EventQueue;
+use filch_event_queue::{EventQueue, ReopenError};
+use filch_injector::Injector;
 use filch_process_state::{ProcessState, State};
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
 use filch_sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +17,13 @@ use crate::mailbox::Mailbox;
 use crate::names::Names;
 use crate::options::Options;
 use crate::pid::Origin;
+use crate::resident::Resident;
 use crate::signal::{Item, Signal};
-use crate::{Event, Node, Pid, Process, Protocol};
+use crate::{Event, Node, Pid, Protocol};
 
 /// What runs in a slot: touched only by the one who has the process.
 pub(crate) struct Body<P: Protocol> {
-    pub(crate) process: Box<dyn Process<P>>,
-    pub(crate) exit: filch_sync::Arc<ExitCell<P>>,
+    pub(crate) process: Resident<P>,
     /// Commands yielded whose completion no step has seen yet.
     pub(crate) outstanding: usize,
     /// What it said at the end of its last step.
@@ -70,8 +71,9 @@ pub(crate) enum Waits {
 /// | field | who touches it |
 /// |---|---|
 /// | `tenancy`, `state`, `named` | anybody: atomic words |
-/// | `events` | producers: whoever holds a pin; consumer: whoever may touch `body`, and the last one out |
+/// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch `body`, and the last one out |
 /// | `mailbox`, `idle_priority` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
+/// | `exit` | the worker that ends the process, then its handle, then the last one out: see there |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
@@ -80,14 +82,15 @@ pub(crate) struct Slot<P: Protocol> {
     pub(crate) mailbox: Mailbox,
     /// Whether it runs only when nothing else can.
     idle_priority: AtomicBool,
+    pub(crate) exit: ExitCell<P>,
     /// Whether the tenant has names. Set under a pin, read and reset by the last one out.
     pub(crate) named: AtomicBool,
     body: UnsafeCell<Option<Body<P>>>,
 }
 
 // SAFETY: the words and the queue's producer side are made for sharing, and events are Send. `body`, and the queue's
-// consumer side, are reached through unsafe methods by one thread at a time, as the table at the type says;
-// they are handed from thread to thread by the orderings of `state`, `tenancy` and the run queues, and all
+// consumer side, and the exit, are reached through unsafe methods by one thread at a time, as the table at the type says;
+// they are handed from thread to thread by the orderings of `state`, `tenancy`, `exit` and the run queues, and all
 // they hold is Send.
 unsafe impl<P: Protocol> Sync for Slot<P> {}
 
@@ -99,6 +102,7 @@ impl<P: Protocol> Slot<P> {
             events: EventQueue::new(),
             mailbox: Mailbox::new(),
             idle_priority: AtomicBool::new(false),
+            exit: ExitCell::new(),
             named: AtomicBool::new(false),
             body: UnsafeCell::new(None),
         }
@@ -143,6 +147,9 @@ pub(crate) struct Table<P: Protocol> {
     /// The scheduler's own part of all its PIDs.
     origin: Origin,
     slots: Slab<Slot<P>>,
+    /// Slots whose last tenant is gone, and in whose queue somebody has claimed a place and not left it yet. As many as there
+    /// are threads in the middle of a send, at most.
+    unfinished: Injector<u32>,
     pub(crate) names: Names,
 }
 
@@ -153,6 +160,7 @@ impl<P: Protocol> Table<P> {
             // ORDERING: Relaxed: only to be different each time.
             origin: Origin::new(node, NEXT.fetch_add(1, Ordering::Relaxed)),
             slots: Slab::new(Slot::vacant),
+            unfinished: Injector::new(),
             names: Names::default(),
         }
     }
@@ -171,15 +179,26 @@ impl<P: Protocol> Table<P> {
         self.origin.node()
     }
 
-    /// A slot for a new process, and the PID that will be its own from now on. The caller holds the process's pin.
+    /// A slot for a new process, and the PID that will be its own from now on. The caller holds two pins: the process's
+    /// own, and that of its handle.
     pub(crate) fn move_in(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
+        if let Some(index) = self.unfinished.pop() {
+            // SAFETY: whoever put it there was the last one out, which happened before; now we are.
+            unsafe { self.clean(index, self.slot(index)) };
+        }
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
         slot.mailbox.open(options.mailbox);
         // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
         slot.idle_priority
             .store(options.idle_priority, Ordering::Relaxed);
-        Ok((self.pid(index, slot.tenancy.move_in()), slot))
+        let generation = slot.tenancy.move_in(2);
+        debug_assert_eq!(
+            generation,
+            slot.events.generation(),
+            "lives are counted alike"
+        );
+        Ok((self.pid(index, generation), slot))
     }
 
     /// The slot of a process that the caller has a pin on, its own or the process's.
@@ -192,12 +211,18 @@ impl<P: Protocol> Table<P> {
             .unwrap_or_else(|| unreachable!("slot {index} was never allocated"))
     }
 
-    /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
-    pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
+    /// The slot that `pid` names, whoever lives there now.
+    #[inline]
+    pub(crate) fn find(&self, pid: Pid) -> Option<&Slot<P>> {
         if pid.origin != self.origin {
             return None;
         }
-        let slot = self.slots.get(pid.slot)?;
+        self.slots.get(pid.slot)
+    }
+
+    /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
+    pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
+        let slot = self.find(pid)?;
         match slot.tenancy.pin(pid.generation) {
             Ok(()) => Some(Pin {
                 table: self,
@@ -248,18 +273,35 @@ impl<P: Protocol> Table<P> {
         if unpin == Unpin::Others {
             return;
         }
-        // Events that were pushed while the process ended.
-        // SAFETY: `Unpin::Last`: no pin is held, so nobody pushes, and the process has ended, so nobody drains.
-        unsafe { slot.discard_events(drop) };
-        // SAFETY: as above; the queue was closed when the process ended, and drained just now.
-        let reopened = unsafe { slot.events.reopen() };
-        debug_assert!(reopened.is_ok(), "closed and emptied: {reopened:?}");
-        // ORDERING: Relaxed, both: `Unpin::Last` acquired what was done under all pins, and `release` hands the slot on.
+        // ORDERING: Relaxed, both: `Unpin::Last` acquired what was done under all pins, and the slab hands the slot on.
         if slot.named.load(Ordering::Relaxed) {
             slot.named.store(false, Ordering::Relaxed);
             self.names.forget(index);
         }
-        self.slots.release(index);
+        // SAFETY: `Unpin::Last`: no pin is held, so neither worker nor handle has to do with it any more.
+        unsafe {
+            slot.exit.clear();
+            self.clean(index, slot);
+        }
+    }
+
+    /// Empties the queue and opens it for the next life, which the slot is given back for.
+    ///
+    /// # Safety
+    /// The caller is the last one out, and the process has ended, so nobody drains.
+    unsafe fn clean(&self, index: u32, slot: &Slot<P>) {
+        // Events that were pushed while the process ended.
+        // SAFETY: the caller's; the queue was closed when the process ended.
+        unsafe { slot.discard_events(drop) };
+        // SAFETY: as above.
+        match unsafe { slot.events.reopen() } {
+            Ok(_) => self.slots.release(index),
+            Err(error) => {
+                debug_assert_eq!(error, ReopenError::Unfinished, "the process has ended");
+                // A sender that holds no pin is between its claim and its end. It need not be waited for: others have slots.
+                self.unfinished.push(index);
+            }
+        }
     }
 }
 
