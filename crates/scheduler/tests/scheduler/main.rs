@@ -19,4 +19,5 @@ mod refusals;
 mod shutdown;
 mod stress;
 mod terminate;
+mod timer_races;
 mod timers;
