@@ -67,8 +67,8 @@ impl<P: Protocol> Builder<P> {
     /// See [`BuildError`]. Nothing is left running.
     pub fn build(self) -> Result<Scheduler<P>, BuildError> {
         let limit = match self.limit.map(NonZeroUsize::new) {
-            None => NonZeroUsize::MAX,
-            Some(Some(limit)) => limit,
+            None => None,
+            Some(Some(limit)) => Some(limit),
             Some(None) => return Err(BuildError::ZeroLimit),
         };
         let mut config = Config::default();
@@ -76,7 +76,8 @@ impl<P: Protocol> Builder<P> {
             config = config.processors(workers);
         }
         let processors = Processors::new(config).map_err(BuildError::Processors)?;
-        let counters = (0..processors.max_count())
+        let workers = processors.max_count();
+        let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
         let handle = Handle {
@@ -84,7 +85,7 @@ impl<P: Protocol> Builder<P> {
                 processors,
                 table: Table::new(self.node),
                 routes: Routes::default(),
-                admission: Admission::new(limit),
+                admission: Admission::new(limit, workers),
                 hooks: self.hooks,
                 counters,
                 aborting: AtomicBool::new(false),
