@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use filch_scheduler::{JoinError, JoinHandle, ProcessError, Scheduler, SpawnError};
+use filch_scheduler::{JoinError, JoinHandle, Pid, ProcessError, Scheduler, SpawnError};
 
 use crate::common::{Test, scheduler, summing};
 
@@ -267,32 +267,42 @@ fn a_future_that_wakes_itself_gives_way_and_is_polled_again() {
     busy.unwrap().join().unwrap();
 }
 
-/// The waker of a future that has ended: the process that has its slot now does not hear of it.
+/// The waker of a future that has ended: the future that has its slot now is not polled for it.
 #[test]
 fn waking_after_the_end_does_nothing() {
+    let slot = |pid: Pid| (pid.to_bits() >> 32) as u32;
     let scheduler = scheduler(1);
     let (give, take) = mpsc::channel::<Waker>();
     let first = scheduler.spawn(poll_fn(move |context| {
         give.send(context.waker().clone()).unwrap();
         Poll::Ready(())
     }));
-    first.unwrap().join().unwrap();
+    let first = first.unwrap();
+    let place = slot(first.pid());
+    first.join().unwrap();
     let stale = take.recv().unwrap();
-    let polls = Arc::new(AtomicUsize::new(0));
-    let (give, take) = mpsc::channel::<Waker>();
-    let second = scheduler.spawn({
-        let polls = Arc::clone(&polls);
-        poll_fn(move |context| {
-            give.send(context.waker().clone()).unwrap();
-            if polls.fetch_add(1, Ordering::Relaxed) == 1 {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        })
-    });
-    let second = second.unwrap();
-    let own = take.recv().unwrap();
+    let mut others = Vec::new();
+    let (second, polls, own) = loop {
+        let polls = Arc::new(AtomicUsize::new(0));
+        let (give, take) = mpsc::channel::<Waker>();
+        let next = scheduler.spawn({
+            let polls = Arc::clone(&polls);
+            poll_fn(move |context| {
+                give.send(context.waker().clone()).unwrap();
+                if polls.fetch_add(1, Ordering::Relaxed) == 1 {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
+            })
+        });
+        let next = next.unwrap();
+        if slot(next.pid()) == place {
+            break (next, polls, take.recv().unwrap());
+        }
+        // The worker that ended the first one has not left its slot yet.
+        others.push(next);
+    };
     stale.wake_by_ref();
     let stepped = scheduler.submit(summing(1), "run", 0).unwrap();
     stale.wake();
