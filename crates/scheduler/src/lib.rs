@@ -35,6 +35,7 @@ mod step_output;
 mod submit;
 #[expect(unsafe_code, reason = "owns the slots")]
 mod table;
+mod upgrade;
 
 pub use bond::{Down, Exited, Link, Monitor};
 pub use command::{CommandHandler, Completion};
@@ -57,3 +58,4 @@ pub use scheduler::{Builder, Scheduler};
 pub use shutdown::ShutdownReport;
 pub use stats::{Stats, WorkerStats};
 pub use step_output::StepOutput;
+pub use upgrade::UpgradeError;

@@ -101,7 +101,7 @@ impl<P: Protocol> Slot<P> {
     ///
     /// # Safety
     /// As for `EventQueue::drain`; and the queue is closed, so that this ends.
-    pub(crate) unsafe fn discard_events(&self, mut heed: impl FnMut(Signal)) {
+    pub(crate) unsafe fn discard_events(&self, mut heed: impl FnMut(Signal<P>)) {
         let mut discard = |item| match item {
             Item::Event(event) => drop(event),
             Item::Signal(signal) => heed(signal),

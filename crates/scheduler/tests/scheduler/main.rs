@@ -13,3 +13,4 @@ mod refusals;
 mod shutdown;
 mod stress;
 mod terminate;
+mod upgrade;
