@@ -141,9 +141,12 @@ fn a_monitor_races_with_the_last_drain() {
         let (scheduler, closed) = (prompt_scheduler(2), Closed::new());
         let (watcher, told) = listening(&closed);
         let watcher = scheduler.submit(watcher, "run", ()).unwrap();
-        let watched = scripted(&closed, |_, _, out| out.done(3));
+        let watched = scripted(&closed, |context, _, out| {
+            let slow = Note::Slow(SlowToDrop);
+            context.send(context.pid(), slow).unwrap();
+            out.done(3);
+        });
         let watched = scheduler.submit(watched, "run", ()).unwrap();
-        let _ = scheduler.send(watched.pid(), Note::Slow(SlowToDrop));
         scheduler.monitor(watcher.pid(), watched.pid());
         told.recv().unwrap();
         assert_eq!(watched.join().unwrap(), 3);
