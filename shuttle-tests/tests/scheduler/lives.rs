@@ -3,7 +3,8 @@
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::{Closed, FOR_EVER, Note, prompt_scheduler, scripted, summing};
+use crate::{Closed, FOR_EVER, Note, Numbers, prompt_scheduler, scripted, summing};
+use filch_scheduler::Scheduler;
 
 /// A process ends while somebody sends to it, and another one moves in at once. A failure: the message of the first is
 /// delivered to the second, whose sum is then wrong; or the second waits for ever.
@@ -56,6 +57,27 @@ fn submissions_from_inside_and_outside() {
         assert_eq!(take.recv().unwrap().join().unwrap(), 2);
         assert_eq!(outside.join().unwrap(), 3);
         assert_eq!(closed.count(), 3);
+        scheduler.shutdown(FOR_EVER).unwrap();
+    });
+}
+
+/// There is room for one process; whoever has joined it submits the next. A failure: a refusal, since the first was still
+/// counted, or had still its place in the table, when its end was told.
+#[test]
+fn who_was_joined_has_left() {
+    explore("a joined process has left", 2_000, || {
+        let closed = Closed::new();
+        let scheduler = Scheduler::<Numbers>::builder()
+            .workers(2)
+            .limit(1)
+            .build()
+            .unwrap();
+        for number in 1..=2 {
+            let process = scripted(&closed, move |_, _, out| out.done(number));
+            let process = scheduler.submit(process, "run", ()).unwrap();
+            assert_eq!(process.join().unwrap(), number);
+            assert_eq!(closed.count(), number);
+        }
         scheduler.shutdown(FOR_EVER).unwrap();
     });
 }
