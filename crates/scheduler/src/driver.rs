@@ -256,7 +256,6 @@ impl<P: Protocol> Driver<P> {
             }
             return self.let_go(slot, body.waits);
         }
-        body.outstanding -= mail.completions;
         if slot.mailbox.is_limited() {
             let messages = inbox
                 .iter()
@@ -266,9 +265,9 @@ impl<P: Protocol> Driver<P> {
         let counters = self.counters();
         counters.steps.add(1);
         counters.completions.add(mail.completions as u64);
-        counters
-            .messages
-            .add((inbox.len() - mail.completions) as u64);
+        let others = (inbox.len() - mail.completions) as u64;
+        counters.messages.add(others);
+        slot.figures.step(others, mail.completions as u32);
 
         match contain(|| body.process.step(&context, Events::new(inbox), output)) {
             Ok(Ok(())) => {}
@@ -276,10 +275,10 @@ impl<P: Protocol> Driver<P> {
             Err(message) => return After::Ended(Err(ProcessError::Panicked(message))),
         }
         let status = output.take_status();
-        self.dispatch(pid, body, output);
+        self.dispatch(pid, slot, output);
         body.waits = match status {
             Status::Done(output) => return After::Ended(Ok(output)),
-            Status::Wait if body.outstanding == 0 => {
+            Status::Wait if slot.figures.outstanding() == 0 => {
                 return After::Ended(Err(ProcessError::WaitsForNothing));
             }
             Status::Wait => Waits::Commands,
@@ -294,10 +293,10 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Hands the commands of a step to the handler.
-    fn dispatch(&self, pid: Pid, body: &mut Body<P>, output: &mut StepOutput<P>) {
+    fn dispatch(&self, pid: Pid, slot: &Slot<P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for Yield { tag, command } in output.drain_yields() {
-            body.outstanding += 1;
+            slot.figures.ask();
             self.counters().commands.add(1);
             dispatch(handler, command, Completion::new(&self.handle, pid, tag));
         }

@@ -87,7 +87,6 @@ impl<P: Protocol> Handle<P> {
         *body = Some(Body {
             process,
             exit: Arc::clone(&exit),
-            outstanding: 0,
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
             held: None,

@@ -11,6 +11,7 @@ use filch_sync::cell::UnsafeCell;
 use crate::bond::Bonds;
 use crate::contain::contain;
 use crate::exit::ExitCell;
+use crate::figures::Figures;
 use crate::mailbox::Mailbox;
 use crate::options::Options;
 use crate::signal::{Item, Signal};
@@ -20,8 +21,6 @@ use crate::{Event, Pid, Process, Protocol};
 pub(crate) struct Body<P: Protocol> {
     pub(crate) process: Box<dyn Process<P>>,
     pub(crate) exit: filch_sync::Arc<ExitCell<P>>,
-    /// Commands yielded whose completion no step has seen yet.
-    pub(crate) outstanding: usize,
     /// What it said at the end of its last step.
     pub(crate) waits: Waits,
     /// Whether the end of a linked process is an event for it.
@@ -67,12 +66,14 @@ pub(crate) enum Waits {
 /// | `tenancy`, `state` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin; consumer: whoever may touch `body`, and the last one out |
 /// | `mailbox`, `idle_priority` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
+/// | `figures` | reset by the submitter before `move_in`; written as `body` is; read by whoever holds a pin |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
     pub(crate) events: EventQueue<Item<P>>,
     pub(crate) mailbox: Mailbox,
+    pub(crate) figures: Figures,
     /// Whether it runs only when nothing else can.
     idle_priority: AtomicBool,
     body: UnsafeCell<Option<Body<P>>>,
@@ -91,6 +92,7 @@ impl<P: Protocol> Slot<P> {
             state: ProcessState::new_complete(),
             events: EventQueue::new(),
             mailbox: Mailbox::new(),
+            figures: Figures::new(),
             idle_priority: AtomicBool::new(false),
             body: UnsafeCell::new(None),
         }
@@ -161,6 +163,7 @@ impl<P: Protocol> Table<P> {
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
         slot.mailbox.open(options.mailbox);
+        slot.figures.reset();
         // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
         slot.idle_priority
             .store(options.idle_priority, Ordering::Relaxed);
@@ -198,11 +201,7 @@ impl<P: Protocol> Table<P> {
 
     /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Pin<'_, P>> {
-        // Ended, or refused by its `init`, and kept only by somebody's pin. (Closed alone: `close` is running. Complete
-        // alone: `init` is.)
-        self.pinned().filter(|process| {
-            !(process.slot.events.is_closed() && process.slot.state.state() == State::Complete)
-        })
+        self.pinned().filter(Pin::is_live)
     }
 
     fn pinned(&self) -> impl Iterator<Item = Pin<'_, P>> {
@@ -248,6 +247,14 @@ pub(crate) struct Pin<'table, P: Protocol> {
     table: &'table Table<P>,
     pub(crate) slot: &'table Slot<P>,
     pub(crate) pid: Pid,
+}
+
+impl<P: Protocol> Pin<'_, P> {
+    /// Whether it has neither ended nor been refused by its `init`, to be kept only by somebody's pin. (Closed alone: `close` is
+    /// running. Complete alone: `init` is.)
+    pub(crate) fn is_live(&self) -> bool {
+        !(self.slot.events.is_closed() && self.slot.state.state() == State::Complete)
+    }
 }
 
 impl<P: Protocol> Drop for Pin<'_, P> {

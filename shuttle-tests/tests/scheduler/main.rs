@@ -7,6 +7,7 @@ mod commands;
 mod lives;
 mod messages;
 mod shutdown;
+mod standstill;
 mod terminate;
 
 use std::time::Duration;

@@ -10,6 +10,7 @@ mod links;
 mod monitors;
 mod options;
 mod refusals;
+mod report;
 mod shutdown;
 mod stress;
 mod terminate;
