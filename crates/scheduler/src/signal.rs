@@ -127,3 +127,34 @@ impl<P: Protocol> fmt::Debug for Item<P> {
         }
     }
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::{Item, Signal};
+    use crate::table::Slot;
+    use crate::{Event, Protocol};
+
+    enum Small {}
+
+    impl Protocol for Small {
+        type Input = ();
+        type Message = u64;
+        type Command = u64;
+        type Reply = u64;
+        type Output = u64;
+        type Error = String;
+    }
+
+    /// What signals, limits and figures cost those who do not use them: no byte of an event, and one line of a slot at most.
+    #[test]
+    fn sizes() {
+        assert_eq!(size_of::<Event<Small>>(), 40);
+        assert_eq!(size_of::<Item<Small>>(), size_of::<Event<Small>>());
+        assert_eq!(size_of::<Signal<Small>>(), 16);
+        assert!(
+            size_of::<Slot<Small>>() <= 144,
+            "{}",
+            size_of::<Slot<Small>>()
+        );
+    }
+}

@@ -193,6 +193,8 @@ fn from_outside_in_whatever_state() {
     });
     let process = scheduler.submit(waiting(), "run", 0).unwrap();
     let pid = process.pid();
+    // It has taken its first step. Without any event the new version takes one too.
+    settle(&scheduler);
     scheduler.upgrade(pid, Box::new(blocked), "run", 0).unwrap();
     let completion = completions.recv().unwrap();
     scheduler.send(pid, (0, 30)).unwrap();
