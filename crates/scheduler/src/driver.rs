@@ -328,10 +328,7 @@ impl<P: Protocol> Driver<P> {
             unreachable!("a process ends once");
         };
         let Body {
-            exit: exit_cell,
-            mut process,
-            held,
-            ..
+            mut process, held, ..
         } = body;
         let (kept, bonds) = held.map_or_else(Default::default, |held| (held.kept, held.bonds));
         let mut reason = ExitReason::of(&exit);
@@ -366,9 +363,10 @@ impl<P: Protocol> Driver<P> {
         }
         bonds.into_iter().for_each(release);
         hooks::complete(&Context::new(&self.handle, pid), &reason);
-        self.handle.table().unpin(task.0);
+        // Before whoever joins the process is told: it finds room for another one.
         self.handle.leave();
-        // Last, so that whoever has joined the process finds its place free.
-        exit_cell.set(exit);
+        // SAFETY: this worker ends the process, once, and holds the process's own pin.
+        unsafe { slot.exit.set(exit) };
+        self.handle.table().unpin(task.0);
     }
 }

@@ -13,7 +13,8 @@ use crate::{LifeCycle, Pid, Protocol, Stats, WorkerStats};
 ///
 /// A cheap clone of a reference. It does not keep the workers alive: the [`Scheduler`](crate::Scheduler) does.
 pub struct Handle<P: Protocol> {
-    pub(crate) shared: Arc<Shared<P>>,
+    /// Padded: the reference count is written with every handle, and what it stands for is read with every step.
+    pub(crate) shared: Arc<CachePadded<Shared<P>>>,
 }
 
 /// What the handles, the workers and the completions of one scheduler share.

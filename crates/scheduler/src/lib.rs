@@ -13,6 +13,10 @@ mod context;
 mod driver;
 mod error;
 mod event;
+#[expect(
+    unsafe_code,
+    reason = "hands the exit from the worker to the handle, in the slot"
+)]
 mod exit;
 mod exit_reason;
 mod figures;
@@ -24,6 +28,8 @@ mod pid;
 mod process;
 mod protocol;
 mod report;
+#[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
+mod resident;
 mod route;
 mod scheduler;
 mod shutdown;

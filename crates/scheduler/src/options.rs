@@ -79,7 +79,7 @@ impl<P: Protocol> Submission<'_, P> {
     /// As [`Handle::submit`].
     pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
         self.handle
-            .admit(self.process, self.method, self.input, self.options)
+            .submit_with(self.process, self.method, self.input, &self.options)
     }
 }
 

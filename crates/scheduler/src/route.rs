@@ -29,6 +29,38 @@ impl<P: Protocol> Handle<P> {
     /// [`SendError`], with the message, if the process has ended or never was, or its
     /// [mailbox](crate::Submission::mailbox) is full.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        let gone = |message| SendError {
+            to,
+            reason: Undelivered::Gone,
+            message,
+        };
+        let Some(slot) = self.table().find(to) else {
+            return Err(gone(message));
+        };
+        if slot.mailbox.is_limited() {
+            return self.send_limited(to, message);
+        }
+        // Without a pin: the queue itself refuses what was meant for an earlier life than the present one. If the process ends
+        // between the push and the wake-up, the message is dropped with it, and the wake-up may be for the slot's next
+        // tenant, whom it costs a turn at worst.
+        match slot
+            .events
+            .push_in(to.generation, Item::Event(Event::Message(message)))
+        {
+            Ok(()) => {
+                self.wake(to, slot, Reason::Message);
+                Ok(())
+            }
+            Err(refused) => match refused.into_inner() {
+                Item::Event(Event::Message(message)) => Err(gone(message)),
+                _ => unreachable!("the queue hands back what was pushed"),
+            },
+        }
+    }
+
+    /// As `send`, if the mailbox was found to be limited. With a pin: the room that is reserved must be in the process's own.
+    #[cold]
+    fn send_limited(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
             let reason = Undelivered::Gone;
             return Err(SendError {

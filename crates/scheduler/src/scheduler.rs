@@ -71,7 +71,7 @@ impl<P: Protocol> Builder<P> {
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
         let handle = Handle {
-            shared: Arc::new(Shared {
+            shared: Arc::new(CachePadded::new(Shared {
                 processors,
                 table: Table::new(),
                 admission: Admission::new(limit),
@@ -79,7 +79,7 @@ impl<P: Protocol> Builder<P> {
                 counters,
                 aborting: AtomicBool::new(false),
                 aborted: AtomicUsize::new(0),
-            }),
+            })),
         };
         let driver = Arc::new(Driver::new(handle.clone(), self.handler));
         let machines =

@@ -2,15 +2,14 @@
 
 use std::num::NonZeroUsize;
 
-use filch_sync::Arc;
 use filch_sync::atomic::{Ordering, fence};
 
 use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
-use crate::exit::ExitCell;
 use crate::hooks;
 use crate::options::Options;
+use crate::resident::Resident;
 use crate::signal::Signal;
 use crate::table::{Body, Slot, Waits};
 use crate::{
@@ -33,7 +32,11 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.admit(Box::new(process), method, input, Options::default())
+        let options = Options::default();
+        match self.admit(&options) {
+            Ok(place) => self.begin(place, Resident::new(process), method, input, &options),
+            Err(refusal) => Err(refusal.hand_back(Box::new(process), input)),
+        }
     }
 
     /// As [`submit`](Self::submit), for a process whose type was chosen while running, or that was handed back.
@@ -46,37 +49,47 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.admit(process, method, input, Options::default())
+        self.submit_with(process, method, input, &Options::default())
     }
 
-    pub(crate) fn admit(
+    pub(crate) fn submit_with(
         &self,
         process: Box<dyn Process<P>>,
         method: &str,
         input: P::Input,
-        options: Options,
+        options: &Options,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        if let Err(refusal) = self.shared.admission.enter() {
-            let refused = Refused { process, input };
-            return Err(match refusal {
-                Refusal::Closed => SubmitError::ShutDown(refused),
-                Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
-            });
+        match self.admit(options) {
+            Ok(place) => self.begin(place, Resident::boxed(process), method, input, options),
+            Err(refusal) => Err(refusal.hand_back(process, input)),
         }
-        let Ok((pid, slot)) = self.table().move_in(&options) else {
+    }
+
+    /// A place for one more process. See [`Table::move_in`](crate::table::Table::move_in).
+    fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
+        self.shared.admission.enter()?;
+        self.table().move_in(options).map_err(|_full| {
             self.leave();
-            let limit = NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX);
-            return Err(SubmitError::LimitReached {
-                limit,
-                refused: Refused { process, input },
-            });
-        };
-        let exit = Arc::new(ExitCell::new());
+            Refusal::Full(NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX))
+        })
+    }
+
+    /// Has the process begin its life in the place that it was given.
+    fn begin(
+        &self,
+        (pid, slot): (Pid, &Slot<P>),
+        process: Resident<P>,
+        method: &str,
+        input: P::Input,
+        options: &Options,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         let process = match self.initialise(pid, process, method, input) {
             Ok(process) => process,
             Err((error, reason)) => {
                 // Whoever learnt the PID from `init` and sends to it is refused from here on.
                 self.turn_away(pid, slot, &reason);
+                // The process's pin, and that of the handle which it will never have.
+                self.table().unpin(pid.slot);
                 self.table().unpin(pid.slot);
                 self.leave();
                 return Err(error);
@@ -86,7 +99,6 @@ impl<P: Protocol> Handle<P> {
         let body = unsafe { slot.body() };
         *body = Some(Body {
             process,
-            exit: Arc::clone(&exit),
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
             held: None,
@@ -101,7 +113,7 @@ impl<P: Protocol> Handle<P> {
         if self.shared.admission.is_closed() {
             self.cancel(pid);
         }
-        Ok(ProcessHandle::new(pid, exit, self.clone()))
+        Ok(ProcessHandle::new(pid, self.clone()))
     }
 
     /// Submits the process, waits for its end, and returns its output. Blocking.
@@ -151,12 +163,12 @@ impl<P: Protocol> Handle<P> {
     fn initialise(
         &self,
         pid: Pid,
-        mut process: Box<dyn Process<P>>,
+        mut process: Resident<P>,
         method: &str,
         input: P::Input,
-    ) -> Result<Box<dyn Process<P>>, (SubmitError<P>, ExitReason)> {
+    ) -> Result<Resident<P>, (SubmitError<P>, ExitReason)> {
         let context = Context::new(self, pid);
-        let started = init(process.as_mut(), &context, method, input)
+        let started = init(&mut *process, &context, method, input)
             .map_err(SubmitError::Init)
             .and_then(|()| hooks::start(&context).map_err(SubmitError::Hook));
         let Err(error) = started else {
@@ -167,6 +179,21 @@ impl<P: Protocol> Handle<P> {
         let _ = contain(|| process.close(&reason));
         dispose(process);
         Err((error, reason))
+    }
+}
+
+impl Refusal {
+    /// The error for whoever submitted this.
+    fn hand_back<P: Protocol>(
+        self,
+        process: Box<dyn Process<P>>,
+        input: P::Input,
+    ) -> SubmitError<P> {
+        let refused = Refused { process, input };
+        match self {
+            Self::Closed => SubmitError::ShutDown(refused),
+            Self::Full(limit) => SubmitError::LimitReached { limit, refused },
+        }
     }
 }
 

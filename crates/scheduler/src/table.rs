@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use filch_event_queue::EventQueue;
+use filch_event_queue::{EventQueue, ReopenError};
+use filch_injector::Injector;
 use filch_process_state::{ProcessState, State};
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
 use filch_sync::cell::UnsafeCell;
@@ -14,13 +15,13 @@ use crate::exit::ExitCell;
 use crate::figures::Figures;
 use crate::mailbox::Mailbox;
 use crate::options::Options;
+use crate::resident::Resident;
 use crate::signal::{Item, Signal};
-use crate::{Event, Pid, Process, Protocol};
+use crate::{Event, Pid, Protocol};
 
 /// What runs in a slot: touched only by the one who has the process.
 pub(crate) struct Body<P: Protocol> {
-    pub(crate) process: Box<dyn Process<P>>,
-    pub(crate) exit: filch_sync::Arc<ExitCell<P>>,
+    pub(crate) process: Resident<P>,
     /// What it said at the end of its last step.
     pub(crate) waits: Waits,
     /// Whether the end of a linked process is an event for it.
@@ -64,9 +65,10 @@ pub(crate) enum Waits {
 /// | field | who touches it |
 /// |---|---|
 /// | `tenancy`, `state` | anybody: atomic words |
-/// | `events` | producers: whoever holds a pin; consumer: whoever may touch `body`, and the last one out |
+/// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch `body`, and the last one out |
 /// | `mailbox`, `idle_priority` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
 /// | `figures` | reset by the submitter before `move_in`; written as `body` is; read by whoever holds a pin |
+/// | `exit` | the worker that ends the process, then its handle, then the last one out: see there |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
@@ -76,12 +78,13 @@ pub(crate) struct Slot<P: Protocol> {
     pub(crate) figures: Figures,
     /// Whether it runs only when nothing else can.
     idle_priority: AtomicBool,
+    pub(crate) exit: ExitCell<P>,
     body: UnsafeCell<Option<Body<P>>>,
 }
 
 // SAFETY: the words and the queue's producer side are made for sharing, and events are Send. `body`, and the queue's
-// consumer side, are reached through unsafe methods by one thread at a time, as the table at the type says;
-// they are handed from thread to thread by the orderings of `state`, `tenancy` and the run queues, and all
+// consumer side, and the exit, are reached through unsafe methods by one thread at a time, as the table at the type says;
+// they are handed from thread to thread by the orderings of `state`, `tenancy`, `exit` and the run queues, and all
 // they hold is Send.
 unsafe impl<P: Protocol> Sync for Slot<P> {}
 
@@ -94,6 +97,7 @@ impl<P: Protocol> Slot<P> {
             mailbox: Mailbox::new(),
             figures: Figures::new(),
             idle_priority: AtomicBool::new(false),
+            exit: ExitCell::new(),
             body: UnsafeCell::new(None),
         }
     }
@@ -113,7 +117,8 @@ impl<P: Protocol> Slot<P> {
     }
 
     pub(crate) fn has_idle_priority(&self) -> bool {
-        // ORDERING: Relaxed: it does not change while the caller holds its pin.
+        // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one has just made the tenant Ready,
+        // which stays until it is enqueued; what that sender may see of an earlier tenant costs this one its order, once.
         self.idle_priority.load(Ordering::Relaxed)
     }
 
@@ -137,6 +142,9 @@ pub(crate) struct Table<P: Protocol> {
     /// The scheduler's number, a part of all its PIDs.
     number: u32,
     slots: Slab<Slot<P>>,
+    /// Slots whose last tenant is gone, and in whose queue somebody has claimed a place and not left it yet. As many as there
+    /// are threads in the middle of a send, at most.
+    unfinished: Injector<u32>,
 }
 
 impl<P: Protocol> Table<P> {
@@ -146,6 +154,7 @@ impl<P: Protocol> Table<P> {
             // ORDERING: Relaxed: only to be different each time.
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             slots: Slab::new(Slot::vacant),
+            unfinished: Injector::new(),
         }
     }
 
@@ -158,8 +167,13 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// A slot for a new process, and the PID that will be its own from now on. The caller holds the process's pin.
+    /// A slot for a new process, and the PID that will be its own from now on. The caller holds two pins: the process's
+    /// own, and that of its handle.
     pub(crate) fn move_in(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
+        if let Some(index) = self.unfinished.pop() {
+            // SAFETY: whoever put it there was the last one out, which happened before; now we are.
+            unsafe { self.clean(index, self.slot(index)) };
+        }
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
         slot.mailbox.open(options.mailbox);
@@ -167,7 +181,13 @@ impl<P: Protocol> Table<P> {
         // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
         slot.idle_priority
             .store(options.idle_priority, Ordering::Relaxed);
-        Ok((self.pid(index, slot.tenancy.move_in()), slot))
+        let generation = slot.tenancy.move_in(2);
+        debug_assert_eq!(
+            generation,
+            slot.events.generation(),
+            "lives are counted alike"
+        );
+        Ok((self.pid(index, generation), slot))
     }
 
     /// The slot of a process that the caller has a pin on, its own or the process's.
@@ -180,12 +200,18 @@ impl<P: Protocol> Table<P> {
             .unwrap_or_else(|| unreachable!("slot {index} was never allocated"))
     }
 
-    /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
-    pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
+    /// The slot that `pid` names, whoever lives there now.
+    #[inline]
+    pub(crate) fn find(&self, pid: Pid) -> Option<&Slot<P>> {
         if pid.scheduler != self.number {
             return None;
         }
-        let slot = self.slots.get(pid.slot)?;
+        self.slots.get(pid.slot)
+    }
+
+    /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
+    pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
+        let slot = self.find(pid)?;
         match slot.tenancy.pin(pid.generation) {
             Ok(()) => Some(Pin {
                 table: self,
@@ -232,13 +258,30 @@ impl<P: Protocol> Table<P> {
         if unpin == Unpin::Others {
             return;
         }
+        // SAFETY: `Unpin::Last`: no pin is held, so neither worker nor handle has to do with it any more.
+        unsafe {
+            slot.exit.clear();
+            self.clean(index, slot);
+        }
+    }
+
+    /// Empties the queue and opens it for the next life, which the slot is given back for.
+    ///
+    /// # Safety
+    /// The caller is the last one out, and the process has ended, so nobody drains.
+    unsafe fn clean(&self, index: u32, slot: &Slot<P>) {
         // Events that were pushed while the process ended.
-        // SAFETY: `Unpin::Last`: no pin is held, so nobody pushes, and the process has ended, so nobody drains.
+        // SAFETY: the caller's; the queue was closed when the process ended.
         unsafe { slot.discard_events(drop) };
-        // SAFETY: as above; the queue was closed when the process ended, and drained just now.
-        let reopened = unsafe { slot.events.reopen() };
-        debug_assert!(reopened.is_ok(), "closed and emptied: {reopened:?}");
-        self.slots.release(index);
+        // SAFETY: as above.
+        match unsafe { slot.events.reopen() } {
+            Ok(_) => self.slots.release(index),
+            Err(error) => {
+                debug_assert_eq!(error, ReopenError::Unfinished, "the process has ended");
+                // A sender that holds no pin is between its claim and its end. It need not be waited for: others have slots.
+                self.unfinished.push(index);
+            }
+        }
     }
 }
 

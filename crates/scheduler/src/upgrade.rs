@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::contain::{contain, dispose};
+use crate::resident::Resident;
 use crate::signal::Signal;
 use crate::submit::init;
 use crate::table::Body;
@@ -44,7 +45,7 @@ impl<P: Protocol> Successor<P> {
             dispose(process);
             return Err(ProcessError::Upgrade(error));
         }
-        let mut old = std::mem::replace(&mut body.process, process);
+        let mut old = std::mem::replace(&mut body.process, Resident::boxed(process));
         let closed = contain(|| old.close(&ExitReason::Upgraded));
         let dropped = contain(|| drop(old));
         closed.and(dropped).map_err(ProcessError::Panicked)
