@@ -58,8 +58,8 @@ impl<P: Protocol> Builder<P> {
     /// See [`BuildError`]. Nothing is left running.
     pub fn build(self) -> Result<Scheduler<P>, BuildError> {
         let limit = match self.limit.map(NonZeroUsize::new) {
-            None => NonZeroUsize::MAX,
-            Some(Some(limit)) => limit,
+            None => None,
+            Some(Some(limit)) => Some(limit),
             Some(None) => return Err(BuildError::ZeroLimit),
         };
         let mut config = Config::default();
@@ -67,14 +67,15 @@ impl<P: Protocol> Builder<P> {
             config = config.processors(workers);
         }
         let processors = Processors::new(config).map_err(BuildError::Processors)?;
-        let counters = (0..processors.max_count())
+        let workers = processors.max_count();
+        let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
         let handle = Handle {
             shared: Arc::new(CachePadded::new(Shared {
                 processors,
                 table: Table::new(),
-                admission: Admission::new(limit),
+                admission: Admission::new(limit, workers),
                 hooks: self.hooks,
                 counters,
                 aborting: AtomicBool::new(false),

@@ -67,7 +67,9 @@ impl<P: Protocol> Handle<P> {
 
     /// A place for one more process. See [`Table::move_in`](crate::table::Table::move_in).
     fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
-        self.shared.admission.enter()?;
+        self.shared
+            .admission
+            .enter(self.shared.processors.current())?;
         self.table().move_in(options).map_err(|_full| {
             self.leave();
             Refusal::Full(NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX))
