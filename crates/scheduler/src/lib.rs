@@ -68,3 +68,6 @@ pub use shutdown::ShutdownReport;
 pub use stats::{Stats, WorkerStats};
 pub use step_output::StepOutput;
 pub use upgrade::UpgradeError;
+
+#[doc = include_str!("../SIGNALS.md")]
+pub mod signals {}
