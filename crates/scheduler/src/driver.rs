@@ -12,6 +12,7 @@ use crate::hooks;
 use crate::signal::{Item, Signal};
 use crate::step_output::{Status, Yield};
 use crate::table::{Body, Slot, Waits};
+use crate::upgrade::Successor;
 use crate::{
     Context, Event, Events, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput,
     WorkerStats,
@@ -99,11 +100,28 @@ enum After<P: Protocol> {
 struct Mail<P: Protocol> {
     completions: usize,
     cancels: usize,
-    /// A signal ends the process.
+    /// What few ever find.
+    orders: Option<Box<Orders<P>>>,
+}
+
+/// What signals have the worker do before, or instead of, a step.
+struct Orders<P: Protocol> {
+    /// Ends the process.
     end: Option<ProcessError<P>>,
+    /// Replaces it by these, one after another.
+    successors: Vec<Box<Successor<P>>>,
 }
 
 impl<P: Protocol> Mail<P> {
+    fn orders(&mut self) -> &mut Orders<P> {
+        self.orders.get_or_insert_with(|| {
+            Box::new(Orders {
+                end: None,
+                successors: Vec::new(),
+            })
+        })
+    }
+
     /// Whether this ends the wait.
     fn ends(&self, waits: Waits, inbox: &[Event<P>]) -> bool {
         match waits {
@@ -111,6 +129,27 @@ impl<P: Protocol> Mail<P> {
             Waits::Commands => self.completions + self.cancels > 0,
             Waits::Events => !inbox.is_empty(),
         }
+    }
+}
+
+impl<P: Protocol> Orders<P> {
+    #[cold]
+    fn carry_out(
+        self,
+        context: &Context<'_, P>,
+        body: &mut Body<P>,
+    ) -> Result<(), ProcessError<P>> {
+        let mut successors = self.successors.into_iter();
+        let outcome = match self.end {
+            Some(error) => Err(error),
+            None => successors.try_for_each(|successor| {
+                body.waits = Waits::Turn;
+                successor.take_over(context, body)
+            }),
+        };
+        // Those that the end has left over: their destructors are user code.
+        dispose_all(successors);
+        outcome
     }
 }
 
@@ -126,7 +165,7 @@ unsafe fn receive<P: Protocol>(
     let mut mail = Mail {
         completions: 0,
         cancels: 0,
-        end: None,
+        orders: None,
     };
     if let Some(held) = &mut body.held {
         inbox.append(&mut held.kept);
@@ -150,15 +189,16 @@ unsafe fn receive<P: Protocol>(
 /// What a signal means to a process that goes on.
 #[cold]
 fn heed<P: Protocol>(
-    signal: Signal,
+    signal: Signal<P>,
     body: &mut Body<P>,
     mail: &mut Mail<P>,
     inbox: &mut Vec<Event<P>>,
 ) {
     match signal {
         Signal::Terminate => {
-            mail.end.get_or_insert(ProcessError::Terminated);
+            mail.orders().end.get_or_insert(ProcessError::Terminated);
         }
+        Signal::Upgrade(successor) => mail.orders().successors.push(successor),
         Signal::Tie(bond) => body.held().bonds.push(bond),
         Signal::Exit(exit) => match exit.meaning() {
             Meaning::Nothing => {}
@@ -166,7 +206,7 @@ fn heed<P: Protocol>(
             Meaning::Exited(exited) if body.trap_exits => inbox.push(Event::Exited(exited)),
             Meaning::Exited(exited) if exited.reason.is_normal() => {}
             Meaning::Exited(exited) => {
-                mail.end.get_or_insert((*exited).into());
+                mail.orders().end.get_or_insert((*exited).into());
             }
         },
     }
@@ -200,8 +240,12 @@ impl<P: Protocol> Driver<P> {
         }
         let Scratch { inbox, output, .. } = scratch;
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
-        let mail = unsafe { receive(slot, body, inbox) };
-        if let Some(error) = mail.end {
+        let mut mail = unsafe { receive(slot, body, inbox) };
+        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
+        let context = Context::new(&self.handle, pid);
+        if let Some(orders) = mail.orders.take()
+            && let Err(error) = orders.carry_out(&context, body)
+        {
             return After::Ended(Err(error));
         }
         if !mail.ends(body.waits, inbox) {
@@ -212,7 +256,6 @@ impl<P: Protocol> Driver<P> {
             }
             return self.let_go(slot, body.waits);
         }
-        body.outstanding -= mail.completions;
         if slot.mailbox.is_limited() {
             let messages = inbox
                 .iter()
@@ -222,38 +265,40 @@ impl<P: Protocol> Driver<P> {
         let counters = self.counters();
         counters.steps.add(1);
         counters.completions.add(mail.completions as u64);
-        counters
-            .messages
-            .add((inbox.len() - mail.completions) as u64);
+        let others = (inbox.len() - mail.completions) as u64;
+        counters.messages.add(others);
+        slot.figures.step(others, mail.completions as u32);
 
-        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
-        let context = Context::new(&self.handle, pid);
         match contain(|| body.process.step(&context, Events::new(inbox), output)) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return After::Ended(Err(ProcessError::Failed(error))),
             Err(message) => return After::Ended(Err(ProcessError::Panicked(message))),
         }
         let status = output.take_status();
-        self.dispatch(pid, body, output);
+        self.dispatch(pid, slot, output);
         body.waits = match status {
             Status::Done(output) => return After::Ended(Ok(Some(output))),
             Status::Ended => return After::Ended(Ok(None)),
             Status::Pending => Waits::Wakes,
-            Status::Wait if body.outstanding == 0 => {
+            Status::Wait if slot.figures.outstanding() == 0 => {
                 return After::Ended(Err(ProcessError::WaitsForNothing));
             }
             Status::Wait => Waits::Commands,
             Status::Idle => Waits::Events,
             Status::Continue => Waits::Turn,
+            Status::Upgrade(successor) => match successor.take_over(&context, body) {
+                Ok(()) => Waits::Turn,
+                Err(error) => return After::Ended(Err(error)),
+            },
         };
         self.let_go(slot, body.waits)
     }
 
     /// Hands the commands of a step to the handler.
-    fn dispatch(&self, pid: Pid, body: &mut Body<P>, output: &mut StepOutput<P>) {
+    fn dispatch(&self, pid: Pid, slot: &Slot<P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for Yield { tag, command } in output.drain_yields() {
-            body.outstanding += 1;
+            slot.figures.ask();
             self.counters().commands.add(1);
             dispatch(handler, command, Completion::new(&self.handle, pid, tag));
         }

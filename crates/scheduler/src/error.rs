@@ -152,6 +152,8 @@ pub enum ProcessError<P: Protocol> {
     Panicked(String),
     /// The process said that it waits for commands, with none outstanding: it would have waited for ever.
     WaitsForNothing,
+    /// Its new version, which was to take its place, did not start.
+    Upgrade(InitError<P>),
     /// Somebody [terminated](crate::Handle::terminate) it.
     Terminated,
     /// A process that it was [linked](crate::Handle::link) to, perhaps through others, did not end normally.
@@ -174,6 +176,7 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
                 "the process waits for commands but has none outstanding: yield one before `wait`, or be `idle` \
                  to await messages",
             ),
+            Self::Upgrade(error) => write!(f, "the new version did not start: {error}"),
             Self::Terminated => f.write_str("the process was terminated"),
             Self::Linked { origin, reason } => write!(
                 f,

@@ -14,7 +14,7 @@ use crate::{Pid, ProcessError, Protocol};
 pub enum ExitReason {
     /// It said [`done`](crate::StepOutput::done). The one *normal* reason: it ends nobody who is linked.
     Done,
-    /// `step` returned this error.
+    /// `step` returned this error; or a [new version](crate::Handle::upgrade) did not start, and said this.
     Failed(Arc<str>),
     /// `step` or `close` panicked with this message.
     Panicked(Arc<str>),
@@ -52,6 +52,7 @@ impl ExitReason {
             // The error's `Display` is user code.
             Err(ProcessError::Failed(error)) => Self::Failed(text(|| error.to_string())),
             Err(ProcessError::Panicked(message)) => Self::Panicked(message.as_str().into()),
+            Err(error @ ProcessError::Upgrade(_)) => Self::Failed(text(|| error.to_string())),
             Err(ProcessError::WaitsForNothing) => Self::WaitsForNothing,
             Err(ProcessError::ShutDown) => Self::ShutDown,
             Err(ProcessError::Terminated) => Self::Terminated,

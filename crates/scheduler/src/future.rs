@@ -25,7 +25,8 @@ impl<P: Protocol> Handle<P> {
     /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It counts as a process: it has
     /// a PID, stands in the list of processes and in the limit, a panic in it ends it and nothing else, and a
     /// [`shutdown`](crate::Scheduler::shutdown) waits for it, and drops it when the patience is over. Messages to its PID are
-    /// dropped: it has no inbox.
+    /// dropped: it has no inbox. Should somebody [upgrade](Self::upgrade) it to another process, then the future is dropped, and
+    /// its handle says [`ProcessError::Terminated`] when that one ends.
     ///
     /// ```
     /// # enum Any {}
@@ -74,7 +75,8 @@ impl<P: Protocol> Handle<P> {
             let output = output.lock().unwrap_or_else(PoisonError::into_inner).take();
             resolver.resolve(match (exit, output) {
                 (Ok(_), Some(output)) => Ok(output),
-                (Ok(_), None) => unreachable!("a future that ends well leaves its output"),
+                // Somebody has replaced its process by another one: see `Handle::upgrade`.
+                (Ok(_), None) => Err(ProcessError::Terminated),
                 (Err(error), _) => Err(error),
             });
         });

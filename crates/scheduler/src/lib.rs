@@ -22,6 +22,7 @@ mod event;
 )]
 mod exit;
 mod exit_reason;
+mod figures;
 #[expect(unsafe_code, reason = "pins the future in its process")]
 mod future;
 mod handle;
@@ -35,6 +36,7 @@ mod process;
 #[expect(unsafe_code, reason = "value and waker change hands by the state")]
 pub mod promise;
 mod protocol;
+mod report;
 #[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
 mod resident;
 mod route;
@@ -52,6 +54,7 @@ mod submit;
 mod table;
 pub mod timers;
 mod transport;
+mod upgrade;
 
 pub use blocking::BlockingThreads;
 pub use bond::{Down, Exited, Link, Monitor};
@@ -73,8 +76,13 @@ pub use options::Submission;
 pub use pid::{Node, Pid};
 pub use process::Process;
 pub use protocol::Protocol;
+pub use report::{Activity, ProcessInfo, Standstill, StandstillError, Verdict};
 pub use scheduler::{Builder, Scheduler};
 pub use shutdown::ShutdownReport;
 pub use stats::{Stats, WorkerStats};
 pub use step_output::StepOutput;
 pub use transport::Receiver;
+pub use upgrade::UpgradeError;
+
+#[doc = include_str!("../SIGNALS.md")]
+pub mod signals {}

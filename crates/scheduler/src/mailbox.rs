@@ -61,6 +61,13 @@ impl Mailbox {
         Err(limit as usize)
     }
 
+    /// How many there are, if they are counted.
+    pub(crate) fn undelivered(&self) -> Option<u32> {
+        // ORDERING: Relaxed: a figure for people.
+        let undelivered = self.undelivered.load(Ordering::Relaxed);
+        self.is_limited().then_some(undelivered)
+    }
+
     #[inline]
     pub(crate) fn is_limited(&self) -> bool {
         // ORDERING: Relaxed: see `reserve`.

@@ -110,7 +110,6 @@ impl<P: Protocol> Handle<P> {
         let body = unsafe { slot.body() };
         *body = Some(Body {
             process,
-            outstanding: 0,
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
             held: None,

@@ -13,6 +13,7 @@ use filch_sync::cell::UnsafeCell;
 use crate::bond::Bonds;
 use crate::contain::contain;
 use crate::exit::ExitCell;
+use crate::figures::Figures;
 use crate::mailbox::Mailbox;
 use crate::names::Names;
 use crate::options::Options;
@@ -24,8 +25,6 @@ use crate::{Event, Node, Pid, Protocol};
 /// What runs in a slot: touched only by the one who has the process.
 pub(crate) struct Body<P: Protocol> {
     pub(crate) process: Resident<P>,
-    /// Commands yielded whose completion no step has seen yet.
-    pub(crate) outstanding: usize,
     /// What it said at the end of its last step.
     pub(crate) waits: Waits,
     /// Whether the end of a linked process is an event for it.
@@ -73,6 +72,7 @@ pub(crate) enum Waits {
 /// | `tenancy`, `state`, `named` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch `body`, and the last one out |
 /// | `mailbox`, `idle_priority` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
+/// | `figures` | reset by the submitter before `move_in`; written as `body` is; read by whoever holds a pin |
 /// | `exit` | the worker that ends the process, then its handle, then the last one out: see there |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
 pub(crate) struct Slot<P: Protocol> {
@@ -80,6 +80,7 @@ pub(crate) struct Slot<P: Protocol> {
     pub(crate) state: ProcessState,
     pub(crate) events: EventQueue<Item<P>>,
     pub(crate) mailbox: Mailbox,
+    pub(crate) figures: Figures,
     /// Whether it runs only when nothing else can.
     idle_priority: AtomicBool,
     pub(crate) exit: ExitCell<P>,
@@ -101,6 +102,7 @@ impl<P: Protocol> Slot<P> {
             state: ProcessState::new_complete(),
             events: EventQueue::new(),
             mailbox: Mailbox::new(),
+            figures: Figures::new(),
             idle_priority: AtomicBool::new(false),
             exit: ExitCell::new(),
             named: AtomicBool::new(false),
@@ -113,7 +115,7 @@ impl<P: Protocol> Slot<P> {
     ///
     /// # Safety
     /// As for `EventQueue::drain`; and the queue is closed, so that this ends.
-    pub(crate) unsafe fn discard_events(&self, mut heed: impl FnMut(Signal)) {
+    pub(crate) unsafe fn discard_events(&self, mut heed: impl FnMut(Signal<P>)) {
         let mut discard = |item| match item {
             Item::Event(event) => drop(event),
             Item::Signal(signal) => heed(signal),
@@ -123,7 +125,8 @@ impl<P: Protocol> Slot<P> {
     }
 
     pub(crate) fn has_idle_priority(&self) -> bool {
-        // ORDERING: Relaxed: it does not change while the caller holds its pin.
+        // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one has just made the tenant Ready,
+        // which stays until it is enqueued; what that sender may see of an earlier tenant costs this one its order, once.
         self.idle_priority.load(Ordering::Relaxed)
     }
 
@@ -189,6 +192,7 @@ impl<P: Protocol> Table<P> {
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
         slot.mailbox.open(options.mailbox);
+        slot.figures.reset();
         // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
         slot.idle_priority
             .store(options.idle_priority, Ordering::Relaxed);
@@ -238,11 +242,7 @@ impl<P: Protocol> Table<P> {
 
     /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Pin<'_, P>> {
-        // Ended, or refused by its `init`, and kept only by somebody's pin. (Closed alone: `close` is running. Complete
-        // alone: `init` is.)
-        self.pinned().filter(|process| {
-            !(process.slot.events.is_closed() && process.slot.state.state() == State::Complete)
-        })
+        self.pinned().filter(Pin::is_live)
     }
 
     fn pinned(&self) -> impl Iterator<Item = Pin<'_, P>> {
@@ -310,6 +310,14 @@ pub(crate) struct Pin<'table, P: Protocol> {
     table: &'table Table<P>,
     pub(crate) slot: &'table Slot<P>,
     pub(crate) pid: Pid,
+}
+
+impl<P: Protocol> Pin<'_, P> {
+    /// Whether it has neither ended nor been refused by its `init`, to be kept only by somebody's pin. (Closed alone: `close` is
+    /// running. Complete alone: `init` is.)
+    pub(crate) fn is_live(&self) -> bool {
+        !(self.slot.events.is_closed() && self.slot.state.state() == State::Complete)
+    }
 }
 
 impl<P: Protocol> Drop for Pin<'_, P> {

@@ -5,7 +5,8 @@ use shuttle::thread;
 use shuttle_tests::explore;
 
 use crate::{
-    Closed, FOR_EVER, Note, Numbers, Scripted, prompt_scheduler, scheduler, scripted, summing,
+    Closed, FOR_EVER, Note, Numbers, Scripted, SlowToDrop, prompt_scheduler, scheduler, scripted,
+    summing,
 };
 use filch_scheduler::{
     Completion, Context, Event, Events, ExitReason, InitError, JoinError, Pid, Process,
@@ -85,7 +86,7 @@ fn a_monitor_of_one_whose_slot_is_pinned() {
 }
 
 /// Tells its PID from `init`, and refuses.
-struct Refusing(Arc<Mutex<Option<Pid>>>);
+struct Refusing(mpsc::Sender<Pid>);
 
 impl Process<Numbers> for Refusing {
     fn init(
@@ -94,8 +95,7 @@ impl Process<Numbers> for Refusing {
         _: &str,
         (): (),
     ) -> Result<(), InitError<Numbers>> {
-        *self.0.lock().unwrap() = Some(context.pid());
-        thread::yield_now();
+        self.0.send(context.pid()).unwrap();
         Err(InitError::Failed("no".to_owned()))
     }
 
@@ -109,27 +109,49 @@ impl Process<Numbers> for Refusing {
     }
 }
 
-/// A process is monitored while its `init` refuses. A failure: a deadlock in `recv`: neither the submitter nor the one who
-/// watches has seen that it is over.
+/// A process is monitored while its `init` refuses, and while a message that is slow to drop is dropped with it. A failure: a
+/// deadlock in `recv`: neither the submitter nor the one who watches has seen that it is over.
 #[test]
 fn a_monitor_races_with_an_init_that_refuses() {
-    explore("a refused process is told of too", 2_000, || {
+    explore("a refused process is told of too", 3_000, || {
         let (scheduler, closed) = (prompt_scheduler(1), Closed::new());
         let (watcher, told) = listening(&closed);
         let watcher = scheduler.submit(watcher, "run", ()).unwrap();
-        let pid = Arc::new(Mutex::new(None));
+        let (tell, pid) = mpsc::channel();
         let submitter = thread::spawn({
-            let (handle, pid) = (scheduler.handle(), Arc::clone(&pid));
-            move || assert!(handle.submit(Refusing(pid), "run", ()).is_err())
+            let handle = scheduler.handle();
+            move || assert!(handle.submit(Refusing(tell), "run", ()).is_err())
         });
-        let pid = *pid.lock().unwrap();
-        if let Some(pid) = pid {
-            scheduler.monitor(watcher.pid(), pid);
-            told.recv().unwrap();
-        }
+        let pid = pid.recv().unwrap();
+        let _ = scheduler.send(pid, Note::Slow(SlowToDrop));
+        scheduler.monitor(watcher.pid(), pid);
+        told.recv().unwrap();
         submitter.join().unwrap();
         scheduler.shutdown(FOR_EVER).unwrap();
-        assert_eq!(watcher.join().unwrap(), usize::from(pid.is_some()));
+        assert_eq!(watcher.join().unwrap(), 1);
+    });
+}
+
+/// A process ends at once, and is monitored meanwhile: the watch is on its way into the queue when that is closed and emptied,
+/// which takes its time. A failure: a deadlock in `recv`: the last drain passed over a push that was under way, and the state
+/// did not refuse the wake-up that followed.
+#[test]
+fn a_monitor_races_with_the_last_drain() {
+    explore("the last drain is after the last edge", 3_000, || {
+        let (scheduler, closed) = (prompt_scheduler(2), Closed::new());
+        let (watcher, told) = listening(&closed);
+        let watcher = scheduler.submit(watcher, "run", ()).unwrap();
+        let watched = scripted(&closed, |context, _, out| {
+            let slow = Note::Slow(SlowToDrop);
+            context.send(context.pid(), slow).unwrap();
+            out.done(3);
+        });
+        let watched = scheduler.submit(watched, "run", ()).unwrap();
+        scheduler.monitor(watcher.pid(), watched.pid());
+        told.recv().unwrap();
+        assert_eq!(watched.join().unwrap(), 3);
+        scheduler.shutdown(FOR_EVER).unwrap();
+        assert_eq!(watcher.join().unwrap(), 1);
     });
 }
 

@@ -9,6 +9,7 @@ mod lives;
 mod messages;
 mod services;
 mod shutdown;
+mod standstill;
 mod terminate;
 
 use std::time::Duration;
@@ -31,6 +32,18 @@ enum Note {
     Number(usize),
     /// Whom to play with.
     Partner(Pid),
+    /// For its destructor alone.
+    Slow(SlowToDrop),
+}
+
+/// Lets others run while it is dropped.
+#[derive(Debug)]
+struct SlowToDrop;
+
+impl Drop for SlowToDrop {
+    fn drop(&mut self) {
+        (0..3).for_each(|_| shuttle::thread::yield_now());
+    }
 }
 
 impl Protocol for Numbers {

@@ -165,7 +165,15 @@ fn what_has_not_begun_is_dropped_with_the_threads_and_with_its_process() {
     let (process, mut completions) = asked(&scheduler, 1);
     drop(scheduler);
     assert!(process.join().is_err(), "shut down");
-    pool.run(completions.remove(0), run());
+    let (gone, dropped) = mpsc::channel::<()>();
+    pool.run(completions.remove(0), {
+        let run = run();
+        move || {
+            drop(gone);
+            run()
+        }
+    });
+    assert!(dropped.recv().is_err(), "run, or dropped");
     drop(pool);
     assert_eq!(ran.load(Ordering::Relaxed), 1, "nobody wanted the last one");
 }

@@ -288,7 +288,7 @@ fn waking_after_the_end_does_nothing() {
         let next = scheduler.spawn({
             let polls = Arc::clone(&polls);
             poll_fn(move |context| {
-                give.send(context.waker().clone()).unwrap();
+                let _ = give.send(context.waker().clone()); // asked for once at most
                 if polls.fetch_add(1, Ordering::Relaxed) == 1 {
                     Poll::Ready(())
                 } else {

@@ -117,7 +117,8 @@ fn on_the_systems_clock_timers_fire_on_one_thread_which_is_joined() {
     let timers = Timers::new().unwrap();
     let (give, fired) = mpsc::channel();
     let (leave, left) = mpsc::channel();
-    // Registered last, due first: the thread must look again.
+    // Due last, and registered first: the thread must look again, or nothing is heard before the hour is over.
+    timers.call_after(3600 * SECOND, || panic!("it is early"));
     timers.call_after(Duration::from_millis(20), {
         let give = give.clone();
         move || give.send((2, std::thread::current().id())).unwrap()
