@@ -1,11 +1,13 @@
 //! Timers against other threads, the system's clock, futures, and the end.
 
-use std::sync::Arc;
+use std::future::Future;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
-use filch_scheduler::timers::{Timers, TimersClosed};
+use filch_scheduler::timers::{Alarm, Clock, Ticks, Timers, TimersClosed};
 use filch_scheduler::{Completion, JoinError, ProcessError, Scheduler};
 
 use crate::common::{Command, Test, scheduler, scripted};
@@ -228,4 +230,29 @@ fn timers_do_not_outlive_a_scheduler_whose_handler_holds_them() {
     assert_eq!(timers.pending(), 1);
     clock.advance(SECOND);
     assert_eq!(timers.pending(), 0);
+}
+
+/// A clock that is moved after the first look at it, by somebody who found no timers to fire then.
+struct Jumpy(Instant, AtomicUsize);
+
+impl Clock for Jumpy {
+    fn now(&self) -> Instant {
+        match self.1.fetch_add(1, Ordering::Relaxed) {
+            0 => self.0,
+            _ => self.0 + SECOND,
+        }
+    }
+
+    fn attach(&self, _: Alarm) -> Ticks {
+        Ticks::ByHand
+    }
+}
+
+#[test]
+fn a_sleep_looks_at_the_clock_again_when_its_timer_is_set() {
+    let start = Instant::now();
+    let timers = Timers::with_clock(Jumpy(start, AtomicUsize::new(0))).unwrap();
+    let sleep = pin!(timers.sleep_until(start + SECOND));
+    let poll = sleep.poll(&mut Context::from_waker(Waker::noop()));
+    assert_eq!(poll, Poll::Ready(Ok(())), "nobody would wake it");
 }
