@@ -35,7 +35,7 @@ impl Slot {
         // SAFETY: the slot is vacant and ours.
         self.furniture
             .with_mut(|place| unsafe { *place = furniture });
-        self.tenancy.move_in()
+        self.tenancy.move_in(1)
     }
 
     /// What a visitor who came for `generation` found, if it was let in.

@@ -49,6 +49,11 @@ impl<T> Offer<T> {
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
+
+    /// The word that names the item, if there is one alone.
+    pub(crate) fn sole(&self) -> Option<u64> {
+        (self.count == 1).then(|| self.top.pack())
+    }
 }
 
 impl<T> Deque<T> {

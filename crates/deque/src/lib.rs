@@ -16,7 +16,7 @@ mod worker;
 
 pub use policy::{Lazy, Policy, Strict};
 pub use steal::Steal;
-pub use stealer::Stealer;
+pub use stealer::{Sole, Stealer};
 pub use worker::Worker;
 
 #[doc = include_str!("../ALGORITHM.md")]

@@ -155,6 +155,37 @@ impl<T> Stealer<T> {
             .map_or_else(lost, Steal::Success)
     }
 
+    /// If exactly one item is public: which one it is, to compare with what an earlier look said.
+    ///
+    /// Under [`Strict`](crate::Strict) every pop of the owner and every steal changes the answer, so two equal ones in a
+    /// row say that the item has waited from one look to the other. (But for 2³² of them in between.) A thief that can
+    /// wait leaves an only item to its owner, who mostly comes for it next, and takes it when it is still there.
+    ///
+    /// ```
+    /// use filch_deque::Worker;
+    ///
+    /// let worker: Worker<_> = Worker::new();
+    /// let stealer = worker.stealer();
+    /// assert_eq!(stealer.sole(), None);
+    /// worker.push("first");
+    /// let seen = stealer.sole();
+    /// assert!(seen.is_some());
+    /// assert_eq!(stealer.sole(), seen, "it waits");
+    ///
+    /// worker.pop();
+    /// worker.push("second");
+    /// assert_ne!(stealer.sole(), seen, "the owner was here");
+    /// worker.push("third");
+    /// assert_eq!(stealer.sole(), None, "there are two");
+    /// ```
+    pub fn sole(&self) -> Option<Sole> {
+        self.deque
+            .observe()
+            .success()
+            .and_then(|offer| offer.sole())
+            .map(Sole)
+    }
+
     /// Whether there was no public item, as far as the calling thread could know. It may have changed since.
     ///
     /// A sleeper asks this after the sequentially consistent fence of its handshake; then it sees every item that
@@ -183,6 +214,10 @@ impl<T> Stealer<T> {
         }
     }
 }
+
+/// The only public item of a deque, as a thief [saw it](Stealer::sole).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sole(u64);
 
 /// The answer to a claim that failed, after a pause.
 ///

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use filch_deque::{Steal, Worker};
+use filch_deque::{Sole, Steal, Worker};
 use filch_sync::{hint, thread};
 
 use crate::Processors;
@@ -26,6 +26,19 @@ pub(crate) struct Owner<T> {
     local: Worker<T>,
     turn: Cell<u32>,
     random: Random,
+    /// Whose only task a search left where it was, and which one that was.
+    left: Cell<Option<(usize, Sole)>>,
+}
+
+/// What a search does about a victim's only task: the victim is likely to come for it next, and has its data at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Leaves it.
+    Fresh,
+    /// Leaves it, unless it is the one that was left there before.
+    Waning,
+    /// Takes it.
+    Spent,
 }
 
 impl<T: Send + 'static> Owner<T> {
@@ -35,6 +48,7 @@ impl<T: Send + 'static> Owner<T> {
             local,
             turn: Cell::new(0),
             random: Random::new(own),
+            left: Cell::new(None),
         }
     }
 
@@ -61,19 +75,23 @@ impl<T: Send + 'static> Owner<T> {
         self.local.pop().or_else(|| self.take_global(pool, BATCH))
     }
 
-    /// A whole search: what needs none, else what another processor has, else a task that had time.
-    pub(crate) fn search(&self, pool: &Processors<T>) -> Option<T> {
-        self.next(pool)
-            .or_else(|| self.steal(pool))
-            .or_else(|| self.take_idle_priority(pool))
+    /// A whole search: what needs none, else what another processor has, else a task that had time: more than one that was
+    /// only left to its owner for a while.
+    pub(crate) fn search(&self, pool: &Processors<T>, patience: Patience) -> Option<T> {
+        let urgent = self.next(pool).or_else(|| self.steal(pool, patience));
+        if urgent.is_some() || self.has_left() {
+            return urgent;
+        }
+        self.take_idle_priority(pool)
     }
 
     /// Half of what another processor has, beginning with a random one: one task to run, the rest into the own deque.
-    fn steal(&self, pool: &Processors<T>) -> Option<T> {
+    fn steal(&self, pool: &Processors<T>, patience: Patience) -> Option<T> {
         let processors = pool.queues.in_reach();
         let counters = &pool.queues.processors[self.own].counters;
         let count = processors.len();
         let mut races_lost = 0;
+        let before = self.left.take();
         loop {
             let first = self.random.below(count);
             let mut lost_a_race = false;
@@ -81,10 +99,17 @@ impl<T: Send + 'static> Owner<T> {
                 .chain(0..first)
                 .filter(|&victim| victim != self.own)
             {
-                match processors[victim]
-                    .stealer
-                    .steal_half_into(&self.local, usize::MAX)
+                let stealer = &processors[victim].stealer;
+                if patience != Patience::Spent
+                    && let Some(sole) = stealer.sole()
                 {
+                    let seen = Some((victim, sole));
+                    if patience == Patience::Fresh || before != seen {
+                        self.left.set(seen);
+                        continue;
+                    }
+                }
+                match stealer.steal_half_into(&self.local, usize::MAX) {
                     Steal::Success(task) => {
                         counters.steals.add(1);
                         counters.stolen.add(1 + self.local.len() as u64);
@@ -107,6 +132,11 @@ impl<T: Send + 'static> Owner<T> {
                 thread::yield_now();
             }
         }
+    }
+
+    /// Whether the last search left a task where it was.
+    pub(crate) fn has_left(&self) -> bool {
+        self.left.get().is_some()
     }
 
     /// The oldest task of the global queue, and up to `more` of the next ones into the own deque.

@@ -7,19 +7,29 @@ use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_parker::{AdaptiveSpinner, Spin};
-use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::thread::{self, JoinHandle};
+use filch_sync::{Arc, hint};
 
 use crate::bond::BoundId;
 use crate::config::Config;
 use crate::crew::{Doing, Turn};
 use crate::current::{self, Current};
+use crate::find_work::Patience;
 use crate::hold::Hold;
 use crate::notice::Notice;
 use crate::processors::{Processors, Runner};
 use crate::stats::{Counter, Counters};
 use crate::throttle::{Start, Threads};
+
+/// Rounds of a search between which the thread pauses: well under a microsecond.
+const TIGHT: u32 = 4;
+
+/// Rounds after those, between which it gives its core to others.
+const YIELDING: u32 = 12;
+
+/// Pauses of one who has left a task to its owner, before each further look, which takes a cache line from that owner.
+const DISCRETION: u32 = 64;
 
 /// The threads of a pool.
 #[must_use = "detach or join them"]
@@ -289,15 +299,20 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// count as searching any more.
     fn spin(&self, hold: &Hold) -> Option<T> {
         let pool = self.pool;
-        let mut spinner = if pool.count() == 1 {
-            AdaptiveSpinner::none()
-        } else {
-            AdaptiveSpinner::new()
-        };
         let owner = pool.queues.owners.get(hold);
+        let (mut spinner, mut patience) = if pool.count() == 1 {
+            (AdaptiveSpinner::none(), Patience::Spent)
+        } else {
+            let spinner = AdaptiveSpinner::with_rounds(TIGHT, YIELDING);
+            (spinner, Patience::Fresh)
+        };
+        let mut discreet = false;
         loop {
-            let found = owner.search(pool);
-            if found.is_some() || pool.crew.notice().waiting > 0 || spinner.spin() == Spin::Block {
+            let found = owner.search(pool, patience);
+            let over = found.is_some()
+                || pool.crew.notice().waiting > 0
+                || (spinner.spin() == Spin::Block && patience == Patience::Spent);
+            if over {
                 let counters = &pool.queues.processors[hold.processor()].counters;
                 counters.spins.add(spinner.rounds().into());
                 if found.is_some() {
@@ -305,6 +320,15 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 }
                 return found;
             }
+            discreet |= owner.has_left();
+            if discreet {
+                (0..DISCRETION).for_each(|_| hint::spin_loop());
+            }
+            patience = match spinner.rounds() {
+                ..TIGHT => Patience::Fresh,
+                rounds if rounds < TIGHT + YIELDING => Patience::Waning,
+                _ => Patience::Spent,
+            };
         }
     }
 

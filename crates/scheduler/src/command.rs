@@ -85,6 +85,17 @@ impl<P: Protocol> Completion<P> {
         self.tag
     }
 
+    /// The scheduler of the process that yielded the command.
+    pub fn handle(&self) -> &Handle<P> {
+        &self.scheduler
+    }
+
+    /// Whether the process still lives. If not, the answer has no reader, and work for it can be spared.
+    pub fn is_wanted(&self) -> bool {
+        let slot = self.scheduler.table().slot(self.pid.slot);
+        !slot.events.is_closed()
+    }
+
     /// The command is done: the process's next step gets `reply`. Lock-free.
     pub fn complete(mut self, reply: P::Reply) {
         self.answer(Ok(reply));
@@ -93,6 +104,11 @@ impl<P: Protocol> Completion<P> {
     /// The command failed: the process's next step gets `error`. Lock-free.
     pub fn fail(mut self, error: P::Error) {
         self.answer(Err(CommandError::Failed(error)));
+    }
+
+    /// Whoever did the command panicked with that message.
+    pub(crate) fn panicked(mut self, message: String) {
+        self.answer(Err(CommandError::Panicked(message)));
     }
 
     fn answer(&mut self, result: Result<P::Reply, CommandError<P>>) {

@@ -20,6 +20,11 @@ pub(crate) fn dispose<T>(value: T) {
     let _ = contain(|| drop(value));
 }
 
+/// As [`dispose`], one by one: each panic costs one value, not the rest.
+pub(crate) fn dispose_all<T>(values: impl IntoIterator<Item = T>) {
+    values.into_iter().for_each(dispose);
+}
+
 /// What a panic said.
 fn panic_message(payload: &(dyn Any + Send)) -> String {
     payload

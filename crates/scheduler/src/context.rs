@@ -1,6 +1,9 @@
 use std::fmt;
 
-use crate::{Handle, Pid, Process, ProcessHandle, Protocol, SendError, SubmitError};
+use crate::{
+    Handle, Link, Monitor, NoSuchProcess, Pid, Process, ProcessHandle, Protocol, SendError,
+    SubmitError,
+};
 
 /// What a process knows of the world: who it is, and the scheduler that it lives in.
 pub struct Context<'a, P: Protocol> {
@@ -29,6 +32,24 @@ impl<'a, P: Protocol> Context<'a, P> {
     /// As [`Handle::send`].
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         self.handle.send(to, message)
+    }
+
+    /// Has this process told of the end of `watched`. See [`Handle::monitor`].
+    pub fn monitor(&self, watched: Pid) -> Monitor {
+        self.handle.monitor(self.pid, watched)
+    }
+
+    /// Ties this process and another together. See [`Handle::link`].
+    pub fn link(&self, other: Pid) -> Link {
+        self.handle.link(self.pid, other)
+    }
+
+    /// Ends a process, perhaps this one. See [`Handle::terminate`].
+    ///
+    /// # Errors
+    /// As [`Handle::terminate`].
+    pub fn terminate(&self, pid: Pid) -> Result<(), NoSuchProcess> {
+        self.handle.terminate(pid)
     }
 
     /// Submits a process. See [`Handle::submit`].

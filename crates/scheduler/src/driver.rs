@@ -4,12 +4,19 @@ use filch_process_state::Release;
 use filch_processors::{Counter, Runner};
 use filch_sync::atomic::Ordering;
 
+use crate::bond::Meaning;
 use crate::command::{CommandHandler, Completion, dispatch};
-use crate::contain::{contain, dispose};
+use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
+use crate::hooks;
+use crate::signal::{Item, Signal};
 use crate::step_output::{Status, Yield};
 use crate::table::{Body, Slot, Waits};
-use crate::{Context, Event, Events, Handle, Pid, ProcessError, Protocol, StepOutput, WorkerStats};
+use crate::upgrade::Successor;
+use crate::{
+    Context, Event, Events, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput,
+    WorkerStats,
+};
 
 /// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another one.
 #[derive(Debug, Clone, Copy)]
@@ -70,8 +77,8 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
         }
         match self.step(task, slot, scratch) {
             After::Waits => {}
-            After::Again => self.handle.shared.processors.schedule(task),
-            After::GaveWay => self.handle.shared.processors.inject(task),
+            After::Again => self.handle.enqueue(task, slot),
+            After::GaveWay => self.handle.requeue(task, slot),
             After::Ended(exit) => self.end(task, slot, exit, scratch),
         }
     }
@@ -87,6 +94,122 @@ enum After<P: Protocol> {
     GaveWay,
     /// It has not been let go, and never will be.
     Ended(Exit<P>),
+}
+
+/// What a worker found in a queue besides the events that it put into its inbox.
+struct Mail<P: Protocol> {
+    completions: usize,
+    cancels: usize,
+    /// What few ever find.
+    orders: Option<Box<Orders<P>>>,
+}
+
+/// What signals have the worker do before, or instead of, a step.
+struct Orders<P: Protocol> {
+    /// Ends the process.
+    end: Option<ProcessError<P>>,
+    /// Replaces it by these, one after another.
+    successors: Vec<Box<Successor<P>>>,
+}
+
+impl<P: Protocol> Mail<P> {
+    fn orders(&mut self) -> &mut Orders<P> {
+        self.orders.get_or_insert_with(|| {
+            Box::new(Orders {
+                end: None,
+                successors: Vec::new(),
+            })
+        })
+    }
+
+    /// Whether this ends the wait.
+    fn ends(&self, waits: Waits, inbox: &[Event<P>]) -> bool {
+        match waits {
+            Waits::Turn | Waits::Wakes => true,
+            Waits::Commands => self.completions + self.cancels > 0,
+            Waits::Events => !inbox.is_empty(),
+        }
+    }
+}
+
+impl<P: Protocol> Orders<P> {
+    #[cold]
+    fn carry_out(
+        self,
+        context: &Context<'_, P>,
+        body: &mut Body<P>,
+    ) -> Result<(), ProcessError<P>> {
+        let mut successors = self.successors.into_iter();
+        let outcome = match self.end {
+            Some(error) => Err(error),
+            None => successors.try_for_each(|successor| {
+                body.waits = Waits::Turn;
+                successor.take_over(context, body)
+            }),
+        };
+        // Those that the end has left over: their destructors are user code.
+        dispose_all(successors);
+        outcome
+    }
+}
+
+/// Moves what has come for the process into `inbox`, after what was kept, and heeds the signals.
+///
+/// # Safety
+/// As for `EventQueue::drain`.
+unsafe fn receive<P: Protocol>(
+    slot: &Slot<P>,
+    body: &mut Body<P>,
+    inbox: &mut Vec<Event<P>>,
+) -> Mail<P> {
+    let mut mail = Mail {
+        completions: 0,
+        cancels: 0,
+        orders: None,
+    };
+    if let Some(held) = &mut body.held {
+        inbox.append(&mut held.kept);
+    }
+    let sink = |item| match item {
+        Item::Event(event) => {
+            match event {
+                Event::Completed { .. } => mail.completions += 1,
+                Event::Cancel => mail.cancels += 1,
+                Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
+            }
+            inbox.push(event);
+        }
+        Item::Signal(signal) => heed(signal, body, &mut mail, inbox),
+    };
+    // SAFETY: the caller's.
+    unsafe { slot.events.drain(sink) };
+    mail
+}
+
+/// What a signal means to a process that goes on.
+#[cold]
+fn heed<P: Protocol>(
+    signal: Signal<P>,
+    body: &mut Body<P>,
+    mail: &mut Mail<P>,
+    inbox: &mut Vec<Event<P>>,
+) {
+    match signal {
+        Signal::Terminate => {
+            mail.orders().end.get_or_insert(ProcessError::Terminated);
+        }
+        Signal::Upgrade(successor) => mail.orders().successors.push(successor),
+        Signal::Tie(bond) => body.held().bonds.push(bond),
+        Signal::Exit(exit) => match exit.meaning() {
+            Meaning::Nothing => {}
+            Meaning::Down(down) => inbox.push(Event::Down(down)),
+            Meaning::Exited(exited) if body.trap_exits => inbox.push(Event::Exited(exited)),
+            Meaning::Exited(exited) if exited.reason.is_normal() => {}
+            Meaning::Exited(exited) => {
+                mail.orders().end.get_or_insert((*exited).into());
+            }
+        },
+    }
 }
 
 impl<P: Protocol> Driver<P> {
@@ -116,51 +239,66 @@ impl<P: Protocol> Driver<P> {
             return After::Ended(Err(ProcessError::ShutDown));
         }
         let Scratch { inbox, output, .. } = scratch;
-        let mut completions = 0;
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
-        let events = unsafe {
-            slot.events.drain(|event| {
-                completions += usize::from(matches!(event, Event::Completed { .. }));
-                inbox.push(event);
-            })
-        };
-        if events == 0 && body.waits != Waits::Turn {
-            // What woke it had been drained by the step before: the flag is set after the push, and the step came in
-            // between. It would not know what to do with a step without events.
-            return self.let_go(slot, body.waits);
-        }
-        body.outstanding -= completions;
-        let counters = self.counters();
-        counters.steps.add(1);
-        counters.completions.add(completions as u64);
-        counters.messages.add((events - completions) as u64);
-
+        let mut mail = unsafe { receive(slot, body, inbox) };
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
+        if let Some(orders) = mail.orders.take()
+            && let Err(error) = orders.carry_out(&context, body)
+        {
+            return After::Ended(Err(error));
+        }
+        if !mail.ends(body.waits, inbox) {
+            // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
+            // and the step came in between. It would not know what to do with a step without events.
+            if !inbox.is_empty() {
+                body.held().kept.append(inbox);
+            }
+            return self.let_go(slot, body.waits);
+        }
+        if slot.mailbox.is_limited() {
+            let messages = inbox
+                .iter()
+                .filter(|event| matches!(event, Event::Message(_)));
+            slot.mailbox.deliver(messages.count() as u32);
+        }
+        let counters = self.counters();
+        counters.steps.add(1);
+        counters.completions.add(mail.completions as u64);
+        let others = (inbox.len() - mail.completions) as u64;
+        counters.messages.add(others);
+        slot.figures.step(others, mail.completions as u32);
+
         match contain(|| body.process.step(&context, Events::new(inbox), output)) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return After::Ended(Err(ProcessError::Failed(error))),
             Err(message) => return After::Ended(Err(ProcessError::Panicked(message))),
         }
         let status = output.take_status();
-        self.dispatch(pid, body, output);
+        self.dispatch(pid, slot, output);
         body.waits = match status {
-            Status::Done(output) => return After::Ended(Ok(output)),
-            Status::Wait if body.outstanding == 0 => {
+            Status::Done(output) => return After::Ended(Ok(Some(output))),
+            Status::Ended => return After::Ended(Ok(None)),
+            Status::Pending => Waits::Wakes,
+            Status::Wait if slot.figures.outstanding() == 0 => {
                 return After::Ended(Err(ProcessError::WaitsForNothing));
             }
             Status::Wait => Waits::Commands,
             Status::Idle => Waits::Events,
             Status::Continue => Waits::Turn,
+            Status::Upgrade(successor) => match successor.take_over(&context, body) {
+                Ok(()) => Waits::Turn,
+                Err(error) => return After::Ended(Err(error)),
+            },
         };
         self.let_go(slot, body.waits)
     }
 
     /// Hands the commands of a step to the handler.
-    fn dispatch(&self, pid: Pid, body: &mut Body<P>, output: &mut StepOutput<P>) {
+    fn dispatch(&self, pid: Pid, slot: &Slot<P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for Yield { tag, command } in output.drain_yields() {
-            body.outstanding += 1;
+            slot.figures.ask();
             self.counters().commands.add(1);
             dispatch(handler, command, Completion::new(&self.handle, pid, tag));
         }
@@ -171,7 +309,7 @@ impl<P: Protocol> Driver<P> {
         let release = match waits {
             Waits::Turn => slot.state.yield_now(),
             Waits::Commands => slot.state.block(),
-            Waits::Events => slot.state.idle(),
+            Waits::Events | Waits::Wakes => slot.state.idle(),
         };
         match release {
             Ok(Release::Waits) => After::Waits,
@@ -191,15 +329,19 @@ impl<P: Protocol> Driver<P> {
         let Some(body) = (unsafe { slot.body() }).take() else {
             unreachable!("a process ends once");
         };
-        let exit_cell = body.exit;
-        let mut process = body.process;
+        let Body {
+            mut process, held, ..
+        } = body;
+        let (kept, bonds) = held.map_or_else(Default::default, |held| (held.kept, held.bonds));
+        let mut reason = ExitReason::of(&exit);
         // All of this is user code, and each part of it may panic: one by one, so that no panic keeps the rest.
-        let closed = contain(|| process.close());
+        let closed = contain(|| process.close(&reason));
         let dropped = contain(|| drop(process));
         scratch.output.clear();
-        // SAFETY: as above: this worker is the queue's consumer. What is left in it has lost its reader.
-        unsafe { slot.discard_events() };
+        dispose_all(scratch.inbox.drain(..));
+        dispose_all(kept);
         if let (true, Err(message)) = (exit.is_ok(), closed.and(dropped)) {
+            reason = ExitReason::Panicked(message.as_str().into());
             let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
             dispose(output);
         }
@@ -209,9 +351,24 @@ impl<P: Protocol> Driver<P> {
         if slot.state.complete().is_err() {
             unreachable!("only the worker that made it Running completes it");
         }
-        self.handle.table().unpin(task.0);
+        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
+        let release = |bond| self.handle.release(pid, &bond, &reason);
+        // After the edge: whose wake-up came before it is heard here, and all others are refused.
+        // SAFETY: the process's own pin is not given up yet, so nobody moves in, and this worker is still the queue's one
+        // consumer. What is left in it has lost its reader.
+        unsafe {
+            slot.discard_events(|signal| {
+                if let Signal::Tie(bond) = signal {
+                    release(bond);
+                }
+            });
+        }
+        bonds.into_iter().for_each(release);
+        hooks::complete(&Context::new(&self.handle, pid), &reason);
+        // Before whoever joins the process is told: it finds room for another one.
         self.handle.leave();
-        // Last, so that whoever has joined the process finds its place free.
-        exit_cell.set(exit);
+        // SAFETY: this worker ends the process, once, and holds the process's own pin.
+        unsafe { slot.exit.set(exit) };
+        self.handle.table().unpin(task.0);
     }
 }

@@ -1,10 +1,11 @@
 use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use filch_processors::StartError;
 
-use crate::{Pid, Process, ProcessHandle, Protocol};
+use crate::{ExitReason, Pid, Process, ProcessHandle, Protocol};
 
 /// Why a scheduler could not be started.
 #[derive(Debug)]
@@ -81,7 +82,7 @@ impl<P: Protocol> fmt::Display for InitError<P> {
     }
 }
 
-/// Why a process was not submitted. Unless its own `init` refused, it comes back untouched.
+/// Why a process was not submitted. Unless its own `init` or a hook refused, it comes back untouched.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
     /// The scheduler is shutting down, or has.
@@ -95,6 +96,26 @@ pub enum SubmitError<P: Protocol> {
     },
     /// `init` returned an error or panicked; the process was closed.
     Init(InitError<P>),
+    /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
+    Hook(HookError<P>),
+}
+
+/// Why [`LifeCycle::on_start`](crate::LifeCycle::on_start) let a process not start.
+#[non_exhaustive]
+pub enum HookError<P: Protocol> {
+    /// It returned this error.
+    Refused(P::Error),
+    /// It panicked with this message.
+    Panicked(String),
+}
+
+impl<P: Protocol> fmt::Display for HookError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => write!(f, "the start was refused: {error}"),
+            Self::Panicked(message) => write!(f, "the start hook panicked: {message}"),
+        }
+    }
 }
 
 /// A process that was not submitted, and its input.
@@ -117,6 +138,7 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
                  a higher limit"
             ),
             Self::Init(error) => error.fmt(f),
+            Self::Hook(error) => error.fmt(f),
         }
     }
 }
@@ -130,6 +152,17 @@ pub enum ProcessError<P: Protocol> {
     Panicked(String),
     /// The process said that it waits for commands, with none outstanding: it would have waited for ever.
     WaitsForNothing,
+    /// Its new version, which was to take its place, did not start.
+    Upgrade(InitError<P>),
+    /// Somebody [terminated](crate::Handle::terminate) it.
+    Terminated,
+    /// A process that it was [linked](crate::Handle::link) to, perhaps through others, did not end normally.
+    Linked {
+        /// The first one in the chain of links.
+        origin: Pid,
+        /// How that one ended.
+        reason: Arc<ExitReason>,
+    },
     /// The process had not ended when the patience of [`shutdown`](crate::Scheduler::shutdown) did.
     ShutDown,
 }
@@ -142,6 +175,12 @@ impl<P: Protocol> fmt::Display for ProcessError<P> {
             Self::WaitsForNothing => f.write_str(
                 "the process waits for commands but has none outstanding: yield one before `wait`, or be `idle` \
                  to await messages",
+            ),
+            Self::Upgrade(error) => write!(f, "the new version did not start: {error}"),
+            Self::Terminated => f.write_str("the process was terminated"),
+            Self::Linked { origin, reason } => write!(
+                f,
+                "the process ended with one that it was linked to, {origin}, which: {reason}"
             ),
             Self::ShutDown => f.write_str("the process had not ended when the scheduler shut down"),
         }
@@ -159,23 +198,34 @@ pub enum ExecuteError<P: Protocol> {
     CalledFromInside(Refused<P>),
 }
 
-/// Why [`join`](crate::ProcessHandle::join) has no output.
+/// Why [`join`](crate::ProcessHandle::join) has no output. `H` is the handle, which comes back unless the process has ended.
 #[non_exhaustive]
-pub enum JoinError<P: Protocol> {
+pub enum JoinError<P: Protocol, H = ProcessHandle<P>> {
     /// The process did not end well.
     Process(ProcessError<P>),
-    /// Called on a worker of the same scheduler, which would wait for itself. The handle comes back.
-    CalledFromInside(ProcessHandle<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself.
+    CalledFromInside(H),
+    /// The process has not ended, and the call was not to wait any longer.
+    NotYet(H),
 }
 
-impl<P: Protocol> fmt::Display for JoinError<P> {
+impl<P: Protocol, H> fmt::Display for JoinError<P, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Process(error) => error.fmt(f),
             Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+            Self::NotYet(_) => f.write_str("the process has not ended yet"),
         }
     }
 }
+
+impl<P: Protocol, H> fmt::Debug for JoinError<P, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JoinError({self})")
+    }
+}
+
+impl<P: Protocol, H> Error for JoinError<P, H> {}
 
 impl<P: Protocol> fmt::Display for ExecuteError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -187,30 +237,76 @@ impl<P: Protocol> fmt::Display for ExecuteError<P> {
     }
 }
 
-/// No live process has that PID: it has ended, or never was. The message comes back.
+/// A message was not delivered. It comes back.
 pub struct SendError<P: Protocol> {
     /// Whom it was for.
     pub to: Pid,
+    /// Why it did not get it.
+    pub reason: Undelivered,
     /// What was not delivered.
     pub message: P::Message,
 }
 
 impl<P: Protocol> fmt::Display for SendError<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason {
+            Undelivered::Gone => NoSuchProcess { pid: self.to }.fmt(f),
+            Undelivered::Full { limit } => write!(
+                f,
+                "the mailbox of process {} is full: it holds {limit} messages at most, and the process is slower than \
+                 those who send to it",
+                self.to
+            ),
+            Undelivered::NoRoute => write!(
+                f,
+                "process {} lives on node {}, which is not connected",
+                self.to,
+                self.to.node().0
+            ),
+        }
+    }
+}
+
+/// Why a message was not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Undelivered {
+    /// No live process has that PID: it has ended, or never was.
+    Gone,
+    /// As many messages as its [mailbox](crate::Submission::mailbox) may hold have been sent to it and not been given to a step.
+    Full {
+        /// How many that is.
+        limit: usize,
+    },
+    /// The process lives on a node for which no [`Receiver`](crate::Receiver) is connected.
+    NoRoute,
+}
+
+/// No live process has that PID: it has ended, or never was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoSuchProcess {
+    /// Who was meant.
+    pub pid: Pid,
+}
+
+impl fmt::Display for NoSuchProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "no live process {}: it has ended, or is of another scheduler",
-            self.to
+            self.pid
         )
     }
 }
+
+impl Error for NoSuchProcess {}
 
 /// Why a command was not done.
 #[non_exhaustive]
 pub enum CommandError<P: Protocol> {
     /// The handler's own error.
     Failed(P::Error),
-    /// The handler panicked with this message while it was given the command.
+    /// The handler panicked with this message while it was given the command, or what it had the command done by did.
     Panicked(String),
     /// The handler let go of the [`Completion`](crate::Completion) without completing it.
     Abandoned,
@@ -261,9 +357,9 @@ macro_rules! printable_error {
 printable_error!(
     InitError,
     SubmitError,
+    HookError,
     ProcessError,
     ExecuteError,
-    JoinError,
     SendError,
     CommandError
 );

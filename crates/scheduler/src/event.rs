@@ -1,8 +1,9 @@
 use std::fmt;
 
-use crate::{CommandError, Protocol};
+use crate::{CommandError, Down, Exited, Protocol};
 
 /// What happened to a process since its last step.
+#[non_exhaustive]
 pub enum Event<P: Protocol> {
     /// A command that the process yielded is done.
     Completed {
@@ -16,6 +17,11 @@ pub enum Event<P: Protocol> {
     /// The scheduler shuts down: finish what must be finished and say [`done`](crate::StepOutput::done). A process that
     /// was submitted just then may get two.
     Cancel,
+    /// A process that this one [watches](crate::Handle::monitor) is over.
+    Down(Box<Down>),
+    /// A process that this one is [linked](crate::Handle::link) to is over. Only for those who
+    /// [trap exits](crate::Submission::trap_exits); others end with it, or never hear of it.
+    Exited(Box<Exited>),
 }
 
 impl<P: Protocol> fmt::Debug for Event<P> {
@@ -28,6 +34,8 @@ impl<P: Protocol> fmt::Debug for Event<P> {
                 .finish(),
             Self::Message(_) => f.write_str("Message(..)"),
             Self::Cancel => f.write_str("Cancel"),
+            Self::Down(down) => down.fmt(f),
+            Self::Exited(exited) => exited.fmt(f),
         }
     }
 }

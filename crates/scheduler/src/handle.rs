@@ -7,20 +7,25 @@ use filch_sync::{Arc, CachePadded};
 use crate::admission::Admission;
 use crate::driver::{Counters, Task};
 use crate::table::Table;
-use crate::{Pid, Protocol, Stats, WorkerStats};
+use crate::transport::Routes;
+use crate::{LifeCycle, Pid, Protocol, Stats, WorkerStats};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at what is going on.
 ///
 /// A cheap clone of a reference. It does not keep the workers alive: the [`Scheduler`](crate::Scheduler) does.
 pub struct Handle<P: Protocol> {
-    pub(crate) shared: Arc<Shared<P>>,
+    /// Padded: the reference count is written with every handle, and what it stands for is read with every step.
+    pub(crate) shared: Arc<CachePadded<Shared<P>>>,
 }
 
 /// What the handles, the workers and the completions of one scheduler share.
 pub(crate) struct Shared<P: Protocol> {
     pub(crate) processors: Arc<Processors<Task>>,
     pub(crate) table: Table<P>,
+    /// How messages get to other nodes.
+    pub(crate) routes: Routes<P>,
     pub(crate) admission: Admission,
+    pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
     /// One per worker, written by it alone.
     pub(crate) counters: Box<[CachePadded<Counters>]>,
     /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.

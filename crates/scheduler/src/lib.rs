@@ -2,6 +2,9 @@
 #![deny(unsafe_code)]
 
 mod admission;
+mod blocking;
+mod bond;
+mod child;
 mod command;
 mod contain;
 mod context;
@@ -10,16 +13,36 @@ mod context;
     reason = "touches the body of the process that the worker has"
 )]
 mod driver;
+pub mod dynamic;
 mod error;
 mod event;
+#[expect(
+    unsafe_code,
+    reason = "hands the exit from the worker to the handle, in the slot"
+)]
 mod exit;
+mod exit_reason;
+mod figures;
+#[expect(unsafe_code, reason = "pins the future in its process")]
+mod future;
 mod handle;
+mod hooks;
+mod mailbox;
+mod names;
+mod options;
 mod pid;
 mod process;
+#[doc(hidden)] // public for the models, which check the protocol by itself
+#[expect(unsafe_code, reason = "value and waker change hands by the state")]
+pub mod promise;
 mod protocol;
+mod report;
+#[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
+mod resident;
 mod route;
 mod scheduler;
 mod shutdown;
+mod signal;
 mod stats;
 mod step_output;
 #[expect(
@@ -29,21 +52,37 @@ mod step_output;
 mod submit;
 #[expect(unsafe_code, reason = "owns the slots")]
 mod table;
+pub mod timers;
+mod transport;
+mod upgrade;
 
+pub use blocking::BlockingThreads;
+pub use bond::{Down, Exited, Link, Monitor};
 pub use command::{CommandHandler, Completion};
 pub use context::Context;
 pub use error::{
-    BuildError, CalledFromInside, CommandError, ExecuteError, InitError, JoinError, ProcessError,
-    Refused, SendError, SubmitError,
+    BuildError, CalledFromInside, CommandError, ExecuteError, HookError, InitError, JoinError,
+    NoSuchProcess, ProcessError, Refused, SendError, SubmitError, Undelivered,
 };
 pub use event::{Event, Events};
 pub use exit::ProcessHandle;
+pub use exit_reason::ExitReason;
 pub use filch_processors::{ProcessorStats, StartError};
+pub use future::{JoinHandle, SpawnError};
 pub use handle::Handle;
-pub use pid::Pid;
+pub use hooks::LifeCycle;
+pub use names::RegisterError;
+pub use options::Submission;
+pub use pid::{Node, Pid};
 pub use process::Process;
 pub use protocol::Protocol;
+pub use report::{Activity, ProcessInfo, Standstill, StandstillError, Verdict};
 pub use scheduler::{Builder, Scheduler};
 pub use shutdown::ShutdownReport;
 pub use stats::{Stats, WorkerStats};
 pub use step_output::StepOutput;
+pub use transport::Receiver;
+pub use upgrade::UpgradeError;
+
+#[doc = include_str!("../SIGNALS.md")]
+pub mod signals {}

@@ -1,4 +1,4 @@
-use crate::{Context, Events, InitError, Protocol, StepOutput};
+use crate::{Context, Events, ExitReason, InitError, Protocol, StepOutput};
 
 /// A state machine that the scheduler drives, one step at a time.
 ///
@@ -33,6 +33,11 @@ pub trait Process<P: Protocol>: Send {
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error>;
 
-    /// Releases what the process holds. Called once, after the last step.
-    fn close(&mut self) {}
+    /// Releases what the process holds. Called once, after the last step, with the reason why there is no other one.
+    ///
+    /// It gets no context: a process that is being closed is out of reach already, and who must hear of its end
+    /// [watches](crate::Handle::monitor) it.
+    fn close(&mut self, reason: &ExitReason) {
+        let _ = reason;
+    }
 }

@@ -5,8 +5,19 @@ use filch_process_state::{Reason, Wake};
 
 use crate::contain::dispose;
 use crate::driver::Task;
+use crate::signal::Item;
 use crate::table::Slot;
-use crate::{CommandError, Event, Handle, Pid, Protocol, SendError};
+use crate::{CommandError, Event, Handle, Pid, Protocol, SendError, Undelivered};
+
+/// What a wake-up met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// A turn, or the end, will see the event.
+    Heard,
+    /// The process is not Ready for the first time yet, and will find the event in its queue then; or it has ended since
+    /// the push.
+    Refused,
+}
 
 impl<P: Protocol> Handle<P> {
     /// Sends `message` to the process `to`. Lock-free.
@@ -14,18 +25,82 @@ impl<P: Protocol> Handle<P> {
     /// Messages of one thread arrive in the order sent; what the thread did before happens before the step that sees
     /// the message. A message that is accepted and not read before the process ends is dropped with it.
     ///
+    /// A PID of another node goes to the [`Receiver`](crate::Receiver) that is connected for that one.
+    ///
     /// # Errors
-    /// [`SendError`], with the message, if the process has ended or never was.
+    /// [`SendError`], with the message, if the process has ended or never was, or its
+    /// [mailbox](crate::Submission::mailbox) is full, or it lives on a node that is not connected.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
-        let Some(process) = self.table().pin(to) else {
-            return Err(SendError { to, message });
+        let gone = |message| SendError {
+            to,
+            reason: Undelivered::Gone,
+            message,
         };
-        match process.slot.events.push(Event::Message(message)) {
+        let Some(slot) = self.table().find(to) else {
+            if to.node() != self.table().node() {
+                return self.send_away(to, message);
+            }
+            return Err(gone(message));
+        };
+        if slot.mailbox.is_limited() {
+            return self.send_limited(to, message);
+        }
+        // Without a pin: the queue itself refuses what was meant for an earlier life than the present one. If the process ends
+        // between the push and the wake-up, the message is dropped with it, and the wake-up may be for the slot's next
+        // tenant, whom it costs a turn at worst.
+        match slot
+            .events
+            .push_in(to.generation, Item::Event(Event::Message(message)))
+        {
+            Ok(()) => {
+                self.wake(to, slot, Reason::Message);
+                Ok(())
+            }
+            Err(refused) => match refused.into_inner() {
+                Item::Event(Event::Message(message)) => Err(gone(message)),
+                _ => unreachable!("the queue hands back what was pushed"),
+            },
+        }
+    }
+
+    /// As `send`, if the mailbox was found to be limited. With a pin: the room that is reserved must be in the process's own.
+    #[cold]
+    fn send_limited(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        let Some(process) = self.table().pin(to) else {
+            let reason = Undelivered::Gone;
+            return Err(SendError {
+                to,
+                reason,
+                message,
+            });
+        };
+        if let Err(limit) = process.slot.mailbox.reserve() {
+            // Of one that has ended, nobody will ever empty the mailbox.
+            let reason = if process.slot.events.is_closed() {
+                Undelivered::Gone
+            } else {
+                Undelivered::Full { limit }
+            };
+            return Err(SendError {
+                to,
+                reason,
+                message,
+            });
+        }
+        match process
+            .slot
+            .events
+            .push(Item::Event(Event::Message(message)))
+        {
             Ok(()) => {
                 self.wake(to, process.slot, Reason::Message);
                 Ok(())
             }
-            Err(Closed(Event::Message(message))) => Err(SendError { to, message }),
+            Err(Closed(Item::Event(Event::Message(message)))) => Err(SendError {
+                to,
+                reason: Undelivered::Gone,
+                message,
+            }),
             Err(Closed(_)) => unreachable!("the queue hands back what was pushed"),
         }
     }
@@ -39,8 +114,11 @@ impl<P: Protocol> Handle<P> {
     ) {
         let slot = self.table().slot(pid.slot);
         // Refused: the process has ended without waiting for its command.
-        match slot.events.push(Event::Completed { tag, result }) {
-            Ok(()) => self.wake(pid, slot, Reason::Completion),
+        let completed = Item::Event(Event::Completed { tag, result });
+        match slot.events.push(completed) {
+            Ok(()) => {
+                self.wake(pid, slot, Reason::Completion);
+            }
             Err(refused) => dispose(refused),
         }
     }
@@ -48,19 +126,46 @@ impl<P: Protocol> Handle<P> {
     /// Asks the process to end, if it still lives.
     pub(crate) fn cancel(&self, pid: Pid) {
         if let Some(process) = self.table().pin(pid)
-            && process.slot.events.push(Event::Cancel).is_ok()
+            && process.slot.events.push(Item::Event(Event::Cancel)).is_ok()
         {
             self.wake(pid, process.slot, Reason::Cancel);
         }
     }
 
+    /// Has the process take another turn, if it still lives: without an event.
+    pub(crate) fn nudge(&self, pid: Pid) {
+        if let Some(process) = self.table().pin(pid) {
+            self.wake(pid, process.slot, Reason::Message);
+        }
+    }
+
+    /// Puts a process that has become Ready into a run queue: the caller's own, to be run next.
+    pub(crate) fn enqueue(&self, task: Task, slot: &Slot<P>) {
+        if slot.has_idle_priority() {
+            self.shared.processors.schedule_idle(task);
+        } else {
+            self.shared.processors.schedule(task);
+        }
+    }
+
+    /// Puts a process that has given way to others behind them.
+    pub(crate) fn requeue(&self, task: Task, slot: &Slot<P>) {
+        if slot.has_idle_priority() {
+            self.shared.processors.schedule_idle(task);
+        } else {
+            self.shared.processors.inject(task);
+        }
+    }
+
     /// After an event was pushed, or the reason itself is the event.
-    pub(crate) fn wake(&self, pid: Pid, slot: &Slot<P>, reason: Reason) {
+    pub(crate) fn wake(&self, pid: Pid, slot: &Slot<P>, reason: Reason) -> Woken {
         match slot.state.wake(reason) {
-            Wake::Enqueue => self.shared.processors.schedule(Task(pid.slot)),
-            // Noted: somebody has it and will see the event. Refused: it is not Ready for the first time yet, and
-            // will find the event in its queue then; or it has ended since the push.
-            Wake::Noted | Wake::Refused => {}
+            Wake::Enqueue => {
+                self.enqueue(Task(pid.slot), slot);
+                Woken::Heard
+            }
+            Wake::Noted => Woken::Heard,
+            Wake::Refused => Woken::Refused,
         }
     }
 }

@@ -12,13 +12,16 @@ use crate::command::CommandHandler;
 use crate::driver::{Counters, Driver};
 use crate::handle::Shared;
 use crate::table::Table;
-use crate::{BuildError, CalledFromInside, Handle, Protocol, ShutdownReport};
+use crate::transport::Routes;
+use crate::{BuildError, CalledFromInside, Handle, LifeCycle, Node, Protocol, ShutdownReport};
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 pub struct Builder<P: Protocol> {
     workers: Option<usize>,
     limit: Option<usize>,
     handler: Option<Box<dyn CommandHandler<P>>>,
+    node: Node,
+    hooks: Option<Box<dyn LifeCycle<P>>>,
 }
 
 impl<P: Protocol> Builder<P> {
@@ -44,14 +47,28 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
+    /// The node that the processes live on, as [`Receiver`](crate::Receiver)s of others know it. Default: node 0.
+    #[must_use]
+    pub fn node(mut self, node: Node) -> Self {
+        self.node = node;
+        self
+    }
+
+    /// Who is told of every life. Without them nobody is.
+    #[must_use]
+    pub fn hooks(mut self, hooks: impl LifeCycle<P>) -> Self {
+        self.hooks = Some(Box::new(hooks));
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
     /// See [`BuildError`]. Nothing is left running.
     pub fn build(self) -> Result<Scheduler<P>, BuildError> {
         let limit = match self.limit.map(NonZeroUsize::new) {
-            None => NonZeroUsize::MAX,
-            Some(Some(limit)) => limit,
+            None => None,
+            Some(Some(limit)) => Some(limit),
             Some(None) => return Err(BuildError::ZeroLimit),
         };
         let mut config = Config::default();
@@ -59,18 +76,21 @@ impl<P: Protocol> Builder<P> {
             config = config.processors(workers);
         }
         let processors = Processors::new(config).map_err(BuildError::Processors)?;
-        let counters = (0..processors.max_count())
+        let workers = processors.max_count();
+        let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
         let handle = Handle {
-            shared: Arc::new(Shared {
+            shared: Arc::new(CachePadded::new(Shared {
                 processors,
-                table: Table::new(),
-                admission: Admission::new(limit),
+                table: Table::new(self.node),
+                routes: Routes::default(),
+                admission: Admission::new(limit, workers),
+                hooks: self.hooks,
                 counters,
                 aborting: AtomicBool::new(false),
                 aborted: AtomicUsize::new(0),
-            }),
+            })),
         };
         let driver = Arc::new(Driver::new(handle.clone(), self.handler));
         let machines =
@@ -88,6 +108,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("workers", &self.workers)
             .field("limit", &self.limit)
             .field("handler", &self.handler.is_some())
+            .field("node", &self.node)
+            .field("hooks", &self.hooks.is_some())
             .finish()
     }
 }
@@ -108,6 +130,8 @@ impl<P: Protocol> Scheduler<P> {
             workers: None,
             limit: None,
             handler: None,
+            node: Node::default(),
+            hooks: None,
         }
     }
 
@@ -134,6 +158,8 @@ impl<P: Protocol> Scheduler<P> {
         let Some(machines) = self.machines.take() else {
             return Ok(ShutdownReport::default());
         };
+        // A receiver may hold this scheduler in turn.
+        self.handle.disconnect_all();
         if self.handle.is_worker() {
             // Nobody may wait here. No process is admitted from now on, and those that live are asked to end.
             self.handle.cancel_all();

@@ -72,7 +72,11 @@ impl<P: Protocol> Handle<P> {
 
     /// A process that had been admitted is gone. The last one of a closed scheduler sends the workers home.
     pub(crate) fn leave(&self) {
-        if self.shared.admission.leave() {
+        if self
+            .shared
+            .admission
+            .leave(self.shared.processors.current())
+        {
             self.shared.processors.stop();
         }
     }

@@ -1,12 +1,13 @@
 use std::fmt;
 
-use crate::Protocol;
 use crate::contain::dispose;
+use crate::upgrade::Successor;
+use crate::{Process, Protocol};
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
-/// The last word counts: each of [`go_on`](Self::go_on), [`wait`](Self::wait), [`idle`](Self::idle) and
-/// [`done`](Self::done) replaces what was said before. A step that says nothing is idle.
+/// The last word counts: each of [`go_on`](Self::go_on), [`wait`](Self::wait), [`idle`](Self::idle),
+/// [`done`](Self::done) and [`upgrade`](Self::upgrade) replaces what was said before. A step that says nothing is idle.
 ///
 /// One output serves all the steps of a worker, so yielding allocates nothing once the worker is warm.
 pub struct StepOutput<P: Protocol> {
@@ -26,6 +27,11 @@ pub(crate) enum Status<P: Protocol> {
     Wait,
     Idle,
     Done(P::Output),
+    /// A future's, that is pending: it waits for its waker, which leaves no event.
+    Pending,
+    /// A future's, whose output is elsewhere.
+    Ended,
+    Upgrade(Box<Successor<P>>),
 }
 
 impl<P: Protocol> StepOutput<P> {
@@ -68,6 +74,25 @@ impl<P: Protocol> StepOutput<P> {
         self.status = Status::Done(output);
     }
 
+    /// The process waits to be woken, with an event or without.
+    pub(crate) fn pending(&mut self) {
+        self.status = Status::Pending;
+    }
+
+    /// The process has ended well, and its output is elsewhere.
+    pub(crate) fn end(&mut self) {
+        self.status = Status::Ended;
+    }
+
+    /// The process goes on as a new version of itself: when this step has returned and its commands are dispatched, `process`
+    /// gets its [`init`](Process::init), with `method` and `input`, in which the old version hands its state over; the old one
+    /// is closed, with [`ExitReason::Upgraded`](crate::ExitReason::Upgraded). PID, mailbox, outstanding commands, monitors and
+    /// links stay; see [`Handle::upgrade`](crate::Handle::upgrade), also for an `init` that refuses. The new version's first
+    /// step comes after the others that are runnable, and may have no events.
+    pub fn upgrade(&mut self, process: Box<dyn Process<P>>, method: &str, input: P::Input) {
+        self.status = Status::Upgrade(Successor::new(process, method, input));
+    }
+
     /// Takes the status of the step that just ran and leaves the next one its default.
     pub(crate) fn take_status(&mut self) -> Status<P> {
         std::mem::replace(&mut self.status, Status::Idle)
@@ -93,6 +118,9 @@ impl<P: Protocol> fmt::Debug for StepOutput<P> {
             Status::Wait => "wait",
             Status::Idle => "idle",
             Status::Done(_) => "done",
+            Status::Pending => "pending",
+            Status::Ended => "ended",
+            Status::Upgrade(_) => "upgrade",
         };
         f.debug_struct("StepOutput")
             .field("yields", &self.yields.len())

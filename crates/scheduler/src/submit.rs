@@ -2,17 +2,19 @@
 
 use std::num::NonZeroUsize;
 
-use filch_sync::Arc;
 use filch_sync::atomic::{Ordering, fence};
 
 use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
-use crate::exit::ExitCell;
-use crate::table::{Body, Waits};
+use crate::hooks;
+use crate::options::Options;
+use crate::resident::Resident;
+use crate::signal::Signal;
+use crate::table::{Body, Slot, Waits};
 use crate::{
-    Context, ExecuteError, Handle, InitError, JoinError, Pid, Process, ProcessHandle, Protocol,
-    Refused, SubmitError,
+    Context, ExecuteError, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessHandle,
+    Protocol, Refused, SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -30,7 +32,16 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        self.submit_boxed(Box::new(process), method, input)
+        let options = Options::default();
+        match self.admit(&options) {
+            Ok(place) => self.begin(
+                place,
+                Resident::new(process),
+                |process, context| init(process, context, method, input),
+                &options,
+            ),
+            Err(refusal) => Err(refusal.hand_back(Box::new(process), input)),
+        }
     }
 
     /// As [`submit`](Self::submit), for a process whose type was chosen while running, or that was handed back.
@@ -43,51 +54,77 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        if let Err(refusal) = self.shared.admission.enter() {
-            let refused = Refused { process, input };
-            return Err(match refusal {
-                Refusal::Closed => SubmitError::ShutDown(refused),
-                Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
-            });
+        self.submit_with(process, method, input, &Options::default())
+    }
+
+    pub(crate) fn submit_with(
+        &self,
+        process: Box<dyn Process<P>>,
+        method: &str,
+        input: P::Input,
+        options: &Options,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        match self.admit(options) {
+            Ok(place) => self.begin(
+                place,
+                Resident::boxed(process),
+                |process, context| init(process, context, method, input),
+                options,
+            ),
+            Err(refusal) => Err(refusal.hand_back(process, input)),
         }
-        let Ok((pid, slot)) = self.table().move_in() else {
+    }
+
+    /// A place for one more process. See [`Table::move_in`](crate::table::Table::move_in).
+    pub(crate) fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
+        self.shared
+            .admission
+            .enter(self.shared.processors.current())?;
+        self.table().move_in(options).map_err(|_full| {
             self.leave();
-            let limit = NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX);
-            return Err(SubmitError::LimitReached {
-                limit,
-                refused: Refused { process, input },
-            });
-        };
-        let exit = Arc::new(ExitCell::new());
-        let process = match self.initialise(pid, process, method, input) {
+            Refusal::Full(NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX))
+        })
+    }
+
+    /// Has the process begin its life in the place that it was given, with `init`.
+    pub(crate) fn begin(
+        &self,
+        (pid, slot): (Pid, &Slot<P>),
+        process: Resident<P>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        options: &Options,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let process = match self.initialise(pid, process, init) {
             Ok(process) => process,
-            Err(error) => {
+            Err((error, reason)) => {
                 // Whoever learnt the PID from `init` and sends to it is refused from here on.
-                slot.events.close();
+                self.turn_away(pid, slot, &reason);
+                // The process's pin, and that of the handle which it will never have.
+                self.table().unpin(pid.slot);
                 self.table().unpin(pid.slot);
                 self.leave();
-                return Err(SubmitError::Init(error));
+                return Err(error);
             }
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.body() };
         *body = Some(Body {
             process,
-            exit: Arc::clone(&exit),
-            outstanding: 0,
             waits: Waits::Turn,
+            trap_exits: options.trap_exits,
+            held: None,
         });
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without a tenant is Complete");
         }
-        self.shared.processors.schedule(Task(pid.slot));
+        self.enqueue(Task(pid.slot), slot);
         // ORDERING: the fence's partner is the one in `cancel_all`. Either its walk through the table finds this
         // process, or the closed door is seen here.
         fence(Ordering::SeqCst);
         if self.shared.admission.is_closed() {
             self.cancel(pid);
         }
-        Ok(ProcessHandle::new(pid, exit, self.clone()))
+        Ok(ProcessHandle::new(pid, self.clone()))
     }
 
     /// Submits the process, waits for its end, and returns its output. Blocking.
@@ -111,29 +148,74 @@ impl<P: Protocol> Handle<P> {
             .map_err(ExecuteError::Submit)?;
         handle.join().map_err(|error| match error {
             JoinError::Process(error) => ExecuteError::Process(error),
-            JoinError::CalledFromInside(_) => {
-                unreachable!("this thread was no worker a moment ago")
+            JoinError::CalledFromInside(_) | JoinError::NotYet(_) => {
+                unreachable!("this thread was no worker a moment ago, and had all the time")
             }
         })
     }
 
-    /// Runs `init`. A process that refuses is closed and gone.
+    /// Closes the slot of a process that refused to start. The caller is the submitter.
+    fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
+        slot.events.close();
+        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed queue, or the drain below finds
+        // the signal.
+        fence(Ordering::SeqCst);
+        // SAFETY: the process was not Ready, so no worker can have it: the submitter is the queue's consumer.
+        unsafe {
+            slot.discard_events(|signal| {
+                if let Signal::Tie(bond) = signal {
+                    self.release(pid, &bond, reason);
+                }
+            });
+        }
+    }
+
+    /// Runs `init` and the start hook. A process that one of them refuses is closed and gone.
     fn initialise(
         &self,
         pid: Pid,
-        mut process: Box<dyn Process<P>>,
-        method: &str,
-        input: P::Input,
-    ) -> Result<Box<dyn Process<P>>, InitError<P>> {
+        mut process: Resident<P>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+    ) -> Result<Resident<P>, (SubmitError<P>, ExitReason)> {
         let context = Context::new(self, pid);
-        let error = match contain(|| process.init(&context, method, input)) {
-            Ok(Ok(())) => return Ok(process),
-            Ok(Err(error)) => error,
-            Err(message) => InitError::Panicked(message),
+        let started = init(&mut *process, &context)
+            .map_err(SubmitError::Init)
+            .and_then(|()| hooks::start(&context).map_err(SubmitError::Hook));
+        let Err(error) = started else {
+            return Ok(process);
         };
+        let reason = ExitReason::not_started(&error);
         // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
-        let _ = contain(|| process.close());
+        let _ = contain(|| process.close(&reason));
         dispose(process);
-        Err(error)
+        Err((error, reason))
+    }
+}
+
+impl Refusal {
+    /// The error for whoever submitted this.
+    fn hand_back<P: Protocol>(
+        self,
+        process: Box<dyn Process<P>>,
+        input: P::Input,
+    ) -> SubmitError<P> {
+        let refused = Refused { process, input };
+        match self {
+            Self::Closed => SubmitError::ShutDown(refused),
+            Self::Full(limit) => SubmitError::LimitReached { limit, refused },
+        }
+    }
+}
+
+/// Runs `init`.
+pub(crate) fn init<P: Protocol>(
+    process: &mut dyn Process<P>,
+    context: &Context<'_, P>,
+    method: &str,
+    input: P::Input,
+) -> Result<(), InitError<P>> {
+    match contain(|| process.init(context, method, input)) {
+        Ok(outcome) => outcome,
+        Err(message) => Err(InitError::Panicked(message)),
     }
 }

@@ -1,25 +1,55 @@
 //! The process table: which process a PID means, and who may touch what of it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
-use filch_event_queue::EventQueue;
+use filch_event_queue::{EventQueue, ReopenError};
+use filch_injector::Injector;
 use filch_process_state::{ProcessState, State};
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
+use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::cell::UnsafeCell;
 
+use crate::bond::Bonds;
 use crate::contain::contain;
 use crate::exit::ExitCell;
-use crate::{Event, Pid, Process, Protocol};
+use crate::figures::Figures;
+use crate::mailbox::Mailbox;
+use crate::names::Names;
+use crate::options::Options;
+use crate::pid::Origin;
+use crate::resident::Resident;
+use crate::signal::{Item, Signal};
+use crate::{Event, Node, Pid, Protocol};
 
 /// What runs in a slot: touched only by the one who has the process.
 pub(crate) struct Body<P: Protocol> {
-    pub(crate) process: Box<dyn Process<P>>,
-    pub(crate) exit: filch_sync::Arc<ExitCell<P>>,
-    /// Commands yielded whose completion no step has seen yet.
-    pub(crate) outstanding: usize,
+    pub(crate) process: Resident<P>,
     /// What it said at the end of its last step.
     pub(crate) waits: Waits,
+    /// Whether the end of a linked process is an event for it.
+    pub(crate) trap_exits: bool,
+    /// What few have, in a box of its own.
+    pub(crate) held: Option<Box<Held<P>>>,
+}
+
+/// What the worker keeps for a process from turn to turn.
+pub(crate) struct Held<P: Protocol> {
+    /// Messages that were drained while it waited for commands: a signal had the worker look.
+    pub(crate) kept: Vec<Event<P>>,
+    /// Who must hear of its end.
+    pub(crate) bonds: Bonds,
+}
+
+impl<P: Protocol> Body<P> {
+    pub(crate) fn held(&mut self) -> &mut Held<P> {
+        self.held.get_or_insert_with(|| {
+            Box::new(Held {
+                kept: Vec::new(),
+                bonds: Bonds::default(),
+            })
+        })
+    }
 }
 
 /// What a process that is not running waits for.
@@ -31,25 +61,37 @@ pub(crate) enum Waits {
     Commands,
     /// Any event.
     Events,
+    /// To be woken, with an event or without.
+    Wakes,
 }
 
 /// One place of the table, for one process after another.
 ///
 /// | field | who touches it |
 /// |---|---|
-/// | `tenancy`, `state` | anybody: atomic words |
-/// | `events` | producers: whoever holds a pin; consumer: whoever may touch `body`, and the last one out |
+/// | `tenancy`, `state`, `named` | anybody: atomic words |
+/// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch `body`, and the last one out |
+/// | `mailbox`, `idle_priority` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
+/// | `figures` | reset by the submitter before `move_in`; written as `body` is; read by whoever holds a pin |
+/// | `exit` | the worker that ends the process, then its handle, then the last one out: see there |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
-    pub(crate) events: EventQueue<Event<P>>,
+    pub(crate) events: EventQueue<Item<P>>,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) figures: Figures,
+    /// Whether it runs only when nothing else can.
+    idle_priority: AtomicBool,
+    pub(crate) exit: ExitCell<P>,
+    /// Whether the tenant has names. Set under a pin, read and reset by the last one out.
+    pub(crate) named: AtomicBool,
     body: UnsafeCell<Option<Body<P>>>,
 }
 
 // SAFETY: the words and the queue's producer side are made for sharing, and events are Send. `body`, and the queue's
-// consumer side, are reached through unsafe methods by one thread at a time, as the table at the type says;
-// they are handed from thread to thread by the orderings of `state`, `tenancy` and the run queues, and all
+// consumer side, and the exit, are reached through unsafe methods by one thread at a time, as the table at the type says;
+// they are handed from thread to thread by the orderings of `state`, `tenancy`, `exit` and the run queues, and all
 // they hold is Send.
 unsafe impl<P: Protocol> Sync for Slot<P> {}
 
@@ -59,17 +101,33 @@ impl<P: Protocol> Slot<P> {
             tenancy: Tenancy::new(),
             state: ProcessState::new_complete(),
             events: EventQueue::new(),
+            mailbox: Mailbox::new(),
+            figures: Figures::new(),
+            idle_priority: AtomicBool::new(false),
+            exit: ExitCell::new(),
+            named: AtomicBool::new(false),
             body: UnsafeCell::new(None),
         }
     }
 
-    /// Drops the events that nobody will read. Their destructors may panic: each panic costs one event, not the rest.
+    /// Drops the events that nobody will read, and passes the signals to `heed`. Destructors may panic: each panic costs
+    /// one event, not the rest.
     ///
     /// # Safety
     /// As for `EventQueue::drain`; and the queue is closed, so that this ends.
-    pub(crate) unsafe fn discard_events(&self) {
+    pub(crate) unsafe fn discard_events(&self, mut heed: impl FnMut(Signal<P>)) {
+        let mut discard = |item| match item {
+            Item::Event(event) => drop(event),
+            Item::Signal(signal) => heed(signal),
+        };
         // SAFETY: the caller's.
-        while contain(|| unsafe { self.events.drain(drop) }).is_err() {}
+        while contain(|| unsafe { self.events.drain(&mut discard) }).is_err() {}
+    }
+
+    pub(crate) fn has_idle_priority(&self) -> bool {
+        // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one has just made the tenant Ready,
+        // which stays until it is enqueued; what that sender may see of an earlier tenant costs this one its order, once.
+        self.idle_priority.load(Ordering::Relaxed)
     }
 
     /// The tenant's body, if there is one.
@@ -89,35 +147,62 @@ impl<P: Protocol> Slot<P> {
 
 /// All processes, by PID.
 pub(crate) struct Table<P: Protocol> {
-    /// The scheduler's number, a part of all its PIDs.
-    number: u32,
+    /// The scheduler's own part of all its PIDs.
+    origin: Origin,
     slots: Slab<Slot<P>>,
+    /// Slots whose last tenant is gone, and in whose queue somebody has claimed a place and not left it yet. As many as there
+    /// are threads in the middle of a send, at most.
+    unfinished: Injector<u32>,
+    pub(crate) names: Names,
 }
 
 impl<P: Protocol> Table<P> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(node: Node) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Self {
             // ORDERING: Relaxed: only to be different each time.
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            origin: Origin::new(node, NEXT.fetch_add(1, Ordering::Relaxed)),
             slots: Slab::new(Slot::vacant),
+            unfinished: Injector::new(),
+            names: Names::default(),
         }
     }
 
     /// The PID of the process that lives in that slot in that generation.
     pub(crate) fn pid(&self, slot: u32, generation: u32) -> Pid {
         Pid {
-            scheduler: self.number,
+            origin: self.origin,
             slot,
             generation,
         }
     }
 
-    /// A slot for a new process, and the PID that will be its own from now on. The caller holds the process's pin.
-    pub(crate) fn move_in(&self) -> Result<(Pid, &Slot<P>), SlabFull> {
+    /// The node that the processes live on.
+    pub(crate) fn node(&self) -> Node {
+        self.origin.node()
+    }
+
+    /// A slot for a new process, and the PID that will be its own from now on. The caller holds two pins: the process's
+    /// own, and that of its handle.
+    pub(crate) fn move_in(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
+        if let Some(index) = self.unfinished.pop() {
+            // SAFETY: whoever put it there was the last one out, which happened before; now we are.
+            unsafe { self.clean(index, self.slot(index)) };
+        }
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
-        Ok((self.pid(index, slot.tenancy.move_in()), slot))
+        slot.mailbox.open(options.mailbox);
+        slot.figures.reset();
+        // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
+        slot.idle_priority
+            .store(options.idle_priority, Ordering::Relaxed);
+        let generation = slot.tenancy.move_in(2);
+        debug_assert_eq!(
+            generation,
+            slot.events.generation(),
+            "lives are counted alike"
+        );
+        Ok((self.pid(index, generation), slot))
     }
 
     /// The slot of a process that the caller has a pin on, its own or the process's.
@@ -130,12 +215,18 @@ impl<P: Protocol> Table<P> {
             .unwrap_or_else(|| unreachable!("slot {index} was never allocated"))
     }
 
-    /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
-    pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
-        if pid.scheduler != self.number {
+    /// The slot that `pid` names, whoever lives there now.
+    #[inline]
+    pub(crate) fn find(&self, pid: Pid) -> Option<&Slot<P>> {
+        if pid.origin != self.origin {
             return None;
         }
-        let slot = self.slots.get(pid.slot)?;
+        self.slots.get(pid.slot)
+    }
+
+    /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
+    pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
+        let slot = self.find(pid)?;
         match slot.tenancy.pin(pid.generation) {
             Ok(()) => Some(Pin {
                 table: self,
@@ -151,11 +242,7 @@ impl<P: Protocol> Table<P> {
 
     /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Pin<'_, P>> {
-        // Ended, or refused by its `init`, and kept only by somebody's pin. (Closed alone: `close` is running. Complete
-        // alone: `init` is.)
-        self.pinned().filter(|process| {
-            !(process.slot.events.is_closed() && process.slot.state.state() == State::Complete)
-        })
+        self.pinned().filter(Pin::is_live)
     }
 
     fn pinned(&self) -> impl Iterator<Item = Pin<'_, P>> {
@@ -186,13 +273,35 @@ impl<P: Protocol> Table<P> {
         if unpin == Unpin::Others {
             return;
         }
+        // ORDERING: Relaxed, both: `Unpin::Last` acquired what was done under all pins, and the slab hands the slot on.
+        if slot.named.load(Ordering::Relaxed) {
+            slot.named.store(false, Ordering::Relaxed);
+            self.names.forget(index);
+        }
+        // SAFETY: `Unpin::Last`: no pin is held, so neither worker nor handle has to do with it any more.
+        unsafe {
+            slot.exit.clear();
+            self.clean(index, slot);
+        }
+    }
+
+    /// Empties the queue and opens it for the next life, which the slot is given back for.
+    ///
+    /// # Safety
+    /// The caller is the last one out, and the process has ended, so nobody drains.
+    unsafe fn clean(&self, index: u32, slot: &Slot<P>) {
         // Events that were pushed while the process ended.
-        // SAFETY: `Unpin::Last`: no pin is held, so nobody pushes, and the process has ended, so nobody drains.
-        unsafe { slot.discard_events() };
-        // SAFETY: as above; the queue was closed when the process ended, and drained just now.
-        let reopened = unsafe { slot.events.reopen() };
-        debug_assert!(reopened.is_ok(), "closed and emptied: {reopened:?}");
-        self.slots.release(index);
+        // SAFETY: the caller's; the queue was closed when the process ended.
+        unsafe { slot.discard_events(drop) };
+        // SAFETY: as above.
+        match unsafe { slot.events.reopen() } {
+            Ok(_) => self.slots.release(index),
+            Err(error) => {
+                debug_assert_eq!(error, ReopenError::Unfinished, "the process has ended");
+                // A sender that holds no pin is between its claim and its end. It need not be waited for: others have slots.
+                self.unfinished.push(index);
+            }
+        }
     }
 }
 
@@ -201,6 +310,14 @@ pub(crate) struct Pin<'table, P: Protocol> {
     table: &'table Table<P>,
     pub(crate) slot: &'table Slot<P>,
     pub(crate) pid: Pid,
+}
+
+impl<P: Protocol> Pin<'_, P> {
+    /// Whether it has neither ended nor been refused by its `init`, to be kept only by somebody's pin. (Closed alone: `close` is
+    /// running. Complete alone: `init` is.)
+    pub(crate) fn is_live(&self) -> bool {
+        !(self.slot.events.is_closed() && self.slot.state.state() == State::Complete)
+    }
 }
 
 impl<P: Protocol> Drop for Pin<'_, P> {

@@ -14,7 +14,7 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 ///
 /// | event | word |
 /// |---|---|
-/// | [`move_in`](Self::move_in) | sets live, adds the tenant's own pin |
+/// | [`move_in`](Self::move_in) | sets live, adds the tenant's own pin, and others |
 /// | [`pin`](Self::pin), [`pin_current`](Self::pin_current), [`share`](Self::share) | pins + 1 |
 /// | [`unpin`](Self::unpin) | pins − 1; at zero with live set: one compare-exchange clears live and raises the generation |
 ///
@@ -87,14 +87,19 @@ impl Tenancy {
         }
     }
 
-    /// Makes the slot live, with the tenant's own pin, and returns the tenant's generation.
+    /// Makes the slot live, with `pins` pins, at least one, and returns the tenant's generation. One is the tenant's own;
+    /// others are for those who are told of it at once, as if each had been [shared](Self::share).
     ///
     /// The caller has the slot from [`Slab::allocate`](crate::Slab::allocate). What it wrote there before is visible to
     /// whoever pins this generation.
-    pub fn move_in(&self) -> u32 {
+    pub fn move_in(&self, pins: u32) -> u32 {
+        debug_assert!((1..MOST_PINS).contains(&pins), "a tenant has a pin");
         // ORDERING: Release, partner of the Acquire in `pin`: a visitor sees the slot as the tenant furnished it.
         // An addition, not a store: visitors with stale names may be adding and taking back pins right now.
-        let before = Lease::unpack(self.word.fetch_add(LIVE + PIN, Ordering::Release));
+        let before = Lease::unpack(
+            self.word
+                .fetch_add(LIVE + u64::from(pins), Ordering::Release),
+        );
         debug_assert!(!before.live, "moved into a slot that is let");
         before.generation
     }
@@ -227,7 +232,7 @@ mod tests {
         let slot = Tenancy::new();
         assert_eq!(slot.pin(0), Err(Gone(Unpin::Others)), "vacant");
 
-        let first = slot.move_in();
+        let first = slot.move_in(1);
         assert_eq!(slot.pin(first), Ok(()));
         assert_eq!(slot.pin_current(), Ok(first));
         assert_eq!(slot.unpin(), Unpin::Others);
@@ -238,7 +243,7 @@ mod tests {
             "the tenant's own pin was the last"
         );
 
-        let second = slot.move_in();
+        let second = slot.move_in(1);
         assert_ne!(first, second);
         assert_eq!(slot.pin(first), Err(Gone(Unpin::Others)));
         assert_eq!(slot.pin(second), Ok(()));
@@ -247,7 +252,7 @@ mod tests {
     #[test]
     fn the_slot_outlives_its_tenant_while_pinned() {
         let slot = Tenancy::new();
-        let generation = slot.move_in();
+        let generation = slot.move_in(1);
         slot.share();
         assert_eq!(slot.unpin(), Unpin::Others, "the tenant leaves");
         assert_eq!(
@@ -284,8 +289,8 @@ mod tests {
             .pack(),
             super::Ordering::Relaxed,
         );
-        assert_eq!(slot.move_in(), u32::MAX);
+        assert_eq!(slot.move_in(1), u32::MAX);
         assert_eq!(slot.unpin(), Unpin::Last);
-        assert_eq!(slot.move_in(), 0);
+        assert_eq!(slot.move_in(1), 0);
     }
 }

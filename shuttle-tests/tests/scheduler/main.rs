@@ -2,15 +2,21 @@
 //! time.
 #![cfg(shuttle)]
 
+mod bonds;
 mod commands;
+mod futures;
 mod lives;
 mod messages;
+mod services;
 mod shutdown;
+mod standstill;
+mod terminate;
 
 use std::time::Duration;
 
 use filch_scheduler::{
-    Completion, Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+    Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
+    StepOutput,
 };
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +32,18 @@ enum Note {
     Number(usize),
     /// Whom to play with.
     Partner(Pid),
+    /// For its destructor alone.
+    Slow(SlowToDrop),
+}
+
+/// Lets others run while it is dropped.
+#[derive(Debug)]
+struct SlowToDrop;
+
+impl Drop for SlowToDrop {
+    fn drop(&mut self) {
+        (0..3).for_each(|_| shuttle::thread::yield_now());
+    }
 }
 
 impl Protocol for Numbers {
@@ -107,7 +125,7 @@ impl Process<Numbers> for Scripted {
         Ok(())
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _: &ExitReason) {
         self.closed.0.fetch_add(1, Ordering::SeqCst);
     }
 }

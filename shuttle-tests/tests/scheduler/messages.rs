@@ -89,3 +89,40 @@ fn two_processes_play_on_one_worker() {
 fn two_processes_play_on_two_workers() {
     two_processes_play(2);
 }
+
+/// Three threads send one message each to a process whose mailbox holds one, while it reads. A failure: a step that gets two;
+/// a message that was accepted and is not read; or one that was refused while there was room.
+#[test]
+fn a_mailbox_is_full_exactly_when_it_is() {
+    explore("a limit is never overshot", 2_000, || {
+        let (scheduler, closed) = (prompt_scheduler(1), Closed::new());
+        let mut read = 0;
+        let process = scripted(&closed, move |_, events, out| {
+            out.idle();
+            let mut messages = 0;
+            for event in events {
+                match event {
+                    Event::Message(_) => messages += 1,
+                    Event::Cancel => out.done(read + messages),
+                    event => panic!("{event:?}"),
+                }
+            }
+            assert!(messages <= 1, "{messages} at once");
+            read += messages;
+        });
+        let process = scheduler
+            .submission(process, "run", ())
+            .mailbox(1)
+            .submit()
+            .unwrap();
+        let senders = [0, 1, 2].map(|_| {
+            let (handle, pid) = (scheduler.handle(), process.pid());
+            thread::spawn(move || usize::from(handle.send(pid, Note::Number(1)).is_ok()))
+        });
+        let accepted = senders.map(|sender| sender.join().unwrap());
+        let accepted: usize = accepted.into_iter().sum();
+        assert!(accepted >= 1, "refused while there was room");
+        scheduler.shutdown(FOR_EVER).unwrap();
+        assert_eq!(process.join().unwrap(), accepted);
+    });
+}

@@ -3,7 +3,6 @@
 use filch::scheduler::{Context, Event, Events, InitError, Pid, Process, StepOutput};
 
 use super::protocol::{JobError, Message, WordCount, expect_method};
-use super::watch::Watch;
 use super::words::Tally;
 
 /// Counts words until every reader has said that there are no more.
@@ -11,7 +10,6 @@ pub(crate) struct Counter {
     readers_left: usize,
     merger: Pid,
     tally: Tally,
-    watch: Watch,
 }
 
 impl Counter {
@@ -20,7 +18,6 @@ impl Counter {
             readers_left: readers,
             merger,
             tally: Tally::default(),
-            watch: Watch::new("counter", merger),
         }
     }
 }
@@ -33,7 +30,7 @@ impl Process<WordCount> for Counter {
         (): (),
     ) -> Result<(), InitError<WordCount>> {
         expect_method(method, &["count"])?;
-        self.watch.begin(context);
+        context.handle().monitor(self.merger, context.pid());
         Ok(())
     }
 
@@ -53,12 +50,11 @@ impl Process<WordCount> for Counter {
                     let _ = context.send(from, Message::Counted);
                 }
                 Event::Message(Message::NoMore) => self.readers_left -= 1,
-                Event::Message(_) | Event::Completed { .. } => {}
                 Event::Cancel => {
-                    self.watch.done();
                     out.done(None);
                     return Ok(());
                 }
+                _ => {}
             }
         }
         if self.readers_left == 0 {
@@ -66,13 +62,8 @@ impl Process<WordCount> for Counter {
             context
                 .send(self.merger, tally)
                 .map_err(|refused| JobError::Gone(refused.to))?;
-            self.watch.done();
             out.done(None);
         }
         Ok(())
-    }
-
-    fn close(&mut self) {
-        self.watch.close();
     }
 }

@@ -47,12 +47,14 @@ impl Process<WordCount> for Merger {
                     self.totals.skipped.extend(read.skipped);
                     self.reports_left -= 1;
                 }
-                Event::Message(Message::Broken(who)) => return Err(JobError::Broken(who)),
-                Event::Message(_) | Event::Completed { .. } => {}
+                Event::Down(down) if !down.reason.is_normal() => {
+                    return Err(JobError::Broken(down.pid, down.reason));
+                }
                 Event::Cancel => {
                     out.done(None);
                     return Ok(());
                 }
+                _ => {}
             }
         }
         if self.reports_left == 0 {

@@ -17,8 +17,9 @@
 //! Nothing here is shared between processes: all goes by messages. The amount of text under way is bounded, because
 //! a reader reads on only when a counter has counted (see `reader`).
 //!
-//! Read in this order: `protocol`, `reader`, `io`, `counter`, `merger`, then `run` below. `watch` is what tells the
-//! merger that a process failed; `walk`, `text`, `words`, `report` and `progress` know nothing of the scheduler.
+//! Read in this order: `protocol`, `reader`, `io`, `counter`, `merger`, then `run` below. The merger
+//! monitors all others, so that it hears of one that failed. `walk`, `text`, `words`, `report` and `progress` know nothing
+//! of the scheduler.
 
 mod counter;
 mod error;
@@ -32,7 +33,6 @@ mod report;
 mod tests;
 mod text;
 mod walk;
-mod watch;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -148,7 +148,7 @@ fn count(
         others.push(submit(scheduler, reader, "read")?);
     }
 
-    // The merger hears of every process that fails (see `watch`), so this returns, however the job ends.
+    // The merger hears of every process that fails (it monitors them), so this returns, however the job ends.
     let totals = merger.join()?.ok_or(CountError::Cancelled)?;
     for other in others {
         other.join()?;

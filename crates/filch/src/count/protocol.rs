@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use filch::scheduler::{InitError, Pid, Protocol};
+use filch::scheduler::{ExitReason, InitError, Pid, Protocol};
 
 use super::text::NotText;
 use super::words::Tally;
@@ -38,8 +38,6 @@ pub(crate) enum Message {
     Tally(Tally),
     /// Reader to merger: all that I have read.
     FilesRead(FilesRead),
-    /// Anybody's last word to the merger, if its work is not done.
-    Broken(&'static str),
 }
 
 /// From reader to disk. The tag tells the reader which of its files it is about.
@@ -101,7 +99,7 @@ pub(crate) enum JobError {
     /// A process that must hear from us has ended.
     Gone(Pid),
     /// A process ended before its work was done.
-    Broken(&'static str),
+    Broken(Pid, ExitReason),
 }
 
 impl fmt::Display for JobError {
@@ -111,7 +109,9 @@ impl fmt::Display for JobError {
             Self::NotAFile => f.write_str("not a regular file"),
             Self::NotText(error) => error.fmt(f),
             Self::Gone(pid) => write!(f, "process {pid} has ended too early"),
-            Self::Broken(who) => write!(f, "a {who} ended before its work was done"),
+            Self::Broken(pid, reason) => {
+                write!(f, "process {pid} ended before its work was done: {reason}")
+            }
         }
     }
 }

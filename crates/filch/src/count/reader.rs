@@ -13,7 +13,6 @@ use super::protocol::{
     Block, FilesRead, JobError, Message, ReadFile, Skip, WordCount, expect_method,
 };
 use super::text::{NotText, Splitter};
-use super::watch::Watch;
 
 /// Reads its share of the files.
 pub(crate) struct Reader {
@@ -31,7 +30,6 @@ pub(crate) struct Reader {
     window: usize,
     merger: Pid,
     read: FilesRead,
-    watch: Watch,
 }
 
 struct OpenFile {
@@ -61,7 +59,6 @@ impl Reader {
             window: window.max(1),
             merger,
             read: FilesRead::default(),
-            watch: Watch::new("reader", merger),
         }
     }
 
@@ -182,7 +179,7 @@ impl Process<WordCount> for Reader {
         (): (),
     ) -> Result<(), InitError<WordCount>> {
         expect_method(method, &["read"])?;
-        self.watch.begin(context);
+        context.handle().monitor(self.merger, context.pid());
         Ok(())
     }
 
@@ -199,28 +196,22 @@ impl Process<WordCount> for Reader {
                     self.completed(context, tag, result)?;
                 }
                 Event::Message(Message::Counted) => self.under_way -= 1,
-                Event::Message(_) => {}
                 Event::Cancel => {
-                    self.watch.done();
                     out.done(None);
                     return Ok(());
                 }
+                _ => {}
             }
         }
         self.fill_window(out);
         if self.under_way == 0 {
             self.finish(context)?;
-            self.watch.done();
             out.done(None);
         } else {
             // Not `wait`: a message that a chunk is counted is as good as a block that is read.
             out.idle();
         }
         Ok(())
-    }
-
-    fn close(&mut self) {
-        self.watch.close();
     }
 }
 

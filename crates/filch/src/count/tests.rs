@@ -11,12 +11,11 @@ use std::sync::Arc;
 use common::Scratch;
 use proptest::prelude::*;
 
-use filch::scheduler::{Context, Events, Handle, InitError, Process, Scheduler, StepOutput};
+use filch::scheduler::{Context, Events, Handle, InitError, Pid, Process, Scheduler, StepOutput};
 
 use super::merger::Merger;
 use super::protocol::{JobError, WordCount};
 use super::reader::Reader;
-use super::watch::Watch;
 use super::{Report, Settings, count, io, run, submit, walk};
 
 /// What must come out. It shares no code with the job but the walk.
@@ -180,7 +179,7 @@ fn files_that_vanish_after_the_walk_are_skipped_by_the_job_itself() {
 #[test]
 fn a_process_that_fails_ends_the_job_with_an_error() {
     /// Stands where a counter should, and panics at its first chunk.
-    struct Broken(Watch);
+    struct Broken(Pid);
     impl Process<WordCount> for Broken {
         fn init(
             &mut self,
@@ -188,7 +187,7 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
             _: &str,
             (): (),
         ) -> Result<(), InitError<WordCount>> {
-            self.0.begin(context);
+            context.handle().monitor(self.0, context.pid());
             Ok(())
         }
         fn step(
@@ -200,25 +199,23 @@ fn a_process_that_fails_ends_the_job_with_an_error() {
             assert_eq!(events.len(), 0, "a chunk");
             Ok(())
         }
-        fn close(&mut self) {
-            self.0.close();
-        }
     }
 
     let scratch = Scratch::new("broken");
     scratch.write("good", b"good");
     with_scheduler(|scheduler, settings| {
         let merger = submit(scheduler, Merger::new(2), "merge").unwrap();
-        let broken = Broken(Watch::new("counter", merger.pid()));
+        let broken = Broken(merger.pid());
         let broken = submit(scheduler, broken, "count").unwrap();
         let files = vec![scratch.path().join("good")];
         let reader = Reader::new(files, vec![broken.pid()], 0, merger.pid(), settings.window);
         let _ = submit(scheduler, reader, "read").unwrap();
         let error = merger.join().unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "the process failed: a counter ended before its work was done"
-        );
+        let (_, of_whom) = error
+            .split_once("ended before its work was done: ")
+            .unwrap();
+        assert!(of_whom.starts_with("panicked: "), "{error}");
+        assert!(of_whom.contains("a chunk"), "{error}");
     });
 }
 

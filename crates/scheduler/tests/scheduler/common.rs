@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use filch_scheduler::{
-    Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+    Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler,
+    StepOutput,
 };
 
 pub(crate) enum Test {}
@@ -106,7 +107,7 @@ impl Process<Test> for Scripted {
         (self.step)(context, events.collect(), out)
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _: &ExitReason) {
         self.closed.fetch_add(1, Ordering::Relaxed);
     }
 }

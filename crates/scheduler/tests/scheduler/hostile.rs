@@ -4,8 +4,8 @@
 use std::sync::mpsc;
 
 use filch_scheduler::{
-    Completion, Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
-    SubmitError,
+    Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
+    StepOutput, SubmitError,
 };
 
 enum Hostile {}
@@ -81,7 +81,7 @@ impl Process<Hostile> for Villain {
         (self.step)(events.collect(), out)
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _: &ExitReason) {
         assert!(!self.close_panics, "close");
     }
 }

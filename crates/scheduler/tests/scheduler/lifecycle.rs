@@ -177,7 +177,7 @@ fn an_idle_process_is_woken_by_a_message_and_by_a_completion() {
                 Event::Completed { result, .. } => {
                     replies += result.map_err(|error| error.to_string())?;
                 }
-                Event::Cancel => unreachable!(),
+                _ => unreachable!(),
             }
         }
         if messages > 0 && replies > 0 {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
 use filch_scheduler::{
-    BuildError, ExecuteError, InitError, JoinError, ProcessError, Refused, Scheduler, StartError,
-    SubmitError,
+    BuildError, ExecuteError, ExitReason, InitError, JoinError, ProcessError, Refused, Scheduler,
+    StartError, SubmitError,
 };
 
 #[test]
@@ -202,7 +202,7 @@ fn a_close_that_panics_is_told() {
             out.done(1);
             Ok(())
         }
-        fn close(&mut self) {
+        fn close(&mut self, _: &ExitReason) {
             panic!("close's message");
         }
     }

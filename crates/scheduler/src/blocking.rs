@@ -1,0 +1,232 @@
+//! Calls that block: in a step, and on threads made for that.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use filch_sync::thread::Builder;
+use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
+
+use crate::contain::{contain, dispose};
+use crate::{Completion, Context, Handle, Protocol};
+
+impl<P: Protocol> Handle<P> {
+    /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on meanwhile, on another
+    /// thread, and the step does afterwards. Elsewhere it just runs `call`. Blocking.
+    ///
+    /// At most as many threads block at once as the pool may have ([`ThreadLimit`](filch_processors::Config::thread_limit));
+    /// beyond that, and while the scheduler shuts down, `call` runs with the worker kept. Therefore it must not wait for
+    /// another process of the same scheduler, and [`join`](crate::ProcessHandle::join) refuses in here as in any step.
+    ///
+    /// Worth it from some ten microseconds on. A panic in `call` goes on through the step.
+    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.shared.processors.blocking(call)
+    }
+}
+
+impl<P: Protocol> Context<'_, P> {
+    /// Runs `call`, which may block. See [`Handle::blocking`].
+    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.handle().blocking(call)
+    }
+}
+
+impl<P: Protocol> Completion<P> {
+    /// Answers with what `work` returns, or panics with.
+    pub(crate) fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
+        match contain(work) {
+            Ok(Ok(reply)) => self.complete(reply),
+            Ok(Err(error)) => self.fail(error),
+            Err(message) => self.panicked(message),
+        }
+    }
+}
+
+/// Threads for commands that block: files, locks, other people's libraries. For the command handler, which hands them
+/// the closure and the completion and returns at once.
+///
+/// Threads are started when work finds none idle, up to a limit, and leave after ten idle seconds. Work beyond the limit
+/// waits its turn, first in, first out. Work whose process has ended meanwhile is dropped instead of run.
+///
+/// Dropping it drops the work that has not begun, whose commands complete with
+/// [`CommandError::Abandoned`](crate::CommandError::Abandoned), and waits for what has.
+///
+/// ```
+/// # use filch_scheduler::{BlockingThreads, Completion, Protocol, Scheduler};
+/// # enum Files {}
+/// # impl Protocol for Files {
+/// #     type Input = (); type Message = (); type Command = String; type Reply = String; type Output = (); type Error = std::io::Error;
+/// # }
+/// let threads = BlockingThreads::new(std::num::NonZeroUsize::MIN.saturating_add(7));
+/// let scheduler = Scheduler::<Files>::builder()
+///     .handler(move |path: String, completion: Completion<Files>| {
+///         threads.run(completion, || std::fs::read_to_string(path));
+///     })
+///     .build()?;
+/// # Ok::<(), filch_scheduler::BuildError>(())
+/// ```
+pub struct BlockingThreads {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    limit: NonZeroUsize,
+    crew: Mutex<Crew>,
+    /// Idle threads sleep here.
+    work: Condvar,
+    /// Whoever drops the last of it sleeps here until they have left.
+    left: Condvar,
+}
+
+#[derive(Default)]
+struct Crew {
+    queue: VecDeque<Box<dyn FnOnce() + Send>>,
+    idle: usize,
+    /// Idle ones included.
+    threads: usize,
+    closed: bool,
+}
+
+/// How long a thread without work stays.
+const STAY: Duration = Duration::from_secs(10);
+
+filch_sync::thread_local! {
+    /// On one of the threads: whose, by their address.
+    static OWN: Cell<usize> = Cell::new(0)
+}
+
+impl BlockingThreads {
+    /// At most `limit` threads; none is started before there is work.
+    pub fn new(limit: NonZeroUsize) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                limit,
+                crew: Mutex::default(),
+                work: Condvar::new(),
+                left: Condvar::new(),
+            }),
+        }
+    }
+
+    /// Runs `work` on one of the threads, and completes the command with what it returns, or with
+    /// [`CommandError::Panicked`](crate::CommandError::Panicked). If the system refuses the very first thread, `work` runs
+    /// here.
+    pub fn run<P: Protocol>(
+        &self,
+        completion: Completion<P>,
+        work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
+    ) {
+        self.push(Box::new(move || {
+            if completion.is_wanted() {
+                completion.answer_by(work);
+            }
+        }));
+    }
+
+    /// How many threads there are just now.
+    pub fn threads(&self) -> usize {
+        self.shared.lock().threads
+    }
+
+    fn push(&self, work: Box<dyn FnOnce() + Send>) {
+        let mut crew = self.shared.lock();
+        crew.queue.push_back(work);
+        if crew.idle >= crew.queue.len() {
+            drop(crew);
+            self.shared.work.notify_one();
+            return;
+        }
+        if crew.threads >= self.shared.limit.get() {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        let thread = Builder::new().name("filch-blocking".to_owned());
+        match thread.spawn(move || shared.serve()) {
+            Ok(_) => crew.threads += 1,
+            Err(_) if crew.threads > 0 => {}
+            Err(_) => {
+                let work = crew.queue.pop_back();
+                drop(crew);
+                if let Some(work) = work {
+                    work();
+                }
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Crew> {
+        // What is the user's runs without the lock.
+        self.crew.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// A thread's life.
+    fn serve(&self) {
+        OWN.with(|own| own.set(self.address()));
+        let mut crew = self.lock();
+        loop {
+            if let Some(work) = crew.queue.pop_front() {
+                drop(crew);
+                // It answers for itself; what is left are destructors, whose panics nobody waits for.
+                let _ = contain(work);
+                crew = self.lock();
+                continue;
+            }
+            if crew.closed {
+                break;
+            }
+            crew.idle += 1;
+            let over;
+            (crew, over) = wait_until(&self.work, &self.crew, crew, Instant::now() + STAY);
+            crew.idle -= 1;
+            if over && crew.queue.is_empty() {
+                break;
+            }
+        }
+        crew.threads -= 1;
+        let last = crew.closed && crew.threads == 0;
+        drop(crew);
+        if last {
+            self.left.notify_all();
+        }
+    }
+}
+
+impl Drop for BlockingThreads {
+    fn drop(&mut self) {
+        let mut crew = self.shared.lock();
+        crew.closed = true;
+        let queue = std::mem::take(&mut crew.queue);
+        drop(crew);
+        self.shared.work.notify_all();
+        queue.into_iter().for_each(dispose);
+        if OWN.with(Cell::get) == self.shared.address() {
+            // One of them would wait for itself. They leave by themselves.
+            return;
+        }
+        let mut crew = self.shared.lock();
+        while crew.threads > 0 {
+            let woken = self.shared.left.wait(crew);
+            crew = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl fmt::Debug for BlockingThreads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let crew = self.shared.lock();
+        f.debug_struct("BlockingThreads")
+            .field("limit", &self.shared.limit)
+            .field("threads", &crew.threads)
+            .field("queued", &crew.queue.len())
+            .finish_non_exhaustive()
+    }
+}

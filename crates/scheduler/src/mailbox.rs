@@ -1,0 +1,82 @@
+use filch_sync::atomic::{AtomicU32, Ordering};
+
+/// How many messages a process has been sent that no step has been given yet, and how many it may have.
+///
+/// Nothing is counted where there is no limit.
+pub(crate) struct Mailbox {
+    /// [`UNLIMITED`], or the limit of the slot's tenant.
+    limit: AtomicU32,
+    undelivered: AtomicU32,
+}
+
+const UNLIMITED: u32 = u32::MAX;
+
+impl Mailbox {
+    pub(crate) fn new() -> Self {
+        Self {
+            limit: AtomicU32::new(UNLIMITED),
+            undelivered: AtomicU32::new(0),
+        }
+    }
+
+    /// For a new tenant. The caller is the submitter, before `move_in`.
+    pub(crate) fn open(&self, limit: Option<usize>) {
+        let limit = limit.map_or(UNLIMITED, |limit| {
+            // What the queue could not hold in memory is as good as the limit that was asked for.
+            u32::try_from(limit).map_or(UNLIMITED - 1, |limit| limit.min(UNLIMITED - 1))
+        });
+        // ORDERING: Relaxed, both: `move_in` releases them to whoever gets a pin.
+        self.limit.store(limit, Ordering::Relaxed);
+        self.undelivered.store(0, Ordering::Relaxed);
+    }
+
+    /// Room for one more message, or the limit. The caller holds a pin.
+    #[inline]
+    pub(crate) fn reserve(&self) -> Result<(), usize> {
+        // ORDERING: Relaxed: it does not change while the caller holds its pin.
+        let limit = self.limit.load(Ordering::Relaxed);
+        if limit == UNLIMITED {
+            return Ok(());
+        }
+        self.reserve_of(limit)
+    }
+
+    #[cold]
+    fn reserve_of(&self, limit: u32) -> Result<(), usize> {
+        // ORDERING: Relaxed, all: the count carries no data, the queue does. A loop and not an addition: a sender that
+        // overshot for a moment would make another one see a full mailbox.
+        let mut undelivered = self.undelivered.load(Ordering::Relaxed);
+        while undelivered < limit {
+            // ORDERING: Relaxed: see above.
+            match self.undelivered.compare_exchange_weak(
+                undelivered,
+                undelivered + 1,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Ok(()),
+                Err(now) => undelivered = now,
+            }
+        }
+        Err(limit as usize)
+    }
+
+    /// How many there are, if they are counted.
+    pub(crate) fn undelivered(&self) -> Option<u32> {
+        // ORDERING: Relaxed: a figure for people.
+        let undelivered = self.undelivered.load(Ordering::Relaxed);
+        self.is_limited().then_some(undelivered)
+    }
+
+    #[inline]
+    pub(crate) fn is_limited(&self) -> bool {
+        // ORDERING: Relaxed: see `reserve`.
+        self.limit.load(Ordering::Relaxed) != UNLIMITED
+    }
+
+    /// A step is about to get this many messages. Only if it [is limited](Self::is_limited).
+    pub(crate) fn deliver(&self, messages: u32) {
+        // ORDERING: Relaxed: see `reserve_of`.
+        self.undelivered.fetch_sub(messages, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,94 @@
+use std::fmt;
+use std::sync::{Arc, PoisonError};
+
+use filch_sync::Mutex;
+
+use super::{TimerKey, Timers};
+use crate::{Completion, Pid, Protocol};
+
+/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`].
+///
+/// The deadline races with whoever completes it: one of the two gets there first, and the process hears of that one
+/// only.
+#[must_use = "dropping it completes the command with an error"]
+pub struct Bounded<P: Protocol> {
+    completion: Arc<Shared<P>>,
+    pid: Pid,
+    timers: Timers,
+    key: TimerKey,
+}
+
+/// Whoever takes the completion out decides.
+pub(super) struct Shared<P: Protocol>(Mutex<Option<Completion<P>>>);
+
+impl<P: Protocol> Shared<P> {
+    pub(super) fn new(completion: Completion<P>) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Some(completion))))
+    }
+
+    pub(super) fn take(&self) -> Option<Completion<P>> {
+        let mut completion = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        completion.take()
+    }
+}
+
+impl<P: Protocol> Bounded<P> {
+    pub(super) fn new(completion: Arc<Shared<P>>, pid: Pid, timers: Timers, key: TimerKey) -> Self {
+        Self {
+            completion,
+            pid,
+            timers,
+            key,
+        }
+    }
+
+    /// The process that yielded the command.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The command is done, in time.
+    ///
+    /// # Errors
+    /// The reply, if the deadline came first.
+    pub fn complete(self, reply: P::Reply) -> Result<(), P::Reply> {
+        match self.completion.take() {
+            Some(completion) => {
+                completion.complete(reply);
+                Ok(())
+            }
+            None => Err(reply),
+        }
+    }
+
+    /// The command failed, in time.
+    ///
+    /// # Errors
+    /// The error, if the deadline came first.
+    pub fn fail(self, error: P::Error) -> Result<(), P::Error> {
+        match self.completion.take() {
+            Some(completion) => {
+                completion.fail(error);
+                Ok(())
+            }
+            None => Err(error),
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Bounded<P> {
+    fn drop(&mut self) {
+        self.timers.cancel(self.key);
+        // Nobody has answered: as with any completion, the process hears that nobody will.
+        drop(self.completion.take());
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Bounded<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bounded")
+            .field("pid", &self.pid)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}

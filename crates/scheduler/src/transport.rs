@@ -1,0 +1,130 @@
+//! Messages to processes on other nodes. How they travel is not ours: a [`Receiver`] takes them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::{Handle, Node, Pid, Protocol, SendError, Undelivered};
+
+/// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a [`Handle`] of the
+/// scheduler there delivers them: it is a receiver itself.
+///
+/// ```
+/// use std::sync::mpsc;
+/// use filch_scheduler::{Handle, Node, Pid, Protocol, Receiver, Scheduler, SendError, Undelivered};
+///
+/// enum Texts {}
+/// impl Protocol for Texts {
+///     type Input = (); type Message = String; type Command = (); type Reply = (); type Output = (); type Error = String;
+/// }
+///
+/// /// A wire: bytes, in the end.
+/// struct Wire(mpsc::SyncSender<(u128, Vec<u8>)>);
+/// impl Receiver<Texts> for Wire {
+///     fn receive(&self, to: Pid, message: String) -> Result<(), SendError<Texts>> {
+///         self.0.try_send((to.to_bits(), message.into_bytes())).map_err(|error| {
+///             let (mpsc::TrySendError::Full((_, bytes)) | mpsc::TrySendError::Disconnected((_, bytes))) = error;
+///             let message = String::from_utf8(bytes).expect("it was text before");
+///             SendError { to, message, reason: Undelivered::NoRoute }
+///         })
+///     }
+/// }
+///
+/// let here = Scheduler::<Texts>::builder().workers(1).node(Node(1)).build()?;
+/// let there = Pid::from_bits(2 << 96); // some process on node 2
+/// let refused = here.send(there, "hello".to_owned()).unwrap_err();
+/// assert_eq!((refused.reason, refused.message), (Undelivered::NoRoute, "hello".to_owned()));
+///
+/// let (wire, other_end) = mpsc::sync_channel(16);
+/// here.connect(Node(2), Wire(wire));
+/// here.send(there, "hello".to_owned())?;
+/// assert_eq!(other_end.recv()?, (there.to_bits(), b"hello".to_vec()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Receiver<P: Protocol>: Send + Sync + 'static {
+    /// Takes `message` for the process `to`, or hands it back. Called by whoever sends, in a step too: it should not block.
+    ///
+    /// # Errors
+    /// [`SendError`], with the message. That it was taken does not say that it will arrive: that is the transport's to know.
+    fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>>;
+}
+
+impl<P: Protocol> Receiver<P> for Handle<P> {
+    fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        self.send(to, message)
+    }
+}
+
+/// Who takes the messages for which node. Read by senders to other nodes only, so a lock will do. Nobody's code runs under
+/// it.
+pub(crate) struct Routes<P: Protocol> {
+    to: RwLock<HashMap<Node, Arc<dyn Receiver<P>>>>,
+}
+
+impl<P: Protocol> Default for Routes<P> {
+    fn default() -> Self {
+        Self {
+            to: RwLock::new(HashMap::new()),
+        }
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    /// The node that this scheduler's processes live on.
+    pub fn node(&self) -> Node {
+        self.table().node()
+    }
+
+    /// From now on `receiver` takes the messages for processes on `node`. Returns the one before it, if there was one.
+    ///
+    /// A receiver for the scheduler's own node is never asked. The scheduler lets go of its receivers when it is shut down.
+    pub fn connect(&self, node: Node, receiver: impl Receiver<P>) -> Option<Arc<dyn Receiver<P>>> {
+        let routes = self.shared.routes.to.write();
+        routes
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(node, Arc::new(receiver))
+    }
+
+    /// From now on messages for processes on `node` are refused. Returns who took them until now; one that is being
+    /// sent just now may still come there.
+    pub fn disconnect(&self, node: Node) -> Option<Arc<dyn Receiver<P>>> {
+        let routes = self.shared.routes.to.write();
+        routes.unwrap_or_else(PoisonError::into_inner).remove(&node)
+    }
+
+    pub(crate) fn disconnect_all(&self) {
+        let mut routes = self
+            .shared
+            .routes
+            .to
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let all = std::mem::take(&mut *routes);
+        drop(routes);
+        // Their destructors are not ours: without the lock, and contained.
+        all.into_values().for_each(crate::contain::dispose);
+    }
+
+    /// Hands a message for another node to whoever is connected for that one.
+    pub(crate) fn send_away(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        let routes = self.shared.routes.to.read();
+        let receiver = routes
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&to.node())
+            .cloned();
+        match receiver {
+            Some(receiver) => receiver.receive(to, message),
+            None => Err(SendError {
+                to,
+                message,
+                reason: Undelivered::NoRoute,
+            }),
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for dyn Receiver<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receiver")
+    }
+}

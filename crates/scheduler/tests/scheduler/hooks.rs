@@ -1,0 +1,154 @@
+//! Life-cycle hooks: a start that may be refused, an end that is told once, panics that harm nobody.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::common::{Test, closed_once, handle, scripted, summing, waiting};
+use filch_scheduler::{
+    Context, ExecuteError, ExitReason, HookError, LifeCycle, Pid, ProcessError, Scheduler,
+    SubmitError,
+};
+
+/// Every start and every end. Refuses the second process, panics at the start of the third.
+#[derive(Default)]
+struct Register {
+    lives: Mutex<HashMap<Pid, Vec<ExitReason>>>,
+    starts: Mutex<u32>,
+}
+
+impl LifeCycle<Test> for Arc<Register> {
+    fn on_start(&self, context: &Context<'_, Test>) -> Result<(), String> {
+        let number = {
+            let mut starts = self.starts.lock().unwrap();
+            *starts += 1;
+            *starts
+        };
+        match number {
+            2 => Err("not you".to_owned()),
+            3 => panic!("what now"),
+            _ => {
+                self.lives.lock().unwrap().insert(context.pid(), Vec::new());
+                Ok(())
+            }
+        }
+    }
+
+    fn on_complete(&self, context: &Context<'_, Test>, reason: &ExitReason) {
+        let ends = self
+            .lives
+            .lock()
+            .unwrap()
+            .get_mut(&context.pid())
+            .map(|ends| {
+                ends.push(reason.clone());
+                ends.len()
+            });
+        assert_eq!(ends, Some(1), "started, and ended once");
+        // It is out of reach, and it is not listed any more.
+        assert!(!context.handle().processes().contains(&context.pid()));
+        panic!("nobody minds");
+    }
+}
+
+fn with_hooks(hooks: impl LifeCycle<Test>) -> Scheduler<Test> {
+    Scheduler::builder()
+        .workers(2)
+        .handler(handle)
+        .hooks(hooks)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn starts_may_be_refused_and_ends_are_told_once() {
+    let register = Arc::new(Register::default());
+    let scheduler = with_hooks(Arc::clone(&register));
+
+    assert_eq!(scheduler.execute(summing(0), "run", 0).unwrap(), 0);
+    let refused = waiting();
+    let closed = refused.closed();
+    let error = scheduler.submit(refused, "run", 0).unwrap_err();
+    assert!(matches!(
+        &error,
+        SubmitError::Hook(HookError::Refused(error)) if error == "not you"
+    ));
+    assert_eq!(error.to_string(), "the start was refused: not you");
+    assert!(closed_once(&closed));
+    let panicked = waiting();
+    let closed = panicked.closed();
+    let error = scheduler.submit(panicked, "run", 0).unwrap_err();
+    assert_eq!(error.to_string(), "the start hook panicked: what now");
+    assert!(closed_once(&closed));
+    assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
+    // `init` refuses first.
+    assert!(scheduler.submit(waiting(), "fail", 0).is_err());
+
+    let failing = scripted(|_, _, _| Err("no".to_owned()));
+    assert!(matches!(
+        scheduler.execute(failing, "run", 0),
+        Err(ExecuteError::Process(ProcessError::Failed(_)))
+    ));
+    let terminated = scheduler.submit(waiting(), "run", 0).unwrap();
+    scheduler.terminate(terminated.pid()).unwrap();
+    assert!(terminated.join().is_err());
+    let cancelled = scheduler.submit(waiting(), "run", 0).unwrap();
+    let deaf = scripted(|_, _, out| {
+        out.idle();
+        Ok(())
+    });
+    let deaf = scheduler.submit(deaf, "run", 0).unwrap();
+    let deaf_pid = deaf.pid();
+    scheduler.shutdown(Duration::from_millis(1)).unwrap();
+    // The processes that had ended had been told of when the shutdown returned.
+    let lives = std::mem::take(&mut *register.lives.lock().unwrap());
+    assert_eq!(lives[&deaf_pid], [ExitReason::ShutDown]);
+    let mut ends: Vec<String> = lives
+        .into_values()
+        .map(|ends| {
+            assert_eq!(ends.len(), 1);
+            ends[0].to_string()
+        })
+        .collect();
+    ends.sort_unstable();
+    // With so little patience the other one may have been asked in time, or not.
+    let (cancelled, end) = match cancelled.join() {
+        Ok(0) => (true, "done"),
+        _ => (false, "shut down"),
+    };
+    assert_eq!(
+        ends.iter().filter(|&one| one == end).count(),
+        2,
+        "{cancelled}"
+    );
+    assert_eq!(ends.len(), 5, "{ends:?}");
+}
+
+/// What a close or a destructor turns an end into is what the hook is told.
+#[test]
+fn the_last_word_counts() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("boom");
+        }
+    }
+    #[derive(Clone, Default)]
+    struct Last(Arc<Mutex<Option<ExitReason>>>);
+    impl LifeCycle<Test> for Last {
+        fn on_complete(&self, _: &Context<'_, Test>, reason: &ExitReason) {
+            *self.0.lock().unwrap() = Some(reason.clone());
+        }
+    }
+    let last = Last::default();
+    let scheduler = with_hooks(last.clone());
+    let bomb = Bomb;
+    let process = scripted(move |_, _, out| {
+        let _ = &bomb;
+        out.done(1);
+        Ok(())
+    });
+    assert!(scheduler.execute(process, "run", 0).is_err());
+    let told = last.0.lock().unwrap().take();
+    assert_eq!(told, Some(ExitReason::Panicked("boom".into())));
+}

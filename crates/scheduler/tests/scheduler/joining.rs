@@ -1,0 +1,289 @@
+//! Learning how a process ended without waiting for it: trying, limits, calls at the end, and children as commands.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use filch_scheduler::{
+    Completion, Event, ExecuteError, JoinError, ProcessError, Protocol, Scheduler,
+};
+
+use crate::common::{Command, scheduler, scripted, summing, waiting};
+
+#[test]
+fn a_join_that_does_not_wait_gives_the_handle_back() {
+    let scheduler = scheduler(2);
+    let process = scheduler.submit(summing(1), "run", 0).unwrap();
+    let pid = process.pid();
+    let Err(JoinError::NotYet(process)) = process.try_join() else {
+        panic!("nobody has sent to it")
+    };
+    let Err(JoinError::NotYet(process)) = process.join_timeout(Duration::ZERO) else {
+        panic!("nobody has sent to it")
+    };
+    let Err(JoinError::NotYet(process)) = process.join_deadline(Instant::now()) else {
+        panic!("nobody has sent to it")
+    };
+    assert_eq!(process.pid(), pid);
+    scheduler.send(pid, (0, 4)).unwrap();
+    assert_eq!(process.join_timeout(Duration::MAX).unwrap(), 4);
+
+    let process = scheduler.submit(summing(1), "run", 0).unwrap();
+    scheduler.send(process.pid(), (0, 5)).unwrap();
+    let mut process = Some(process);
+    let sum = loop {
+        match process.take().unwrap().try_join() {
+            Ok(sum) => break sum,
+            Err(JoinError::NotYet(again)) => process = Some(again),
+            Err(error) => panic!("{error}"),
+        }
+        std::thread::yield_now();
+    };
+    assert_eq!(sum, 5);
+}
+
+#[test]
+fn the_exit_calls() {
+    let scheduler = scheduler(2);
+    let (give, take) = mpsc::channel();
+    let process = scheduler.submit(summing(1), "run", 0).unwrap();
+    let pid = process.pid();
+    process.on_exit({
+        let give = give.clone();
+        move |exit| {
+            give.send(exit.unwrap()).unwrap();
+            panic!("contained");
+        }
+    });
+    assert!(take.try_recv().is_err());
+    scheduler.send(pid, (0, 3)).unwrap();
+    assert_eq!(take.recv().unwrap(), 3);
+
+    let failing = scripted(|_, _, _| Err("no".to_owned()));
+    let failing = scheduler.submit(failing, "run", 0).unwrap();
+    while !failing.has_ended() {
+        std::thread::yield_now();
+    }
+    let here = std::thread::current().id();
+    failing.on_exit(move |exit| {
+        assert!(matches!(exit, Err(ProcessError::Failed(message)) if message == "no"));
+        assert_eq!(std::thread::current().id(), here);
+        give.send(1).unwrap();
+    });
+    assert_eq!(take.try_recv(), Ok(1), "it had ended: here and now");
+}
+
+/// The call is registered while the process ends: it is called once, whoever comes first.
+#[test]
+fn watching_races_with_the_end() {
+    let scheduler = scheduler(2);
+    let calls: Arc<Vec<AtomicUsize>> = Arc::new((0..5_000).map(|_| AtomicUsize::new(0)).collect());
+    for number in 0..calls.len() {
+        let process = scripted(move |_, _, out| {
+            out.done(number as u64);
+            Ok(())
+        });
+        let calls = Arc::clone(&calls);
+        let process = scheduler.submit(process, "run", 0).unwrap();
+        process.on_exit(move |exit| {
+            assert_eq!(exit.unwrap(), number as u64);
+            calls[number].fetch_add(1, Ordering::Relaxed);
+        });
+    }
+    scheduler.shutdown(Duration::MAX).unwrap();
+    assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) == 1));
+}
+
+/// A process is told by a message how another one ended, on the only worker there is.
+#[test]
+fn a_process_learns_of_anothers_end_without_waiting() {
+    let scheduler = scheduler(1);
+    let parent = scripted(move |context, mut events, out| {
+        match events.pop() {
+            None => {}
+            Some(Event::Message((1, value))) => {
+                out.done(value);
+                return Ok(());
+            }
+            Some(event) => panic!("{event:?}"),
+        }
+        let submitted = context.submit(summing(1), "run", 0).unwrap();
+        let pid = submitted.pid();
+        let (me, handle) = (context.pid(), context.handle().clone());
+        let Err(JoinError::CalledFromInside(submitted)) = submitted.join() else {
+            panic!("the only worker would have waited for itself")
+        };
+        submitted.on_exit(move |exit| handle.send(me, (1, exit.unwrap())).unwrap());
+        context.send(pid, (0, 8)).unwrap();
+        out.idle();
+        Ok(())
+    });
+    assert_eq!(scheduler.execute(parent, "run", 0).unwrap(), 8);
+}
+
+enum Family {}
+
+enum Child {
+    Adds(u64),
+    Fails,
+    Panics,
+    RefusesToStart,
+    /// The reply to whose exit panics.
+    Unspeakable,
+}
+
+impl Protocol for Family {
+    type Input = Child;
+    type Message = ();
+    type Command = Child;
+    type Reply = u64;
+    type Output = u64;
+    type Error = String;
+}
+
+struct Member(Option<Child>);
+
+impl filch_scheduler::Process<Family> for Member {
+    fn init(
+        &mut self,
+        _: &filch_scheduler::Context<'_, Family>,
+        _: &str,
+        child: Child,
+    ) -> Result<(), filch_scheduler::InitError<Family>> {
+        if matches!(child, Child::RefusesToStart) {
+            return Err(filch_scheduler::InitError::Failed("not I".to_owned()));
+        }
+        self.0 = Some(child);
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &filch_scheduler::Context<'_, Family>,
+        _: filch_scheduler::Events<'_, Family>,
+        out: &mut filch_scheduler::StepOutput<Family>,
+    ) -> Result<(), String> {
+        match self.0.take() {
+            Some(Child::Adds(number)) => out.done(number + 1),
+            Some(Child::Fails) => return Err("the child's failure".to_owned()),
+            Some(Child::Panics) => panic!("the child's panic"),
+            _ => out.done(0),
+        }
+        Ok(())
+    }
+}
+
+/// Yields the command, and is done with the reply or fails with the error's text.
+struct Parent(Option<Child>);
+
+impl filch_scheduler::Process<Family> for Parent {
+    fn init(
+        &mut self,
+        _: &filch_scheduler::Context<'_, Family>,
+        _: &str,
+        child: Child,
+    ) -> Result<(), filch_scheduler::InitError<Family>> {
+        self.0 = Some(child);
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &filch_scheduler::Context<'_, Family>,
+        mut events: filch_scheduler::Events<'_, Family>,
+        out: &mut filch_scheduler::StepOutput<Family>,
+    ) -> Result<(), String> {
+        if let Some(child) = self.0.take() {
+            out.yield_command(1, child);
+            out.wait();
+        } else if let Some(Event::Completed { tag: 1, result }) = events.next() {
+            out.done(result.map_err(|error| error.to_string())?);
+        }
+        Ok(())
+    }
+}
+
+fn bring_up(child: Child, completion: Completion<Family>) {
+    let unspeakable = matches!(child, Child::Unspeakable);
+    let parent = completion.pid();
+    let pid = completion.execute(Member(None), "", child, move |exit| {
+        assert!(!unspeakable, "the reply's panic");
+        exit.map_err(|error| error.to_string())
+    });
+    assert_ne!(pid, Some(parent));
+}
+
+#[test]
+fn a_child_is_a_command() {
+    let scheduler = Scheduler::<Family>::builder()
+        .workers(1)
+        .limit(2)
+        .handler(bring_up)
+        .build()
+        .unwrap();
+    let run = |child| match scheduler.execute(Parent(None), "", child) {
+        Ok(reply) => Ok(reply),
+        Err(ExecuteError::Process(ProcessError::Failed(message))) => Err(message),
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(run(Child::Adds(41)), Ok(42));
+    assert!(
+        run(Child::Fails)
+            .unwrap_err()
+            .contains("the child's failure")
+    );
+    assert!(
+        run(Child::Panics)
+            .unwrap_err()
+            .contains("the child's panic")
+    );
+    assert!(run(Child::RefusesToStart).unwrap_err().contains("not I"));
+    assert!(
+        run(Child::Unspeakable)
+            .unwrap_err()
+            .contains("the reply's panic")
+    );
+    drop(scheduler);
+
+    let scheduler = Scheduler::<Family>::builder()
+        .workers(1)
+        .limit(1)
+        .handler(bring_up)
+        .build()
+        .unwrap();
+    let refused = scheduler
+        .execute(Parent(None), "", Child::Adds(1))
+        .unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .contains("the limit of 1 live processes"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_completion_knows_whether_anybody_waits_for_it() {
+    let scheduler = scheduler(2);
+    let (give, completions) = mpsc::channel();
+    let process = scripted(move |_, events, out| {
+        if events.is_empty() {
+            out.yield_command(0, Command::Give(give.clone()));
+            out.idle();
+        } else {
+            out.done(0);
+        }
+        Ok(())
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    let completion = completions.recv().unwrap();
+    assert!(completion.is_wanted());
+    completion.handle().send(process.pid(), (0, 0)).unwrap();
+    process.join().unwrap();
+    assert!(!completion.is_wanted());
+    // Neither does it take the slot's next tenant for its own.
+    let next = scheduler.submit(waiting(), "run", 0).unwrap();
+    assert!(!completion.is_wanted());
+    completion.complete(1);
+    assert!(!next.has_ended());
+}

@@ -1,0 +1,269 @@
+//! Monitors: whoever watches a process hears of its end, once, with the reason, however early or late it watches.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::common::{Command, Scripted, Test, scheduler, scripted, summing, waiting};
+use filch_scheduler::{Event, ExitReason, Monitor, Pid};
+
+type Told = (Pid, Monitor, ExitReason);
+
+/// Passes on every `Down` that it gets, and is done with 0 when it is cancelled.
+fn listening() -> (Scripted, mpsc::Receiver<Told>) {
+    let (tell, told) = mpsc::channel();
+    let process = scripted(move |_, events, out| {
+        out.idle();
+        for event in events {
+            match event {
+                Event::Down(down) => tell.send((down.pid, down.monitor, down.reason)).unwrap(),
+                Event::Cancel => out.done(0),
+                _ => {}
+            }
+        }
+        Ok(())
+    });
+    (process, told)
+}
+
+/// Fails with the number that it is sent, in one way or another.
+fn mortal() -> Scripted {
+    scripted(|_, events, out| {
+        out.idle();
+        for event in events {
+            match event {
+                Event::Message((_, 0)) => out.done(0),
+                Event::Message((_, 1)) => return Err("no more".to_owned()),
+                Event::Message((_, 2)) => panic!("enough"),
+                Event::Message((_, 3)) => out.wait(),
+                _ => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn the_reason_is_told() {
+    let scheduler = scheduler(2);
+    let (watcher, told) = listening();
+    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
+    for (message, expected) in [
+        (0, ExitReason::Done),
+        (1, ExitReason::Failed("no more".into())),
+        (2, ExitReason::Panicked("enough".into())),
+        (3, ExitReason::WaitsForNothing),
+        (9, ExitReason::Terminated),
+    ] {
+        let watched = scheduler.submit(mortal(), "run", 0).unwrap();
+        let pid = watched.pid();
+        let monitor = scheduler.monitor(watcher.pid(), pid);
+        assert_eq!((monitor.watcher(), monitor.watched()), (watcher.pid(), pid));
+        if message == 9 {
+            scheduler.terminate(pid).unwrap();
+        } else {
+            scheduler.send(pid, (0, message)).unwrap();
+        }
+        assert_eq!(told.recv().unwrap(), (pid, monitor.clone(), expected));
+        assert!(!monitor.demonitor(), "it has been told");
+        // It is over for all who ask now, and how is forgotten.
+        let late = scheduler.monitor(watcher.pid(), pid);
+        assert_eq!(told.recv().unwrap(), (pid, late, ExitReason::NoProcess));
+        let _ = watched.join();
+    }
+    scheduler.shutdown(Duration::from_secs(30)).unwrap();
+    assert_eq!(watcher.join().unwrap(), 0);
+    assert!(told.try_recv().is_err(), "each was told once");
+}
+
+#[test]
+fn a_stranger_is_no_process() {
+    let (scheduler, other) = (scheduler(1), scheduler(1));
+    let (watcher, told) = listening();
+    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
+    let stranger = other.submit(waiting(), "run", 0).unwrap();
+    let monitor = scheduler.monitor(watcher.pid(), stranger.pid());
+    let expected = (stranger.pid(), monitor, ExitReason::NoProcess);
+    assert_eq!(told.recv().unwrap(), expected);
+}
+
+#[test]
+fn being_watched_costs_no_step() {
+    let scheduler = scheduler(1);
+    let (told, idle) = mpsc::channel();
+    let watched = scripted(move |_, events, out| {
+        told.send(events.len()).unwrap();
+        if events.is_empty() {
+            out.idle();
+        } else {
+            out.done(0);
+        }
+        Ok(())
+    });
+    let watched = scheduler.submit(watched, "run", 0).unwrap();
+    assert_eq!(idle.recv().unwrap(), 0);
+    let (watcher, heard) = listening();
+    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
+    let monitors: Vec<_> = (0..100)
+        .map(|_| scheduler.monitor(watcher.pid(), watched.pid()))
+        .collect();
+    assert!(monitors[1..].iter().all(Monitor::demonitor));
+    scheduler.send(watched.pid(), (0, 0)).unwrap();
+    assert_eq!(idle.recv().unwrap(), 1, "one step, with the message alone");
+    assert_eq!(heard.recv().unwrap().1, monitors[0]);
+    drop(scheduler);
+    assert!(heard.recv().is_err(), "the others were ended before");
+}
+
+/// The watcher waits for a command: the event comes together with its completion.
+#[test]
+fn a_down_does_not_end_a_wait_for_commands() {
+    let scheduler = scheduler(2);
+    let (give, completions) = mpsc::channel();
+    let watched = scheduler.submit(mortal(), "run", 0).unwrap();
+    let pid = watched.pid();
+    let watcher = scripted(move |context, events, out| {
+        if events.is_empty() {
+            context.monitor(pid);
+            out.yield_command(0, Command::Give(give.clone()));
+            out.wait();
+            return Ok(());
+        }
+        assert!(
+            matches!(&events[..], [Event::Down(_), Event::Completed { .. }]),
+            "{events:?}"
+        );
+        out.done(1);
+        Ok(())
+    });
+    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
+    let completion = completions.recv().unwrap();
+    scheduler.send(pid, (0, 0)).unwrap();
+    assert_eq!(watched.join().unwrap(), 0);
+    completion.complete(1);
+    assert_eq!(watcher.join().unwrap(), 1);
+}
+
+/// The event is in the watcher's queue when it stops listening.
+#[test]
+fn a_demonitor_in_a_step_holds_for_all_later_ones() {
+    let scheduler = scheduler(2);
+    let watched = scheduler.submit(mortal(), "run", 0).unwrap();
+    let pid = watched.pid();
+    let (listener, told) = listening();
+    let listener = scheduler.submit(listener, "run", 0).unwrap();
+    let other = listener.pid();
+    let mut asked = false;
+    let watcher = scripted(move |context, events, out| {
+        assert!(events.is_empty(), "{events:?}");
+        if asked {
+            out.done(1);
+            return Ok(());
+        }
+        asked = true;
+        let monitor = context.monitor(pid);
+        // Told second.
+        context.handle().monitor(other, pid);
+        context.terminate(pid).unwrap();
+        told.recv().unwrap();
+        assert!(!monitor.demonitor());
+        out.go_on();
+        Ok(())
+    });
+    assert_eq!(scheduler.execute(watcher, "run", 0).unwrap(), 1);
+    assert!(watched.join().is_err());
+}
+
+#[test]
+fn who_watches_itself_or_is_gone_is_told_nothing() {
+    let scheduler = scheduler(2);
+    let process = scripted(|context, _, out| {
+        context.monitor(context.pid());
+        out.done(1);
+        Ok(())
+    });
+    assert_eq!(scheduler.execute(process, "run", 0).unwrap(), 1);
+    let watched = scheduler.submit(mortal(), "run", 0).unwrap();
+    let watcher = scheduler.submit(summing(0), "run", 0).unwrap();
+    let gone = watcher.pid();
+    assert_eq!(watcher.join().unwrap(), 0);
+    scheduler.monitor(gone, watched.pid());
+    scheduler.send(watched.pid(), (0, 0)).unwrap();
+    assert_eq!(watched.join().unwrap(), 0);
+    assert_eq!(scheduler.processes().len(), 0);
+}
+
+/// Watched from its own `init`, and refused by it.
+#[test]
+fn one_that_never_starts() {
+    use filch_scheduler::{Context, Events, InitError, Process, StepOutput};
+
+    struct Unwilling(Pid);
+    impl Process<Test> for Unwilling {
+        fn init(
+            &mut self,
+            context: &Context<'_, Test>,
+            _: &str,
+            _: u64,
+        ) -> Result<(), InitError<Test>> {
+            context.handle().monitor(self.0, context.pid());
+            Err(InitError::Failed("not today".to_owned()))
+        }
+        fn step(
+            &mut self,
+            _: &Context<'_, Test>,
+            _: Events<'_, Test>,
+            _: &mut StepOutput<Test>,
+        ) -> Result<(), String> {
+            unreachable!("it never starts")
+        }
+    }
+    let scheduler = scheduler(1);
+    let (watcher, told) = listening();
+    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
+    assert!(
+        scheduler
+            .submit(Unwilling(watcher.pid()), "run", 0)
+            .is_err()
+    );
+    let (_, _, reason) = told.recv().unwrap();
+    assert_eq!(
+        reason,
+        ExitReason::NotStarted("init failed: not today".into())
+    );
+}
+
+/// Two threads monitor processes while these end by a message: each monitor is told of once.
+#[test]
+fn monitors_race_with_ends() {
+    const PROCESSES: usize = 2_000;
+    let scheduler = scheduler(2);
+    let (watcher, told) = listening();
+    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
+    let watched: Vec<_> = (0..PROCESSES)
+        .map(|_| scheduler.submit(mortal(), "run", 0).unwrap().pid())
+        .collect();
+    let mut monitors: Vec<Monitor> = std::thread::scope(|scope| {
+        let watching = [0, 1].map(|_| {
+            let (handle, watched, by) = (scheduler.handle(), &watched, watcher.pid());
+            scope.spawn(move || {
+                let monitors = watched.iter().map(|&pid| handle.monitor(by, pid));
+                monitors.collect::<Vec<_>>()
+            })
+        });
+        for &pid in &watched {
+            scheduler.send(pid, (0, 0)).unwrap();
+        }
+        watching
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    for _ in 0..2 * PROCESSES {
+        let (pid, monitor, reason) = told.recv().unwrap();
+        assert_eq!(pid, monitor.watched());
+        assert!(matches!(reason, ExitReason::Done | ExitReason::NoProcess));
+        let index = monitors.iter().position(|one| *one == monitor);
+        monitors.swap_remove(index.expect("told once"));
+    }
+    assert!(monitors.is_empty());
+}

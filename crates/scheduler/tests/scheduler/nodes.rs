@@ -1,0 +1,103 @@
+//! Messages to other nodes.
+
+use std::sync::Arc;
+
+use filch_scheduler::{Node, Pid, Receiver, Scheduler, SendError, Undelivered};
+
+use crate::common::{Test, summing};
+
+fn on_node(node: u32) -> Scheduler<Test> {
+    Scheduler::builder()
+        .workers(1)
+        .node(Node(node))
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn messages_reach_processes_on_a_connected_node() {
+    let (here, there) = (on_node(1), on_node(2));
+    let process = there.submit(summing(2), "run", 0).unwrap();
+    let pid = process.pid();
+    assert_eq!((pid.node(), here.node()), (Node(2), Node(1)));
+
+    let refused = here.send(pid, (0, 1)).unwrap_err();
+    assert_eq!((refused.to, refused.message), (pid, (0, 1)));
+    assert_eq!(refused.reason, Undelivered::NoRoute);
+
+    assert!(here.connect(Node(2), there.handle()).is_none());
+    here.send(pid, (0, 1)).unwrap();
+    // A PID that travelled as a number is the same.
+    here.send(Pid::from_bits(pid.to_bits()), (0, 2)).unwrap();
+    assert_eq!(process.join().unwrap(), 3);
+    let refused = here.send(pid, (0, 3)).unwrap_err();
+    assert_eq!(refused.reason, Undelivered::Gone, "the other node's word");
+
+    assert!(here.disconnect(Node(2)).is_some());
+    assert!(here.disconnect(Node(2)).is_none());
+    assert_eq!(
+        here.send(pid, (0, 3)).unwrap_err().reason,
+        Undelivered::NoRoute
+    );
+}
+
+#[test]
+fn a_pid_of_this_node_is_never_sent_away() {
+    struct Nowhere;
+    impl Receiver<Test> for Nowhere {
+        fn receive(&self, to: Pid, _: (usize, u64)) -> Result<(), SendError<Test>> {
+            panic!("{to} was sent away")
+        }
+    }
+    let (here, neighbour) = (on_node(1), on_node(1));
+    here.connect(Node(1), Nowhere);
+    let process = here.submit(summing(1), "run", 0).unwrap();
+    let pid = process.pid();
+    here.send(pid, (0, 1)).unwrap();
+    assert_eq!(process.join().unwrap(), 1);
+    assert_eq!(
+        here.send(pid, (0, 1)).unwrap_err().reason,
+        Undelivered::Gone
+    );
+    // Another scheduler on the same node: a PID of its own, that means nobody here.
+    let process = neighbour.submit(summing(1), "run", 0).unwrap();
+    let refused = here.send(process.pid(), (0, 1)).unwrap_err();
+    assert_eq!(refused.reason, Undelivered::Gone);
+}
+
+/// The same scheduler number, slot and generation on another node: somebody else.
+#[test]
+fn only_the_node_differs() {
+    let here = on_node(1);
+    let process = here.submit(summing(1), "run", 0).unwrap();
+    let twin = Pid::from_bits(process.pid().to_bits() ^ (3 << 96));
+    assert_eq!(twin.node(), Node(2));
+    assert_eq!(
+        here.send(twin, (0, 1)).unwrap_err().reason,
+        Undelivered::NoRoute
+    );
+    here.send(process.pid(), (0, 2)).unwrap();
+    assert_eq!(process.join().unwrap(), 2);
+}
+
+#[test]
+fn receivers_are_let_go_of_at_the_shutdown() {
+    struct Held(#[expect(dead_code, reason = "it is there to be dropped")] Arc<()>);
+    impl Receiver<Test> for Held {
+        fn receive(&self, to: Pid, message: (usize, u64)) -> Result<(), SendError<Test>> {
+            let reason = Undelivered::NoRoute;
+            Err(SendError {
+                to,
+                message,
+                reason,
+            })
+        }
+    }
+    let held = Arc::new(());
+    let here = on_node(1);
+    here.connect(Node(2), Held(Arc::clone(&held)));
+    let handle = here.handle();
+    drop(here);
+    assert_eq!(Arc::strong_count(&held), 1);
+    drop(handle);
+}

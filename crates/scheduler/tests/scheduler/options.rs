@@ -1,0 +1,225 @@
+//! Bounded mailboxes and idle priority.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use crate::common::{Command, scheduler, scripted, summing};
+use filch_scheduler::{Event, JoinError, ProcessError, SendError, Undelivered};
+
+#[test]
+fn one_message_more_than_the_limit_comes_back() {
+    let scheduler = scheduler(2);
+    let (entered, inside) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let process = scripted(move |_, events, out| {
+        entered.send(events.len()).unwrap();
+        gate.recv().unwrap();
+        if events.is_empty() {
+            out.idle();
+        } else {
+            out.done(events.len() as u64);
+        }
+        Ok(())
+    });
+    let process = scheduler
+        .submission(process, "run", 0)
+        .mailbox(3)
+        .submit()
+        .unwrap();
+    let pid = process.pid();
+    assert_eq!(inside.recv().unwrap(), 0);
+    (0..3).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
+    let SendError {
+        to,
+        reason,
+        message,
+        ..
+    } = scheduler.send(pid, (0, 3)).unwrap_err();
+    assert_eq!(
+        (to, reason, message),
+        (pid, Undelivered::Full { limit: 3 }, (0, 3))
+    );
+    go_on.send(()).unwrap();
+    // They have been given to a step: there is room again.
+    assert_eq!(inside.recv().unwrap(), 3);
+    (0..3).for_each(|value| scheduler.send(pid, (0, value)).unwrap());
+    let full = scheduler.send(pid, (0, 3)).unwrap_err();
+    assert!(full.to_string().contains("is full"), "{full}");
+    go_on.send(()).unwrap();
+    assert_eq!(process.join().unwrap(), 3);
+    // It ended with a full mailbox, and is gone nevertheless.
+    let gone = scheduler.send(pid, (0, 3)).unwrap_err();
+    assert_eq!(gone.reason, Undelivered::Gone);
+}
+
+/// Held in the table by a completion outside, and full: whoever tries again until there is room would try for ever.
+#[test]
+fn one_that_has_ended_is_gone_and_not_full() {
+    let scheduler = scheduler(1);
+    let (give, completions) = mpsc::channel();
+    let process = scripted(move |_, _, out| {
+        out.yield_command(0, Command::Give(give.clone()));
+        out.wait();
+        Ok(())
+    });
+    let process = scheduler
+        .submission(process, "run", 0)
+        .mailbox(1)
+        .submit()
+        .unwrap();
+    let (pid, completion) = (process.pid(), completions.recv().unwrap());
+    scheduler.send(pid, (0, 0)).unwrap();
+    let full = scheduler.send(pid, (0, 0)).unwrap_err();
+    assert_eq!(full.reason, Undelivered::Full { limit: 1 });
+    scheduler.terminate(pid).unwrap();
+    assert!(process.join().is_err());
+    let gone = scheduler.send(pid, (0, 0)).unwrap_err();
+    assert_eq!(gone.reason, Undelivered::Gone);
+    completion.complete(0);
+}
+
+#[test]
+fn completions_cancels_and_signals_are_accepted_always() {
+    let scheduler = scheduler(2);
+    let process = scripted(|context, events, out| {
+        if events.is_empty() {
+            context.monitor(context.pid());
+            (0..10).for_each(|tag| out.yield_command(tag, Command::Echo(tag)));
+        }
+        out.idle();
+        if events.iter().any(|event| matches!(event, Event::Cancel)) {
+            out.done(5);
+        }
+        Ok(())
+    });
+    let process = scheduler
+        .submission(process, "run", 0)
+        .mailbox(0)
+        .submit()
+        .unwrap();
+    let refused = scheduler.send(process.pid(), (0, 0)).unwrap_err();
+    assert_eq!(refused.reason, Undelivered::Full { limit: 0 });
+    let terminated = scheduler
+        .submission(summing(1), "run", 0)
+        .mailbox(0)
+        .submit()
+        .unwrap();
+    scheduler.terminate(terminated.pid()).unwrap();
+    assert!(matches!(
+        terminated.join(),
+        Err(JoinError::Process(ProcessError::Terminated))
+    ));
+    let report = scheduler.shutdown(Duration::from_secs(30)).unwrap();
+    assert_eq!(report.aborted, 0);
+    assert_eq!(process.join().unwrap(), 5);
+}
+
+/// A limit belongs to the process, not to the slot that it lived in.
+#[test]
+fn the_next_tenant_has_no_limit() {
+    let scheduler = scheduler(1);
+    for _ in 0..100 {
+        let limited = scheduler
+            .submission(summing(1), "run", 0)
+            .mailbox(1)
+            .submit()
+            .unwrap();
+        scheduler.send(limited.pid(), (0, 1)).unwrap();
+        assert_eq!(limited.join().unwrap(), 1);
+        let free = scheduler.submit(summing(3), "run", 0).unwrap();
+        (0..3).for_each(|_| scheduler.send(free.pid(), (0, 1)).unwrap());
+        assert_eq!(free.join().unwrap(), 3);
+    }
+}
+
+/// Two threads push against the limit while the process reads. No step ever gets more than the limit, and what was accepted
+/// arrives.
+#[test]
+fn the_limit_is_exact() {
+    const LIMIT: usize = 4;
+    let scheduler = scheduler(2);
+    let (read, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(0)));
+    let process = scripted({
+        let (read, most) = (Arc::clone(&read), Arc::clone(&most));
+        move |_, events, out| {
+            let mut most = most.lock().unwrap();
+            *most = events.len().max(*most);
+            read.fetch_add(events.len(), Ordering::Relaxed);
+            out.idle();
+            Ok(())
+        }
+    });
+    let process = scheduler
+        .submission(process, "run", 0)
+        .mailbox(LIMIT)
+        .submit()
+        .unwrap();
+    let pid = process.pid();
+    let accepted: usize = std::thread::scope(|scope| {
+        let senders = [0, 1].map(|_| {
+            let handle = scheduler.handle();
+            scope.spawn(move || {
+                (0..50_000)
+                    .filter(|_| handle.send(pid, (0, 0)).is_ok())
+                    .count()
+            })
+        });
+        senders.into_iter().map(|one| one.join().unwrap()).sum()
+    });
+    while read.load(Ordering::Relaxed) < accepted {
+        std::thread::yield_now();
+    }
+    assert_eq!(read.load(Ordering::Relaxed), accepted);
+    let most = *most.lock().unwrap();
+    assert!(most <= LIMIT, "{most} at once");
+}
+
+/// On one worker, whatever is runnable goes before those of idle priority, whenever it came: at the start, when they are
+/// woken, and when they give way.
+#[test]
+fn idle_priority_comes_last() {
+    let scheduler = scheduler(1);
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let (entered, inside) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let gate = scripted(move |_, _, out| {
+        entered.send(()).unwrap();
+        if gate.recv().is_err() {
+            out.done(0);
+        }
+        out.idle();
+        Ok(())
+    });
+    let gate = scheduler.submit(gate, "run", 0).unwrap();
+    let note = |name: &'static str| {
+        let order = Arc::clone(&order);
+        scripted(move |_, _, out| {
+            order.lock().unwrap().push(name);
+            out.idle();
+            Ok(())
+        })
+    };
+    inside.recv().unwrap();
+    let idle = scheduler
+        .submission(note("idle"), "run", 0)
+        .idle_priority()
+        .submit()
+        .unwrap();
+    let normal = scheduler.submit(note("normal"), "run", 0).unwrap();
+    // Once more when both are woken, in the same order.
+    for _ in 0..2 {
+        go_on.send(()).unwrap();
+        while !order.lock().unwrap().ends_with(&["normal", "idle"]) {
+            std::thread::yield_now();
+        }
+        order.lock().unwrap().push("|");
+        scheduler.send(gate.pid(), (0, 0)).unwrap();
+        inside.recv().unwrap();
+        scheduler.send(idle.pid(), (0, 0)).unwrap();
+        scheduler.send(normal.pid(), (0, 0)).unwrap();
+    }
+    let order = order.lock().unwrap().clone();
+    assert_eq!(order, ["normal", "idle", "|", "normal", "idle", "|"]);
+    go_on.send(()).unwrap();
+}

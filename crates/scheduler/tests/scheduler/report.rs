@@ -1,0 +1,153 @@
+//! The list of processes, and the standstill: who waits for what when nothing can run any more.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::common::{Command, scheduler, scripted, summing, waiting};
+use filch_scheduler::{Activity, Standstill, StandstillError, Verdict};
+
+#[test]
+fn nothing_is_left() {
+    let scheduler = scheduler(2);
+    for _ in 0..100 {
+        drop(scheduler.submit(summing(0), "run", 0).unwrap());
+    }
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.verdict(), Verdict::AllEnded);
+    assert_eq!(standstill.to_string(), "all processes have ended");
+}
+
+#[test]
+fn a_ring_of_processes_that_wait_for_each_other() {
+    let scheduler = scheduler(2);
+    let first = scheduler
+        .submission(summing(3), "run", 0)
+        .mailbox(10)
+        .submit()
+        .unwrap();
+    let second = scheduler.submit(waiting(), "run", 0).unwrap();
+    (0..2).for_each(|_| scheduler.send(first.pid(), (0, 1)).unwrap());
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.verdict(), Verdict::Deadlock);
+    let [one, other] = standstill.processes[..] else {
+        panic!("{standstill}")
+    };
+    assert_eq!((one.pid, one.activity), (first.pid(), Activity::Idle));
+    assert_eq!(
+        (one.messages, one.undelivered, one.outstanding),
+        (2, Some(0), 0)
+    );
+    assert!((1..=3).contains(&one.steps), "{}", one.steps);
+    assert_eq!((other.pid, other.undelivered), (second.pid(), None));
+    assert_eq!((other.steps, other.messages), (1, 0));
+    let text = standstill.to_string();
+    assert!(
+        text.starts_with("2 processes wait for messages; no command is under way"),
+        "{text}"
+    );
+    assert!(text.contains(&first.pid().to_string()), "{text}");
+    assert_eq!(text.lines().count(), 4);
+    // It was none: somebody outside goes on.
+    scheduler.send(first.pid(), (0, 5)).unwrap();
+    assert_eq!(first.join().unwrap(), 7);
+    assert_eq!(scheduler.info(second.pid()), Some(other));
+}
+
+#[test]
+fn a_completion_that_is_held_outside_is_no_deadlock() {
+    let scheduler = scheduler(2);
+    let (give, completions) = mpsc::channel();
+    let process = scripted(move |_, events, out| {
+        if events.is_empty() {
+            (0..3).for_each(|tag| out.yield_command(tag, Command::Give(give.clone())));
+        }
+        match events.len() {
+            0 | 1 => out.wait(),
+            _ => out.done(1),
+        }
+        Ok(())
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    let bystander = scheduler.submit(waiting(), "run", 0).unwrap();
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.verdict(), Verdict::AwaitsOutside);
+    let text = standstill.to_string();
+    assert!(
+        text.starts_with("2 processes wait; 3 commands are under way outside"),
+        "{text}"
+    );
+    completions.recv().unwrap().complete(1);
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    let info = scheduler.info(process.pid()).unwrap();
+    assert_eq!((info.activity, info.outstanding), (Activity::Blocked, 2));
+    assert!(standstill.processes.contains(&info));
+    // It is terminated, and what it asked for does not matter any more.
+    scheduler.terminate(process.pid()).unwrap();
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.verdict(), Verdict::Deadlock);
+    assert_eq!(standstill.processes[0].pid, bystander.pid());
+    assert_eq!(scheduler.info(process.pid()), None, "kept by completions");
+    drop(completions);
+}
+
+#[test]
+fn what_runs_is_waited_for() {
+    let scheduler = scheduler(2);
+    let (mut left, target) = (10_000, scheduler.submit(summing(10_000), "run", 0).unwrap());
+    let pid = target.pid();
+    let busy = scripted(move |context, _, out| {
+        context
+            .send(pid, (0, 1))
+            .map_err(|error| error.to_string())?;
+        left -= 1;
+        if left == 0 {
+            out.done(0);
+        } else {
+            out.go_on();
+        }
+        Ok(())
+    });
+    drop(scheduler.submit(busy, "run", 0).unwrap());
+    let Standstill { processes, .. } = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(processes, []);
+    assert!(target.has_ended());
+}
+
+#[test]
+fn each_activity_is_listed() {
+    let scheduler = scheduler(1);
+    let (entered, inside) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let running = scripted(move |context, _, out| {
+        let error = context.handle().wait_for_standstill().unwrap_err();
+        assert_eq!(error, StandstillError::CalledFromInside);
+        entered.send(()).unwrap();
+        gate.recv().unwrap();
+        out.done(0);
+        Ok(())
+    });
+    let idle = scheduler.submit(waiting(), "run", 0).unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    let running = scheduler.submit(running, "run", 0).unwrap();
+    inside.recv().unwrap();
+    let ready = scheduler
+        .submission(summing(1), "run", 0)
+        .mailbox(5)
+        .submit()
+        .unwrap();
+    scheduler.send(ready.pid(), (0, 3)).unwrap();
+    let list = scheduler.list();
+    let activity = |pid| list.iter().find(|one| one.pid == pid).unwrap().activity;
+    assert_eq!(activity(idle.pid()), Activity::Idle);
+    assert_eq!(activity(running.pid()), Activity::Running);
+    assert_eq!(activity(ready.pid()), Activity::Ready);
+    let info = scheduler.info(ready.pid()).unwrap();
+    assert_eq!((info.undelivered, info.steps), (Some(1), 0));
+    go_on.send(()).unwrap();
+    assert_eq!(ready.join().unwrap(), 3);
+    assert_eq!(running.join().unwrap(), 0);
+    let handle = scheduler.handle();
+    scheduler.shutdown(Duration::from_secs(30)).unwrap();
+    let standstill = handle.wait_for_standstill().unwrap();
+    assert_eq!(standstill.verdict(), Verdict::AllEnded);
+}

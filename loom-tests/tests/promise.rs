@@ -1,0 +1,155 @@
+//! Models of the promise, through which a spawned future's output reaches whoever awaits it. loom reports a wake-up that
+//! is lost as a deadlock, and a cell that two ends touch at once as a race.
+#![cfg(loom)]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc as StdArc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use filch_parker::{Parker, Unparker};
+use filch_scheduler::promise::{Promised, promise};
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+/// Wakes a thread of the model, and counts.
+struct Awake {
+    unparker: Unparker,
+    wakes: AtomicUsize,
+}
+
+impl Wake for Awake {
+    fn wake(self: StdArc<Self>) {
+        self.wakes.fetch_add(1, Ordering::Relaxed);
+        self.unparker.unpark();
+    }
+}
+
+fn awake(parker: &Parker) -> StdArc<Awake> {
+    StdArc::new(Awake {
+        unparker: parker.unparker(),
+        wakes: AtomicUsize::new(0),
+    })
+}
+
+fn poll<T>(promised: &mut Promised<T>, waker: &StdArc<Awake>) -> Poll<T> {
+    let waker = Waker::from(StdArc::clone(waker));
+    Pin::new(promised).poll(&mut Context::from_waker(&waker))
+}
+
+/// Two threads: one resolves, the other one polls, and sleeps when there is nothing yet. The resolver comes before the poll,
+/// between its look and the moment when its waker is in its cell, or after. Failure: a deadlock, when the waker was put
+/// there and nobody woke it; the value unseen; a race on one of the cells.
+#[test]
+fn the_sleeper_is_woken_and_sees_the_value() {
+    let outcomes = Outcomes::new();
+    check("resolve races the first poll", Bound::exhaustive(60), {
+        let outcomes = outcomes.clone();
+        move || {
+            let before = Arc::new(AtomicUsize::new(0));
+            let (resolver, mut promised) = promise();
+            let resolving = thread::spawn({
+                let before = Arc::clone(&before);
+                move || {
+                    before.store(1, Ordering::Relaxed);
+                    resolver.resolve(Box::new(7));
+                }
+            });
+            let parker = Parker::new();
+            let waker = awake(&parker);
+            let mut sleeps = 0;
+            let value = loop {
+                match poll(&mut promised, &waker) {
+                    Poll::Ready(value) => break value,
+                    Poll::Pending => parker.park(),
+                }
+                sleeps += 1;
+            };
+            assert_eq!(*value, 7);
+            assert_eq!(before.load(Ordering::Relaxed), 1, "not published");
+            resolving.join().unwrap();
+            outcomes.observe((sleeps, waker.wakes.load(Ordering::Relaxed)));
+        }
+    });
+    outcomes.assert_exactly([(0, 0), (1, 1)]);
+}
+
+/// Two threads: one resolves, the other one polls with one waker, again with another, and then sleeps until that one is woken.
+/// The resolver comes before, between, in the middle of the exchange, or after. Failure: a deadlock, when the first waker
+/// was woken though the second poll was pending; a race on the waker's cell, when the resolver takes it while it is
+/// exchanged.
+#[test]
+fn the_last_waker_is_the_one_that_counts() {
+    let outcomes = Outcomes::new();
+    check(
+        "resolve races an exchange of wakers",
+        Bound::exhaustive(140),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (resolver, mut promised) = promise();
+                let resolving = thread::spawn(move || resolver.resolve(Box::new(7)));
+                let (first_parker, second_parker) = (Parker::new(), Parker::new());
+                let (first, second) = (awake(&first_parker), awake(&second_parker));
+                let polls = 'ready: {
+                    if poll(&mut promised, &first).is_ready() {
+                        break 'ready 1;
+                    }
+                    if poll(&mut promised, &second).is_ready() {
+                        break 'ready 2;
+                    }
+                    second_parker.park();
+                    assert!(poll(&mut promised, &second).is_ready(), "woken for nothing");
+                    3
+                };
+                resolving.join().unwrap();
+                let woken = [&first, &second].map(|waker| waker.wakes.load(Ordering::Relaxed));
+                outcomes.observe((polls, woken[0], woken[1]));
+            }
+        },
+    );
+    // The second poll finds the value: either the resolver woke the first waker, or it came in the middle of the exchange,
+    // when there was none.
+    outcomes.assert_exactly([(1, 0, 0), (2, 1, 0), (2, 0, 0), (3, 0, 1)]);
+}
+
+/// Two threads: one resolves, the other one polls once and gives up. The value and the waker are dropped, once each, by
+/// whoever comes last. Failure: a leak, or a double drop, of the loom `Arc`s in them.
+#[test]
+fn nothing_leaks_when_nobody_awaits() {
+    let outcomes = Outcomes::new();
+    check(
+        "resolve races the drop of its future",
+        Bound::exhaustive(60),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (resolver, mut promised) = promise();
+                let (value, before) = (Arc::new(7), Arc::new(AtomicUsize::new(0)));
+                let resolving = thread::spawn({
+                    let (value, before) = (Arc::clone(&value), Arc::clone(&before));
+                    move || {
+                        before.store(1, Ordering::Relaxed);
+                        resolver.resolve(value);
+                    }
+                });
+                let parker = Parker::new();
+                let waker = awake(&parker);
+                let polled = poll(&mut promised, &waker).is_ready();
+                let seen = promised.is_resolved();
+                if seen {
+                    assert_eq!(before.load(Ordering::Relaxed), 1, "not published");
+                }
+                drop(promised);
+                resolving.join().unwrap();
+                assert_eq!(StdArc::strong_count(&waker), 1, "its clone is gone");
+                assert_eq!(Arc::strong_count(&value), 1, "and so is the value's");
+                let woken = waker.wakes.load(Ordering::Relaxed);
+                assert!(seen || !polled, "it was resolved before");
+                outcomes.observe((polled, woken));
+            }
+        },
+    );
+    outcomes.assert_exactly([(true, 0), (false, 1)]);
+}
