@@ -73,7 +73,7 @@ fn two_leave_by_different_doors_while_the_house_closes() {
 fn one_who_stays_is_never_overlooked() {
     check(
         "a house with somebody in it is not empty",
-        Bound::preemptions(3, 500),
+        Bound::preemptions(5, 5_000),
         || {
             let house = Arc::new(Admission::new(None, 2));
             assert_eq!([house.enter(None), house.enter(None)], [Ok(()); 2]);
