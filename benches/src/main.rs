@@ -9,6 +9,7 @@ mod go;
 mod groups;
 mod harness;
 mod machine;
+mod memory;
 mod report;
 mod rivals;
 mod total;

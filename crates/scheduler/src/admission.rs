@@ -160,7 +160,7 @@ impl Admission {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Admission, Refusal};
     use std::num::NonZeroUsize;

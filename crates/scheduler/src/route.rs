@@ -53,7 +53,9 @@ impl<P: Protocol> Handle<P> {
             .push_in(to.generation, Item::Event(Event::Message(message)))
         {
             Ok(()) => {
-                self.wake(to, slot, Reason::Message);
+                if self.wake(to, slot, Reason::Message) == Woken::Refused {
+                    self.table().finish();
+                }
                 Ok(())
             }
             Err(refused) => match refused.into_inner() {

@@ -151,7 +151,7 @@ pub(crate) struct Table<P: Protocol> {
     origin: Origin,
     slots: Slab<Slot<P>>,
     /// Slots whose last tenant is gone, and in whose queue somebody has claimed a place and not left it yet. As many as there
-    /// are threads in the middle of a send, at most.
+    /// are threads in the middle of a send, at most. What they send is dropped when they, or the next submission, find the slot here.
     unfinished: Injector<u32>,
     pub(crate) names: Names,
 }
@@ -185,10 +185,7 @@ impl<P: Protocol> Table<P> {
     /// A slot for a new process, and the PID that will be its own from now on. The caller holds two pins: the process's
     /// own, and that of its handle.
     pub(crate) fn move_in(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
-        if let Some(index) = self.unfinished.pop() {
-            // SAFETY: whoever put it there was the last one out, which happened before; now we are.
-            unsafe { self.clean(index, self.slot(index)) };
-        }
+        self.finish();
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
         slot.mailbox.open(options.mailbox);
@@ -213,6 +210,15 @@ impl<P: Protocol> Table<P> {
         self.slots
             .get(index)
             .unwrap_or_else(|| unreachable!("slot {index} was never allocated"))
+    }
+
+    /// Tries again to clean a slot that a sender had not finished with. Every submission does, and whoever has sent something
+    /// to a process that was over by then: mostly that was the sender.
+    pub(crate) fn finish(&self) {
+        if let Some(index) = self.unfinished.pop() {
+            // SAFETY: whoever put it there was the last one out, which happened before; now we are.
+            unsafe { self.clean(index, self.slot(index)) };
+        }
     }
 
     /// The slot that `pid` names, whoever lives there now.
