@@ -105,7 +105,7 @@ impl<F: FnMut(u64) + Send> Process<Numbers> for Actor<F> {
             match event {
                 Event::Message(message) => (self.behaviour)(message),
                 Event::Cancel => out.done(0),
-                Event::Completed { .. } => unreachable!("it yields no commands"),
+                _ => unreachable!("it yields no commands, and watches nobody"),
             }
         }
         Ok(())
