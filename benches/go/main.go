@@ -51,6 +51,32 @@ func tree(trees, depth uint64) {
 	}
 }
 
+// Skynet grows a tree of goroutines, ten to a knot: each leaf has a number, each knot the sum of what is below it.
+func skynet(leaves uint64) {
+	var grow func(sums chan<- uint64, first, leaves uint64)
+	grow = func(sums chan<- uint64, first, leaves uint64) {
+		if leaves == 1 {
+			sums <- first
+			return
+		}
+		children := make(chan uint64, 10)
+		leaves /= 10
+		for child := range uint64(10) {
+			go grow(children, first+child*leaves, leaves)
+		}
+		var sum uint64
+		for range 10 {
+			sum += <-children
+		}
+		sums <- sum
+	}
+	root := make(chan uint64, 1)
+	go grow(root, 0, leaves)
+	if <-root != leaves*(leaves-1)/2 {
+		panic("leaves went missing")
+	}
+}
+
 // Ring sends one number round a ring of goroutines, which is how many hops are left.
 func ring(hops, size uint64) {
 	done := make(chan struct{})
@@ -116,6 +142,8 @@ func main() {
 			tree(a, b)
 		case "ring":
 			ring(a, b)
+		case "skynet":
+			skynet(a)
 		case "fan-in":
 			fanIn(a, b, c)
 		default:

@@ -1,7 +1,9 @@
 //! What the machine asks for the least that such work needs.
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use crate::harness::{per_operation, time};
 
@@ -17,5 +19,36 @@ pub(crate) fn uncontended_rmws(rmws: u32, operations: u64) -> impl FnMut() -> f6
             }
         });
         per_operation(elapsed, operations)
+    }
+}
+
+/// A round trip to a thread that sleeps, from one that sleeps until the answer: two wake-ups, and nothing else.
+pub(crate) fn parked_thread(round_trips: u64) -> impl FnMut() -> f64 {
+    move || {
+        let turns = Arc::new(AtomicU64::new(0));
+        let caller = thread::current();
+        let answerer = thread::spawn({
+            let turns = Arc::clone(&turns);
+            move || {
+                for turn in 0..round_trips {
+                    while turns.load(Ordering::Acquire) != 2 * turn + 1 {
+                        thread::park();
+                    }
+                    turns.store(2 * turn + 2, Ordering::Release);
+                    caller.unpark();
+                }
+            }
+        });
+        let elapsed = time(|| {
+            for turn in 0..round_trips {
+                turns.store(2 * turn + 1, Ordering::Release);
+                answerer.thread().unpark();
+                while turns.load(Ordering::Acquire) != 2 * turn + 2 {
+                    thread::park();
+                }
+            }
+        });
+        answerer.join().expect("it answers");
+        per_operation(elapsed, round_trips)
     }
 }

@@ -8,6 +8,7 @@ mod go;
 mod groups;
 mod harness;
 mod machine;
+mod memory;
 mod report;
 mod rivals;
 mod total;

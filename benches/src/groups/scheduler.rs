@@ -3,15 +3,22 @@
 //! To the rivals a process is a task, and its mailbox an unbounded channel. Every pool has as many threads
 //! ([`WORKERS`](crate::rivals::WORKERS)) and lives as long as its scenario; while another one has its turn it sleeps.
 
+mod blocked;
 mod contenders;
+mod skynet;
 
 use std::cell::LazyCell;
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use blocked::{FilchWaiters, Waiters};
 use contenders::{Async, Filch, Rayon, Tokio};
+use skynet::Grower;
 
+use crate::floor;
 use crate::harness::{Effort, Scenario, per_operation, time};
+use crate::memory::left_in_use;
 use crate::total::{Total, sum_to};
 
 /// Processes that are spawned before anybody waits for them.
@@ -25,6 +32,12 @@ const SENDERS: u64 = 100;
 
 /// Messages that each of them sends in one go.
 const EACH: u64 = 1000;
+
+/// Idle processes whose memory is counted: as many as fill the slots of a table that grows by doubling.
+const IDLE: u64 = (1 << 17) - 1;
+
+/// Messages to one who waits for something else.
+const KEPT: u64 = 10_000;
 
 /// How processes tell the thread outside that they are done. One for all pools: only one has its turn.
 static TOTAL: Total = Total::new();
@@ -50,6 +63,12 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let hops = effort.operations(2_000_000);
     let bursts = effort.operations(16);
+    let leaves = if effort.operations(8) == 8 {
+        1_000_000
+    } else {
+        100_000
+    };
+    let waiters = effort.operations(80);
     let requests = effort.operations(20_000);
     vec![
         Scenario::new("spawn 100k, wait for all", "ns per process")
@@ -59,10 +78,28 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("rayon scope", spawn::<Rayon>(waves))
             .go(format!("spawn {waves} {WAVE}"), waves * WAVE),
         Scenario::new("ring of 1000", "ns per hop")
-            .contender("filch-scheduler", ring::<Filch>(hops))
-            .contender("tokio mpsc", ring::<Tokio>(hops))
-            .contender("async-executor, async-channel", ring::<Async>(hops))
+            .contender("filch-scheduler", ring::<Filch>(hops, RING))
+            .contender("tokio mpsc", ring::<Tokio>(hops, RING))
+            .contender("async-executor, async-channel", ring::<Async>(hops, RING))
             .go(format!("ring {hops} {RING}"), hops),
+        Scenario::new("ping-pong", "ns per hop")
+            .contender("filch-scheduler", ring::<Filch>(hops, 2))
+            .contender("tokio mpsc", ring::<Tokio>(hops, 2))
+            .contender("async-executor, async-channel", ring::<Async>(hops, 2))
+            .go(format!("ring {hops} 2"), hops),
+        Scenario::new("skynet", "ns per leaf")
+            .contender("filch-scheduler", skynet::<Filch>(leaves))
+            .contender("tokio", skynet::<Tokio>(leaves))
+            .contender("async-executor", skynet::<Async>(leaves))
+            .contender("rayon scope", skynet::<Rayon>(leaves))
+            .go(format!("skynet {leaves}"), leaves),
+        Scenario::new("send to a blocked process", "ns per message")
+            .contender("filch-scheduler", kept::<FilchWaiters>(waiters))
+            .contender("tokio mpsc", kept::<Tokio>(waiters)),
+        Scenario::new("idle process with its mailbox", "bytes")
+            .contender("filch-scheduler", idle::<Filch>())
+            .contender("tokio mpsc", idle::<Tokio>())
+            .contender("async-executor, async-channel", idle::<Async>()),
         Scenario::new("fan-in 100 x 1000", "ns per message")
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))
@@ -74,7 +111,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         Scenario::new("request from outside, answer", "ns per request")
             .contender("filch-scheduler", request::<Filch>(requests))
             .contender("tokio mpsc", request::<Tokio>(requests))
-            .contender("async-executor, async-channel", request::<Async>(requests)),
+            .contender("async-executor, async-channel", request::<Async>(requests))
+            .floor("a thread that parks", floor::parked_thread(requests)),
     ]
 }
 
@@ -92,8 +130,8 @@ fn spawn<S: Spawner>(waves: u64) -> impl FnMut() -> f64 {
 }
 
 /// One message goes round. It says how many hops are left.
-fn ring<A: Actors>(hops: u64) -> impl FnMut() -> f64 {
-    let ring = LazyCell::new(|| {
+fn ring<A: Actors>(hops: u64, size: usize) -> impl FnMut() -> f64 {
+    let ring = LazyCell::new(move || {
         let actors = A::new();
         let first = Arc::new(OnceLock::new());
         let last = actors.actor({
@@ -103,7 +141,7 @@ fn ring<A: Actors>(hops: u64) -> impl FnMut() -> f64 {
                 pass_on::<A>(first, hops);
             }
         });
-        let entry = (1..RING).fold(last, |next, _| {
+        let entry = (1..size).fold(last, |next, _| {
             actors.actor(move |hops| pass_on::<A>(&next, hops))
         });
         assert!(first.set(entry.clone()).is_ok());
@@ -124,6 +162,47 @@ fn pass_on<A: Actors>(next: &A::Address, hops: u64) {
     match hops.checked_sub(1) {
         None => TOTAL.add(1),
         Some(left) => A::send(next, left),
+    }
+}
+
+fn skynet<G: Grower>(leaves: u64) -> impl FnMut() -> f64 {
+    let grower = LazyCell::new(G::new);
+    move || {
+        let grower = &*grower;
+        let elapsed = time(|| assert_eq!(grower.grow(leaves), sum_to(leaves - 1)));
+        per_operation(elapsed, leaves)
+    }
+}
+
+/// The time of the sends alone.
+fn kept<W: Waiters>(waiters: u64) -> impl FnMut() -> f64 {
+    let all = LazyCell::new(W::new);
+    move || {
+        let mut elapsed = Duration::ZERO;
+        for _ in 0..waiters {
+            let waiter = all.waiter(KEPT);
+            elapsed += time(|| (0..KEPT).for_each(|message| W::send(&waiter, message)));
+            all.release(waiter);
+        }
+        per_operation(elapsed, waiters * KEPT)
+    }
+}
+
+/// Each has had a message, and waits for the next one. Their own state is nothing; where they are addressed is not counted.
+fn idle<A: Actors>() -> impl FnMut() -> f64 {
+    || {
+        let actors = A::new();
+        let mut addresses = Vec::with_capacity(IDLE as usize);
+        TOTAL.expect(sum_to(IDLE));
+        let ((), bytes) = left_in_use(|| {
+            for number in 1..=IDLE {
+                let address = actors.actor(|number| TOTAL.add(number));
+                A::send(&address, number);
+                addresses.push(address);
+            }
+            TOTAL.wait();
+        });
+        bytes as f64 / IDLE as f64
     }
 }
 

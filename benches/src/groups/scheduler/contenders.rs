@@ -105,7 +105,7 @@ impl<F: FnMut(u64) + Send> Process<Numbers> for Actor<F> {
             match event {
                 Event::Message(message) => (self.behaviour)(message),
                 Event::Cancel => out.done(0),
-                _ => unreachable!("it yields no commands, and watches nobody"),
+                _ => unreachable!("it yields no commands and watches nobody"),
             }
         }
         Ok(())
@@ -187,6 +187,12 @@ impl Async {
             _threads: ExecutorThreads::start(&executor),
             executor,
         }
+    }
+}
+
+impl Async {
+    pub(super) fn executor(&self) -> &Arc<Executor<'static>> {
+        &self.executor
     }
 }
 
