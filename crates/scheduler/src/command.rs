@@ -53,6 +53,15 @@ where
 /// forgot it. Completing for a process that has ended meanwhile does nothing: that it would not see the completion
 /// was its own choice.
 ///
+/// It cannot be used twice:
+///
+/// ```compile_fail,E0382
+/// fn twice<P: filch_scheduler::Protocol<Reply = ()>>(completion: filch_scheduler::Completion<P>) {
+///     completion.complete(());
+///     completion.complete(());
+/// }
+/// ```
+///
 /// What the thread did before it completes happens before the step that sees the completion.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Completion<P: Protocol> {
