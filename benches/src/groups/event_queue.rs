@@ -1,6 +1,7 @@
 //! Many producers, one consumer. Nobody's queue is bounded, and the consumer always takes all that it finds.
 
 mod contenders;
+mod floors;
 
 use std::hint::black_box;
 
@@ -30,8 +31,13 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     vec![
         scenario!("push + pop, one thread", one_thread(single)),
         scenario!("64 pushes, one drain, one thread", burst(bursts)),
-        scenario!("1 producer → 1 consumer", fan_in(1, shared)),
-        scenario!("4 producers → 1 consumer", fan_in(4, shared / 4)),
+        scenario!("1 producer → 1 consumer", fan_in(1, shared))
+            .floor("floor faa", fan_in::<floors::Faa>(1, shared))
+            .floor("floor cas", fan_in::<floors::Cas>(1, shared))
+            .floor("floor ring", fan_in::<floors::Ring>(1, shared)),
+        scenario!("4 producers → 1 consumer", fan_in(4, shared / 4))
+            .floor("floor faa", fan_in::<floors::Faa>(4, shared / 4))
+            .floor("floor cas", fan_in::<floors::Cas>(4, shared / 4)),
         scenario!("8 producers → 1 consumer", fan_in(8, shared / 8)),
     ]
 }

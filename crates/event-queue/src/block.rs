@@ -4,7 +4,7 @@
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, offset_of};
 use core::ptr::{self, NonNull};
 
 use filch_sync::atomic::{AtomicU8, Ordering};
@@ -36,14 +36,23 @@ struct ConsumerPart {
     /// Address of the block after this one; 0 while the consumer has not looked for it.
     next: usize,
     /// Bit i: slot i has been emptied. Kept only while the consumer passes over holes.
-    taken: u32,
+    taken: u64,
 }
 
-/// The state stands beside its value: a push touches one cache line of the block, not two.
-struct Slot<T> {
-    state: AtomicU8,
-    value: UnsafeCell<MaybeUninit<T>>,
+/// Slots come in groups, states first: so a state costs one byte, whatever alignment the events need, and
+/// is close to its event. A name for offsets only: of the last group in a block there is as much as
+/// the block has slots.
+#[repr(C)]
+struct Group<T> {
+    states: [AtomicU8; GROUP],
+    values: [Value<T>; GROUP],
 }
+
+/// An event, or what was one, or will be.
+type Value<T> = UnsafeCell<MaybeUninit<T>>;
+
+/// How many slots have their states side by side.
+const GROUP: usize = 8;
 
 /// Claimed by nobody, or by a push that is under way.
 const EMPTY: u8 = 0;
@@ -79,26 +88,32 @@ impl<T> Copy for Block<T> {}
 
 impl<T> Block<T> {
     /// Where the slots begin.
-    const SLOTS_AT: usize = size_of::<Header>().next_multiple_of(align_of::<Slot<T>>());
+    const GROUPS_AT: usize = size_of::<Header>().next_multiple_of(align_of::<Group<T>>());
+
+    /// The size of a block with that many slots.
+    const fn size(slots: usize) -> usize {
+        let rest = match slots % GROUP {
+            0 => 0,
+            some => offset_of!(Group<T>, values) + some * size_of::<Value<T>>(),
+        };
+        Self::GROUPS_AT + slots / GROUP * size_of::<Group<T>>() + rest
+    }
 
     /// How many slots fit into `bytes` with their header, at least `least`.
     pub(crate) const fn slots_in(bytes: usize, least: usize) -> usize {
-        let fit = bytes.saturating_sub(Self::SLOTS_AT) / size_of::<Slot<T>>();
-        if fit < least {
-            least
-        } else if fit > MAX_SLOTS {
-            MAX_SLOTS
-        } else {
-            fit
+        let mut slots = least;
+        while slots < MAX_SLOTS && Self::size(slots + 1) <= bytes {
+            slots += 1;
         }
+        slots
     }
 
     fn layout(slots: usize) -> Layout {
-        let size = Self::SLOTS_AT + slots * size_of::<Slot<T>>();
         let align = BLOCK_ALIGN
-            .max(align_of::<Slot<T>>())
+            .max(align_of::<Group<T>>())
             .max(align_of::<Header>());
-        Layout::from_size_align(size, align).expect("a few slots fit the address space")
+        Layout::from_size_align(Self::size(slots), align)
+            .expect("a few slots fit the address space")
     }
 
     /// The block whose address a word of the queue gave; not 0.
@@ -122,14 +137,36 @@ impl<T> Block<T> {
 
     /// # Safety
     /// The block is live, and has a slot `index`.
-    unsafe fn slot(self, index: usize) -> *mut Slot<T> {
+    unsafe fn group(self, index: usize) -> *mut Group<T> {
         // SAFETY: within the block's allocation (contract), whose provenance the pointer has.
         unsafe {
             self.header
                 .as_ptr()
-                .byte_add(Self::SLOTS_AT)
-                .cast::<Slot<T>>()
-                .add(index)
+                .byte_add(Self::GROUPS_AT)
+                .cast::<Group<T>>()
+                .add(index / GROUP)
+        }
+    }
+
+    /// # Safety
+    /// The block is live, and has a slot `index`.
+    unsafe fn state(self, index: usize) -> *mut AtomicU8 {
+        // SAFETY: as ours; no reference is made.
+        unsafe {
+            (&raw mut (*self.group(index)).states)
+                .cast::<AtomicU8>()
+                .add(index % GROUP)
+        }
+    }
+
+    /// # Safety
+    /// The block is live, and has a slot `index`.
+    unsafe fn value(self, index: usize) -> *mut Value<T> {
+        // SAFETY: as ours; no reference is made.
+        unsafe {
+            (&raw mut (*self.group(index)).values)
+                .cast::<Value<T>>()
+                .add(index % GROUP)
         }
     }
 
@@ -162,13 +199,13 @@ impl<T> Block<T> {
     pub(crate) unsafe fn fill(self, index: usize, value: Option<T>) {
         // SAFETY: the block is live (contract): the consumer frees it only once each claimed slot
         // was filled.
-        let slot = unsafe { self.slot(index) };
+        let (slot_state, slot_value) = unsafe { (self.state(index), self.value(index)) };
         let state = match value {
             Some(value) => {
                 // SAFETY: the slot is claimed by this thread alone, until the store below. What the
                 // consumer read from it in an earlier life of the block happens before: the claim
                 // acquired the consumer's rewind, or the installation.
-                unsafe { (*slot).value.with_mut(|cell| (*cell).write(value)) };
+                unsafe { (*slot_value).with_mut(|cell| (*cell).write(value)) };
                 FULL
             }
             None => VOID,
@@ -177,7 +214,7 @@ impl<T> Block<T> {
         // held: one that is an argument would have to stay valid until this returns.
         // ORDERING: Release, with the Acquire load in `take`: the value is written before the state
         // is seen, and this thread is done with the block before the consumer frees it.
-        unsafe { (*slot).state.store(state, Ordering::Release) };
+        unsafe { (*slot_state).store(state, Ordering::Release) };
     }
 
     /// Looks into slot `index`, and moves the event out if there is one.
@@ -187,18 +224,15 @@ impl<T> Block<T> {
     /// has not emptied this slot since it was last claimed.
     pub(crate) unsafe fn take(self, index: usize) -> Content<T> {
         // SAFETY: live (contract).
-        let slot = unsafe { &*self.slot(index) };
+        let (slot_state, slot_value) = unsafe { (&*self.state(index), &*self.value(index)) };
         // ORDERING: Acquire, with the Release store in `fill`: else the value might not be written
         // yet.
-        match slot.state.load(Ordering::Acquire) {
+        match slot_state.load(Ordering::Acquire) {
             EMPTY => Content::Empty,
             VOID => Content::Void,
             // SAFETY: full, so initialised and no longer the producer's (acquired above); not
             // emptied (contract), so still there.
-            _ => Content::Event(
-                slot.value
-                    .with(|cell| unsafe { (*cell).assume_init_read() }),
-            ),
+            _ => Content::Event(slot_value.with(|cell| unsafe { (*cell).assume_init_read() })),
         }
     }
 
@@ -214,7 +248,7 @@ impl<T> Block<T> {
             // SAFETY: live (contract).
             // ORDERING: Relaxed: no producer owns the slot; the next one to claim it acquires the
             // rewind or the installation, which comes after this store.
-            unsafe { (*self.slot(index)).state.store(EMPTY, Ordering::Relaxed) };
+            unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
         }
     }
 
@@ -222,7 +256,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// The block is live, and the caller is the consumer.
-    pub(crate) unsafe fn taken(self) -> u32 {
+    pub(crate) unsafe fn taken(self) -> u64 {
         // SAFETY: live; only the consumer, which is the caller, touches this part.
         unsafe { self.header().consumer.with(|part| (*part).taken) }
     }
@@ -231,7 +265,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// As for `taken`.
-    pub(crate) unsafe fn set_taken(self, taken: u32) {
+    pub(crate) unsafe fn set_taken(self, taken: u64) {
         // SAFETY: as for `taken`.
         unsafe {
             self.header()
@@ -298,7 +332,6 @@ impl<T> NewBlock<T> {
             header,
             events: PhantomData,
         };
-        let state = || AtomicU8::new(EMPTY);
         // SAFETY: the memory is this thread's own, and large and aligned enough.
         unsafe {
             header.write(Header {
@@ -307,10 +340,10 @@ impl<T> NewBlock<T> {
                 slots: slots as u32,
             });
             for index in 0..slots {
-                block.slot(index).write(Slot {
-                    state: state(),
-                    value: UnsafeCell::new(MaybeUninit::uninit()),
-                });
+                block.state(index).write(AtomicU8::new(EMPTY));
+                block
+                    .value(index)
+                    .write(UnsafeCell::new(MaybeUninit::uninit()));
             }
         }
         Self(block)

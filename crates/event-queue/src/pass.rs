@@ -30,7 +30,7 @@ pub(crate) struct Holes {
 }
 
 /// A bit for each of the first `count` slots.
-const fn first(count: usize) -> u32 {
+const fn first(count: usize) -> u64 {
     (1 << count) - 1
 }
 
@@ -103,7 +103,7 @@ impl Pass {
             let before = self.at;
             self.at = before.next();
             let index = self.at.left;
-            let bit = 1 << index;
+            let bit = 1u64 << index;
             // SAFETY: live, see above; the caller is the consumer.
             if self.holes.is_some() && unsafe { block.taken() } & bit != 0 {
                 continue;
@@ -152,7 +152,7 @@ impl Pass {
         let block = Block::<T>::at(holes.head.block);
         // SAFETY: the head's block is live; the caller is the consumer.
         let left = unsafe { first(block.slots()) & !block.taken() };
-        holes.head.left = (u32::BITS - left.leading_zeros()) as usize;
+        holes.head.left = (u64::BITS - left.leading_zeros()) as usize;
         let head = holes.head;
         if head == self.limit {
             *self = Self::new(head, false);

@@ -2,7 +2,7 @@
 
 /// Blocks are aligned to this many bytes, so that the address of one leaves the low bits of a word
 /// free.
-pub(crate) const BLOCK_ALIGN: usize = 64;
+pub(crate) const BLOCK_ALIGN: usize = 128;
 
 /// The most slots that a block may have.
 pub(crate) const MAX_SLOTS: usize = LEFT_MASK;

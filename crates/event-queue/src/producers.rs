@@ -29,7 +29,7 @@ impl<T> Producers<T> {
         let slots = |slots: usize| {
             assert!(
                 (1..=MAX_SLOTS).contains(&slots),
-                "a block has 1 to 31 slots"
+                "a block has 1 to 63 slots"
             );
             slots as u8
         };
