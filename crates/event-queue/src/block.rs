@@ -10,7 +10,7 @@ use core::ptr::{self, NonNull};
 use filch_sync::atomic::{AtomicU8, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::position::{BLOCK_ALIGN, MAX_SLOTS, Position};
+use crate::position::{MAX_SLOTS, MAX_SLOTS_OF_SMALL, Position, block_align};
 
 /// What stands before the slots. Who may touch what, and when:
 ///
@@ -22,7 +22,7 @@ use crate::position::{BLOCK_ALIGN, MAX_SLOTS, Position};
 /// | a slot | emptied by the producer that installs it | its producer from the claim to the store of `state`; then the consumer |
 ///
 /// 32 bytes, so that slots of 16, which is a word and its state, do not straddle cache lines.
-#[repr(C, align(32))]
+#[repr(C)]
 struct Header {
     /// Address of the block before this one; 0 if there was none.
     prev: UnsafeCell<usize>,
@@ -36,7 +36,7 @@ struct ConsumerPart {
     /// Address of the block after this one; 0 while the consumer has not looked for it.
     next: usize,
     /// Bit i: slot i has been emptied. Kept only while the consumer passes over holes.
-    taken: u64,
+    taken: [u64; 2],
 }
 
 /// Slots come in groups, states first: so a state costs one byte, whatever alignment the events need, and
@@ -78,6 +78,15 @@ pub(crate) struct Block<T> {
     events: PhantomData<*mut T>,
 }
 
+/// A wide mask, as it is kept: 128-bit integers would ask for alignment that costs a slot.
+const fn split(mask: u128) -> [u64; 2] {
+    [mask as u64, (mask >> u64::BITS) as u64]
+}
+
+const fn join([low, high]: [u64; 2]) -> u128 {
+    (high as u128) << u64::BITS | low as u128
+}
+
 impl<T> Clone for Block<T> {
     fn clone(&self) -> Self {
         *self
@@ -109,11 +118,17 @@ impl<T> Block<T> {
     }
 
     fn layout(slots: usize) -> Layout {
-        let align = BLOCK_ALIGN
+        let align = block_align(slots)
             .max(align_of::<Group<T>>())
             .max(align_of::<Header>());
-        Layout::from_size_align(Self::size(slots), align)
-            .expect("a few slots fit the address space")
+        let mut size = Self::size(slots);
+        if slots > MAX_SLOTS_OF_SMALL {
+            // Together with the word that some allocators keep beside what they give out, whole multiples
+            // of the alignment: else they leave as much again empty before the next block.
+            const WORD: usize = size_of::<usize>();
+            size = (size + WORD).next_multiple_of(align) - WORD;
+        }
+        Layout::from_size_align(size, align).expect("a few slots fit the address space")
     }
 
     /// The block whose address a word of the queue gave; not 0.
@@ -184,11 +199,8 @@ impl<T> Block<T> {
     /// # Safety
     /// As for `slots`.
     pub(crate) unsafe fn start(self) -> Position {
-        Position {
-            block: self.header.addr().get(),
-            // SAFETY: as ours.
-            left: unsafe { self.slots() },
-        }
+        // SAFETY: as ours.
+        Position::before(self.header.addr().get(), unsafe { self.slots() })
     }
 
     /// Writes `value` into a claimed slot, or nothing, and hands the slot to the consumer.
@@ -256,21 +268,21 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// The block is live, and the caller is the consumer.
-    pub(crate) unsafe fn taken(self) -> u64 {
+    pub(crate) unsafe fn taken(self) -> u128 {
         // SAFETY: live; only the consumer, which is the caller, touches this part.
-        unsafe { self.header().consumer.with(|part| (*part).taken) }
+        unsafe { self.header().consumer.with(|part| join((*part).taken)) }
     }
 
     /// Notes which slots are emptied.
     ///
     /// # Safety
     /// As for `taken`.
-    pub(crate) unsafe fn set_taken(self, taken: u64) {
+    pub(crate) unsafe fn set_taken(self, taken: u128) {
         // SAFETY: as for `taken`.
         unsafe {
             self.header()
                 .consumer
-                .with_mut(|part| (*part).taken = taken);
+                .with_mut(|part| (*part).taken = split(taken));
         }
     }
 
@@ -336,7 +348,10 @@ impl<T> NewBlock<T> {
         unsafe {
             header.write(Header {
                 prev: UnsafeCell::new(0),
-                consumer: UnsafeCell::new(ConsumerPart { next: 0, taken: 0 }),
+                consumer: UnsafeCell::new(ConsumerPart {
+                    next: 0,
+                    taken: [0; 2],
+                }),
                 slots: slots as u32,
             });
             for index in 0..slots {

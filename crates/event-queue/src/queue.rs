@@ -49,8 +49,8 @@ unsafe impl<T: Send> Sync for EventQueue<T> {}
 /// Slots of the first block, which an idle queue keeps, and of each later one, which should make the
 /// allocator's share per event small.
 pub(crate) const fn block_sizes<T>() -> (usize, usize) {
-    let first = Block::<T>::slots_in(144, 3);
-    let later = Block::<T>::slots_in(1024, 7);
+    let first = Block::<T>::slots_in(120, 3);
+    let later = Block::<T>::slots_in(1016, 7);
     (first, later)
 }
 

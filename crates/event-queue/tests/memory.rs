@@ -15,7 +15,7 @@ static BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
 /// Nothing else in this process is aligned like a block.
 fn is_block(layout: Layout) -> bool {
-    layout.align() == 64
+    matches!(layout.align(), 64 | 512)
 }
 
 // SAFETY: passes every call on to the system's allocator.
