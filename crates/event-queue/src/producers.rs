@@ -73,11 +73,29 @@ impl<T> Producers<T> {
     }
 
     /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.
+    #[inline]
     fn claim(&self) -> Option<Position> {
-        let mut backoff = Backoff::new();
         // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A
         // claim does not rely on it: its own RMW acquires.
-        let mut tail = Tail::from_word(self.tail.load(Ordering::Acquire));
+        let tail = Tail::from_word(self.tail.load(Ordering::Acquire));
+        let mut backoff = Backoff::new();
+        if tail.closed || tail.next.left() == 0 {
+            return self.claim_slowly(tail, backoff);
+        }
+        match self.advance(tail, tail.next.next()) {
+            Ok(()) => Some(tail.next),
+            Err(now) => {
+                backoff.pause();
+                self.claim_slowly(now, backoff)
+            }
+        }
+    }
+
+    /// As `claim`, where that takes more than one compare-exchange; apart from it so that a push which
+    /// wins at once needs few registers.
+    #[cold]
+    #[inline(never)]
+    fn claim_slowly(&self, mut tail: Tail, mut backoff: Backoff) -> Option<Position> {
         loop {
             if tail.closed {
                 return None;
@@ -96,7 +114,6 @@ impl<T> Producers<T> {
     }
 
     /// Brings a block, to follow the one that is used up, and claims its first slot.
-    #[cold]
     fn install(&self, tail: Tail) -> Result<Position, Tail> {
         let mut block = self.new_block(tail.next.block());
         let start = block.follow(tail.next.block());
