@@ -90,7 +90,27 @@ impl Pass {
     /// # Safety
     /// The caller is the consumer; `limit` was acquired from the tail of `producers`, and no other
     /// pass has moved since this one began.
+    #[inline]
     pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<T> {
+        if self.holes.is_none() && self.at != self.limit && self.at.left() > 0 {
+            let next = self.at.next();
+            // SAFETY: as in `look`. What is not an event is looked at again there.
+            if let Content::Event(event) = unsafe { Block::<T>::at(next.block()).take(next.left()) }
+            {
+                self.at = next;
+                return Some(event);
+            }
+        }
+        // SAFETY: as ours.
+        unsafe { self.look(producers) }
+    }
+
+    /// As `next`: where there are holes, void slots, and blocks' ends.
+    ///
+    /// # Safety
+    /// As for `next`.
+    #[inline(never)]
+    unsafe fn look<T>(&mut self, producers: &Producers<T>) -> Option<T> {
         while self.at != self.limit {
             if self.at.left() == 0 {
                 // SAFETY: as ours. The limit lies in a later block, because the pass is not over.
