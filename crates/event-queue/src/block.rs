@@ -20,8 +20,6 @@ use crate::position::{MAX_SLOTS, MAX_SLOTS_OF_SMALL, Position, block_align};
 /// | `prev` | written by the producer that installs it | read by the consumer |
 /// | `consumer` | reset by the producer that installs it | the consumer only |
 /// | a slot | emptied by the producer that installs it | its producer from the claim to the store of `state`; then the consumer |
-///
-/// 32 bytes, so that slots of 16, which is a word and its state, do not straddle cache lines.
 #[repr(C)]
 struct Header {
     /// Address of the block before this one; 0 if there was none.
@@ -35,13 +33,15 @@ struct Header {
 struct ConsumerPart {
     /// Address of the block after this one; 0 while the consumer has not looked for it.
     next: usize,
-    /// Bit i: slot i has been emptied. Kept only while the consumer passes over holes.
+    /// Bit i: slot i has been emptied. Kept only while the consumer passes over holes. In halves: a
+    /// `u128` is aligned to 16, at the price of a slot.
     taken: [u64; 2],
 }
 
-/// Slots come in groups, states first: so a state costs one byte, whatever alignment the events need, and
-/// is close to its event. A name for offsets only: of the last group in a block there is as much as
-/// the block has slots.
+/// Slots come in groups, states first. So a state costs one byte, whatever alignment the events need,
+/// and lies on its event's cache line, or on the one before.
+///
+/// For offsets only, and never referred to: a block's last group may end with the block's last slot.
 #[repr(C)]
 struct Group<T> {
     states: [AtomicU8; GROUP],
@@ -53,6 +53,14 @@ type Value<T> = UnsafeCell<MaybeUninit<T>>;
 
 /// How many slots have their states side by side.
 const GROUP: usize = 8;
+
+const fn to_mask([low, high]: [u64; 2]) -> u128 {
+    (high as u128) << u64::BITS | low as u128
+}
+
+const fn to_halves(mask: u128) -> [u64; 2] {
+    [mask as u64, (mask >> u64::BITS) as u64]
+}
 
 /// Claimed by nobody, or by a push that is under way.
 const EMPTY: u8 = 0;
@@ -78,15 +86,6 @@ pub(crate) struct Block<T> {
     events: PhantomData<*mut T>,
 }
 
-/// A wide mask, as it is kept: 128-bit integers would ask for alignment that costs a slot.
-const fn split(mask: u128) -> [u64; 2] {
-    [mask as u64, (mask >> u64::BITS) as u64]
-}
-
-const fn join([low, high]: [u64; 2]) -> u128 {
-    (high as u128) << u64::BITS | low as u128
-}
-
 impl<T> Clone for Block<T> {
     fn clone(&self) -> Self {
         *self
@@ -99,7 +98,7 @@ impl<T> Block<T> {
     /// Where the slots begin.
     const GROUPS_AT: usize = size_of::<Header>().next_multiple_of(align_of::<Group<T>>());
 
-    /// The size of a block with that many slots.
+    /// The size of a block with that many slots: up to the last one's value.
     const fn size(slots: usize) -> usize {
         let rest = match slots % GROUP {
             0 => 0,
@@ -123,10 +122,9 @@ impl<T> Block<T> {
             .max(align_of::<Header>());
         let mut size = Self::size(slots);
         if slots > MAX_SLOTS_OF_SMALL {
-            // Together with the word that some allocators keep beside what they give out, whole multiples
-            // of the alignment: else they leave as much again empty before the next block.
-            const WORD: usize = size_of::<usize>();
-            size = (size + WORD).next_multiple_of(align) - WORD;
+            // With the word that some allocators keep beside what they give out, whole multiples of the
+            // alignment: else they may leave as much again empty before the next block.
+            size = (size + size_of::<usize>()).next_multiple_of(align) - size_of::<usize>();
         }
         Layout::from_size_align(size, align).expect("a few slots fit the address space")
     }
@@ -153,7 +151,7 @@ impl<T> Block<T> {
     /// # Safety
     /// The block is live, and has a slot `index`.
     unsafe fn group(self, index: usize) -> *mut Group<T> {
-        // SAFETY: within the block's allocation (contract), whose provenance the pointer has.
+        // SAFETY: it begins within the block's allocation (contract), whose provenance the pointer has.
         unsafe {
             self.header
                 .as_ptr()
@@ -166,7 +164,7 @@ impl<T> Block<T> {
     /// # Safety
     /// The block is live, and has a slot `index`.
     unsafe fn state(self, index: usize) -> *mut AtomicU8 {
-        // SAFETY: as ours; no reference is made.
+        // SAFETY: as ours: the group reaches to this slot at least. No reference is made.
         unsafe {
             (&raw mut (*self.group(index)).states)
                 .cast::<AtomicU8>()
@@ -177,7 +175,7 @@ impl<T> Block<T> {
     /// # Safety
     /// The block is live, and has a slot `index`.
     unsafe fn value(self, index: usize) -> *mut Value<T> {
-        // SAFETY: as ours; no reference is made.
+        // SAFETY: as ours: the group reaches to this slot at least. No reference is made.
         unsafe {
             (&raw mut (*self.group(index)).values)
                 .cast::<Value<T>>()
@@ -270,7 +268,7 @@ impl<T> Block<T> {
     /// The block is live, and the caller is the consumer.
     pub(crate) unsafe fn taken(self) -> u128 {
         // SAFETY: live; only the consumer, which is the caller, touches this part.
-        unsafe { self.header().consumer.with(|part| join((*part).taken)) }
+        unsafe { self.header().consumer.with(|part| to_mask((*part).taken)) }
     }
 
     /// Notes which slots are emptied.
@@ -282,7 +280,7 @@ impl<T> Block<T> {
         unsafe {
             self.header()
                 .consumer
-                .with_mut(|part| (*part).taken = split(taken));
+                .with_mut(|part| (*part).taken = to_halves(taken));
         }
     }
 

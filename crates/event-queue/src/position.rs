@@ -77,7 +77,7 @@ impl Position {
         let format = Format::for_slots(slots);
         debug_assert!(block.is_multiple_of(format.align) && slots <= format.slots());
         let wide = if format.is_wide() { WIDE_BIT } else { 0 };
-        Self(block | slots * ONE_LEFT | wide)
+        Self(block | (slots * ONE_LEFT) | wide)
     }
 
     /// Address of the block; 0 is none.

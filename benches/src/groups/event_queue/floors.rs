@@ -1,167 +1,132 @@
-//! The least that a queue of many producers needs: what remains when blocks, memory and holes are somebody else's care.
+//! The least that a queue of many producers must do: a slot is claimed by one read-modify-write, written by one store, and
+//! read by one load. Room for all events is there before the first; no block, no hole, no end.
 
 use std::hint;
+use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crossbeam_utils::CachePadded;
 
 use super::contenders::Queue;
 
+/// The most events of a round.
+pub(super) const ROOM: usize = 1_000_000;
+
+/// How long a consumer that took something lets producers get ahead, and a producer that lost often the others.
+const PAUSES: u32 = 256;
+
+/// What floors differ in.
+pub(super) trait Kind: 'static {
+    /// Whether the system has brought the slots' memory before the round.
+    const TOUCHED: bool;
+    fn claim(tail: &AtomicUsize) -> usize;
+}
+
+/// One compare-exchange; after a failed one, the pauses of our queue.
+pub(super) struct Claim;
+
+impl Kind for Claim {
+    const TOUCHED: bool = true;
+
+    fn claim(tail: &AtomicUsize) -> usize {
+        let mut pauses = 32;
+        let mut at = tail.load(Ordering::Acquire);
+        while let Err(now) =
+            tail.compare_exchange_weak(at, at + 1, Ordering::AcqRel, Ordering::Acquire)
+        {
+            at = now;
+            pause(pauses);
+            pauses = PAUSES.min(2 * pauses);
+        }
+        at
+    }
+}
+
+/// The same, in memory that nobody has used before: as a backlog's is.
+pub(super) struct Fresh;
+
+impl Kind for Fresh {
+    const TOUCHED: bool = false;
+
+    fn claim(tail: &AtomicUsize) -> usize {
+        Claim::claim(tail)
+    }
+}
+
+/// One fetch-and-add: it never fails, so nobody knows whom to leave the line to.
+pub(super) struct Add;
+
+impl Kind for Add {
+    const TOUCHED: bool = true;
+
+    fn claim(tail: &AtomicUsize) -> usize {
+        tail.fetch_add(1, Ordering::AcqRel)
+    }
+}
+
+fn pause(times: u32) {
+    (0..times).for_each(|_| hint::spin_loop());
+}
+
 pub(super) struct Shared {
-    tail: CachePadded<AtomicU64>,
-    lap: u64,
+    tail: CachePadded<AtomicUsize>,
+    /// An event and 1; 0 while there is none.
+    slots: Box<[AtomicU64]>,
 }
 
 pub(super) struct Receiver {
     queue: Arc<Shared>,
-    head: u64,
+    head: usize,
 }
 
-static SLOTS: LazyLock<Box<[AtomicU64]>> =
-    LazyLock::new(|| (0..1 << 21).map(|_| AtomicU64::new(u64::MAX)).collect());
-static LAP: AtomicU32 = AtomicU32::new(0);
+pub(super) struct Floor<K>(PhantomData<K>);
 
-fn env(name: &str, default: u64) -> u64 {
-    std::env::var(name)
-        .ok()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or(default)
-}
+impl<K: Kind> Queue for Floor<K> {
+    type Sender = Arc<Shared>;
+    type Receiver = Receiver;
 
-static PAUSES: LazyLock<u64> = LazyLock::new(|| env("PAUSES", 256));
-static BACK0: LazyLock<u64> = LazyLock::new(|| env("BACK0", 32));
-static BACK1: LazyLock<u64> = LazyLock::new(|| env("BACK1", 256));
-static PUB: LazyLock<u64> = LazyLock::new(|| env("PUB", 1));
-
-pub(super) struct Faa;
-pub(super) struct Cas;
-pub(super) struct Ring;
-
-fn pause(n: u64) {
-    for _ in 0..n {
-        hint::spin_loop();
-    }
-}
-
-fn new() -> (Arc<Shared>, Receiver) {
-    LazyLock::force(&SLOTS);
-    let queue = Arc::new(Shared {
-        tail: CachePadded::new(AtomicU64::new(0)),
-        lap: u64::from(LAP.fetch_add(1, Ordering::Relaxed)) << 32,
-    });
-    (Arc::clone(&queue), Receiver { queue, head: 0 })
-}
-
-fn drain(receiver: &mut Receiver, mut sink: impl FnMut(u64)) -> u64 {
-    let mut taken = 0;
-    let slots = &**SLOTS;
-    let lap = receiver.queue.lap;
-    loop {
-        let word = slots[receiver.head as usize].load(Ordering::Acquire);
-        if word & !0xffff_ffff != lap {
-            break;
+    fn new() -> (Self::Sender, Self::Receiver) {
+        // Zeroed memory of this size comes from the system, which brings each page when it is first written.
+        let zeroes = vec![0_u64; ROOM].into_boxed_slice();
+        // SAFETY: an `AtomicU64` is represented as a `u64`.
+        let slots = unsafe { Box::from_raw(Box::into_raw(zeroes) as *mut [AtomicU64]) };
+        if K::TOUCHED {
+            slots
+                .iter()
+                .for_each(|slot| slot.store(0, Ordering::Relaxed));
         }
-        sink(word & 0xffff_ffff);
+        let queue = Arc::new(Shared {
+            tail: CachePadded::new(AtomicUsize::new(0)),
+            slots,
+        });
+        (Arc::clone(&queue), Receiver { queue, head: 0 })
+    }
+
+    fn push(sender: &Self::Sender, event: u64) {
+        sender.slots[K::claim(&sender.tail)].store(event + 1, Ordering::Release);
+    }
+
+    fn pop(receiver: &mut Self::Receiver) -> Option<u64> {
+        let full = receiver
+            .queue
+            .slots
+            .get(receiver.head)?
+            .load(Ordering::Acquire);
+        let event = full.checked_sub(1)?;
         receiver.head += 1;
-        taken += 1;
+        Some(event)
     }
-    if taken > 0 {
-        pause(*PAUSES);
-    }
-    taken
-}
 
-impl Queue for Faa {
-    type Sender = Arc<Shared>;
-    type Receiver = Receiver;
-    fn new() -> (Self::Sender, Self::Receiver) {
-        new()
-    }
-    fn push(sender: &Self::Sender, event: u64) {
-        let at = sender.tail.fetch_add(1, Ordering::AcqRel);
-        SLOTS[at as usize].store(sender.lap | event, Ordering::Release);
-    }
-    fn pop(_: &mut Self::Receiver) -> Option<u64> {
-        None
-    }
-    fn drain(receiver: &mut Self::Receiver, sink: impl FnMut(u64)) -> u64 {
-        drain(receiver, sink)
-    }
-}
-
-impl Queue for Cas {
-    type Sender = Arc<Shared>;
-    type Receiver = Receiver;
-    fn new() -> (Self::Sender, Self::Receiver) {
-        new()
-    }
-    fn push(sender: &Self::Sender, event: u64) {
-        let mut at = sender.tail.load(Ordering::Acquire);
-        let mut wait = *BACK0;
-        while let Err(now) =
-            sender
-                .tail
-                .compare_exchange_weak(at, at + 1, Ordering::AcqRel, Ordering::Acquire)
-        {
-            at = now;
-            pause(wait);
-            wait = (wait * 2).min(*BACK1);
-        }
-        SLOTS[at as usize].store(sender.lap | event, Ordering::Release);
-    }
-    fn pop(_: &mut Self::Receiver) -> Option<u64> {
-        None
-    }
-    fn drain(receiver: &mut Self::Receiver, sink: impl FnMut(u64)) -> u64 {
-        drain(receiver, sink)
-    }
-}
-
-const RING: usize = 4096;
-static RINGS: LazyLock<Box<[AtomicU64]>> =
-    LazyLock::new(|| (0..RING).map(|_| AtomicU64::new(u64::MAX)).collect());
-static FREE: CachePadded<AtomicU64> = CachePadded::new(AtomicU64::new(0));
-
-impl Queue for Ring {
-    type Sender = Arc<Shared>;
-    type Receiver = Receiver;
-    fn new() -> (Self::Sender, Self::Receiver) {
-        RINGS
-            .iter()
-            .for_each(|s| s.store(u64::MAX, Ordering::Relaxed));
-        FREE.store(0, Ordering::Relaxed);
-        new()
-    }
-    fn push(sender: &Self::Sender, event: u64) {
-        let at = sender.tail.fetch_add(1, Ordering::AcqRel);
-        if at as usize % (RING / 4) == 0 {
-            while FREE.load(Ordering::Acquire) + (RING as u64 * 3 / 4) <= at {
-                hint::spin_loop();
-            }
-        }
-        RINGS[at as usize % RING].store((at / RING as u64) << 32 | event, Ordering::Release);
-    }
-    fn pop(_: &mut Self::Receiver) -> Option<u64> {
-        None
-    }
     fn drain(receiver: &mut Self::Receiver, mut sink: impl FnMut(u64)) -> u64 {
-        let mut taken = 0;
-        loop {
-            let word = RINGS[receiver.head as usize % RING].load(Ordering::Acquire);
-            if word >> 32 != receiver.head / RING as u64 {
-                break;
-            }
-            sink(word & 0xffff_ffff);
-            receiver.head += 1;
-            taken += 1;
+        let before = receiver.head;
+        while let Some(event) = Self::pop(receiver) {
+            sink(event);
         }
+        let taken = receiver.head - before;
         if taken > 0 {
-            FREE.store(receiver.head, Ordering::Release);
-            pause(*PAUSES);
+            pause(PAUSES);
         }
-        let _ = *PUB;
-        taken
+        taken as u64
     }
 }
