@@ -73,14 +73,13 @@ const VOID: u8 = 2;
 pub(crate) enum Content<T> {
     /// No push has completed here.
     Empty,
-    /// The event, moved out.
+    /// Moved out.
     Event(T),
     /// A push has completed here, and left nothing.
     Void,
 }
 
-/// A block of a queue, by its pointer: no more than a name, which may be kept after the block was
-/// freed. Every use has the contract that the block is live.
+/// A block, by its pointer: a name, which may outlive it. Every use has the contract that it is live.
 pub(crate) struct Block<T> {
     header: NonNull<Header>,
     events: PhantomData<*mut T>,
@@ -162,7 +161,7 @@ impl<T> Block<T> {
     }
 
     /// # Safety
-    /// The block is live, and has a slot `index`.
+    /// As for `group`.
     unsafe fn state(self, index: usize) -> *mut AtomicU8 {
         // SAFETY: as ours: the group reaches to this slot at least. No reference is made.
         unsafe {
@@ -220,8 +219,8 @@ impl<T> Block<T> {
             }
             None => VOID,
         };
-        // SAFETY: the block is live until this store, the last access. No reference to the slot is
-        // held: one that is an argument would have to stay valid until this returns.
+        // SAFETY: live until this store, the last access. No reference to the slot is held: one that
+        // is an argument would have to stay valid until this returns.
         // ORDERING: Release, with the Acquire load in `take`: the value is written before the state
         // is seen, and this thread is done with the block before the consumer frees it.
         unsafe { (*slot_state).store(state, Ordering::Release) };
@@ -240,8 +239,7 @@ impl<T> Block<T> {
         match slot_state.load(Ordering::Acquire) {
             EMPTY => Content::Empty,
             VOID => Content::Void,
-            // SAFETY: full, so initialised and no longer the producer's (acquired above); not
-            // emptied (contract), so still there.
+            // SAFETY: full, so initialised and not the producer's (acquired above); not emptied yet.
             _ => Content::Event(slot_value.with(|cell| unsafe { (*cell).assume_init_read() })),
         }
     }
@@ -284,7 +282,7 @@ impl<T> Block<T> {
         }
     }
 
-    /// Address of the block before this one. The block there may be freed: the caller must know.
+    /// Address of the block before this one, which may be freed: the caller must know.
     ///
     /// # Safety
     /// The block is live. The caller is the consumer and acquired a tail that was written after
