@@ -10,7 +10,7 @@ use core::ptr::{self, NonNull};
 use filch_sync::atomic::{AtomicU8, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::position::{MAX_SLOTS, MAX_SLOTS_OF_SMALL, Position, block_align};
+use crate::position::{MAX_SLOTS_OF_SMALL, Position, block_align};
 
 /// What stands before the slots. Who may touch what, and when:
 ///
@@ -106,10 +106,10 @@ impl<T> Block<T> {
         Self::GROUPS_AT + slots / GROUP * size_of::<Group<T>>() + rest
     }
 
-    /// How many slots fit into `bytes` with their header, at least `least`.
-    pub(crate) const fn slots_in(bytes: usize, least: usize) -> usize {
+    /// How many slots fit into `bytes` with their header, `least` or more, and `most` or fewer.
+    pub(crate) const fn slots_in(bytes: usize, least: usize, most: usize) -> usize {
         let mut slots = least;
-        while slots < MAX_SLOTS && Self::size(slots + 1) <= bytes {
+        while slots < most && Self::size(slots + 1) <= bytes {
             slots += 1;
         }
         slots

@@ -13,7 +13,7 @@ static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 /// Live ones.
 static BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
-/// Nothing else in this process is aligned like a block.
+/// Nothing else in this process is aligned like a block, a small or a large one.
 fn is_block(layout: Layout) -> bool {
     matches!(layout.align(), 64 | 512)
 }
