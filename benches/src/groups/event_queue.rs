@@ -1,10 +1,12 @@
 //! Many producers, one consumer. Nobody's queue is bounded, and the consumer always takes all that it finds.
 
 mod contenders;
+mod floors;
 
 use std::hint::black_box;
 
 use self::contenders::{Concurrent, Crossbeam, Filch, Kanal, May, Queue, Segments, Std};
+use self::floors::{Add, Claim, Floor, Fresh};
 use crate::harness::{Effort, Patience, Scenario, per_operation, time, time_together};
 
 /// Events that one burst pushes before it is drained.
@@ -30,8 +32,16 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     vec![
         scenario!("push + pop, one thread", one_thread(single)),
         scenario!("64 pushes, one drain, one thread", burst(bursts)),
-        scenario!("1 producer → 1 consumer", fan_in(1, shared)),
-        scenario!("4 producers → 1 consumer", fan_in(4, shared / 4)),
+        scenario!("1 producer → 1 consumer", fan_in(1, shared))
+            .floor("a claim and a store", fan_in::<Floor<Claim>>(1, shared))
+            .floor("the same, fresh memory", fan_in::<Floor<Fresh>>(1, shared)),
+        scenario!("4 producers → 1 consumer", fan_in(4, shared / 4))
+            .floor("a claim and a store", fan_in::<Floor<Claim>>(4, shared / 4))
+            .floor(
+                "the same, fresh memory",
+                fan_in::<Floor<Fresh>>(4, shared / 4),
+            )
+            .floor("fetch-and-add", fan_in::<Floor<Add>>(4, shared / 4)),
         scenario!("8 producers → 1 consumer", fan_in(8, shared / 8)),
     ]
 }

@@ -4,13 +4,13 @@
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, offset_of};
 use core::ptr::{self, NonNull};
 
 use filch_sync::atomic::{AtomicU8, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::position::{BLOCK_ALIGN, MAX_SLOTS, Position};
+use crate::position::{MAX_SLOTS_OF_SMALL, Position, block_align};
 
 /// What stands before the slots. Who may touch what, and when:
 ///
@@ -20,9 +20,7 @@ use crate::position::{BLOCK_ALIGN, MAX_SLOTS, Position};
 /// | `prev` | written by the producer that installs it | read by the consumer |
 /// | `consumer` | reset by the producer that installs it | the consumer only |
 /// | a slot | emptied by the producer that installs it | its producer from the claim to the store of `state`; then the consumer |
-///
-/// 32 bytes, so that slots of 16, which is a word and its state, do not straddle cache lines.
-#[repr(C, align(32))]
+#[repr(C)]
 struct Header {
     /// Address of the block before this one; 0 if there was none.
     prev: UnsafeCell<usize>,
@@ -35,14 +33,33 @@ struct Header {
 struct ConsumerPart {
     /// Address of the block after this one; 0 while the consumer has not looked for it.
     next: usize,
-    /// Bit i: slot i has been emptied. Kept only while the consumer passes over holes.
-    taken: u32,
+    /// Bit i: slot i has been emptied. Kept only while the consumer passes over holes. In halves: a
+    /// `u128` is aligned to 16, at the price of a slot.
+    taken: [u64; 2],
 }
 
-/// The state stands beside its value: a push touches one cache line of the block, not two.
-struct Slot<T> {
-    state: AtomicU8,
-    value: UnsafeCell<MaybeUninit<T>>,
+/// Slots come in groups, states first. So a state costs one byte, whatever alignment the events need,
+/// and lies on its event's cache line, or on the one before.
+///
+/// For offsets only, and never referred to: a block's last group may end with the block's last slot.
+#[repr(C)]
+struct Group<T> {
+    states: [AtomicU8; GROUP],
+    values: [Value<T>; GROUP],
+}
+
+/// An event, or what was one, or will be.
+type Value<T> = UnsafeCell<MaybeUninit<T>>;
+
+/// How many slots have their states side by side.
+const GROUP: usize = 8;
+
+const fn to_mask([low, high]: [u64; 2]) -> u128 {
+    (high as u128) << u64::BITS | low as u128
+}
+
+const fn to_halves(mask: u128) -> [u64; 2] {
+    [mask as u64, (mask >> u64::BITS) as u64]
 }
 
 /// Claimed by nobody, or by a push that is under way.
@@ -56,14 +73,13 @@ const VOID: u8 = 2;
 pub(crate) enum Content<T> {
     /// No push has completed here.
     Empty,
-    /// The event, moved out.
+    /// Moved out.
     Event(T),
     /// A push has completed here, and left nothing.
     Void,
 }
 
-/// A block of a queue, by its pointer: no more than a name, which may be kept after the block was
-/// freed. Every use has the contract that the block is live.
+/// A block, by its pointer: a name, which may outlive it. Every use has the contract that it is live.
 pub(crate) struct Block<T> {
     header: NonNull<Header>,
     events: PhantomData<*mut T>,
@@ -79,25 +95,36 @@ impl<T> Copy for Block<T> {}
 
 impl<T> Block<T> {
     /// Where the slots begin.
-    const SLOTS_AT: usize = size_of::<Header>().next_multiple_of(align_of::<Slot<T>>());
+    const GROUPS_AT: usize = size_of::<Header>().next_multiple_of(align_of::<Group<T>>());
 
-    /// How many slots fit into `bytes` with their header, at least `least`.
-    pub(crate) const fn slots_in(bytes: usize, least: usize) -> usize {
-        let fit = bytes.saturating_sub(Self::SLOTS_AT) / size_of::<Slot<T>>();
-        if fit < least {
-            least
-        } else if fit > MAX_SLOTS {
-            MAX_SLOTS
-        } else {
-            fit
+    /// The size of a block with that many slots: up to the last one's value.
+    const fn size(slots: usize) -> usize {
+        let rest = match slots % GROUP {
+            0 => 0,
+            some => offset_of!(Group<T>, values) + some * size_of::<Value<T>>(),
+        };
+        Self::GROUPS_AT + slots / GROUP * size_of::<Group<T>>() + rest
+    }
+
+    /// How many slots fit into `bytes` with their header, `least` or more, and `most` or fewer.
+    pub(crate) const fn slots_in(bytes: usize, least: usize, most: usize) -> usize {
+        let mut slots = least;
+        while slots < most && Self::size(slots + 1) <= bytes {
+            slots += 1;
         }
+        slots
     }
 
     fn layout(slots: usize) -> Layout {
-        let size = Self::SLOTS_AT + slots * size_of::<Slot<T>>();
-        let align = BLOCK_ALIGN
-            .max(align_of::<Slot<T>>())
+        let align = block_align(slots)
+            .max(align_of::<Group<T>>())
             .max(align_of::<Header>());
+        let mut size = Self::size(slots);
+        if slots > MAX_SLOTS_OF_SMALL {
+            // With the word that some allocators keep beside what they give out, whole multiples of the
+            // alignment: else they may leave as much again empty before the next block.
+            size = (size + size_of::<usize>()).next_multiple_of(align) - size_of::<usize>();
+        }
         Layout::from_size_align(size, align).expect("a few slots fit the address space")
     }
 
@@ -122,14 +149,36 @@ impl<T> Block<T> {
 
     /// # Safety
     /// The block is live, and has a slot `index`.
-    unsafe fn slot(self, index: usize) -> *mut Slot<T> {
-        // SAFETY: within the block's allocation (contract), whose provenance the pointer has.
+    unsafe fn group(self, index: usize) -> *mut Group<T> {
+        // SAFETY: it begins within the block's allocation (contract), whose provenance the pointer has.
         unsafe {
             self.header
                 .as_ptr()
-                .byte_add(Self::SLOTS_AT)
-                .cast::<Slot<T>>()
-                .add(index)
+                .byte_add(Self::GROUPS_AT)
+                .cast::<Group<T>>()
+                .add(index / GROUP)
+        }
+    }
+
+    /// # Safety
+    /// As for `group`.
+    unsafe fn state(self, index: usize) -> *mut AtomicU8 {
+        // SAFETY: as ours: the group reaches to this slot at least. No reference is made.
+        unsafe {
+            (&raw mut (*self.group(index)).states)
+                .cast::<AtomicU8>()
+                .add(index % GROUP)
+        }
+    }
+
+    /// # Safety
+    /// The block is live, and has a slot `index`.
+    unsafe fn value(self, index: usize) -> *mut Value<T> {
+        // SAFETY: as ours: the group reaches to this slot at least. No reference is made.
+        unsafe {
+            (&raw mut (*self.group(index)).values)
+                .cast::<Value<T>>()
+                .add(index % GROUP)
         }
     }
 
@@ -147,11 +196,8 @@ impl<T> Block<T> {
     /// # Safety
     /// As for `slots`.
     pub(crate) unsafe fn start(self) -> Position {
-        Position {
-            block: self.header.addr().get(),
-            // SAFETY: as ours.
-            left: unsafe { self.slots() },
-        }
+        // SAFETY: as ours.
+        Position::before(self.header.addr().get(), unsafe { self.slots() })
     }
 
     /// Writes `value` into a claimed slot, or nothing, and hands the slot to the consumer.
@@ -162,22 +208,22 @@ impl<T> Block<T> {
     pub(crate) unsafe fn fill(self, index: usize, value: Option<T>) {
         // SAFETY: the block is live (contract): the consumer frees it only once each claimed slot
         // was filled.
-        let slot = unsafe { self.slot(index) };
+        let (slot_state, slot_value) = unsafe { (self.state(index), self.value(index)) };
         let state = match value {
             Some(value) => {
                 // SAFETY: the slot is claimed by this thread alone, until the store below. What the
                 // consumer read from it in an earlier life of the block happens before: the claim
                 // acquired the consumer's rewind, or the installation.
-                unsafe { (*slot).value.with_mut(|cell| (*cell).write(value)) };
+                unsafe { (*slot_value).with_mut(|cell| (*cell).write(value)) };
                 FULL
             }
             None => VOID,
         };
-        // SAFETY: the block is live until this store, the last access. No reference to the slot is
-        // held: one that is an argument would have to stay valid until this returns.
+        // SAFETY: live until this store, the last access. No reference to the slot is held: one that
+        // is an argument would have to stay valid until this returns.
         // ORDERING: Release, with the Acquire load in `take`: the value is written before the state
         // is seen, and this thread is done with the block before the consumer frees it.
-        unsafe { (*slot).state.store(state, Ordering::Release) };
+        unsafe { (*slot_state).store(state, Ordering::Release) };
     }
 
     /// Looks into slot `index`, and moves the event out if there is one.
@@ -187,18 +233,14 @@ impl<T> Block<T> {
     /// has not emptied this slot since it was last claimed.
     pub(crate) unsafe fn take(self, index: usize) -> Content<T> {
         // SAFETY: live (contract).
-        let slot = unsafe { &*self.slot(index) };
+        let (slot_state, slot_value) = unsafe { (&*self.state(index), &*self.value(index)) };
         // ORDERING: Acquire, with the Release store in `fill`: else the value might not be written
         // yet.
-        match slot.state.load(Ordering::Acquire) {
+        match slot_state.load(Ordering::Acquire) {
             EMPTY => Content::Empty,
             VOID => Content::Void,
-            // SAFETY: full, so initialised and no longer the producer's (acquired above); not
-            // emptied (contract), so still there.
-            _ => Content::Event(
-                slot.value
-                    .with(|cell| unsafe { (*cell).assume_init_read() }),
-            ),
+            // SAFETY: full, so initialised and not the producer's (acquired above); not emptied yet.
+            _ => Content::Event(slot_value.with(|cell| unsafe { (*cell).assume_init_read() })),
         }
     }
 
@@ -214,7 +256,7 @@ impl<T> Block<T> {
             // SAFETY: live (contract).
             // ORDERING: Relaxed: no producer owns the slot; the next one to claim it acquires the
             // rewind or the installation, which comes after this store.
-            unsafe { (*self.slot(index)).state.store(EMPTY, Ordering::Relaxed) };
+            unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
         }
     }
 
@@ -222,25 +264,25 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// The block is live, and the caller is the consumer.
-    pub(crate) unsafe fn taken(self) -> u32 {
+    pub(crate) unsafe fn taken(self) -> u128 {
         // SAFETY: live; only the consumer, which is the caller, touches this part.
-        unsafe { self.header().consumer.with(|part| (*part).taken) }
+        unsafe { self.header().consumer.with(|part| to_mask((*part).taken)) }
     }
 
     /// Notes which slots are emptied.
     ///
     /// # Safety
     /// As for `taken`.
-    pub(crate) unsafe fn set_taken(self, taken: u32) {
+    pub(crate) unsafe fn set_taken(self, taken: u128) {
         // SAFETY: as for `taken`.
         unsafe {
             self.header()
                 .consumer
-                .with_mut(|part| (*part).taken = taken);
+                .with_mut(|part| (*part).taken = to_halves(taken));
         }
     }
 
-    /// Address of the block before this one. The block there may be freed: the caller must know.
+    /// Address of the block before this one, which may be freed: the caller must know.
     ///
     /// # Safety
     /// The block is live. The caller is the consumer and acquired a tail that was written after
@@ -298,19 +340,21 @@ impl<T> NewBlock<T> {
             header,
             events: PhantomData,
         };
-        let state = || AtomicU8::new(EMPTY);
         // SAFETY: the memory is this thread's own, and large and aligned enough.
         unsafe {
             header.write(Header {
                 prev: UnsafeCell::new(0),
-                consumer: UnsafeCell::new(ConsumerPart { next: 0, taken: 0 }),
+                consumer: UnsafeCell::new(ConsumerPart {
+                    next: 0,
+                    taken: [0; 2],
+                }),
                 slots: slots as u32,
             });
             for index in 0..slots {
-                block.slot(index).write(Slot {
-                    state: state(),
-                    value: UnsafeCell::new(MaybeUninit::uninit()),
-                });
+                block.state(index).write(AtomicU8::new(EMPTY));
+                block
+                    .value(index)
+                    .write(UnsafeCell::new(MaybeUninit::uninit()));
             }
         }
         Self(block)

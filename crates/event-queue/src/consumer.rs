@@ -56,7 +56,7 @@ impl<T> Consumer<T> {
             sink(event);
         }
         drop(drain);
-        if limit.left <= FEW {
+        if limit.left() <= FEW {
             // SAFETY: as above.
             unsafe { self.rewind(producers, limit) };
         }
@@ -72,7 +72,7 @@ impl<T> Consumer<T> {
         if let Some(event) = unsafe { pass.follow() } {
             let head = pass.at();
             self.set_head(head);
-            if head.left == 0 {
+            if head.left() == 0 {
                 // SAFETY: as above.
                 unsafe { self.rewind(producers, head) };
             }
@@ -105,7 +105,7 @@ impl<T> Consumer<T> {
         let event = unsafe { pass.next(producers) };
         // SAFETY: as ours.
         unsafe { self.keep(&mut pass) };
-        if limit.left == 0 {
+        if limit.left() == 0 {
             // SAFETY: as ours.
             unsafe { self.rewind(producers, limit) };
         }
@@ -135,11 +135,11 @@ impl<T> Consumer<T> {
         if self.head() != end || producers.snapshot() != end {
             return;
         }
-        let block = Block::<T>::at(end.block);
+        let block = Block::<T>::at(end.block());
         // SAFETY: the head's block is live; the caller is the only consumer, and everything before
         // the head is emptied.
         let start = unsafe {
-            block.clear_from(end.left);
+            block.clear_from(end.left());
             block.start()
         };
         if producers.rewind(end, start) {
@@ -166,7 +166,7 @@ impl<T> Consumer<T> {
             self.set_head(Position::NONE);
             // SAFETY: every claimed slot is emptied, and neither the tail nor the head leads to the
             // block any more. The head was the tail: there are no holes, and no pass is kept.
-            unsafe { Block::<T>::at(head.block).free() };
+            unsafe { Block::<T>::at(head.block()).free() };
         }
         left
     }

@@ -30,7 +30,7 @@ pub(crate) struct Holes {
 }
 
 /// A bit for each of the first `count` slots.
-const fn first(count: usize) -> u32 {
+const fn first(count: usize) -> u128 {
     (1 << count) - 1
 }
 
@@ -68,12 +68,12 @@ impl Pass {
         if self.holes.is_some() {
             return None;
         }
-        while self.at.left > 0 {
+        while self.at.left() > 0 {
             let next = self.at.next();
             // SAFETY: the head's block is live, and acquired: the head is moved to a block only
             // by a pass with a limit. The caller is the consumer, and from the head on nothing is
             // emptied.
-            match unsafe { Block::<T>::at(next.block).take(next.left) } {
+            match unsafe { Block::<T>::at(next.block()).take(next.left()) } {
                 Content::Empty => return None,
                 Content::Void => self.at = next,
                 Content::Event(event) => {
@@ -90,19 +90,39 @@ impl Pass {
     /// # Safety
     /// The caller is the consumer; `limit` was acquired from the tail of `producers`, and no other
     /// pass has moved since this one began.
+    #[inline]
     pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<T> {
+        if self.holes.is_none() && self.at != self.limit && self.at.left() > 0 {
+            let next = self.at.next();
+            // SAFETY: as in `look`. What is not an event is looked at again there.
+            if let Content::Event(event) = unsafe { Block::<T>::at(next.block()).take(next.left()) }
+            {
+                self.at = next;
+                return Some(event);
+            }
+        }
+        // SAFETY: as ours.
+        unsafe { self.look(producers) }
+    }
+
+    /// As `next`: where there are holes, void slots, and blocks' ends.
+    ///
+    /// # Safety
+    /// As for `next`.
+    #[inline(never)]
+    unsafe fn look<T>(&mut self, producers: &Producers<T>) -> Option<T> {
         while self.at != self.limit {
-            if self.at.left == 0 {
+            if self.at.left() == 0 {
                 // SAFETY: as ours. The limit lies in a later block, because the pass is not over.
                 unsafe { self.next_block(producers) };
                 continue;
             }
             // A block between the head and the limit is live: only the consumer takes blocks out of
             // use, and only those that it passed.
-            let block = Block::<T>::at(self.at.block);
+            let block = Block::<T>::at(self.at.block());
             let before = self.at;
             self.at = before.next();
-            let index = self.at.left;
+            let index = self.at.left();
             let bit = 1 << index;
             // SAFETY: live, see above; the caller is the consumer.
             if self.holes.is_some() && unsafe { block.taken() } & bit != 0 {
@@ -115,7 +135,7 @@ impl Pass {
                 Content::Empty => {
                     if self.holes.is_none() {
                         // SAFETY: as above.
-                        unsafe { block.set_taken(first(block.slots()) & !first(before.left)) };
+                        unsafe { block.set_taken(first(block.slots()) & !first(before.left())) };
                         self.holes = Some(Holes {
                             head: before,
                             behind: 0,
@@ -149,10 +169,12 @@ impl Pass {
         let Some(holes) = &mut self.holes else {
             return self.at;
         };
-        let block = Block::<T>::at(holes.head.block);
+        let block = Block::<T>::at(holes.head.block());
         // SAFETY: the head's block is live; the caller is the consumer.
         let left = unsafe { first(block.slots()) & !block.taken() };
-        holes.head.left = (u32::BITS - left.leading_zeros()) as usize;
+        holes.head = holes
+            .head
+            .with_left((u128::BITS - left.leading_zeros()) as usize);
         let head = holes.head;
         if head == self.limit {
             *self = Self::new(head, false);
@@ -166,7 +188,7 @@ impl Pass {
     /// # Safety
     /// As for `next`, and `at.block` is not the limit's block.
     unsafe fn next_block<T>(&mut self, producers: &Producers<T>) {
-        let left = self.at.block;
+        let left = self.at.block();
         // SAFETY: as ours.
         let next = unsafe { self.successor::<T>() };
         // SAFETY: it lies between the head and the limit: live, and its installation acquired.
@@ -200,7 +222,7 @@ impl Pass {
     /// # Safety
     /// As for `next_block`.
     unsafe fn successor<T>(&self) -> usize {
-        let from = self.at.block;
+        let from = self.at.block();
         if from != 0 {
             // SAFETY: between the head and the limit, so live; the caller is the consumer.
             let known = unsafe { Block::<T>::at(from).next() };
@@ -210,7 +232,7 @@ impl Pass {
         }
         // `from` is the newest block that is linked, so the walk meets only blocks that the
         // consumer has never seen: none is spent, all are live, and no two have the same address.
-        let mut block = self.limit.block;
+        let mut block = self.limit.block();
         loop {
             // SAFETY: live, see above; installed before the limit, which the caller acquired.
             let prev = unsafe { Block::<T>::at(block).prev() };

@@ -1,18 +1,59 @@
 //! The packed words: a place in the list of blocks, and the queue's tail.
 
-/// Blocks are aligned to this many bytes, so that the address of one leaves the low bits of a word
-/// free.
-pub(crate) const BLOCK_ALIGN: usize = 64;
-
 /// The most slots that a block may have.
-pub(crate) const MAX_SLOTS: usize = LEFT_MASK;
+pub(crate) const MAX_SLOTS: usize = WIDE.slots();
 
-const LEFT_MASK: usize = CLOSED_BIT - 1;
-const CLOSED_BIT: usize = BLOCK_ALIGN / 2;
-const BLOCK_MASK: usize = !(BLOCK_ALIGN - 1);
+/// The most slots of a block that needs no more than the smaller alignment.
+pub(crate) const MAX_SLOTS_OF_SMALL: usize = NARROW.slots();
 
-const _: () = assert!(BLOCK_ALIGN.is_power_of_two());
-const _: () = assert!(LEFT_MASK & CLOSED_BIT == 0 && (LEFT_MASK | CLOSED_BIT) & BLOCK_MASK == 0);
+/// How a word is shared between a block's address and the number of slots left in it. From the lowest
+/// bit: `closed`, which only a tail has; `wide`; `left`; the address.
+///
+/// A block is aligned to as many bytes as the bits before the address can count. There are two kinds, so
+/// that small blocks need not be aligned like large ones: an idle queue's block stays small.
+struct Format {
+    align: usize,
+}
+
+const NARROW: Format = Format { align: 64 };
+const WIDE: Format = Format { align: 512 };
+
+const CLOSED: usize = 1;
+const WIDE_BIT: usize = 2;
+/// One slot, in a word.
+const ONE_LEFT: usize = 4;
+
+impl Format {
+    const fn of(word: usize) -> Self {
+        if word & WIDE_BIT == 0 { NARROW } else { WIDE }
+    }
+
+    /// That of blocks with so many slots.
+    const fn for_slots(slots: usize) -> Self {
+        if slots <= MAX_SLOTS_OF_SMALL {
+            NARROW
+        } else {
+            WIDE
+        }
+    }
+
+    /// The most slots that a block of this kind may have.
+    const fn slots(&self) -> usize {
+        self.align / ONE_LEFT - 1
+    }
+
+    const fn is_wide(&self) -> bool {
+        self.align == WIDE.align
+    }
+}
+
+const _: () = assert!(NARROW.align.is_power_of_two() && WIDE.align.is_power_of_two());
+const _: () = assert!(CLOSED | WIDE_BIT == ONE_LEFT - 1);
+
+/// What a block of so many slots must be aligned to.
+pub(crate) const fn block_align(slots: usize) -> usize {
+    Format::for_slots(slots).align
+}
 
 /// A place between two slots: the address of a block, and how many of its slots come after the
 /// place. Slots are used from the last to the first, so the next one has the index `left - 1`.
@@ -25,35 +66,49 @@ const _: () = assert!(LEFT_MASK & CLOSED_BIT == 0 && (LEFT_MASK | CLOSED_BIT) & 
 /// allocated again at the same address. An address that is turned into a pointer only after the
 /// compare-exchange succeeded cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
-    /// Address of a block; 0 is none.
-    pub(crate) block: usize,
-    /// `0..=MAX_SLOTS`; 0 where there is no block.
-    pub(crate) left: usize,
-}
+pub(crate) struct Position(usize);
 
 impl Position {
     /// No block, so none left of its slots: where a queue begins.
-    pub(crate) const NONE: Self = Self { block: 0, left: 0 };
+    pub(crate) const NONE: Self = Self(0);
+
+    /// Before the first slot of the block at an address, which has so many.
+    pub(crate) const fn before(block: usize, slots: usize) -> Self {
+        let format = Format::for_slots(slots);
+        debug_assert!(block.is_multiple_of(format.align) && slots <= format.slots());
+        let wide = if format.is_wide() { WIDE_BIT } else { 0 };
+        Self(block | (slots * ONE_LEFT) | wide)
+    }
+
+    /// Address of the block; 0 is none.
+    pub(crate) const fn block(self) -> usize {
+        self.0 & !(Format::of(self.0).align - 1)
+    }
+
+    /// How many slots of the block come after this place; 0 where there is no block.
+    pub(crate) const fn left(self) -> usize {
+        (self.0 & (Format::of(self.0).align - 1)) / ONE_LEFT
+    }
 
     /// The place behind the next slot, of which there is one.
     pub(crate) const fn next(self) -> Self {
-        Self {
-            block: self.block,
-            left: self.left - 1,
-        }
+        debug_assert!(self.left() > 0);
+        Self(self.0 - ONE_LEFT)
+    }
+
+    /// Another place in the same block.
+    pub(crate) const fn with_left(self, left: usize) -> Self {
+        debug_assert!(left <= Format::of(self.0).slots());
+        Self(self.0 - self.left() * ONE_LEFT + left * ONE_LEFT)
     }
 
     pub(crate) const fn to_word(self) -> usize {
-        debug_assert!(self.block & !BLOCK_MASK == 0 && self.left <= MAX_SLOTS);
-        self.block | self.left
+        self.0
     }
 
     pub(crate) const fn from_word(word: usize) -> Self {
-        Self {
-            block: word & BLOCK_MASK,
-            left: word & LEFT_MASK,
-        }
+        debug_assert!(word & CLOSED == 0);
+        Self(word)
     }
 }
 
@@ -68,7 +123,7 @@ pub(crate) struct Tail {
 
 impl Tail {
     /// The bit that `closed` is, for setting it with one RMW.
-    pub(crate) const CLOSED: usize = CLOSED_BIT;
+    pub(crate) const CLOSED: usize = CLOSED;
 
     pub(crate) const fn open(next: Position) -> Self {
         Self {
@@ -78,35 +133,57 @@ impl Tail {
     }
 
     pub(crate) const fn to_word(self) -> usize {
-        self.next.to_word() | if self.closed { CLOSED_BIT } else { 0 }
+        self.next.to_word() | if self.closed { CLOSED } else { 0 }
     }
 
     pub(crate) const fn from_word(word: usize) -> Self {
         Self {
-            next: Position::from_word(word),
-            closed: word & CLOSED_BIT != 0,
+            next: Position(word & !CLOSED),
+            closed: word & CLOSED != 0,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_ALIGN, MAX_SLOTS, Position, Tail};
+    use super::{MAX_SLOTS, MAX_SLOTS_OF_SMALL, Position, Tail, block_align};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn a_tail_survives_packing(
-            block in 0..=usize::MAX / BLOCK_ALIGN,
-            left in 0..=MAX_SLOTS,
+            block in 1..=usize::MAX / block_align(MAX_SLOTS),
+            slots in 1..=MAX_SLOTS,
+            used: prop::sample::Index,
             closed: bool,
         ) {
-            let next = Position { block: block * BLOCK_ALIGN, left };
+            let block = block * block_align(slots);
+            let start = Position::before(block, slots);
+            prop_assert_eq!((start.block(), start.left()), (block, slots));
+
+            let used = used.index(slots + 1);
+            let next = (0..used).fold(start, |place, _| place.next());
+            prop_assert_eq!((next.block(), next.left()), (block, slots - used));
+            prop_assert_eq!(start.with_left(slots - used), next);
+            prop_assert_eq!(next.with_left(slots), start);
+            prop_assert_eq!(Position::from_word(next.to_word()), next);
+
             let tail = Tail { next, closed };
             prop_assert_eq!(Tail::from_word(tail.to_word()), tail);
-            prop_assert_eq!(Position::from_word(next.to_word()), next);
             let closed = Tail::from_word(tail.to_word() | Tail::CLOSED);
             prop_assert_eq!(closed, Tail { next, closed: true });
         }
+    }
+
+    #[test]
+    fn no_block_has_no_slots_left() {
+        let none = Position::NONE;
+        assert_eq!((none.block(), none.left(), none.to_word()), (0, 0, 0));
+    }
+
+    #[test]
+    fn small_blocks_are_not_aligned_like_large_ones() {
+        assert_eq!((MAX_SLOTS_OF_SMALL, MAX_SLOTS), (15, 127));
+        assert_eq!((block_align(15), block_align(16)), (64, 512));
     }
 }

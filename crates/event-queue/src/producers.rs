@@ -29,7 +29,7 @@ impl<T> Producers<T> {
         let slots = |slots: usize| {
             assert!(
                 (1..=MAX_SLOTS).contains(&slots),
-                "a block has 1 to 31 slots"
+                "a block has 1 to 127 slots"
             );
             slots as u8
         };
@@ -48,7 +48,7 @@ impl<T> Producers<T> {
             return Err(Closed(event));
         };
         // SAFETY: `claim` gave us the slot.
-        unsafe { Block::at(place.block).fill(place.left - 1, Some(event)) };
+        unsafe { Block::at(place.block()).fill(place.left() - 1, Some(event)) };
         Ok(())
     }
 
@@ -68,21 +68,39 @@ impl<T> Producers<T> {
             (None, Err(PushError::Stale(event)))
         };
         // SAFETY: `claim` gave us the slot.
-        unsafe { Block::at(place.block).fill(place.left - 1, value) };
+        unsafe { Block::at(place.block()).fill(place.left() - 1, value) };
         result
     }
 
     /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.
+    #[inline]
     fn claim(&self) -> Option<Position> {
-        let mut backoff = Backoff::new();
         // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A
         // claim does not rely on it: its own RMW acquires.
-        let mut tail = Tail::from_word(self.tail.load(Ordering::Acquire));
+        let tail = Tail::from_word(self.tail.load(Ordering::Acquire));
+        let mut backoff = Backoff::new();
+        if tail.closed || tail.next.left() == 0 {
+            return self.claim_slowly(tail, backoff);
+        }
+        match self.advance(tail, tail.next.next()) {
+            Ok(()) => Some(tail.next),
+            Err(now) => {
+                backoff.pause();
+                self.claim_slowly(now, backoff)
+            }
+        }
+    }
+
+    /// As `claim`, where that takes more than one compare-exchange; apart from it so that a push which
+    /// wins at once needs few registers.
+    #[cold]
+    #[inline(never)]
+    fn claim_slowly(&self, mut tail: Tail, mut backoff: Backoff) -> Option<Position> {
         loop {
             if tail.closed {
                 return None;
             }
-            let claimed = if tail.next.left == 0 {
+            let claimed = if tail.next.left() == 0 {
                 self.install(tail)
             } else {
                 self.advance(tail, tail.next.next()).map(|()| tail.next)
@@ -96,10 +114,9 @@ impl<T> Producers<T> {
     }
 
     /// Brings a block, to follow the one that is used up, and claims its first slot.
-    #[cold]
     fn install(&self, tail: Tail) -> Result<Position, Tail> {
-        let mut block = self.new_block(tail.next.block);
-        let start = block.follow(tail.next.block);
+        let mut block = self.new_block(tail.next.block());
+        let start = block.follow(tail.next.block());
         // If somebody else was faster, his block has room for us, and ours is freed.
         self.advance(tail, start.next())?;
         block.published();
@@ -158,10 +175,10 @@ impl<T> Producers<T> {
         // ORDERING: success Release, with the swap in `take_spare`. Failure Relaxed: another block
         // is there, and this one goes to the allocator. An RMW also because loom is not exact where
         // plain stores compete with RMWs.
-        let kept = start.left == usize::from(self.later)
+        let kept = start.left() == usize::from(self.later)
             && self
                 .spare
-                .compare_exchange(0, start.block, Ordering::Release, Ordering::Relaxed)
+                .compare_exchange(0, start.block(), Ordering::Release, Ordering::Relaxed)
                 .is_ok();
         if !kept {
             // SAFETY: as ours.

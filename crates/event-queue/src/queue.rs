@@ -3,13 +3,14 @@ use core::fmt;
 use crate::block::Block;
 use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
+use crate::position::{MAX_SLOTS, MAX_SLOTS_OF_SMALL};
 use crate::producers::Producers;
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// proves by other means who consumes. [`channel`](crate::channel) is the safe pair of ends.
 ///
 /// At most 64 bytes, and nothing is allocated before the first event. Then one small block, of 3 to
-/// 7 slots; and larger ones, of up to 31 slots, where more events wait than that.
+/// 15 slots; and larger ones, of up to 127 slots, where more events wait than that.
 ///
 /// The algorithm, with its proof, is described in [`algorithm`](crate::algorithm).
 ///
@@ -47,10 +48,11 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
 /// Slots of the first block, which an idle queue keeps, and of each later one, which should make the
-/// allocator's share per event small.
+/// allocator's share per event small. A word less than 128 and 1024 bytes: some allocators keep one beside
+/// each block.
 pub(crate) const fn block_sizes<T>() -> (usize, usize) {
-    let first = Block::<T>::slots_in(144, 3);
-    let later = Block::<T>::slots_in(1024, 7);
+    let first = Block::<T>::slots_in(120, 3, MAX_SLOTS_OF_SMALL);
+    let later = Block::<T>::slots_in(1016, 7, MAX_SLOTS);
     (first, later)
 }
 
@@ -62,10 +64,10 @@ impl<T> EventQueue<T> {
     }
 
     /// As [`new`](Self::new), with a first block of `first` slots, and of `later` slots each that
-    /// follows another: 1 to 31.
+    /// follows another: 1 to 127.
     ///
     /// # Panics
-    /// If a block had no slot, or more than 31.
+    /// If a block had no slot, or more than 127.
     pub fn with_blocks(first: usize, later: usize) -> Self {
         Self {
             producers: Producers::new(first, later),
@@ -209,5 +211,19 @@ impl<T> fmt::Debug for EventQueue<T> {
             .field("closed", &self.is_closed())
             .field("generation", &self.generation())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::block_sizes;
+
+    #[test]
+    fn the_first_block_is_small_whatever_the_events() {
+        assert_eq!(block_sizes::<u64>(), (8, 108));
+        assert_eq!(block_sizes::<()>(), (15, 127));
+        assert_eq!(block_sizes::<u32>(), (15, 127));
+        assert_eq!(block_sizes::<[u64; 4]>(), (3, 29));
+        assert_eq!(block_sizes::<[u64; 100]>(), (3, 7));
     }
 }

@@ -13,9 +13,9 @@ static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 /// Live ones.
 static BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
-/// Nothing else in this process is aligned like a block.
+/// Nothing else in this process is aligned like a block, a small or a large one.
 fn is_block(layout: Layout) -> bool {
-    layout.align() == 64
+    matches!(layout.align(), 64 | 512)
 }
 
 // SAFETY: passes every call on to the system's allocator.

@@ -9,7 +9,7 @@ use loom_tests::Bound;
 /// What nothing but a block is aligned to.
 const BLOCK_ALIGN: usize = 64;
 /// Room for any block of the models.
-const CHUNK: Layout = match Layout::from_size_align(1024, BLOCK_ALIGN) {
+const CHUNK: Layout = match Layout::from_size_align(8192, BLOCK_ALIGN) {
     Ok(layout) => layout,
     Err(_) => unreachable!(),
 };
