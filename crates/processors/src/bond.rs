@@ -13,6 +13,18 @@ use crate::roster::Roster;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoundId(u64);
 
+impl BoundId {
+    /// The name as a number, never 0, for those who keep it in an atomic word.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The name that [`to_bits`](Self::to_bits) gave the number for. `None` for 0, which no thread has.
+    pub fn from_bits(bits: u64) -> Option<Self> {
+        (bits != 0).then_some(Self(bits))
+    }
+}
+
 /// One bound machine.
 pub(crate) struct Bond {
     pub(crate) id: BoundId,

@@ -1,7 +1,9 @@
 //! What running a task means here: one step of one process, and what follows from it.
 
+use std::num::NonZeroU64;
+
 use filch_process_state::Release;
-use filch_processors::{Counter, Runner};
+use filch_processors::{BoundId, Counter, Runner};
 use filch_sync::atomic::Ordering;
 
 use crate::bond::Meaning;
@@ -67,6 +69,23 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
         Scratch {
             inbox: Vec::new(),
             output: StepOutput::new(),
+        }
+    }
+
+    #[inline]
+    fn bound_to(&self, task: &Task) -> Option<BoundId> {
+        self.handle.table().slot(task.0).bound_to()
+    }
+
+    #[inline]
+    fn label(&self, task: &Task) -> Option<NonZeroU64> {
+        NonZeroU64::new(u64::from(task.0) + 1)
+    }
+
+    fn describe(&self, label: NonZeroU64) -> String {
+        match self.handle.table().tenant(label.get() - 1) {
+            Some(pid) => format!("process {pid}"),
+            None => "a process that has just ended".to_owned(),
         }
     }
 

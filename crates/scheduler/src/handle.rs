@@ -8,7 +8,7 @@ use crate::admission::Admission;
 use crate::driver::{Counters, Task};
 use crate::table::Table;
 use crate::transport::Routes;
-use crate::{LifeCycle, Pid, Protocol, Stats, WorkerStats};
+use crate::{Dump, LifeCycle, Pid, Protocol, Stats, WorkerStats};
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at what is going on.
 ///
@@ -65,6 +65,12 @@ impl<P: Protocol> Handle<P> {
     /// The PIDs of the processes that live now. Processes that come and go meanwhile may be in it or not.
     pub fn processes(&self) -> Vec<Pid> {
         self.table().iter().map(|process| process.pid).collect()
+    }
+
+    /// What the workers and their threads are doing just now, and which processes they are in the middle of: to be printed when
+    /// something hangs. [`list`](Self::list) says what all the others wait for.
+    pub fn dump(&self) -> Dump {
+        self.shared.processors.dump()
     }
 
     /// What the scheduler has done so far. Each figure was true at some moment during the call.

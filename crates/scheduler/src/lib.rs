@@ -52,6 +52,7 @@ mod step_output;
 mod submit;
 #[expect(unsafe_code, reason = "owns the slots")]
 mod table;
+mod thread;
 pub mod timers;
 mod transport;
 mod upgrade;
@@ -67,7 +68,7 @@ pub use error::{
 pub use event::{Event, Events};
 pub use exit::ProcessHandle;
 pub use exit_reason::ExitReason;
-pub use filch_processors::{ProcessorStats, StartError};
+pub use filch_processors::{Dump, ProcessorStats, ReserveError, StartError};
 pub use future::{JoinHandle, SpawnError};
 pub use handle::Handle;
 pub use hooks::LifeCycle;
@@ -81,6 +82,7 @@ pub use scheduler::{Builder, Scheduler};
 pub use shutdown::ShutdownReport;
 pub use stats::{Stats, WorkerStats};
 pub use step_output::StepOutput;
+pub use thread::BoundThread;
 pub use transport::Receiver;
 pub use upgrade::UpgradeError;
 

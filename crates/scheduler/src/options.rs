@@ -1,5 +1,7 @@
 use std::fmt;
 
+use filch_processors::BoundId;
+
 use crate::{Handle, Process, ProcessHandle, Protocol, SubmitError};
 
 /// A process about to be submitted, and how it is to be treated; from [`Handle::submission`].
@@ -46,6 +48,7 @@ pub(crate) struct Options {
     pub(crate) mailbox: Option<usize>,
     pub(crate) idle_priority: bool,
     pub(crate) trap_exits: bool,
+    pub(crate) bound_to: Option<BoundId>,
 }
 
 impl<P: Protocol> Submission<'_, P> {

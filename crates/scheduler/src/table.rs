@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicU32;
 use filch_event_queue::{EventQueue, ReopenError};
 use filch_injector::Injector;
 use filch_process_state::{ProcessState, State};
+use filch_processors::BoundId;
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
-use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use filch_sync::cell::UnsafeCell;
 
 use crate::bond::Bonds;
@@ -71,7 +72,7 @@ pub(crate) enum Waits {
 /// |---|---|
 /// | `tenancy`, `state`, `named` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch `body`, and the last one out |
-/// | `mailbox`, `idle_priority` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
+/// | `mailbox`, `idle_priority`, `bound_to` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
 /// | `figures` | reset by the submitter before `move_in`; written as `body` is; read by whoever holds a pin |
 /// | `exit` | the worker that ends the process, then its handle, then the last one out: see there |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
@@ -83,6 +84,8 @@ pub(crate) struct Slot<P: Protocol> {
     pub(crate) figures: Figures,
     /// Whether it runs only when nothing else can.
     idle_priority: AtomicBool,
+    /// The thread that it runs on, as [`BoundId::to_bits`] has it; or 0.
+    bound_to: AtomicU64,
     pub(crate) exit: ExitCell<P>,
     /// Whether the tenant has names. Set under a pin, read and reset by the last one out.
     pub(crate) named: AtomicBool,
@@ -104,6 +107,7 @@ impl<P: Protocol> Slot<P> {
             mailbox: Mailbox::new(),
             figures: Figures::new(),
             idle_priority: AtomicBool::new(false),
+            bound_to: AtomicU64::new(0),
             exit: ExitCell::new(),
             named: AtomicBool::new(false),
             body: UnsafeCell::new(None),
@@ -122,6 +126,13 @@ impl<P: Protocol> Slot<P> {
         };
         // SAFETY: the caller's.
         while contain(|| unsafe { self.events.drain(&mut discard) }).is_err() {}
+    }
+
+    /// The thread that the tenant runs on. Asked by the worker that has it from a run queue.
+    #[inline]
+    pub(crate) fn bound_to(&self) -> Option<BoundId> {
+        // ORDERING: Relaxed: set before the tenant was submitted, which happened before it was in a run queue.
+        BoundId::from_bits(self.bound_to.load(Ordering::Relaxed))
     }
 
     pub(crate) fn has_idle_priority(&self) -> bool {
@@ -193,6 +204,11 @@ impl<P: Protocol> Table<P> {
         // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
         slot.idle_priority
             .store(options.idle_priority, Ordering::Relaxed);
+        // ORDERING: Relaxed: as above.
+        slot.bound_to.store(
+            options.bound_to.map_or(0, BoundId::to_bits),
+            Ordering::Relaxed,
+        );
         let generation = slot.tenancy.move_in(2);
         debug_assert_eq!(
             generation,
@@ -219,6 +235,13 @@ impl<P: Protocol> Table<P> {
             // SAFETY: whoever put it there was the last one out, which happened before; now we are.
             unsafe { self.clean(index, self.slot(index)) };
         }
+    }
+
+    /// The process that lives in the slot, if one does. For people: it may have moved out by now.
+    pub(crate) fn tenant(&self, slot: u64) -> Option<Pid> {
+        let index = u32::try_from(slot).ok()?;
+        let tenancy = &self.slots.get(index)?.tenancy;
+        Some(self.pid(index, tenancy.generation()))
     }
 
     /// The slot that `pid` names, whoever lives there now.

@@ -1,6 +1,7 @@
 //! The scheduler from the outside, through its public interface, on real threads.
 
 mod blocking;
+mod bound;
 mod common;
 mod dynamic;
 mod fairness;

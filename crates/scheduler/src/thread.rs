@@ -1,0 +1,73 @@
+use std::fmt;
+
+use crate::driver::Task;
+use crate::options::Options;
+use crate::{Handle, Process, Protocol, ReserveError, Submission};
+
+/// A thread for processes that must all run on one: because a library wants to be called from the thread that it was opened
+/// on, or keeps something in thread-local storage. From [`Handle::reserve_thread`].
+///
+/// Its processes are scheduled and found like any other; the worker that has found one lends its right to run to this
+/// thread, and rests meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step, so it is for those
+/// who must. `close` and the destructor run there, too, as does what a [hook](crate::LifeCycle::on_complete) does at the end;
+/// `init` runs where the process is submitted, and the destructor of the output where it is dropped.
+///
+/// When it is dropped the thread is released: processes that are bound to it go on wherever a worker finds them. It need not
+/// be released before the scheduler is shut down.
+#[must_use = "a thread that is released at once runs nothing"]
+pub struct BoundThread<P: Protocol> {
+    handle: Handle<P>,
+    thread: filch_processors::BoundThread<Task>,
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Starts a thread for [processes bound to it](BoundThread).
+    ///
+    /// # Errors
+    /// [`ReserveError`]: the scheduler is shut down, has as many threads as it may have, or the system refused one.
+    pub fn reserve_thread(&self) -> Result<BoundThread<P>, ReserveError> {
+        filch_processors::Processors::reserve_thread(&self.shared.processors).map(|thread| {
+            BoundThread {
+                handle: self.clone(),
+                thread,
+            }
+        })
+    }
+}
+
+impl<P: Protocol> BoundThread<P> {
+    /// Prepares to submit a process that takes all its steps on this thread. As [`Handle::submission`].
+    pub fn submission<'a>(
+        &'a self,
+        process: impl Process<P> + 'static,
+        method: &'a str,
+        input: P::Input,
+    ) -> Submission<'a, P> {
+        self.submission_boxed(Box::new(process), method, input)
+    }
+
+    /// As [`submission`](Self::submission), for a process whose type was chosen while running, or that was handed back.
+    pub fn submission_boxed<'a>(
+        &'a self,
+        process: Box<dyn Process<P>>,
+        method: &'a str,
+        input: P::Input,
+    ) -> Submission<'a, P> {
+        let options = Options {
+            bound_to: Some(self.thread.id()),
+            ..Options::default()
+        };
+        Submission {
+            options,
+            ..self.handle.submission_boxed(process, method, input)
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for BoundThread<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BoundThread")
+            .field(&self.thread.id())
+            .finish()
+    }
+}
