@@ -58,13 +58,16 @@ fn all_steps_are_taken_on_the_thread() {
 #[test]
 fn a_message_wakes_it_on_its_thread() {
     let scheduler = scheduler(1);
+    let (tell, workers) = mpsc::channel();
+    scheduler
+        .submit(counting(0, tell), "run", 0)
+        .unwrap()
+        .join()
+        .unwrap();
+    let worker = workers.recv().unwrap();
     let bound = scheduler.reserve_thread().unwrap();
-    let mut home = None;
     let process = scripted(move |_, events, out| {
-        assert_eq!(
-            *home.get_or_insert(thread::current().id()),
-            thread::current().id()
-        );
+        assert_ne!(thread::current().id(), worker);
         for event in events {
             if let Event::Message((_, value)) = event {
                 return Ok(out.done(value));
