@@ -207,8 +207,9 @@ impl Idle {
     /// searches, and producers rely on it. Whether it was.
     pub fn close(&self, then: Stillness) -> bool {
         let closed = then.word + SEARCHING;
-        // ORDERING: Release on success: what the caller has seen since then was done by nobody who pops after this. (By argument:
-        // an RMW of loom's does not come early.) Relaxed on failure: nothing follows from it.
+        // ORDERING: Release on success, partner of the Acquire in `pop`: what the caller has looked at since then happened before
+        // every pop that comes after this, so it saw nothing that followed such a pop; and a pop that came before has changed the
+        // word. (That loom cannot show: an RMW of its does not come early.) Relaxed on failure: nothing follows from it.
         self.word
             .compare_exchange(then.word, closed, Ordering::Release, Ordering::Relaxed)
             .is_ok()
