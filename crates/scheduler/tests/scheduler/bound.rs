@@ -68,12 +68,13 @@ fn a_message_wakes_it_on_its_thread() {
     let bound = scheduler.reserve_thread().unwrap();
     let process = scripted(move |_, events, out| {
         assert_ne!(thread::current().id(), worker);
+        out.idle();
         for event in events {
             if let Event::Message((_, value)) = event {
-                return Ok(out.done(value));
+                out.done(value);
             }
         }
-        Ok(out.idle())
+        Ok(())
     });
     let process = bound.submission(process, "run", 0).submit().unwrap();
     scheduler.send(process.pid(), (0, 7)).unwrap();
