@@ -87,9 +87,9 @@ fn who_is_bound_to_a_released_thread_goes_on() {
     let bound = scheduler.reserve_thread().unwrap();
     let process = scripted(|_, events, out| {
         if events.is_empty() {
-            out.idle()
+            out.idle();
         } else {
-            out.done(1)
+            out.done(1);
         }
         Ok(())
     });
