@@ -339,7 +339,7 @@ fn a_search_that_gives_way_leaves_no_task_behind() {
         is_called.recv().unwrap();
         pool.inject(job(move |pool| {
             // Until the other processor sleeps.
-            (0..3).for_each(|_| std::thread::yield_now());
+            (0..20).for_each(|_| std::thread::yield_now());
             let (to, from) = mpsc::channel();
             pool.schedule(job(move |_| to.send(()).unwrap()));
             (0..40 * (round % 20)).for_each(|_| std::hint::spin_loop());
