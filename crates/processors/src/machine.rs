@@ -309,10 +309,10 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let mut discreet = false;
         loop {
             let found = owner.search(pool, patience);
-            let over = found.is_some()
-                || pool.crew.notice().waiting > 0
-                || (spinner.spin() == Spin::Block && patience == Patience::Spent);
-            if over {
+            // Who gives up early leaves nothing either: the second look would see what was left, and call for a searcher that
+            // gives up early, for as long as it lies there.
+            let last = pool.crew.notice().waiting > 0 || spinner.spin() == Spin::Block;
+            if found.is_some() || (last && patience == Patience::Spent) {
                 let counters = &pool.queues.processors[hold.processor()].counters;
                 counters.spins.add(spinner.rounds().into());
                 if found.is_some() {
@@ -325,6 +325,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 (0..DISCRETION).for_each(|_| hint::spin_loop());
             }
             patience = match spinner.rounds() {
+                _ if last => Patience::Spent,
                 ..TIGHT => Patience::Fresh,
                 rounds if rounds < TIGHT + YIELDING => Patience::Waning,
                 _ => Patience::Spent,

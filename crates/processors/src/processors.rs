@@ -136,8 +136,9 @@ impl<T: Send + 'static> Processors<T> {
                 self.queues.owners.get(hold).push(task);
                 let counters = &self.queues.processors[hold.processor()].counters;
                 counters.scheduled.add(1);
-                // With one processor there is nobody to wake: it runs already, being the caller's.
-                if self.count() > 1 {
+                // With one processor there is nobody to wake: it runs already, being the caller's, unless that one is surplus.
+                let notice = self.crew.notice();
+                if notice.active > 1 || notice.is_surplus(hold.processor()) {
                     self.crew.wake_one();
                 }
             }

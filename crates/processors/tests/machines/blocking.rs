@@ -316,3 +316,37 @@ fn a_call_that_outlasts_the_pool() {
     assert_eq!(is_done.iter().count(), 40);
     assert_eq!(pool.threads().threads, 0);
 }
+
+/// One processor runs a task that waits, unannounced, for another one that it has made: the only one in its deque, which a search leaves
+/// there at first. While the other processor searches, a thread comes back from a call and waits for a processor, and no search
+/// goes on beside one who waits. The task is taken all the same. A failure: it hangs, and the searcher goes to sleep and is woken for
+/// ever.
+#[test]
+fn a_search_that_gives_way_leaves_no_task_behind() {
+    let (pool, machines) = started(processors(2).max_processors(2));
+    for round in 0..2000 {
+        let (called, is_called) = mpsc::channel();
+        let go = Arc::new(AtomicBool::new(false));
+        let gone = Arc::clone(&go);
+        pool.inject(job(move |pool| {
+            pool.blocking(|| {
+                called.send(()).unwrap();
+                while !gone.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
+            });
+        }));
+        is_called.recv().unwrap();
+        pool.inject(job(move |pool| {
+            // Until the other processor sleeps.
+            (0..20).for_each(|_| std::thread::yield_now());
+            let (to, from) = mpsc::channel();
+            pool.schedule(job(move |_| to.send(()).unwrap()));
+            (0..40 * (round % 20)).for_each(|_| std::hint::spin_loop());
+            go.store(true, Ordering::Release);
+            from.recv().unwrap();
+        }));
+        pool.wait_quiescent().unwrap();
+    }
+    finish(&pool, machines);
+}

@@ -143,3 +143,32 @@ fn a_processor_too_many_of_a_pool_that_stops() {
         "scheduled by a running task, never run"
     );
 }
+
+/// A task on a processor that is one too many makes another one and waits for it, while the only processor that is to stay sleeps. A
+/// failure: it hangs, because nobody is woken: there is one processor, as if it were the task's own.
+#[test]
+fn who_is_one_too_many_wakes_who_stays() {
+    let (pool, machines) = started(processors(2).max_processors(2));
+    let mut surplus = false;
+    while !surplus {
+        pool.resize(2).unwrap();
+        let (begun, has_begun) = mpsc::channel();
+        let (shrunk, is_shrunk) = mpsc::channel();
+        pool.inject(job(move |pool| {
+            begun.send(pool.current()).unwrap();
+            is_shrunk.recv().unwrap();
+            let (to, from) = mpsc::channel();
+            if pool.current() == Some(1) {
+                pool.schedule(job(move |_| to.send(()).unwrap()));
+                from.recv().unwrap();
+            }
+        }));
+        surplus = has_begun.recv().unwrap() == Some(1);
+        pool.resize(1).unwrap();
+        // Until the other one sleeps.
+        (0..1000).for_each(|_| std::thread::yield_now());
+        shrunk.send(()).unwrap();
+        pool.wait_quiescent().unwrap();
+    }
+    finish(&pool, machines);
+}
