@@ -163,13 +163,8 @@ impl Timers {
     ) -> Bounded<P> {
         let pid = completion.pid();
         let shared = bounded::Shared::new(completion);
-        let key = self.call_at(deadline, {
-            let shared = Arc::clone(&shared);
-            move || match shared.take() {
-                Some(completion) => completion.fail(error),
-                None => dispose(error),
-            }
-        });
+        let limit = bounded::Limit::new(Arc::clone(&shared), error);
+        let key = self.call_at(deadline, move || limit.reached());
         Bounded::new(shared, pid, self.clone(), key)
     }
 

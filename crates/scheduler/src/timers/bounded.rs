@@ -32,6 +32,32 @@ impl<P: Protocol> Shared<P> {
     }
 }
 
+/// The deadline's side of it.
+pub(super) struct Limit<P: Protocol> {
+    shared: Arc<Shared<P>>,
+    error: Option<P::Error>,
+}
+
+impl<P: Protocol> Limit<P> {
+    pub(super) fn new(shared: Arc<Shared<P>>, error: P::Error) -> Self {
+        let error = Some(error);
+        Self { shared, error }
+    }
+
+    pub(super) fn reached(mut self) {
+        if let (Some(completion), Some(error)) = (self.shared.take(), self.error.take()) {
+            completion.fail(error);
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Limit<P> {
+    /// Without a timer nobody keeps the deadline: as with any other timer that is dropped, the process hears that.
+    fn drop(&mut self) {
+        drop(self.shared.take());
+    }
+}
+
 impl<P: Protocol> Bounded<P> {
     pub(super) fn new(completion: Arc<Shared<P>>, pid: Pid, timers: Timers, key: TimerKey) -> Self {
         Self {

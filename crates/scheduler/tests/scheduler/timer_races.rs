@@ -101,6 +101,23 @@ fn a_shutdown_drops_what_is_pending_and_what_comes_later() {
     }
 }
 
+/// A command whose deadline nobody keeps does not wait for ever for one that never answers.
+#[test]
+fn a_deadline_that_a_shutdown_drops_is_heard_of() {
+    let (_, timers) = fake();
+    let scheduler = scheduler(2);
+    let (process, completion) = asked(&scheduler);
+    let before = timers.deadline(timers.now() + SECOND, completion, "late".to_owned());
+    timers.shutdown();
+    assert!(failure(process).contains("without completing"));
+    let (process, completion) = asked(&scheduler);
+    let after = timers.deadline(timers.now() + SECOND, completion, "late".to_owned());
+    assert!(failure(process).contains("without completing"));
+    for bounded in [before, after] {
+        assert_eq!(bounded.complete(7), Err(7));
+    }
+}
+
 /// Says when the thread that dropped it did.
 struct Farewell(mpsc::Sender<std::thread::ThreadId>);
 
