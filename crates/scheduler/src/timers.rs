@@ -89,7 +89,7 @@ pub use service::Alarm;
 pub use sleep::{Sleep, TimersClosed};
 
 use crate::contain::dispose;
-use crate::{Completion, Handle, Pid, Protocol};
+use crate::{Completion, Handle, Pid, Protocol, Undelivered};
 use queue::Action;
 use service::Service;
 
@@ -186,7 +186,8 @@ impl Timers {
     }
 
     /// Sends the process `to` a message each `period`, for the first time after one period, until the process has ended or
-    /// the timer is cancelled. Turns that the machine slept through are left out.
+    /// the timer is cancelled. Turns that the machine slept through are left out, and so are those for which its
+    /// [mailbox](crate::Submission::mailbox) has no room, or its node no route.
     ///
     /// # Errors
     /// [`ZeroPeriod`], if that is what the period is.
@@ -201,8 +202,9 @@ impl Timers {
         self.call_every(period, move || match scheduler.send(to, message()) {
             Ok(()) => true,
             Err(refused) => {
+                let ended = refused.reason == Undelivered::Gone;
                 dispose(refused);
-                false
+                !ended
             }
         })
     }
