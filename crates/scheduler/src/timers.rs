@@ -63,6 +63,9 @@
 //! Setting and cancelling take O(log n) and one or two allocations. That is enough for the hundreds of thousands of timers
 //! a second that one lock carries, and simpler than a timing wheel; who needs more makes one `Timers` per worker.
 //!
+//! A pending timer keeps what it was given: with a completion, that is the place of its process in the table, even if that one
+//! ends before. Who does not want that cancels it.
+//!
 //! A timer fires on that one thread (or on the one that [advances](FakeClock::advance) a fake clock): what it calls must be
 //! short. Completing a command, sending a message and waking a future are.
 //!
@@ -211,6 +214,9 @@ impl Timers {
 
     /// Calls `call` when the `deadline` has come, on the thread that fires timers: something short. A panic in it is
     /// contained, and lost.
+    ///
+    /// It must not wait for who waits for these timers: dropping a [`Scheduler`](crate::Scheduler) in here whose handler has the
+    /// last `Timers`, or shutting it down, would wait for ever.
     pub fn call_at(&self, deadline: Instant, call: impl FnOnce() + Send + 'static) -> TimerKey {
         self.register_or_drop(deadline, Action::Once(Box::new(call)))
     }
