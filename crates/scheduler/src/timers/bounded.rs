@@ -76,7 +76,7 @@ impl<P: Protocol> Bounded<P> {
     /// The command is done, in time.
     ///
     /// # Errors
-    /// The reply, if the deadline came first.
+    /// The reply, if the deadline came first, or the timers were shut down.
     pub fn complete(self, reply: P::Reply) -> Result<(), P::Reply> {
         match self.completion.take() {
             Some(completion) => {
@@ -90,7 +90,7 @@ impl<P: Protocol> Bounded<P> {
     /// The command failed, in time.
     ///
     /// # Errors
-    /// The error, if the deadline came first.
+    /// The error, if the deadline came first, or the timers were shut down.
     pub fn fail(self, error: P::Error) -> Result<(), P::Error> {
         match self.completion.take() {
             Some(completion) => {

@@ -47,7 +47,6 @@ fn completing_races_with_the_deadline() {
     const ROUNDS: u64 = 500;
     let (clock, timers) = fake();
     let scheduler = scheduler(2);
-    let mut in_time = 0;
     for round in 0..ROUNDS {
         let (process, completion) = asked(&scheduler);
         let bounded = timers.deadline(timers.now() + SECOND, completion, "late".to_owned());
@@ -59,7 +58,6 @@ fn completing_races_with_the_deadline() {
         });
         match answered {
             Ok(()) => {
-                in_time += 1;
                 assert_eq!(process.join().unwrap(), round);
             }
             Err(reply) => {
@@ -68,7 +66,6 @@ fn completing_races_with_the_deadline() {
             }
         }
     }
-    assert!(in_time <= ROUNDS);
     assert_eq!(timers.pending(), 0);
 }
 
