@@ -262,10 +262,12 @@ impl<P: Protocol> Driver<P> {
         let mut mail = unsafe { receive(slot, body, inbox) };
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
-        if let Some(orders) = mail.orders.take()
-            && let Err(error) = orders.carry_out(&context, body)
-        {
-            return After::Ended(Err(error));
+        if let Some(orders) = mail.orders.take() {
+            if let Err(error) = orders.carry_out(&context, body) {
+                return After::Ended(Err(error));
+            }
+            // It goes on, so it was replaced: by no future.
+            slot.figures.set_future(false);
         }
         if !mail.ends(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
@@ -298,7 +300,10 @@ impl<P: Protocol> Driver<P> {
         body.waits = match status {
             Status::Done(output) => return After::Ended(Ok(Some(output))),
             Status::Ended => return After::Ended(Ok(None)),
-            Status::Pending => Waits::Wakes,
+            Status::Pending => {
+                slot.figures.set_future(true);
+                Waits::Wakes
+            }
             Status::Wait if slot.figures.outstanding() == 0 => {
                 return After::Ended(Err(ProcessError::WaitsForNothing));
             }

@@ -1,4 +1,4 @@
-use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// What one process has done, for whoever looks. Written by the worker that has it alone: loads and stores, no RMW.
 pub(crate) struct Figures {
@@ -6,6 +6,8 @@ pub(crate) struct Figures {
     messages: AtomicU64,
     /// Commands yielded whose completion no step has seen yet.
     outstanding: AtomicU32,
+    /// Whether it is a future that has been polled: when it waits, it waits for its waker.
+    future: AtomicBool,
 }
 
 impl Figures {
@@ -14,17 +16,20 @@ impl Figures {
             steps: AtomicU64::new(0),
             messages: AtomicU64::new(0),
             outstanding: AtomicU32::new(0),
+            future: AtomicBool::new(false),
         }
     }
 
     /// For a new tenant. The caller is the submitter, before `move_in`.
     pub(crate) fn reset(&self) {
-        // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin. So for all three.
+        // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin. So for all four.
         self.steps.store(0, Ordering::Relaxed);
         // ORDERING: see above.
         self.messages.store(0, Ordering::Relaxed);
         // ORDERING: see above.
         self.outstanding.store(0, Ordering::Relaxed);
+        // ORDERING: see above.
+        self.future.store(false, Ordering::Relaxed);
     }
 
     /// One more step, which is given so much.
@@ -52,6 +57,17 @@ impl Figures {
         let outstanding = self.outstanding() + 1;
         // ORDERING: Relaxed: see `step`.
         self.outstanding.store(outstanding, Ordering::Relaxed);
+    }
+
+    /// It is a future, or was one and has been replaced.
+    pub(crate) fn set_future(&self, future: bool) {
+        // ORDERING: Relaxed: see `step`.
+        self.future.store(future, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_future(&self) -> bool {
+        // ORDERING: Relaxed: see `step`.
+        self.future.load(Ordering::Relaxed)
     }
 
     pub(crate) fn steps(&self) -> u64 {

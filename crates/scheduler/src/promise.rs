@@ -9,7 +9,7 @@
 //!     resolve: write the value, swap, take the waker and wake it
 //! ```
 //!
-//! The future takes `WAITING` back to `EMPTY` by a compare-exchange before it touches the waker again. The one word
+//! The future takes `WAITING` back to `EMPTY` by a compare-exchange before it touches the waker again, be it to drop it. The one word
 //! decides every race: either the swap finds `WAITING`, and the resolver wakes the waker that was written before; or
 //! the future's compare-exchange fails because of `DONE`, and it takes the value at once.
 //!
@@ -92,7 +92,7 @@ impl<T> Resolver<T> {
     }
 }
 
-/// The end that awaits the value. Dropping it loses the value.
+/// The end that awaits the value. Dropping it loses the value, and drops the waker.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Promised<T> {
     promise: Arc<Promise<T>>,
@@ -125,6 +125,22 @@ impl<T> Promised<T> {
         // the cell unless it finds that.
         let replace = |cell: *mut Option<Waker>| unsafe { std::mem::replace(&mut *cell, waker) };
         self.promise.waker.with_mut(replace)
+    }
+}
+
+impl<T> Drop for Promised<T> {
+    /// The waker may keep much alive, and the resolver may take long.
+    fn drop(&mut self) {
+        // ORDERING: Relaxed, both: as in `poll`; on failure there is no waker, or the resolver has it.
+        let back = self.promise.state.compare_exchange(
+            WAITING,
+            EMPTY,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        if back.is_ok() {
+            drop(self.replace_waker(None));
+        }
     }
 }
 

@@ -40,6 +40,8 @@ pub enum Activity {
     Blocked,
     /// It waits for whatever comes.
     Idle,
+    /// It is a [future](Handle::spawn) that is pending: it waits for its waker, wherever that is.
+    Pending,
     /// Its last step is over, and it is being closed.
     Ending,
 }
@@ -52,6 +54,7 @@ impl fmt::Display for Activity {
             Self::Running => "running",
             Self::Blocked => "blocked",
             Self::Idle => "idle",
+            Self::Pending => "pending",
             Self::Ending => "ending",
         })
     }
@@ -65,6 +68,7 @@ impl<P: Protocol> Pin<'_, P> {
             (_, true) => Activity::Ending,
             (State::Ready, _) => Activity::Ready,
             (State::Blocked, _) => Activity::Blocked,
+            (State::Idle, _) if slot.figures.is_future() => Activity::Pending,
             (State::Idle, _) => Activity::Idle,
             (_, false) => Activity::Running,
         };
@@ -93,21 +97,23 @@ pub struct Standstill {
 pub enum Verdict {
     /// No process lives.
     AllEnded,
-    /// Somebody outside holds the [`Completion`](crate::Completion) of a command, or is in the middle of submitting a process:
-    /// it goes on when they do.
+    /// Somebody outside holds the [`Completion`](crate::Completion) of a command, or is in the middle of submitting a process, or
+    /// may hold the waker of a future: it goes on when they do.
     AwaitsOutside,
-    /// No command is under way: the processes wait for messages, which none of them can send. If no thread outside does either,
-    /// this is a deadlock.
+    /// No command is under way, and no future is pending: the processes wait for messages, which none of them can send. If no
+    /// thread outside does either, this is a deadlock.
     Deadlock,
 }
 
 impl Standstill {
     /// Whether anything will ever happen again.
     ///
-    /// A completion that a process has put by, to complete it later, counts as held outside.
+    /// A completion that a process has put by, to complete it later, counts as held outside; so does the waker of every pending
+    /// future, though it may be one that waits for another process here.
     pub fn verdict(&self) -> Verdict {
         let comes_from_outside = |process: &ProcessInfo| {
-            process.outstanding > 0 || process.activity == Activity::Starting
+            process.outstanding > 0
+                || matches!(process.activity, Activity::Starting | Activity::Pending)
         };
         if self.processes.is_empty() {
             Verdict::AllEnded
@@ -134,9 +140,15 @@ impl fmt::Display for Standstill {
                     .iter()
                     .map(|process| u64::from(process.outstanding))
                     .sum();
+                let pending = |process: &&ProcessInfo| process.activity == Activity::Pending;
+                let futures = match self.processes.iter().filter(pending).count() {
+                    0 => String::new(),
+                    1 => ", 1 future may be woken from there".to_owned(),
+                    count => format!(", {count} futures may be woken from there"),
+                };
                 writeln!(
                     f,
-                    "{waiting}; {commands} commands are under way outside, and nothing runs before they are completed:"
+                    "{waiting}; {commands} commands are under way outside{futures}, and nothing runs before that comes:"
                 )?;
             }
             Verdict::Deadlock => writeln!(

@@ -117,7 +117,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything one does with it.
 ///
 /// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what lives, which may take
-/// a moment, and blocks for three seconds at most.
+/// a moment, and blocks for three seconds at most; and for what the handler's destructor waits for, if that waits:
+/// [`BlockingThreads`](crate::BlockingThreads) do for the work that has begun, [`Timers`](crate::timers::Timers) for what they fire.
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,

@@ -310,6 +310,7 @@ impl<P: Protocol> Table<P> {
         // SAFETY: `Unpin::Last`: no pin is held, so neither worker nor handle has to do with it any more.
         unsafe {
             slot.exit.clear();
+            slot.mailbox.close();
             self.clean(index, slot);
         }
     }

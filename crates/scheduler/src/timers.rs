@@ -63,6 +63,9 @@
 //! Setting and cancelling take O(log n) and one or two allocations. That is enough for the hundreds of thousands of timers
 //! a second that one lock carries, and simpler than a timing wheel; who needs more makes one `Timers` per worker.
 //!
+//! A pending timer keeps what it was given: with a completion, that is the place of its process in the table, even if that one
+//! ends before. Who does not want that cancels it.
+//!
 //! A timer fires on that one thread (or on the one that [advances](FakeClock::advance) a fake clock): what it calls must be
 //! short. Completing a command, sending a message and waking a future are.
 //!
@@ -89,7 +92,7 @@ pub use service::Alarm;
 pub use sleep::{Sleep, TimersClosed};
 
 use crate::contain::dispose;
-use crate::{Completion, Handle, Pid, Protocol};
+use crate::{Completion, Handle, Pid, Protocol, Undelivered};
 use queue::Action;
 use service::Service;
 
@@ -163,13 +166,8 @@ impl Timers {
     ) -> Bounded<P> {
         let pid = completion.pid();
         let shared = bounded::Shared::new(completion);
-        let key = self.call_at(deadline, {
-            let shared = Arc::clone(&shared);
-            move || match shared.take() {
-                Some(completion) => completion.fail(error),
-                None => dispose(error),
-            }
-        });
+        let limit = bounded::Limit::new(Arc::clone(&shared), error);
+        let key = self.call_at(deadline, move || limit.reached());
         Bounded::new(shared, pid, self.clone(), key)
     }
 
@@ -191,7 +189,8 @@ impl Timers {
     }
 
     /// Sends the process `to` a message each `period`, for the first time after one period, until the process has ended or
-    /// the timer is cancelled. Turns that the machine slept through are left out.
+    /// the timer is cancelled. Turns that the machine slept through are left out, and so are those for which its
+    /// [mailbox](crate::Submission::mailbox) has no room, or its node no route.
     ///
     /// # Errors
     /// [`ZeroPeriod`], if that is what the period is.
@@ -206,14 +205,18 @@ impl Timers {
         self.call_every(period, move || match scheduler.send(to, message()) {
             Ok(()) => true,
             Err(refused) => {
+                let ended = refused.reason == Undelivered::Gone;
                 dispose(refused);
-                false
+                !ended
             }
         })
     }
 
     /// Calls `call` when the `deadline` has come, on the thread that fires timers: something short. A panic in it is
     /// contained, and lost.
+    ///
+    /// It must not wait for who waits for these timers: dropping a [`Scheduler`](crate::Scheduler) in here whose handler has the
+    /// last `Timers`, or shutting it down, would wait for ever.
     pub fn call_at(&self, deadline: Instant, call: impl FnOnce() + Send + 'static) -> TimerKey {
         self.register_or_drop(deadline, Action::Once(Box::new(call)))
     }

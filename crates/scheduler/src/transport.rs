@@ -7,7 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::{Handle, Node, Pid, Protocol, SendError, Undelivered};
 
 /// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a [`Handle`] of the
-/// scheduler there delivers them: it is a receiver itself.
+/// scheduler there delivers them: it is a receiver itself. (It passes on what is for a third node. So handles must not be
+/// connected in a ring: what nobody in it delivers would go round on the sender's stack until that overflows.)
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -77,7 +78,8 @@ impl<P: Protocol> Handle<P> {
 
     /// From now on `receiver` takes the messages for processes on `node`. Returns the one before it, if there was one.
     ///
-    /// A receiver for the scheduler's own node is never asked. The scheduler lets go of its receivers when it is shut down.
+    /// A receiver for the scheduler's own node is never asked. The scheduler lets go of its receivers when it is shut down; one that
+    /// is connected after that is kept until the last handle is gone.
     pub fn connect(&self, node: Node, receiver: impl Receiver<P>) -> Option<Arc<dyn Receiver<P>>> {
         let routes = self.shared.routes.to.write();
         routes

@@ -111,6 +111,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
+    ("crates/scheduler/src/promise.rs", &["promise"]),
     ("crates/slab/src/tenancy.rs", &["tenancy"]),
     ("crates/slab/src", &["slab"]),
 ];

@@ -32,6 +32,32 @@ impl<P: Protocol> Shared<P> {
     }
 }
 
+/// The deadline's side of it.
+pub(super) struct Limit<P: Protocol> {
+    shared: Arc<Shared<P>>,
+    error: Option<P::Error>,
+}
+
+impl<P: Protocol> Limit<P> {
+    pub(super) fn new(shared: Arc<Shared<P>>, error: P::Error) -> Self {
+        let error = Some(error);
+        Self { shared, error }
+    }
+
+    pub(super) fn reached(mut self) {
+        if let (Some(completion), Some(error)) = (self.shared.take(), self.error.take()) {
+            completion.fail(error);
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Limit<P> {
+    /// Without a timer nobody keeps the deadline: as with any other timer that is dropped, the process hears that.
+    fn drop(&mut self) {
+        drop(self.shared.take());
+    }
+}
+
 impl<P: Protocol> Bounded<P> {
     pub(super) fn new(completion: Arc<Shared<P>>, pid: Pid, timers: Timers, key: TimerKey) -> Self {
         Self {
@@ -50,7 +76,7 @@ impl<P: Protocol> Bounded<P> {
     /// The command is done, in time.
     ///
     /// # Errors
-    /// The reply, if the deadline came first.
+    /// The reply, if the deadline came first, or the timers were shut down.
     pub fn complete(self, reply: P::Reply) -> Result<(), P::Reply> {
         match self.completion.take() {
             Some(completion) => {
@@ -64,7 +90,7 @@ impl<P: Protocol> Bounded<P> {
     /// The command failed, in time.
     ///
     /// # Errors
-    /// The error, if the deadline came first.
+    /// The error, if the deadline came first, or the timers were shut down.
     pub fn fail(self, error: P::Error) -> Result<(), P::Error> {
         match self.completion.take() {
             Some(completion) => {

@@ -317,6 +317,22 @@ fn waking_after_the_end_does_nothing() {
     second.join().unwrap();
 }
 
+#[test]
+fn a_dropped_handle_drops_its_waker() {
+    struct Flag;
+    impl std::task::Wake for Flag {
+        fn wake(self: Arc<Self>) {}
+    }
+    let scheduler = scheduler(1);
+    let mut endless = scheduler.spawn(pending::<()>()).unwrap();
+    let flag = Arc::new(Flag);
+    let waker = Waker::from(Arc::clone(&flag));
+    let poll = Pin::new(&mut endless).poll(&mut Context::from_waker(&waker));
+    assert!(poll.is_pending());
+    drop((waker, endless));
+    assert_eq!(Arc::strong_count(&flag), 1);
+}
+
 /// A handle polled with one waker and then with another: the last one is woken.
 #[test]
 fn the_last_waker_counts() {

@@ -101,3 +101,30 @@ fn receivers_are_let_go_of_at_the_shutdown() {
     assert_eq!(Arc::strong_count(&held), 1);
     drop(handle);
 }
+
+/// Numbers from elsewhere: the slot is there, and vacant; its next tenant will have that very name. (Of a life that is over by
+/// then nobody would know, and of the mailbox's limit neither.)
+#[test]
+fn a_pid_of_a_process_that_is_yet_to_come_reaches_nobody() {
+    let here = on_node(1);
+    let pid = |slot: u128, generation: u128, any: Pid| {
+        Pid::from_bits(any.to_bits() >> 64 << 64 | slot << 32 | generation)
+    };
+    let mut any = None;
+    for _ in 0..20 {
+        let process = here.submit(summing(0), "run", 0).unwrap();
+        any = Some(process.pid());
+        process.join().unwrap();
+        here.wait_for_standstill().unwrap();
+    }
+    let mut guesses = (0..100)
+        .flat_map(|slot| (0..30).map(move |generation| (slot, generation)))
+        .map(|(slot, generation)| pid(slot, generation, any.unwrap()));
+    assert!(guesses.all(|guess| here.send(guess, (0, 40)).is_err()));
+    for _ in 0..10 {
+        let process = here.submission(summing(1), "run", 0).mailbox(1);
+        let process = process.submit().unwrap();
+        here.send(process.pid(), (0, 2)).unwrap();
+        assert_eq!(process.join().unwrap(), 2);
+    }
+}

@@ -90,6 +90,43 @@ fn a_completion_that_is_held_outside_is_no_deadlock() {
     drop(completions);
 }
 
+/// A future is woken by whoever has its waker: a thread, a timer, a device. Nobody knows that none will.
+#[test]
+fn a_future_that_is_pending_is_no_deadlock() {
+    let scheduler = scheduler(2);
+    let bystander = scheduler.submit(waiting(), "run", 0).unwrap();
+    let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.verdict(), Verdict::AwaitsOutside, "{standstill}");
+    let text = standstill.to_string();
+    assert!(
+        text.starts_with(
+            "2 processes wait; 0 commands are under way outside, 1 future may be woken"
+        ),
+        "{text}"
+    );
+    let activity = |pid| scheduler.info(pid).unwrap().activity;
+    assert_eq!(activity(future.pid()), Activity::Pending);
+    assert_eq!(activity(bystander.pid()), Activity::Idle);
+    // Replaced by a process that waits for messages, it is no future any more.
+    let successor = Box::new(waiting());
+    scheduler
+        .upgrade(future.pid(), successor, "run", 0)
+        .unwrap();
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.verdict(), Verdict::Deadlock, "{standstill}");
+    // Nor is the next tenant of its slot.
+    let pid = future.pid();
+    future.abort();
+    assert!(future.join().is_err());
+    let tenant = (0..100)
+        .map(|_| scheduler.submit(waiting(), "run", 0).unwrap())
+        .find(|tenant| tenant.pid().to_bits() as u64 >> 32 == pid.to_bits() as u64 >> 32);
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.verdict(), Verdict::Deadlock, "{standstill}");
+    drop(tenant);
+}
+
 #[test]
 fn what_runs_is_waited_for() {
     let scheduler = scheduler(2);

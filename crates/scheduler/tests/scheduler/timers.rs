@@ -213,6 +213,55 @@ fn an_interval_ticks_until_its_process_ends() {
     assert!(!timers.cancel(key));
 }
 
+/// Its mailbox is full, then it has room again: two turns are left out.
+#[test]
+fn an_interval_leaves_out_turns_for_which_there_is_no_room() {
+    let (clock, timers) = fake();
+    let scheduler = scheduler(1);
+    let (entered, inside) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let mut sum = 0;
+    let process = scripted(move |_, events, out| {
+        for event in &events {
+            if let Event::Message((_, value)) = event {
+                sum += value;
+            }
+        }
+        match sum {
+            0 => {
+                entered.send(()).unwrap();
+                gate.recv().unwrap();
+                out.idle();
+            }
+            1 => out.idle(),
+            _ => out.done(sum),
+        }
+        Ok(())
+    });
+    let process = scheduler
+        .submission(process, "run", 0)
+        .mailbox(1)
+        .submit()
+        .unwrap();
+    inside.recv().unwrap();
+    let mut ticks = 0;
+    let message = move || {
+        ticks += 1;
+        (0, ticks)
+    };
+    timers
+        .interval(SECOND, &scheduler, process.pid(), message)
+        .unwrap();
+    clock.advance(3 * SECOND);
+    assert_eq!(timers.pending(), 1, "it lives, and nobody has cancelled");
+    go_on.send(()).unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    clock.advance(SECOND);
+    assert_eq!(process.join().unwrap(), 1 + 4);
+    clock.advance(SECOND);
+    assert_eq!(timers.pending(), 0);
+}
+
 #[test]
 fn an_interval_cancelled_by_its_own_tick_is_over() {
     let (clock, timers) = fake();
