@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::atomic::AtomicU32;
 
-use filch_event_queue::{EventQueue, ReopenError};
+use filch_event_queue::{EventQueue, PushError, ReopenError};
 use filch_injector::Injector;
-use filch_process_state::{ProcessState, State};
+use filch_process_state::{ProcessState, Reason, State, Wake};
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::cell::UnsafeCell;
@@ -228,6 +228,28 @@ impl<P: Protocol> Table<P> {
             return None;
         }
         self.slots.get(pid.slot)
+    }
+
+    /// Puts `item` into the queue of the process that `pid` names, whose slot was found, and wakes it. Without a pin: the
+    /// queue itself refuses, and hands back, what was meant for an earlier life than the present one. If the process ends
+    /// between the push and the wake-up, the item is dropped with it, and the wake-up may be for the slot's next tenant, whom
+    /// it costs a turn at worst.
+    #[inline]
+    pub(crate) fn post(
+        &self,
+        pid: Pid,
+        slot: &Slot<P>,
+        item: Item<P>,
+        reason: Reason,
+    ) -> Result<Wake, Item<P>> {
+        slot.events
+            .push_in(pid.generation, item)
+            .map_err(PushError::into_inner)?;
+        let wake = slot.state.wake(reason);
+        if wake == Wake::Refused {
+            self.finish();
+        }
+        Ok(wake)
     }
 
     /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.

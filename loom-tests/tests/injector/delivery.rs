@@ -291,21 +291,25 @@ fn a_sleeper_and_a_producer_see_each_other() {
 #[test]
 fn items_left_in_the_queue_are_dropped() {
     let outcomes = Outcomes::new();
-    check("the queue drops what it has", Bound::preemptions(3, 1_300), {
-        let outcomes = outcomes.clone();
-        move || {
-            let queue = queue::<2>([]);
-            let crossing = Crossing::new();
-            let producer = producer(&queue, &crossing, &[10, 11, 12]);
-            let taken = [(); 2].map(|()| {
-                crossing.pass();
-                pop(&queue)
-            });
-            producer.join().unwrap();
-            outcomes.observe((taken, queue.len()));
-            drop(queue);
-        }
-    });
+    check(
+        "the queue drops what it has",
+        Bound::preemptions(3, 1_300),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = queue::<2>([]);
+                let crossing = Crossing::new();
+                let producer = producer(&queue, &crossing, &[10, 11, 12]);
+                let taken = [(); 2].map(|()| {
+                    crossing.pass();
+                    pop(&queue)
+                });
+                producer.join().unwrap();
+                outcomes.observe((taken, queue.len()));
+                drop(queue);
+            }
+        },
+    );
     outcomes.assert_reached([
         ([None, None], 3),
         ([Some(10), None], 2),
