@@ -221,16 +221,21 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// The slot that `pid` names, whoever lives there now.
+    /// The slot of the process `pid`, if it is still there. It may leave at any moment. What its submitter has written there is
+    /// visible.
+    ///
+    /// A PID can be made out of a number, and so name a process that is yet to come. The queue of its slot may be open already:
+    /// only this keeps messages out of it.
     #[inline]
     pub(crate) fn find(&self, pid: Pid) -> Option<&Slot<P>> {
         if pid.origin != self.origin {
             return None;
         }
-        self.slots.get(pid.slot)
+        let slot = self.slots.get(pid.slot)?;
+        slot.tenancy.houses(pid.generation).then_some(slot)
     }
 
-    /// Puts `item` into the queue of the process that `pid` names, whose slot was found, and wakes it. Without a pin: the
+    /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and wakes it. Without a pin: the
     /// queue itself refuses, and hands back, what was meant for an earlier life than the present one. If the process ends
     /// between the push and the wake-up, the item is dropped with it, and the wake-up may be for the slot's next tenant, whom
     /// it costs a turn at worst.

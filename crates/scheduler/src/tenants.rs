@@ -90,8 +90,11 @@ impl<P: Protocol> Tenants<P> {
     /// # Errors
     /// The message, if the process is gone.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<bool, P::Message> {
+        let Some(slot) = self.0.find(to) else {
+            return Err(message);
+        };
         let item = Item::Event(Event::Message(message));
-        match self.0.post(to, self.slot(to), item, Reason::Message) {
+        match self.0.post(to, slot, item, Reason::Message) {
             Ok(wake) => Ok(wake == Wake::Enqueue),
             Err(Item::Event(Event::Message(message))) => Err(message),
             Err(_) => unreachable!("the queue hands back what was pushed"),

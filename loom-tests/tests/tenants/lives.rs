@@ -149,3 +149,21 @@ fn two_that_are_late_clear_away() {
         ([Sent::Refused; 2], 0),
     ]);
 }
+
+/// Two threads. A process ends, and nobody moves in; the other thread sends to the one that would come next. Its queue may be open
+/// already. Failure: the message is taken.
+#[test]
+fn a_message_that_is_early_reaches_nobody() {
+    check("an early message is refused", Bound::exhaustive(2), || {
+        let (table, first) = one_tenant();
+        let next = Pid::from_bits(first.to_bits() + 1);
+        let sender = thread::spawn({
+            let table = table.clone();
+            move || sent(table.send(next, Arc::new(1)))
+        });
+        end(&table, first);
+        table.drop_handle(first);
+        assert_eq!(sender.join().unwrap(), Sent::Refused);
+        assert_given_back(&table, 1);
+    });
+}
