@@ -242,6 +242,39 @@ fn whoever_pins_the_current_tenant_finds_it_settled() {
     outcomes.assert_exactly([None, Some(7)]);
 }
 
+/// A visitor who has been told the name, and of nothing that came before it, asks whether the tenant lives here. Either not yet,
+/// or the furniture is there. (This tenant stays: so much the answer does not promise.)
+#[test]
+fn whoever_finds_the_tenant_at_home_finds_it_settled() {
+    let outcomes = Outcomes::new();
+    check(
+        "houses sees what move_in published",
+        Bound::exhaustive(2),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let slot = Arc::new(Slot {
+                    tenancy: Tenancy::new(),
+                    furniture: UnsafeCell::new(EMPTY),
+                    cleaned: AtomicUsize::new(0),
+                });
+                let visitor = thread::spawn({
+                    let slot = slot.clone();
+                    move || {
+                        slot.tenancy.houses(0).then(|| {
+                            // SAFETY: the tenant stays, and the furniture with it.
+                            slot.furniture.with(|place| unsafe { *place })
+                        })
+                    }
+                });
+                slot.furnish(7);
+                outcomes.observe(visitor.join().unwrap());
+            }
+        },
+    );
+    outcomes.assert_exactly([None, Some(7)]);
+}
+
 /// The tenant hands pins to helpers (as a process does to the completions of its commands) and leaves at once. The
 /// furniture stays until the last helper has let go.
 #[test]

@@ -84,7 +84,7 @@ impl<P: Protocol> ExitCell<P> {
     ///
     /// # Safety
     /// The caller has the process's handle, and calls neither this nor `watch` when it has got the exit.
-    unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
+    pub(crate) unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
         if !self.is_set() {
             let parker = Parker::new();
             if let Ok(waiter) = self.await_end(Waiter::Thread(parker.unparker())) {
@@ -110,7 +110,7 @@ impl<P: Protocol> ExitCell<P> {
     ///
     /// # Safety
     /// As for `wait`, and the caller gives the handle up.
-    unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
+    pub(crate) unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
         if let Err(Waiter::Call(call)) = self.await_end(Waiter::Call(call)) {
             // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the caller has.
             call(unsafe { self.take() });
@@ -163,7 +163,7 @@ impl<P: Protocol> ExitCell<P> {
         exit.unwrap_or_else(|| unreachable!("one handle takes the exit, once"))
     }
 
-    fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         // ORDERING: Acquire, partner of the Release in `set`.
         self.word.load(Ordering::Acquire) == ended()
     }

@@ -4,7 +4,7 @@ use filch_sync::atomic::{AtomicU32, Ordering};
 ///
 /// Nothing is counted where there is no limit.
 pub(crate) struct Mailbox {
-    /// [`UNLIMITED`], or the limit of the slot's tenant; 0 if it has none.
+    /// [`UNLIMITED`], or the limit of the slot's tenant.
     limit: AtomicU32,
     undelivered: AtomicU32,
 }
@@ -14,16 +14,9 @@ const UNLIMITED: u32 = u32::MAX;
 impl Mailbox {
     pub(crate) fn new() -> Self {
         Self {
-            limit: AtomicU32::new(0),
+            limit: AtomicU32::new(UNLIMITED),
             undelivered: AtomicU32::new(0),
         }
-    }
-
-    /// The tenant is gone. The queue is open for the next one, and a PID may be made up, of a process that is yet to come: who
-    /// sends to it takes the way with a pin, and gets none. The caller is the last one out.
-    pub(crate) fn close(&self) {
-        // ORDERING: Relaxed: `open` follows it, and whoever has a PID that was given has what `open` stored.
-        self.limit.store(0, Ordering::Relaxed);
     }
 
     /// For a new tenant. The caller is the submitter, before `move_in`.

@@ -45,23 +45,19 @@ impl<P: Protocol> Handle<P> {
         if slot.mailbox.is_limited() {
             return self.send_limited(to, message);
         }
-        // Without a pin: the queue itself refuses what was meant for an earlier life than the present one. If the process ends
-        // between the push and the wake-up, the message is dropped with it, and the wake-up may be for the slot's next
-        // tenant, whom it costs a turn at worst.
-        match slot
-            .events
-            .push_in(to.generation, Item::Event(Event::Message(message)))
-        {
-            Ok(()) => {
-                if self.wake(to, slot, Reason::Message) == Woken::Refused {
-                    self.table().finish();
-                }
+        let posted = self.table().post(
+            to,
+            slot,
+            Item::Event(Event::Message(message)),
+            Reason::Message,
+        );
+        match posted {
+            Ok(woken) => {
+                self.follow(woken, to, slot);
                 Ok(())
             }
-            Err(refused) => match refused.into_inner() {
-                Item::Event(Event::Message(message)) => Err(gone(message)),
-                _ => unreachable!("the queue hands back what was pushed"),
-            },
+            Err(Item::Event(Event::Message(message))) => Err(gone(message)),
+            Err(_) => unreachable!("the queue hands back what was pushed"),
         }
     }
 
@@ -161,7 +157,12 @@ impl<P: Protocol> Handle<P> {
 
     /// After an event was pushed, or the reason itself is the event.
     pub(crate) fn wake(&self, pid: Pid, slot: &Slot<P>, reason: Reason) -> Woken {
-        match slot.state.wake(reason) {
+        self.follow(slot.state.wake(reason), pid, slot)
+    }
+
+    /// Does what a wake-up has its caller do.
+    fn follow(&self, wake: Wake, pid: Pid, slot: &Slot<P>) -> Woken {
+        match wake {
             Wake::Enqueue => {
                 self.enqueue(Task(pid.slot), slot);
                 Woken::Heard

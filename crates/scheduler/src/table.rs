@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::atomic::AtomicU32;
 
-use filch_event_queue::{EventQueue, ReopenError};
+use filch_event_queue::{EventQueue, PushError, ReopenError};
 use filch_injector::Injector;
-use filch_process_state::{ProcessState, State};
+use filch_process_state::{ProcessState, Reason, State, Wake};
 use filch_processors::BoundId;
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
 use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -244,13 +244,40 @@ impl<P: Protocol> Table<P> {
         Some(self.pid(index, tenancy.generation()))
     }
 
-    /// The slot that `pid` names, whoever lives there now.
+    /// The slot of the process `pid`, if it is still there. It may leave at any moment. What its submitter has written there is
+    /// visible.
+    ///
+    /// A PID can be made out of a number, and so name a process that is yet to come. The queue of its slot may be open already:
+    /// only this keeps messages out of it.
     #[inline]
     pub(crate) fn find(&self, pid: Pid) -> Option<&Slot<P>> {
         if pid.origin != self.origin {
             return None;
         }
-        self.slots.get(pid.slot)
+        let slot = self.slots.get(pid.slot)?;
+        slot.tenancy.houses(pid.generation).then_some(slot)
+    }
+
+    /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and wakes it. Without a pin: the
+    /// queue itself refuses, and hands back, what was meant for an earlier life than the present one. If the process ends
+    /// between the push and the wake-up, the item is dropped with it, and the wake-up may be for the slot's next tenant, whom
+    /// it costs a turn at worst.
+    #[inline]
+    pub(crate) fn post(
+        &self,
+        pid: Pid,
+        slot: &Slot<P>,
+        item: Item<P>,
+        reason: Reason,
+    ) -> Result<Wake, Item<P>> {
+        slot.events
+            .push_in(pid.generation, item)
+            .map_err(PushError::into_inner)?;
+        let wake = slot.state.wake(reason);
+        if wake == Wake::Refused {
+            self.finish();
+        }
+        Ok(wake)
     }
 
     /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
@@ -310,7 +337,6 @@ impl<P: Protocol> Table<P> {
         // SAFETY: `Unpin::Last`: no pin is held, so neither worker nor handle has to do with it any more.
         unsafe {
             slot.exit.clear();
-            slot.mailbox.close();
             self.clean(index, slot);
         }
     }

@@ -177,6 +177,15 @@ impl Tenancy {
         }
     }
 
+    /// Whether the tenant `generation` lives here. It may move out before the answer is used: a pin keeps it, this does not.
+    ///
+    /// If it does live here, what was written before its [`move_in`](Self::move_in) is visible.
+    pub fn houses(&self, generation: u32) -> bool {
+        // ORDERING: Acquire, partner of the Release in `move_in`, as in `pin`.
+        let lease = Lease::unpack(self.word.load(Ordering::Acquire));
+        lease.live && lease.generation == generation
+    }
+
     /// The generation of the tenant on which the caller holds a pin.
     pub fn generation(&self) -> u32 {
         // ORDERING: Relaxed: the pin keeps the tenant, and whoever gave or got it knows this generation already.
@@ -231,8 +240,10 @@ mod tests {
     fn a_name_reaches_its_own_tenant_only() {
         let slot = Tenancy::new();
         assert_eq!(slot.pin(0), Err(Gone(Unpin::Others)), "vacant");
+        assert!(!slot.houses(0), "vacant");
 
         let first = slot.move_in(1);
+        assert!(slot.houses(first) && !slot.houses(first + 1));
         assert_eq!(slot.pin(first), Ok(()));
         assert_eq!(slot.pin_current(), Ok(first));
         assert_eq!(slot.unpin(), Unpin::Others);

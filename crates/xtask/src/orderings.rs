@@ -111,7 +111,9 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
+    ("crates/scheduler/src/exit.rs", &["tenants"]),
     ("crates/scheduler/src/promise.rs", &["promise"]),
+    ("crates/scheduler/src/table.rs", &["tenants"]),
     ("crates/slab/src/tenancy.rs", &["tenancy"]),
     ("crates/slab/src", &["slab"]),
 ];

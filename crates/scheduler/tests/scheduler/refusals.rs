@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::common::{Command, Test, closed_once, scheduler, scripted, summing, waiting};
 use filch_scheduler::{
-    BuildError, ExecuteError, ExitReason, InitError, JoinError, ProcessError, Refused, Scheduler,
-    StartError, SubmitError,
+    BuildError, ExecuteError, ExitReason, InitError, JoinError, Pid, ProcessError, Refused,
+    Scheduler, StartError, SubmitError,
 };
 
 #[test]
@@ -151,6 +151,26 @@ fn a_pid_that_never_was_or_is_no_more_hands_the_message_back() {
         scheduler.send(next.pid(), (0, 3)).unwrap();
         assert_eq!(next.join().unwrap(), 3);
     }
+}
+
+/// Of another slot, or of the same one after its present process. A failure: the message is taken, and waits there for a process
+/// that it was never meant for.
+#[test]
+fn a_pid_that_is_yet_to_be_hands_the_message_back() {
+    let scheduler = scheduler(2);
+    let mut first = scheduler.submit(summing(0), "run", 0).unwrap();
+    for _ in 0..100 {
+        let pid = first.pid();
+        first.join().unwrap();
+        for (slot, life) in [(0, 1), (1, 0), (1, 1), (2, 0), (3, 0)] {
+            let next = Pid::from_bits(pid.to_bits() + (slot << 32) + life);
+            let error = scheduler.send(next, (1, 2)).unwrap_err();
+            assert_eq!((error.to, error.message), (next, (1, 2)));
+        }
+        first = scheduler.submit(summing(1), "run", 0).unwrap();
+        scheduler.send(first.pid(), (0, 3)).unwrap();
+    }
+    assert_eq!(first.join().unwrap(), 3);
 }
 
 #[test]

@@ -1,0 +1,195 @@
+//! How the worker that ends a process meets its handle.
+
+use std::time::Instant;
+
+use filch_scheduler::Pid;
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::thread::JoinHandle;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+use crate::{Table, assert_given_back, next_tenant, one_tenant};
+
+/// A process whose end is near: a worker has it, and will end it with `output`.
+struct Ending {
+    table: Table,
+    pid: Pid,
+    output: Arc<usize>,
+    /// What the process did in its life.
+    deed: Arc<AtomicUsize>,
+    worker: JoinHandle<()>,
+}
+
+impl Ending {
+    fn begin() -> Self {
+        let (table, pid) = one_tenant();
+        let (output, deed) = (Arc::new(7), Arc::new(AtomicUsize::new(0)));
+        let worker = thread::spawn({
+            let (table, output, deed) = (table.clone(), output.clone(), deed.clone());
+            move || {
+                // ORDERING: Relaxed: the end is to publish it.
+                deed.store(1, Ordering::Relaxed);
+                // SAFETY: `one_tenant` has started it, and this is its end.
+                unsafe { table.end(pid, output) };
+            }
+        });
+        Self {
+            table,
+            pid,
+            output,
+            deed,
+            worker,
+        }
+    }
+
+    fn join(&self, deadline: Option<Instant>) -> Option<Arc<usize>> {
+        // SAFETY: the test has the handle; those that have got the exit do not ask again.
+        let output = unsafe { self.table.join(self.pid, deadline) };
+        if output.is_some() {
+            self.assert_published();
+        }
+        output
+    }
+
+    fn assert_published(&self) {
+        // ORDERING: Relaxed: see `begin`.
+        assert_eq!(self.deed.load(Ordering::Relaxed), 1, "not published");
+    }
+
+    /// All is over, and the handle dropped.
+    fn finish(self) {
+        self.worker.join().unwrap();
+        assert_eq!(Arc::strong_count(&self.output), 1, "the output was kept");
+        assert_given_back(&self.table, 1);
+    }
+}
+
+/// Two threads: the worker ends the process, its handle is joined: before the end, in the middle of it, after. Failure: a
+/// deadlock, as nobody woke the joiner; an exit that is taken while it is written; a deed unseen; a place lost, or let twice.
+#[test]
+fn an_end_meets_a_join() {
+    let outcomes = Outcomes::new();
+    check("a join gets the exit", Bound::exhaustive(1_000), {
+        let outcomes = outcomes.clone();
+        move || {
+            let ending = Ending::begin();
+            let had_ended = ending.table.has_ended(ending.pid);
+            if had_ended {
+                ending.assert_published();
+            }
+            assert_eq!(*ending.join(None).unwrap(), 7);
+            ending.table.drop_handle(ending.pid);
+            ending.finish();
+            outcomes.observe(had_ended);
+        }
+    });
+    outcomes.assert_exactly([false, true]);
+}
+
+/// Two threads: the worker ends the process, its handle leaves a call. Failure: nobody calls, or both; a call that does not see the
+/// process's deeds; an exit, or a call, that is lost.
+#[test]
+fn an_end_meets_a_call() {
+    let outcomes = Outcomes::new();
+    check("a call is called once", Bound::exhaustive(19), {
+        let outcomes = outcomes.clone();
+        move || {
+            let ending = Ending::begin();
+            // A panic in the call would be contained: it only takes notes.
+            let (seen, caller) = (Arc::new(AtomicUsize::new(0)), thread::current().id());
+            let call = {
+                let (seen, deed) = (seen.clone(), ending.deed.clone());
+                move |output: Arc<usize>| {
+                    let here = usize::from(thread::current().id() == caller);
+                    // ORDERING: Relaxed, all: looked at when the threads are joined, but for the deed: see `begin`.
+                    let note = *output + 10 * deed.load(Ordering::Relaxed) + 100 * here;
+                    seen.fetch_add(note, Ordering::Relaxed);
+                }
+            };
+            // SAFETY: this is the handle, and it is given up.
+            unsafe { ending.table.on_exit(ending.pid, call) };
+            ending.finish();
+            assert_eq!(Arc::strong_count(&seen), 1, "the call was kept");
+            // ORDERING: Relaxed: the threads are joined.
+            outcomes.observe(seen.load(Ordering::Relaxed));
+        }
+    });
+    // Called by the worker; called by the handle.
+    outcomes.assert_exactly([17, 117]);
+}
+
+/// Two threads: the worker ends the process, its handle is dropped. Whoever is the last one out drops the exit. Failure: an exit
+/// that is dropped while it is written, or never.
+#[test]
+fn an_end_meets_nobody() {
+    let outcomes = Outcomes::new();
+    check(
+        "an exit that nobody takes is dropped",
+        Bound::exhaustive(4),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let ending = Ending::begin();
+                ending.table.drop_handle(ending.pid);
+                let dropped = Arc::strong_count(&ending.output) == 1;
+                ending.finish();
+                outcomes.observe(dropped);
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
+}
+
+/// Two threads: the worker ends the process, a join gives up whenever loom likes, and then either waits for ever after all, or
+/// leaves. Failure: a waiter that is freed twice, or never; an end that is overlooked.
+#[test]
+fn an_end_meets_a_join_that_gives_up() {
+    for returns in [true, false] {
+        let outcomes = Outcomes::new();
+        check("a join may give up", Bound::exhaustive(1_600), {
+            let outcomes = outcomes.clone();
+            move || {
+                let ending = Ending::begin();
+                let first = ending.join(Some(Instant::now()));
+                let gave_up = first.is_none();
+                let second = (gave_up && returns).then(|| ending.join(None));
+                let output = first.or(second.flatten());
+                assert_eq!(output.is_none(), gave_up && !returns);
+                drop(output);
+                ending.table.drop_handle(ending.pid);
+                ending.finish();
+                outcomes.observe(gave_up);
+            }
+        });
+        outcomes.assert_exactly([false, true]);
+    }
+}
+
+/// Two threads: the handle is joined, and whoever did that submits the next process at once: in another place, or, if the worker
+/// has let go, in the same. Failure: an end that is found in the cell before it has come, or the exit of another process.
+#[test]
+fn the_next_tenant_has_an_end_of_its_own() {
+    let outcomes = Outcomes::new();
+    check("exits are not mixed up", Bound::exhaustive(2_200), {
+        let outcomes = outcomes.clone();
+        move || {
+            let ending = Ending::begin();
+            assert_eq!(*ending.join(None).unwrap(), 7);
+            ending.table.drop_handle(ending.pid);
+            let second = next_tenant(&ending.table);
+            let place = ending.table.place(second);
+            assert!(!ending.table.has_ended(second), "it lives");
+            // SAFETY: started by `next_tenant`; then its one handle is joined.
+            let output = unsafe {
+                ending.table.end(second, Arc::new(8));
+                ending.table.join(second, None)
+            };
+            assert_eq!(output.as_deref(), Some(&8));
+            ending.table.drop_handle(second);
+            ending.worker.join().unwrap();
+            assert_given_back(&ending.table, 1 + place);
+            outcomes.observe(place);
+        }
+    });
+    outcomes.assert_exactly([0, 1]);
+}

@@ -1,0 +1,169 @@
+//! How messages, which are sent without a pin, meet the end of the process and the next tenant of its place.
+
+use filch_scheduler::Pid;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Crossing, Outcomes, check};
+
+use crate::{Table, assert_given_back, next_tenant, one_tenant};
+
+fn end(table: &Table, pid: Pid) {
+    // SAFETY: the caller has started it, and ends it once.
+    unsafe { table.end(pid, Arc::new(0)) };
+}
+
+fn receive(table: &Table, pid: Pid) -> Vec<usize> {
+    // SAFETY: the caller has started the process.
+    let messages = unsafe { table.receive(pid) };
+    messages.into_iter().map(|message| *message).collect()
+}
+
+/// What a sender met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Sent {
+    /// The message was taken; no turn was asked for.
+    Taken,
+    /// The message was taken, and the wake-up made a process Ready: the second tenant, since the first never waits.
+    Woke,
+    /// The message was handed back.
+    Refused,
+}
+
+fn sent(sent: Result<bool, Arc<usize>>) -> Sent {
+    match sent {
+        Ok(false) => Sent::Taken,
+        Ok(true) => Sent::Woke,
+        Err(_) => Sent::Refused,
+    }
+}
+
+/// Two threads. A process ends, and another one moves in, takes a turn, and waits; the other thread sends to the first, at any
+/// moment of this. The sender may sleep between its claim and its end as the place is left: then the second process gets another
+/// place. It may sleep through all of it, and wake the second process instead of the first: which takes a turn for nothing.
+/// Failure: the second process gets the message; the message is dropped twice, or never; the second process is Ready
+/// twice, or sleeps through its own wake-up; a place is lost, or let twice.
+#[test]
+fn a_late_message_reaches_nobody() {
+    let outcomes = Outcomes::new();
+    check(
+        "a late message reaches nobody",
+        Bound::preemptions(5, 7_900),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (table, first) = one_tenant();
+                let (crossing, message) = (Crossing::new(), Arc::new(1));
+                let sender = thread::spawn({
+                    let (table, crossing, message) =
+                        (table.clone(), crossing.clone(), message.clone());
+                    move || {
+                        crossing.pass();
+                        sent(table.send(first, message))
+                    }
+                });
+                crossing.pass();
+                let heard = receive(&table, first);
+                end(&table, first);
+                table.drop_handle(first);
+                crossing.pass();
+                let second = next_tenant(&table);
+                let place = table.place(second);
+                let early = receive(&table, second);
+                let again = table.let_go(second);
+                let met = sender.join().unwrap();
+                if !again && met != Sent::Woke {
+                    assert_eq!(
+                        sent(table.send(second, Arc::new(2))),
+                        Sent::Woke,
+                        "it waits"
+                    );
+                }
+                table.start(second);
+                let late = receive(&table, second);
+                assert_eq!(early, [], "a message for the first tenant");
+                let own = usize::from(!again && met != Sent::Woke);
+                assert_eq!(late, vec![2; own], "a message for the first tenant");
+                assert!(heard.is_empty() || met != Sent::Refused);
+                end(&table, second);
+                table.drop_handle(second);
+                assert_given_back(&table, 1 + place);
+                assert_eq!(Arc::strong_count(&message), 1, "the message was kept");
+                outcomes.observe((met, heard.len(), place, again));
+            }
+        },
+    );
+    outcomes.assert_reached([
+        // Heard in time; or dropped with the first.
+        (Sent::Taken, 1, 0, false),
+        (Sent::Taken, 0, 0, false),
+        // Too late.
+        (Sent::Refused, 0, 0, false),
+        // Between claim and end, as the place is left.
+        (Sent::Taken, 0, 1, false),
+        // The wake-up is the second tenant's, who waits, or runs.
+        (Sent::Woke, 1, 0, false),
+        (Sent::Woke, 0, 0, false),
+        (Sent::Taken, 1, 0, true),
+        (Sent::Taken, 0, 0, true),
+    ]);
+}
+
+/// Three threads. Two send to a process that ends. Whatever they have not finished when its place is left is cleared away by
+/// themselves, or by the next submission. Failure: a message or a place that is lost, a place that is let twice; two that clean
+/// one queue at the same time.
+#[test]
+fn two_that_are_late_clear_away() {
+    let outcomes = Outcomes::new();
+    check("late senders clear away", Bound::preemptions(2, 3_700), {
+        let outcomes = outcomes.clone();
+        move || {
+            let (table, pid) = one_tenant();
+            let (crossing, message) = (Crossing::new(), Arc::new(1));
+            let senders = [0, 1].map(|_| {
+                let (table, crossing, message) = (table.clone(), crossing.clone(), message.clone());
+                thread::spawn(move || {
+                    crossing.pass();
+                    sent(table.send(pid, message))
+                })
+            });
+            crossing.pass();
+            end(&table, pid);
+            table.drop_handle(pid);
+            let second = table.submit().unwrap();
+            let place = table.place(second);
+            let met = senders.map(|sender| sender.join().unwrap());
+            table.start(second);
+            assert_eq!(receive(&table, second), []);
+            end(&table, second);
+            table.drop_handle(second);
+            assert_given_back(&table, 1 + place);
+            assert_eq!(Arc::strong_count(&message), 1, "a message was kept");
+            outcomes.observe((met, place));
+        }
+    });
+    outcomes.assert_reached([
+        ([Sent::Taken; 2], 0),
+        ([Sent::Taken; 2], 1),
+        ([Sent::Taken, Sent::Refused], 0),
+        ([Sent::Taken, Sent::Refused], 1),
+        ([Sent::Refused, Sent::Taken], 1),
+        ([Sent::Refused; 2], 0),
+    ]);
+}
+
+/// Two threads. A process ends, and nobody moves in; the other thread sends to the one that would come next. Its queue may be open
+/// already. Failure: the message is taken.
+#[test]
+fn a_message_that_is_early_reaches_nobody() {
+    check("an early message is refused", Bound::exhaustive(2), || {
+        let (table, first) = one_tenant();
+        let next = Pid::from_bits(first.to_bits() + 1);
+        let sender = thread::spawn({
+            let table = table.clone();
+            move || sent(table.send(next, Arc::new(1)))
+        });
+        end(&table, first);
+        table.drop_handle(first);
+        assert_eq!(sender.join().unwrap(), Sent::Refused);
+        assert_given_back(&table, 1);
+    });
+}
