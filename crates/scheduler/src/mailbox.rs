@@ -70,7 +70,8 @@ impl Mailbox {
 
     #[inline]
     pub(crate) fn is_limited(&self) -> bool {
-        // ORDERING: Relaxed: see `reserve`.
+        // ORDERING: Relaxed: who has a pin, or a PID from whoever submitted the process, sees what was stored before `move_in`.
+        // An answer about another tenant is no harm: `send_limited` pins, and the queue refuses other lives.
         self.limit.load(Ordering::Relaxed) != UNLIMITED
     }
 

@@ -47,7 +47,8 @@ impl Pid {
         u128::from(self.origin.0) << 64 | u128::from(self.slot) << 32 | u128::from(self.generation)
     }
 
-    /// The PID that [`to_bits`](Self::to_bits) made a number of. Any other number is a PID that no process has.
+    /// The PID that [`to_bits`](Self::to_bits) made a number of. Any other number is a PID that no process
+    /// has, or none yet: a message to one that a slot's next tenant will have may be kept for that one.
     pub fn from_bits(bits: u128) -> Self {
         Self {
             origin: Origin((bits >> 64) as u64),

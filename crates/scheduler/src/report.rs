@@ -96,8 +96,9 @@ pub enum Verdict {
     /// Somebody outside holds the [`Completion`](crate::Completion) of a command, or is in the middle of submitting a process:
     /// it goes on when they do.
     AwaitsOutside,
-    /// No command is under way: the processes wait for messages, which none of them can send. If no thread outside does either,
-    /// this is a deadlock.
+    /// No command is under way: the processes wait for messages, which none of them can send, or are
+    /// [futures](Handle::spawn) that wait for their wakers. If no thread outside, such as that of the
+    /// [timers](crate::timers), sends or wakes either, this is a deadlock.
     Deadlock,
 }
 

@@ -215,7 +215,10 @@ fn events_that_a_step_leaves_and_that_panic() {
     let scheduler = scheduler();
     for (process, message) in [(Careless(false), "bomb"), (Careless(true), "step")] {
         let error = scheduler.execute(process, "", ()).err().unwrap();
-        assert_eq!(error.to_string(), format!("the process panicked: {message}"));
+        assert_eq!(
+            error.to_string(),
+            format!("the process panicked: {message}")
+        );
     }
     assert_works(&scheduler);
 }
