@@ -1,5 +1,7 @@
 use std::fmt;
+use std::panic::resume_unwind;
 
+use crate::contain::contain;
 use crate::{CommandError, Down, Exited, Protocol};
 
 /// What happened to a process since its last step.
@@ -68,6 +70,24 @@ impl<P: Protocol> Iterator for Events<'_, P> {
 }
 
 impl<P: Protocol> ExactSizeIterator for Events<'_, P> {}
+
+impl<P: Protocol> Drop for Events<'_, P> {
+    /// Drops what the step has left, one by one. A destructor that panics is a panic of the step; a second one, or one while the
+    /// step panics, would abort the program if it got out.
+    fn drop(&mut self) {
+        let mut panicked = None;
+        for event in self.inbox.by_ref() {
+            if let Err(message) = contain(|| drop(event)) {
+                panicked.get_or_insert(message);
+            }
+        }
+        if let Some(message) = panicked
+            && !std::thread::panicking()
+        {
+            resume_unwind(Box::new(message));
+        }
+    }
+}
 
 impl<P: Protocol> fmt::Debug for Events<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -251,8 +251,8 @@ impl<P: Protocol> ProcessHandle<P> {
     }
 
     /// Has `call` called with the exit, once, when the process has ended: on the worker that ends it, or here and now, if it
-    /// has ended already. Something short: the worker runs no process meanwhile. A panic in it is contained on the worker, and
-    /// lost; here it is the caller's.
+    /// has ended already. Something short: the worker runs no process meanwhile, and a shutdown waits for it. A panic in it on the
+    /// worker is contained, and lost; here and now, it is the caller's.
     ///
     /// What the process did happens before the call.
     pub fn on_exit(self, call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static) {

@@ -57,7 +57,7 @@ impl<P: Protocol> Handle<P> {
         self.shared.processors.count()
     }
 
-    /// The number of processes that live now.
+    /// The number of processes that live now. Without a [limit](crate::Builder::limit) a guess, while processes come and go.
     pub fn live(&self) -> usize {
         self.shared.admission.live()
     }

@@ -70,13 +70,18 @@ impl Mailbox {
 
     #[inline]
     pub(crate) fn is_limited(&self) -> bool {
-        // ORDERING: Relaxed: see `reserve`.
+        // ORDERING: Relaxed: who has a pin, or a PID from whoever submitted the process, sees what was stored before `move_in`.
+        // An answer about another tenant is no harm: `send_limited` pins, and the queue refuses other lives.
         self.limit.load(Ordering::Relaxed) != UNLIMITED
     }
 
     /// A step is about to get this many messages. Only if it [is limited](Self::is_limited).
     pub(crate) fn deliver(&self, messages: u32) {
-        // ORDERING: Relaxed: see `reserve_of`.
-        self.undelivered.fetch_sub(messages, Ordering::Relaxed);
+        // Not below zero: who makes up a PID that nobody has yet finds no limit, and sends uncounted what this tenant is given.
+        let deliver = |undelivered: u32| Some(undelivered.saturating_sub(messages));
+        // ORDERING: Relaxed, both: see `reserve_of`.
+        let _ = self
+            .undelivered
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, deliver);
     }
 }

@@ -21,8 +21,8 @@ pub trait Process<P: Protocol>: Send {
         input: P::Input,
     ) -> Result<(), InitError<P>>;
 
-    /// Advances by the `events` since the last step, and writes to `out` what to do next. Only the first step, and
-    /// the one after [`go_on`](StepOutput::go_on), may have no events.
+    /// Advances by the `events` since the last step, and writes to `out` what to do next. Only the first step, that of a
+    /// [new version](StepOutput::upgrade) too, and the one after [`go_on`](StepOutput::go_on), may have no events.
     ///
     /// # Errors
     /// The process ends with [`ProcessError::Failed`](crate::ProcessError::Failed).

@@ -117,8 +117,9 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything one does with it.
 ///
 /// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what lives, which may take
-/// a moment, and blocks for three seconds at most; and for what the handler's destructor waits for, if that waits:
-/// [`BlockingThreads`](crate::BlockingThreads) do for the work that has begun, [`Timers`](crate::timers::Timers) for what they fire.
+/// a moment, and blocks for three seconds at most; but it waits for calls of [`on_exit`](crate::ProcessHandle::on_exit) that are
+/// under way, and for what the handler's destructor waits for, if that does: [`BlockingThreads`](crate::BlockingThreads) for the
+/// work that has begun, [`Timers`](crate::timers::Timers) for what they fire.
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,
@@ -146,7 +147,9 @@ impl<P: Protocol> Scheduler<P> {
     /// Processes that have not ended after `patience` are closed where they stand and end with
     /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a step cannot be: it is
     /// given the same patience once more, but at least three seconds, and if it still runs then, it is reported as stuck,
-    /// with its thread left behind. From the call on, [`submit`](Handle::submit) refuses. Blocking.
+    /// with its thread left behind. From the call on, [`submit`](Handle::submit) refuses. Blocking. When all have ended, it
+    /// waits for the workers to return, from [`on_exit`](crate::ProcessHandle::on_exit) calls and destructors too, as long as
+    /// that takes.
     ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on without its owner, until its

@@ -72,7 +72,7 @@ pub(crate) enum Waits {
 /// |---|---|
 /// | `tenancy`, `state`, `named` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch `body`, and the last one out |
-/// | `mailbox`, `idle_priority`, `bound_to` | set by the submitter before `move_in`; atomic words for whoever holds a pin |
+/// | `mailbox`, `idle_priority`, `bound_to` | set by the submitter before `move_in`; atomic words for whoever holds a pin, and hints for a sender without one |
 /// | `figures` | reset by the submitter before `move_in`; written as `body` is; read by whoever holds a pin |
 /// | `exit` | the worker that ends the process, then its handle, then the last one out: see there |
 /// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
