@@ -11,16 +11,16 @@ use crate::roster::Roster;
 /// Names one reservation of a thread by [`Processors::reserve_thread`](crate::Processors::reserve_thread): never used again
 /// in the same pool, and of no meaning in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BoundId(u64);
+pub struct BoundId(u32);
 
 impl BoundId {
     /// The name as a number, never 0, for those who keep it in an atomic word.
-    pub fn to_bits(self) -> u64 {
+    pub fn to_bits(self) -> u32 {
         self.0
     }
 
     /// The name that [`to_bits`](Self::to_bits) gave the number for. `None` for 0, which no thread has.
-    pub fn from_bits(bits: u64) -> Option<Self> {
+    pub fn from_bits(bits: u32) -> Option<Self> {
         (bits != 0).then_some(Self(bits))
     }
 }
@@ -67,19 +67,20 @@ impl Roster {
 
 impl Crew {
     /// One more bound machine, which `start` starts for the place that it is told; it waits for its first task. None if there
-    /// may be no more, `start` could not, or the pool is over.
+    /// may be no more, `start` could not, the pool is over, or all numbers have been used.
     pub fn bind(&self, start: impl FnOnce(usize) -> bool) -> Option<BoundId> {
         let place = self.vacancy(&mut self.roster())?;
         if !self.try_start(place, start) {
             return None;
         }
         let mut roster = self.roster();
-        if roster.over {
+        let next = roster.bound_so_far.checked_add(1);
+        let Some(number) = next.filter(|_| !roster.over) else {
             self.give(place, Turn::Leave);
             return None;
-        }
-        roster.bound_so_far += 1;
-        let id = BoundId(roster.bound_so_far);
+        };
+        roster.bound_so_far = number;
+        let id = BoundId(number);
         roster.bonds.push(Bond {
             id,
             machine: place,

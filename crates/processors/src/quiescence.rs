@@ -65,12 +65,14 @@ impl Crew {
     pub(crate) fn still_moment(&self, work: &impl Work) -> Option<Stillness> {
         // The cheap part. While the idle word stays as it is, nobody is woken: whoever is idle stays so.
         let still = self.idle.stillness()?;
-        // ORDERING: Relaxed: the fence below makes it the partner of the Release in `lay_down`: see there.
-        if still.idle != self.live.load(Ordering::Relaxed) {
+        // ORDERING: Acquire, partner of the Release in `lay_down`: whose processor does not count any more, of that machine we see
+        // that it went away, and what it left in the global queue.
+        if still.idle != self.live.load(Ordering::Acquire) {
             return None;
         }
-        // ORDERING: Relaxed: a machine goes away while it has a processor, whose going idle was acquired with the word; and it is
-        // back while it has one again: if that is what we see, `is_still` sees that it was taken off the stack.
+        // ORDERING: Relaxed: a machine goes away while it has a processor, whose going idle was acquired with the word, and whose
+        // being given up with `live`; and it is back while it has one again: if that is what we see, `is_still` sees that it was
+        // taken off the stack.
         if self.away.load(Ordering::Relaxed) > 0 {
             return None;
         }

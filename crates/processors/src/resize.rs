@@ -221,8 +221,8 @@ impl Crew {
     pub(crate) fn lay_down(&self, hold: Hold, roster: &mut Roster) {
         let processor = hold.processor();
         roster.at_rest[processor] = Some(hold);
-        // ORDERING: Release, partner of the fence in `is_quiescent`: whoever does not count it any more, sees what it left in
-        // the global queue.
+        // ORDERING: Release, partner of the Acquire in `still_moment`: whoever does not count it any more, sees what it left in
+        // the global queue, and that its machine went away.
         self.live.fetch_sub(1, Ordering::Release);
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Roster {
     /// Machines that tasks are bound to.
     pub(crate) bonds: Vec<Bond>,
     /// How many there have been.
-    pub(crate) bound_so_far: u64,
+    pub(crate) bound_so_far: u32,
     /// Processors that nobody may run on: not started yet, retired, or all of them, since the pool is over.
     pub(crate) at_rest: Box<[Option<Hold>]>,
     /// Places of machines that have left.

@@ -8,7 +8,7 @@ use filch_injector::Injector;
 use filch_process_state::{ProcessState, Reason, State, Wake};
 use filch_processors::BoundId;
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
-use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::cell::UnsafeCell;
 
 use crate::bond::Bonds;
@@ -85,7 +85,7 @@ pub(crate) struct Slot<P: Protocol> {
     /// Whether it runs only when nothing else can.
     idle_priority: AtomicBool,
     /// The thread that it runs on, as [`BoundId::to_bits`] has it; or 0.
-    bound_to: AtomicU64,
+    bound_to: AtomicU32,
     pub(crate) exit: ExitCell<P>,
     /// Whether the tenant has names. Set under a pin, read and reset by the last one out.
     pub(crate) named: AtomicBool,
@@ -107,7 +107,7 @@ impl<P: Protocol> Slot<P> {
             mailbox: Mailbox::new(),
             figures: Figures::new(),
             idle_priority: AtomicBool::new(false),
-            bound_to: AtomicU64::new(0),
+            bound_to: AtomicU32::new(0),
             exit: ExitCell::new(),
             named: AtomicBool::new(false),
             body: UnsafeCell::new(None),
