@@ -6,7 +6,7 @@ use filch_scheduler::Pid;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Crossing, Outcomes, check};
 
 use crate::{Table, assert_given_back, next_tenant, one_tenant};
 
@@ -17,6 +17,8 @@ struct Ending {
     output: Arc<usize>,
     /// What the process did in its life.
     deed: Arc<AtomicUsize>,
+    /// The worker passes it when it is done.
+    crossing: Crossing,
     worker: JoinHandle<()>,
 }
 
@@ -24,13 +26,16 @@ impl Ending {
     fn begin() -> Self {
         let (table, pid) = one_tenant();
         let (output, deed) = (Arc::new(7), Arc::new(AtomicUsize::new(0)));
+        let crossing = Crossing::new();
         let worker = thread::spawn({
             let (table, output, deed) = (table.clone(), output.clone(), deed.clone());
+            let crossing = crossing.clone();
             move || {
                 // ORDERING: Relaxed: the end is to publish it.
                 deed.store(1, Ordering::Relaxed);
                 // SAFETY: `one_tenant` has started it, and this is its end.
                 unsafe { table.end(pid, output) };
+                crossing.pass();
             }
         });
         Self {
@@ -38,6 +43,7 @@ impl Ending {
             pid,
             output,
             deed,
+            crossing,
             worker,
         }
     }
@@ -170,12 +176,13 @@ fn an_end_meets_a_join_that_gives_up() {
 #[test]
 fn the_next_tenant_has_an_end_of_its_own() {
     let outcomes = Outcomes::new();
-    check("exits are not mixed up", Bound::exhaustive(2_200), {
+    check("exits are not mixed up", Bound::exhaustive(8_200), {
         let outcomes = outcomes.clone();
         move || {
             let ending = Ending::begin();
             assert_eq!(*ending.join(None).unwrap(), 7);
             ending.table.drop_handle(ending.pid);
+            ending.crossing.pass();
             let second = next_tenant(&ending.table);
             let place = ending.table.place(second);
             assert!(!ending.table.has_ended(second), "it lives");
