@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(size_of::<Item<Small>>(), size_of::<Event<Small>>());
         assert_eq!(size_of::<Signal<Small>>(), 16);
         assert!(
-            size_of::<Slot<Small>>() <= 208,
+            size_of::<Slot<Small>>() <= 216,
             "{}",
             size_of::<Slot<Small>>()
         );

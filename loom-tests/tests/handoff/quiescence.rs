@@ -386,29 +386,3 @@ fn searching() -> (Arc<Pool>, Hold) {
     assert!(pool.take());
     (pool, hold)
 }
-
-/// Two processors, one idle, the other one too many: its machine gives it up and goes away in a blocking call. Who asks meanwhile sees
-/// that the processor is at rest, and must then see that the machine is away. A failure: everything that is left is idle, and nothing
-/// away, though the call has yet to come back.
-#[test]
-fn not_while_one_whose_processor_was_given_up_is_away() {
-    check(
-        "who gave its processor up for a call is not forgotten",
-        Bound::exhaustive(5),
-        || {
-            let (pool, mut holds) = Pool::new(2);
-            let (first, second) = (holds.remove(0), holds.remove(0));
-            pool.rest(first, 0);
-            pool.crew.shrink(1, &pool.queues);
-            let caller = thread::spawn({
-                let pool = Arc::clone(&pool);
-                move || {
-                    pool.pass();
-                    pool.crew.retire_for_call(second, 1, &pool.queues)
-                }
-            });
-            assert!(!pool.is_quiescent(), "a call is under way");
-            assert_eq!(caller.join().unwrap(), Ok(()), "it is one too many");
-        },
-    );
-}
