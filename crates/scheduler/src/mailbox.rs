@@ -77,11 +77,7 @@ impl Mailbox {
 
     /// A step is about to get this many messages. Only if it [is limited](Self::is_limited).
     pub(crate) fn deliver(&self, messages: u32) {
-        // Not below zero: who makes up a PID that nobody has yet finds no limit, and sends uncounted what this tenant is given.
-        let deliver = |undelivered: u32| Some(undelivered.saturating_sub(messages));
-        // ORDERING: Relaxed, both: see `reserve_of`.
-        let _ = self
-            .undelivered
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, deliver);
+        // ORDERING: Relaxed: see `reserve_of`.
+        self.undelivered.fetch_sub(messages, Ordering::Relaxed);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::common::{Command, scheduler, scripted, summing};
-use filch_scheduler::{Event, JoinError, Pid, ProcessError, SendError, Undelivered};
+use filch_scheduler::{Event, JoinError, ProcessError, SendError, Undelivered};
 
 #[test]
 fn one_message_more_than_the_limit_comes_back() {
@@ -113,36 +113,6 @@ fn completions_cancels_and_signals_are_accepted_always() {
     let report = scheduler.shutdown(Duration::from_secs(30)).unwrap();
     assert_eq!(report.aborted, 0);
     assert_eq!(process.join().unwrap(), 5);
-}
-
-/// Whoever makes up the PID that the slot's next tenant will have has sent something before there was a limit: it was not
-/// counted, and must not be counted off. A failure: the mailbox is full for ever.
-#[test]
-fn a_message_from_before_its_life_takes_no_room() {
-    let scheduler = scheduler(1);
-    let first = scheduler.submit(summing(1), "run", 0).unwrap();
-    let next = Pid::from_bits(first.pid().to_bits() + 1);
-    scheduler.send(first.pid(), (0, 1)).unwrap();
-    assert_eq!(first.join().unwrap(), 1);
-    // The worker leaves the slot a moment later.
-    while scheduler.send(next, (0, 1)).is_err() {
-        std::thread::yield_now();
-    }
-    let limited = scheduler
-        .submission(summing(3), "run", 0)
-        .mailbox(1)
-        .submit()
-        .unwrap();
-    assert_eq!(limited.pid(), next);
-    for _ in 0..2 {
-        // Full, until the step that is given the one before.
-        while let Err(error) = scheduler.send(next, (0, 1)) {
-            assert_eq!(error.reason, Undelivered::Full { limit: 1 });
-            assert_ne!(scheduler.info(next).unwrap().undelivered, Some(u32::MAX));
-            std::thread::yield_now();
-        }
-    }
-    assert_eq!(limited.join().unwrap(), 3);
 }
 
 /// A limit belongs to the process, not to the slot that it lived in.
