@@ -3,7 +3,7 @@
 use filch_injector::Injector;
 
 #[cfg(misuse)]
-pub fn case() -> Injector<u32, 64> {
+pub fn case() -> Injector<u32, 128> {
     Injector::with_blocks() //~! E0080 1 <= BLOCK && BLOCK <= MAX_SLOTS
 }
 
