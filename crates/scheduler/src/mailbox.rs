@@ -31,18 +31,12 @@ impl Mailbox {
     }
 
     /// Room for one more message, or the limit. The caller holds a pin.
-    #[inline]
     pub(crate) fn reserve(&self) -> Result<(), usize> {
         // ORDERING: Relaxed: it does not change while the caller holds its pin.
         let limit = self.limit.load(Ordering::Relaxed);
         if limit == UNLIMITED {
             return Ok(());
         }
-        self.reserve_of(limit)
-    }
-
-    #[cold]
-    fn reserve_of(&self, limit: u32) -> Result<(), usize> {
         // ORDERING: Relaxed, all: the count carries no data, the queue does. A loop and not an addition: a sender that
         // overshot for a moment would make another one see a full mailbox.
         let mut undelivered = self.undelivered.load(Ordering::Relaxed);
@@ -77,7 +71,7 @@ impl Mailbox {
 
     /// A step is about to get this many messages. Only if it [is limited](Self::is_limited).
     pub(crate) fn deliver(&self, messages: u32) {
-        // ORDERING: Relaxed: see `reserve_of`.
+        // ORDERING: Relaxed: see `reserve`.
         self.undelivered.fetch_sub(messages, Ordering::Relaxed);
     }
 }

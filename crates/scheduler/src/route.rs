@@ -64,41 +64,32 @@ impl<P: Protocol> Handle<P> {
     /// As `send`, if the mailbox was found to be limited. With a pin: the room that is reserved must be in the process's own.
     #[cold]
     fn send_limited(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
-        let Some(process) = self.table().pin(to) else {
-            let reason = Undelivered::Gone;
-            return Err(SendError {
-                to,
-                reason,
-                message,
-            });
+        let refused = |reason, message| SendError {
+            to,
+            reason,
+            message,
         };
-        if let Err(limit) = process.slot.mailbox.reserve() {
+        let Some(process) = self.table().pin(to) else {
+            return Err(refused(Undelivered::Gone, message));
+        };
+        let slot = process.slot;
+        if let Err(limit) = slot.mailbox.reserve() {
             // Of one that has ended, nobody will ever empty the mailbox.
-            let reason = if process.slot.events.is_closed() {
+            let reason = if slot.events.is_closed() {
                 Undelivered::Gone
             } else {
                 Undelivered::Full { limit }
             };
-            return Err(SendError {
-                to,
-                reason,
-                message,
-            });
+            return Err(refused(reason, message));
         }
-        match process
-            .slot
-            .events
-            .push(Item::Event(Event::Message(message)))
-        {
+        match slot.events.push(Item::Event(Event::Message(message))) {
             Ok(()) => {
-                self.wake(to, process.slot, Reason::Message);
+                self.wake(to, slot, Reason::Message);
                 Ok(())
             }
-            Err(Closed(Item::Event(Event::Message(message)))) => Err(SendError {
-                to,
-                reason: Undelivered::Gone,
-                message,
-            }),
+            Err(Closed(Item::Event(Event::Message(message)))) => {
+                Err(refused(Undelivered::Gone, message))
+            }
             Err(Closed(_)) => unreachable!("the queue hands back what was pushed"),
         }
     }
