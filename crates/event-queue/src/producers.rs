@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use crate::backoff::Backoff;
 use crate::block::{Block, NewBlock};
@@ -18,14 +18,24 @@ pub(crate) struct Producers<T> {
     spare: AtomicUsize,
     /// Which life this is. Changed by the consumer while the tail is closed and nothing is claimed.
     generation: AtomicU32,
-    /// Slots of the first block, and of each that follows one.
-    first: u8,
-    later: u8,
+    sizes: Sizes,
+    /// Whether a block has followed another one. A hint.
+    grown: AtomicBool,
     events: PhantomData<T>,
 }
 
-impl<T> Producers<T> {
-    pub(crate) fn new(first: usize, later: usize) -> Self {
+/// Slots of the first block, of the first that follows one, and of each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    first: u8,
+    second: u8,
+    later: u8,
+}
+
+impl Sizes {
+    /// # Panics
+    /// If a block had no slot, or more than 127.
+    pub(crate) fn new(first: usize, second: usize, later: usize) -> Self {
         let slots = |slots: usize| {
             assert!(
                 (1..=MAX_SLOTS).contains(&slots),
@@ -34,11 +44,21 @@ impl<T> Producers<T> {
             slots as u8
         };
         Self {
+            first: slots(first),
+            second: slots(second),
+            later: slots(later),
+        }
+    }
+}
+
+impl<T> Producers<T> {
+    pub(crate) fn new(sizes: Sizes) -> Self {
+        Self {
             tail: AtomicUsize::new(Tail::open(Position::NONE).to_word()),
             spare: AtomicUsize::new(0),
             generation: AtomicU32::new(0),
-            first: slots(first),
-            later: slots(later),
+            sizes,
+            grown: AtomicBool::new(false),
             events: PhantomData,
         }
     }
@@ -146,13 +166,24 @@ impl<T> Producers<T> {
     /// The spare block, or one from the allocator.
     fn new_block(&self, prev: usize) -> NewBlock<T> {
         if prev == 0 {
-            return NewBlock::allocate(usize::from(self.first));
+            return NewBlock::allocate(usize::from(self.sizes.first));
         }
         match self.take_spare() {
-            0 => NewBlock::allocate(usize::from(self.later)),
+            0 => NewBlock::allocate(usize::from(self.next_size())),
             // SAFETY: the consumer was done with it, and the swap gave it to us alone.
             spare => unsafe { NewBlock::reuse(spare) },
         }
+    }
+
+    /// Slots of a block that follows another one.
+    fn next_size(&self) -> u8 {
+        let Sizes { second, later, .. } = self.sizes;
+        // ORDERING: Relaxed, both: a block of the wrong size is as good. Nothing is written where there is no choice.
+        if second == later || self.grown.load(Ordering::Relaxed) {
+            return later;
+        }
+        self.grown.store(true, Ordering::Relaxed);
+        second
     }
 
     fn take_spare(&self) -> usize {
@@ -175,7 +206,7 @@ impl<T> Producers<T> {
         // ORDERING: success Release, with the swap in `take_spare`. Failure Relaxed: another block
         // is there, and this one goes to the allocator. An RMW also because loom is not exact where
         // plain stores compete with RMWs.
-        let kept = start.left() == usize::from(self.later)
+        let kept = start.left() == usize::from(self.sizes.later)
             && self
                 .spare
                 .compare_exchange(0, start.block(), Ordering::Release, Ordering::Relaxed)

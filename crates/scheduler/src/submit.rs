@@ -8,10 +8,11 @@ use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
 use crate::hooks;
+use crate::life::{Body, Waits};
 use crate::options::Options;
 use crate::resident::Resident;
 use crate::signal::Signal;
-use crate::table::{Body, Slot, Waits};
+use crate::table::Slot;
 use crate::{
     Context, ExecuteError, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessHandle,
     Protocol, Refused, SubmitError,
@@ -106,14 +107,14 @@ impl<P: Protocol> Handle<P> {
                 return Err(error);
             }
         };
-        // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
-        let body = unsafe { slot.body() };
-        *body = Some(Body {
+        let body = Body {
             process,
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
             held: None,
-        });
+        };
+        // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
+        unsafe { slot.life.begin(body) };
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without a tenant is Complete");
         }
