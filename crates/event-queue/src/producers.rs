@@ -11,7 +11,7 @@ use crate::position::{MAX_SLOTS, Position, Tail};
 
 /// The words that every push reads, and most write.
 pub(crate) struct Producers<T> {
-    /// A [`Tail`]. Every change is an RMW, so all of them form one release sequence.
+    /// A [`Tail`]. Every change within a life is an RMW, so all of them form one release sequence.
     tail: AtomicUsize,
     /// Address of a block that the consumer has done with, for the next producer that needs one; 0:
     /// none. The consumer alone puts an address here, and only over a 0.
@@ -295,9 +295,12 @@ impl<T> Producers<T> {
         let generation = self.generation().wrapping_add(1);
         // ORDERING: Relaxed: released by the next line.
         self.generation.store(generation, Ordering::Relaxed);
-        // ORDERING: Release, with the claims of the new life: they find its generation. An RMW, to
-        // keep `tail` one release sequence.
-        self.tail.fetch_and(!Tail::CLOSED, Ordering::Release);
+        // ORDERING: Release, with the claims of the new life: they find its generation. A store, and
+        // not an RMW: no compare-exchange succeeds on a closed tail, so it undoes nothing. It begins
+        // a new release sequence, and need not continue the old one: the consumer, which is the
+        // caller, has acquired every claim of that.
+        self.tail
+            .store(Tail::open(self.tail().next).to_word(), Ordering::Release);
         generation
     }
 }

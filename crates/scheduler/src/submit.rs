@@ -2,8 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use filch_sync::atomic::{Ordering, fence};
-
 use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
@@ -113,15 +111,12 @@ impl<P: Protocol> Handle<P> {
             trap_exits: options.trap_exits,
             held: None,
         };
-        // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
+        // SAFETY: the process is in no run queue yet, so no worker can have it: it is the submitter's.
         unsafe { slot.life.begin(body) };
-        if slot.state.submit().is_err() {
-            unreachable!("the state of a slot without a tenant is Complete");
-        }
+        slot.awaited.begin();
         self.enqueue(Task(pid.slot), slot);
-        // ORDERING: the fence's partner is the one in `cancel_all`. Either its walk through the table finds this
-        // process, or the closed door is seen here.
-        fence(Ordering::SeqCst);
+        // No fence: either the walk of `cancel_all` through the table has found this process, or this has come into its slot after
+        // the walk, and the closed doors are seen. See there.
         if self.shared.admission.is_closed() {
             self.cancel(pid);
         }
@@ -158,10 +153,16 @@ impl<P: Protocol> Handle<P> {
     /// Closes the slot of a process that refused to start. The caller is the submitter.
     fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
         slot.events.close();
-        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed queue, or the drain below finds
-        // the signal.
-        fence(Ordering::SeqCst);
-        // SAFETY: the process was not Ready, so no worker can have it: the submitter is the queue's consumer.
+        // As a worker that ends it: whose wake-up came before is heard here, and all others are refused.
+        if slot
+            .state
+            .start()
+            .and_then(|()| slot.state.complete())
+            .is_err()
+        {
+            unreachable!("it was in no run queue");
+        }
+        // SAFETY: no worker can have had it: the submitter is the queue's consumer.
         unsafe {
             slot.discard_events(|signal| {
                 if let Signal::Tie(bond) = signal {
