@@ -98,15 +98,28 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Gives the cell a body.
+    /// Gives the cell a body: before `init` is called on the process in it, as a value that is on the stack first is moved
+    /// more often.
     ///
     /// # Safety
     /// The caller is the submitter, before the process came into a run queue.
-    pub(crate) unsafe fn begin(&self, body: Body<P>) {
-        // SAFETY: the content is the caller's (contract). What is overwritten is nothing: the last one out of the slot has
-        // cleared it.
-        self.content
-            .with_mut(|content| unsafe { *content = Life::Body(body) });
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the cell's point: exclusivity is the caller's, who has the slot"
+    )]
+    pub(crate) unsafe fn begin(&self, body: Body<P>) -> &mut Body<P> {
+        self.content.with_mut(|content| {
+            // SAFETY: the content is the caller's (contract). What is overwritten is nothing: the last one out of the slot
+            // has cleared it.
+            let content = unsafe {
+                content.write(Life::Body(body));
+                &mut *content
+            };
+            match content {
+                Life::Body(body) => body,
+                Life::Nothing | Life::Exit(_) => unreachable!("written just now"),
+            }
+        })
     }
 
     /// The body, if there is one.

@@ -172,6 +172,9 @@ impl<P: Protocol> Table<P> {
     /// Tries again to clean a slot that a sender had not finished with. Every submission does, and whoever has sent something
     /// to a process that was over by then: mostly that was the sender.
     pub(crate) fn finish(&self) {
+        if self.unfinished.is_empty() {
+            return;
+        }
         if let Some(index) = self.unfinished.pop() {
             // SAFETY: whoever put it there was the last one out, which happened before; now we are.
             unsafe { self.clean(index, self.slot(index)) };
