@@ -109,17 +109,6 @@ impl ProcessState {
         Ok(())
     }
 
-    /// Complete → Ready, as [`submit`](Self::submit), by the owner of a slot who has it to itself and has yet to make it known:
-    /// a store, where `submit` takes an RMW. Only late wake-ups of the life before may come meanwhile; they are forgotten.
-    ///
-    /// It is for the owner to order this after the life before, and before whatever others do to the new one: the first
-    /// [`start`](Self::start), and every wake-up that means this life. Wait-free.
-    pub fn renew(&self) {
-        // ORDERING: Relaxed: published by how the owner makes the slot known. Whoever learns of it so reads this store, or
-        // an RMW that comes after it.
-        self.word.store(Snapshot::READY.bits(), Ordering::Relaxed);
-    }
-
     /// Ready → Running: the caller took the process out of a run queue, and runs it now. All
     /// pending flags are consumed: drain the event queue after this call, never before.
     ///

@@ -53,9 +53,6 @@ impl Figures {
 /// What a process may wait for. One word, so that it fills a gap in the slot.
 pub(crate) struct Awaited(AtomicU32);
 
-/// Its `init` is still running.
-const STARTING: u32 = 1 << 30;
-
 /// It is a future that has been polled: when it waits, it waits for its waker. The other bits count the commands that were
 /// yielded, and whose completion no step has seen yet.
 const FUTURE: u32 = 1 << 31;
@@ -65,18 +62,9 @@ impl Awaited {
         Self(AtomicU32::new(0))
     }
 
-    /// For a new tenant, which is starting. The caller is the submitter, before `move_in`.
+    /// For a new tenant. The caller is the submitter, before `move_in`.
     pub(crate) fn reset(&self) {
-        self.store(STARTING);
-    }
-
-    /// Its `init` is over. The caller is the submitter.
-    pub(crate) fn begin(&self) {
         self.store(0);
-    }
-
-    pub(crate) fn is_starting(&self) -> bool {
-        self.load() & STARTING != 0
     }
 
     fn load(&self) -> u32 {
@@ -103,7 +91,7 @@ impl Awaited {
 
     /// Exact for the worker that has the process.
     pub(crate) fn commands(&self) -> u32 {
-        self.load() & !(FUTURE | STARTING)
+        self.load() & !FUTURE
     }
 
     /// It is a future, or was one and has been replaced.

@@ -69,7 +69,7 @@ enum Waiter<P: Protocol> {
 ///
 /// | `word` | `content` belongs to |
 /// |---|---|
-/// | null: the process lives, nobody waits | the submitter, from `move_in` until it puts the process into a run queue; then the worker that made it Running, until it lets go |
+/// | null: the process lives, nobody waits | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go |
 /// | a [`Waiter`]'s address: it lives, and somebody is to be told of its end | the same |
 /// | [`ended`]: it has ended | whoever has the process's handle, or has left a call in its place; after that one, the last to leave the slot |
 pub(crate) struct LifeCell<P: Protocol> {
@@ -102,7 +102,7 @@ impl<P: Protocol> LifeCell<P> {
     /// more often.
     ///
     /// # Safety
-    /// The caller is the submitter, before the process came into a run queue.
+    /// The caller is the submitter, before the process became Ready.
     #[expect(
         clippy::mut_from_ref,
         reason = "the cell's point: exclusivity is the caller's, who has the slot"

@@ -64,7 +64,7 @@ impl<P: Protocol> Pin<'_, P> {
     fn info(&self) -> ProcessInfo {
         let slot = self.slot;
         let activity = match (slot.state.state(), slot.events.is_closed()) {
-            (_, false) if slot.awaited.is_starting() => Activity::Starting,
+            (State::Complete, false) => Activity::Starting,
             (_, true) => Activity::Ending,
             (State::Ready, _) => Activity::Ready,
             (State::Blocked, _) => Activity::Blocked,

@@ -14,7 +14,8 @@ use crate::{CommandError, Event, Handle, Pid, Protocol, SendError, Undelivered};
 pub(crate) enum Woken {
     /// A turn, or the end, will see the event.
     Heard,
-    /// The process has ended since the push.
+    /// The process is not Ready for the first time yet, and will find the event in its queue then; or it has ended since
+    /// the push.
     Refused,
 }
 

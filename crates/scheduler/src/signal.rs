@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use filch_event_queue::Closed;
 use filch_process_state::Reason;
+use filch_sync::atomic::{Ordering, fence};
 
 use crate::bond::{Bond, Kind};
 use crate::route::Woken;
@@ -100,7 +101,16 @@ impl<P: Protocol> Handle<P> {
             // Before its end, in the order of the state's edges, and the queue is drained after that edge.
             return Ok(Heard::Surely);
         }
-        Ok(Heard::Perhaps)
+        // Before its first turn, which will drain the queue; or after its end.
+        // ORDERING: the fence makes the wake, which read the word that `complete` wrote with Release, an acquire: if the
+        // process has ended, the closed queue is seen. And it is the partner of the one in `turn_away`: either the closing
+        // after a failed `init` is seen here, or that drain finds our signal.
+        fence(Ordering::SeqCst);
+        if slot.events.is_closed() {
+            Ok(Heard::Perhaps)
+        } else {
+            Ok(Heard::Surely)
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroUsize;
 
+use filch_sync::atomic::{Ordering, fence};
+
 use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
@@ -99,13 +101,15 @@ impl<P: Protocol> Handle<P> {
             trap_exits: options.trap_exits,
             held: None,
         };
-        // SAFETY: the process is in no run queue yet, so no worker can have it: it is the submitter's.
+        // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
         if let Err(error) = self.initialise(pid, &mut *body.process, init) {
             self.turn_away(pid, slot, &ExitReason::not_started(&error));
             return Err(error);
         }
-        slot.awaited.begin();
+        if slot.state.submit().is_err() {
+            unreachable!("the state of a slot without a tenant is Complete");
+        }
         self.enqueue(Task(pid.slot), slot);
         // No fence: either the walk of `cancel_all` through the table has found this process, or this has come into its slot after
         // the walk, and the closed doors are seen. See there.
@@ -145,7 +149,7 @@ impl<P: Protocol> Handle<P> {
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
     fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
-        // SAFETY: the process was in no run queue, so no worker can have had it: it is the submitter's.
+        // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
         if let Some(mut body) = unsafe { slot.life.take_body() } {
             // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
             let _ = contain(|| body.process.close(reason));
@@ -153,15 +157,9 @@ impl<P: Protocol> Handle<P> {
         }
         // Whoever learnt the PID from `init` and sends to it is refused from here on.
         slot.events.close();
-        // As a worker that ends it: whose wake-up came before is heard here, and all others are refused.
-        if slot
-            .state
-            .start()
-            .and_then(|()| slot.state.complete())
-            .is_err()
-        {
-            unreachable!("it was in no run queue");
-        }
+        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed queue, or the drain below finds
+        // the signal.
+        fence(Ordering::SeqCst);
         // SAFETY: as above: the submitter is the queue's consumer.
         unsafe {
             slot.discard_events(|signal| {

@@ -24,7 +24,7 @@ use crate::{Node, Pid, Protocol};
 ///
 /// | field | who touches it |
 /// |---|---|
-/// | `tenancy`, `state`, `named` | anybody: atomic words; `state` is made Ready by the submitter before `move_in` |
+/// | `tenancy`, `state`, `named` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch the body, and the last one out |
 /// | `mailbox`, `idle_priority`, `bound_to` | set by the submitter before `move_in`; atomic words for whoever holds a pin, and hints for a sender without one |
 /// | `figures`, `awaited` | reset by the submitter before `move_in`; written as the body is; read by whoever holds a pin |
@@ -139,7 +139,6 @@ impl<P: Protocol> Table<P> {
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
         slot.mailbox.open(options.mailbox);
-        slot.state.renew();
         slot.figures.reset();
         slot.awaited.reset();
         // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
@@ -314,7 +313,7 @@ pub(crate) struct Pin<'table, P: Protocol> {
 
 impl<P: Protocol> Pin<'_, P> {
     /// Whether it has neither ended nor been refused by its `init`, to be kept only by somebody's pin. (Closed alone: `close` is
-    /// running.)
+    /// running. Complete alone: `init` is.)
     pub(crate) fn is_live(&self) -> bool {
         !(self.slot.events.is_closed() && self.slot.state.state() == State::Complete)
     }

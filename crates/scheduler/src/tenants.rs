@@ -31,7 +31,8 @@ impl<P: Protocol> Tenants<P> {
 
     /// As `Handle::submit`: the process is in nobody's hands yet, and Ready. The caller has its handle, too.
     pub fn submit(&self) -> Result<Pid, SlabFull> {
-        let (pid, _) = self.0.move_in(&Options::default())?;
+        let (pid, slot) = self.0.move_in(&Options::default())?;
+        slot.state.submit().expect("the slot is vacant");
         Ok(pid)
     }
 
