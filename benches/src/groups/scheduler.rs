@@ -24,6 +24,9 @@ use crate::total::{Total, sum_to};
 /// Processes that are spawned before anybody waits for them.
 const WAVE: u64 = 100_000;
 
+/// As many as the largest wave has.
+const MILLION: u64 = 1_000_000;
+
 /// Processes in the ring.
 const RING: usize = 1000;
 
@@ -72,11 +75,17 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let requests = effort.operations(20_000);
     vec![
         Scenario::new("spawn 100k, wait for all", "ns per process")
-            .contender("filch-scheduler", spawn::<Filch>(waves))
-            .contender("tokio", spawn::<Tokio>(waves))
-            .contender("async-executor", spawn::<Async>(waves))
-            .contender("rayon scope", spawn::<Rayon>(waves))
+            .contender("filch-scheduler", spawn::<Filch>(waves, WAVE))
+            .contender("tokio", spawn::<Tokio>(waves, WAVE))
+            .contender("async-executor", spawn::<Async>(waves, WAVE))
+            .contender("rayon scope", spawn::<Rayon>(waves, WAVE))
             .go(format!("spawn {waves} {WAVE}"), waves * WAVE),
+        Scenario::new("a million processes, wait for all", "ns per process")
+            .contender("filch-scheduler", spawn::<Filch>(1, MILLION))
+            .contender("tokio", spawn::<Tokio>(1, MILLION))
+            .contender("async-executor", spawn::<Async>(1, MILLION))
+            .contender("rayon scope", spawn::<Rayon>(1, MILLION))
+            .go(format!("spawn 1 {MILLION}"), MILLION),
         Scenario::new("ring of 1000", "ns per hop")
             .contender("filch-scheduler", ring::<Filch>(hops, RING))
             .contender("tokio mpsc", ring::<Tokio>(hops, RING))
@@ -116,16 +125,16 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     ]
 }
 
-fn spawn<S: Spawner>(waves: u64) -> impl FnMut() -> f64 {
+fn spawn<S: Spawner>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
     let spawner = LazyCell::new(S::new);
     move || {
         let spawner = &*spawner;
         let elapsed = time(|| {
             for _ in 0..waves {
-                assert_eq!(black_box(spawner.spawn_all(WAVE)), sum_to(WAVE));
+                assert_eq!(black_box(spawner.spawn_all(wave)), sum_to(wave));
             }
         });
-        per_operation(elapsed, waves * WAVE)
+        per_operation(elapsed, waves * wave)
     }
 }
 

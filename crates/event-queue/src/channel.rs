@@ -7,7 +7,7 @@ use filch_sync::{Arc, CachePadded};
 use crate::backoff::let_producers_get_ahead;
 use crate::closed::{PushError, ReopenError};
 use crate::consumer::Consumer;
-use crate::producers::Producers;
+use crate::producers::{Producers, Sizes};
 use crate::queue::block_sizes;
 
 /// The queue behind the ends. What producers write and what the consumer writes lie on lines of
@@ -74,7 +74,7 @@ impl<T> fmt::Debug for Queue<T> {
 pub fn channel<T: Send>() -> (Sender<T>, Receiver<T>) {
     let (first, later) = block_sizes::<T>();
     let queue = Arc::new(Queue {
-        producers: CachePadded::new(Producers::new(first, later)),
+        producers: CachePadded::new(Producers::new(Sizes::new(first, later, later))),
         consumer: CachePadded::new(Consumer::new()),
     });
     let receiver = Receiver {

@@ -1,5 +1,6 @@
 //! What the consumer writes, and what it does.
 
+use alloc::boxed::Box;
 use core::marker::PhantomData;
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +8,7 @@ use filch_sync::cell::UnsafeCell;
 
 use crate::block::Block;
 use crate::closed::ReopenError;
-use crate::pass::{PackedPass, Pass};
+use crate::pass::Pass;
 use crate::position::Position;
 use crate::producers::Producers;
 
@@ -22,8 +23,8 @@ const FEW: usize = 1;
 pub(crate) struct Consumer<T> {
     /// A [`Position`]: before the oldest slot that is not emptied. Written by the consumer only.
     head: AtomicUsize,
-    /// The pass that `pop` is in. The consumer's alone.
-    pass: UnsafeCell<PackedPass>,
+    /// The pass that `pop` is in, if it has left holes behind; few ever do. The consumer's alone.
+    pass: UnsafeCell<Option<Box<Pass>>>,
     events: PhantomData<T>,
 }
 
@@ -31,7 +32,7 @@ impl<T> Consumer<T> {
     pub(crate) fn new() -> Self {
         Self {
             head: AtomicUsize::new(Position::NONE.to_word()),
-            pass: UnsafeCell::new(PackedPass::NONE),
+            pass: UnsafeCell::new(None),
             events: PhantomData,
         }
     }
@@ -43,7 +44,7 @@ impl<T> Consumer<T> {
             return 0;
         }
         // SAFETY: the caller is the only consumer (contract, here and below).
-        let holes = unsafe { self.pass() }.has_holes();
+        let holes = unsafe { self.has_holes() };
         let mut drain = Drain {
             consumer: self,
             pass: Pass::new(head, holes),
@@ -66,8 +67,8 @@ impl<T> Consumer<T> {
     pub(crate) unsafe fn pop(&self, producers: &Producers<T>) -> Option<T> {
         let head = self.head();
         // SAFETY: the caller is the only consumer (contract, here and below).
-        let kept = unsafe { self.pass() };
-        let mut pass = Pass::new(head, kept.has_holes());
+        let kept = unsafe { self.kept() };
+        let mut pass = Pass::new(head, kept.is_some());
         // SAFETY: the head's block was acquired when the head came there; this is the newest pass.
         if let Some(event) = unsafe { pass.follow() } {
             let head = pass.at();
@@ -79,7 +80,7 @@ impl<T> Consumer<T> {
             return Some(event);
         }
         // SAFETY: as above; each call keeps its pass or ends it, so this is the newest.
-        unsafe { self.pop_in_pass(producers, kept.unpack(head)) }
+        unsafe { self.pop_in_pass(producers, kept) }
     }
 
     /// Goes on with the pass, and when that is over, makes one more.
@@ -95,7 +96,7 @@ impl<T> Consumer<T> {
             }
         }
         // SAFETY: as ours.
-        let mut pass = Pass::new(self.head(), unsafe { self.pass() }.has_holes());
+        let mut pass = Pass::new(self.head(), unsafe { self.has_holes() });
         let limit = producers.snapshot();
         if pass.at() == limit {
             return None;
@@ -120,12 +121,12 @@ impl<T> Consumer<T> {
         if head != self.head() {
             self.set_head(head);
         }
-        let pass = pass.pack();
-        // SAFETY: as ours.
-        if pass.has_holes() || unsafe { self.pass() }.has_holes() {
-            // SAFETY: the caller is the only consumer (contract).
-            self.pass.with_mut(|kept| unsafe { *kept = pass });
-        }
+        // SAFETY: the caller is the only consumer (contract).
+        self.pass.with_mut(|kept| match unsafe { &mut *kept } {
+            Some(kept) if pass.has_holes() => **kept = *pass,
+            None if !pass.has_holes() => {}
+            kept => *kept = pass.has_holes().then(|| Box::new(*pass)),
+        });
     }
 
     /// Uses the slots before `end` again, in place, if all of them are emptied and `end` is the
@@ -198,9 +199,17 @@ impl<T> Consumer<T> {
         }
     }
 
-    unsafe fn pass(&self) -> PackedPass {
+    /// The pass that an earlier call has left unfinished.
+    unsafe fn kept(&self) -> Option<Pass> {
         // SAFETY: the caller is the only consumer (contract).
-        self.pass.with(|pass| unsafe { *pass })
+        self.pass
+            .with(|pass| unsafe { (*pass).as_deref().copied() })
+    }
+
+    /// Whether slots behind the head may be emptied.
+    unsafe fn has_holes(&self) -> bool {
+        // SAFETY: the caller is the only consumer (contract).
+        self.pass.with(|pass| unsafe { (*pass).is_some() })
     }
 
     fn head(&self) -> Position {

@@ -53,6 +53,11 @@ impl Pass {
         self.at
     }
 
+    /// Whether slots behind the head may be emptied: then the pass is kept until the next call.
+    pub(crate) const fn has_holes(&self) -> bool {
+        self.holes.is_some()
+    }
+
     /// Sets the limit: where the tail was, a moment ago.
     pub(crate) const fn go_on_to(&mut self, limit: Position) {
         self.limit = limit;
@@ -245,48 +250,5 @@ impl Pass {
             }
             block = prev;
         }
-    }
-
-    /// For keeping until the next call; the head is kept apart.
-    pub(crate) fn pack(&self) -> PackedPass {
-        self.holes.map_or(PackedPass::NONE, |holes| PackedPass {
-            at: self.at.to_word(),
-            limit: self.limit.to_word(),
-            behind: holes.behind,
-        })
-    }
-}
-
-/// A pass between two calls of `pop`: it goes on only where it left holes behind.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PackedPass {
-    /// 0: none.
-    at: usize,
-    limit: usize,
-    behind: usize,
-}
-
-impl PackedPass {
-    pub(crate) const NONE: Self = Self {
-        at: 0,
-        limit: 0,
-        behind: 0,
-    };
-
-    /// Whether slots behind the head may be emptied.
-    pub(crate) const fn has_holes(&self) -> bool {
-        self.at != 0
-    }
-
-    /// The pass, if there is one.
-    pub(crate) fn unpack(&self, head: Position) -> Option<Pass> {
-        self.has_holes().then(|| Pass {
-            at: Position::from_word(self.at),
-            limit: Position::from_word(self.limit),
-            holes: Some(Holes {
-                head,
-                behind: self.behind,
-            }),
-        })
     }
 }

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use crate::backoff::Backoff;
 use crate::block::{Block, NewBlock};
@@ -11,21 +11,31 @@ use crate::position::{MAX_SLOTS, Position, Tail};
 
 /// The words that every push reads, and most write.
 pub(crate) struct Producers<T> {
-    /// A [`Tail`]. Every change is an RMW, so all of them form one release sequence.
+    /// A [`Tail`]. Every change within a life is an RMW, so all of them form one release sequence.
     tail: AtomicUsize,
     /// Address of a block that the consumer has done with, for the next producer that needs one; 0:
     /// none. The consumer alone puts an address here, and only over a 0.
     spare: AtomicUsize,
     /// Which life this is. Changed by the consumer while the tail is closed and nothing is claimed.
     generation: AtomicU32,
-    /// Slots of the first block, and of each that follows one.
-    first: u8,
-    later: u8,
+    sizes: Sizes,
+    /// Whether a block has followed another one. A hint.
+    grown: AtomicBool,
     events: PhantomData<T>,
 }
 
-impl<T> Producers<T> {
-    pub(crate) fn new(first: usize, later: usize) -> Self {
+/// Slots of the first block, of the first that follows one, and of each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    first: u8,
+    second: u8,
+    later: u8,
+}
+
+impl Sizes {
+    /// # Panics
+    /// If a block had no slot, or more than 127.
+    pub(crate) fn new(first: usize, second: usize, later: usize) -> Self {
         let slots = |slots: usize| {
             assert!(
                 (1..=MAX_SLOTS).contains(&slots),
@@ -34,11 +44,21 @@ impl<T> Producers<T> {
             slots as u8
         };
         Self {
+            first: slots(first),
+            second: slots(second),
+            later: slots(later),
+        }
+    }
+}
+
+impl<T> Producers<T> {
+    pub(crate) fn new(sizes: Sizes) -> Self {
+        Self {
             tail: AtomicUsize::new(Tail::open(Position::NONE).to_word()),
             spare: AtomicUsize::new(0),
             generation: AtomicU32::new(0),
-            first: slots(first),
-            later: slots(later),
+            sizes,
+            grown: AtomicBool::new(false),
             events: PhantomData,
         }
     }
@@ -146,13 +166,24 @@ impl<T> Producers<T> {
     /// The spare block, or one from the allocator.
     fn new_block(&self, prev: usize) -> NewBlock<T> {
         if prev == 0 {
-            return NewBlock::allocate(usize::from(self.first));
+            return NewBlock::allocate(usize::from(self.sizes.first));
         }
         match self.take_spare() {
-            0 => NewBlock::allocate(usize::from(self.later)),
+            0 => NewBlock::allocate(usize::from(self.next_size())),
             // SAFETY: the consumer was done with it, and the swap gave it to us alone.
             spare => unsafe { NewBlock::reuse(spare) },
         }
+    }
+
+    /// Slots of a block that follows another one.
+    fn next_size(&self) -> u8 {
+        let Sizes { second, later, .. } = self.sizes;
+        // ORDERING: Relaxed, both: a block of the wrong size is as good. Nothing is written where there is no choice.
+        if second == later || self.grown.load(Ordering::Relaxed) {
+            return later;
+        }
+        self.grown.store(true, Ordering::Relaxed);
+        second
     }
 
     fn take_spare(&self) -> usize {
@@ -175,7 +206,7 @@ impl<T> Producers<T> {
         // ORDERING: success Release, with the swap in `take_spare`. Failure Relaxed: another block
         // is there, and this one goes to the allocator. An RMW also because loom is not exact where
         // plain stores compete with RMWs.
-        let kept = start.left() == usize::from(self.later)
+        let kept = start.left() == usize::from(self.sizes.later)
             && self
                 .spare
                 .compare_exchange(0, start.block(), Ordering::Release, Ordering::Relaxed)
@@ -264,9 +295,12 @@ impl<T> Producers<T> {
         let generation = self.generation().wrapping_add(1);
         // ORDERING: Relaxed: released by the next line.
         self.generation.store(generation, Ordering::Relaxed);
-        // ORDERING: Release, with the claims of the new life: they find its generation. An RMW, to
-        // keep `tail` one release sequence.
-        self.tail.fetch_and(!Tail::CLOSED, Ordering::Release);
+        // ORDERING: Release, with the claims of the new life: they find its generation. A store, and
+        // not an RMW: no compare-exchange succeeds on a closed tail, so it undoes nothing. It begins
+        // a new release sequence, and need not continue the old one: the consumer, which is the
+        // caller, has acquired every claim of that.
+        self.tail
+            .store(Tail::open(self.tail().next).to_word(), Ordering::Release);
         generation
     }
 }

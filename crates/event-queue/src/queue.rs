@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
 use crate::position::{MAX_SLOTS, MAX_SLOTS_OF_SMALL};
-use crate::producers::Producers;
+use crate::producers::{Producers, Sizes};
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// proves by other means who consumes. [`channel`](crate::channel) is the safe pair of ends.
@@ -69,8 +69,20 @@ impl<T> EventQueue<T> {
     /// # Panics
     /// If a block had no slot, or more than 127.
     pub fn with_blocks(first: usize, later: usize) -> Self {
+        Self::with_sizes(Sizes::new(first, later, later))
+    }
+
+    /// As [`new`](Self::new), for queues of which there are many, and in most of which there is seldom more than one event: the
+    /// first block has one slot. The one that follows it, when two events wait, is as large as the first one of `new`; all
+    /// later ones are large.
+    pub fn with_one_slot() -> Self {
+        let (second, later) = block_sizes::<T>();
+        Self::with_sizes(Sizes::new(1, second, later))
+    }
+
+    fn with_sizes(sizes: Sizes) -> Self {
         Self {
-            producers: Producers::new(first, later),
+            producers: Producers::new(sizes),
             consumer: Consumer::new(),
         }
     }

@@ -105,6 +105,25 @@ fn memory() {
     drop(queue);
     assert_eq!(BLOCKS.load(Ordering::Relaxed), 0, "nothing is leaked");
 
+    // The first block has one slot, the second a few: one event at a time needs one allocation ever, two at a time two, and
+    // no more.
+    let before = allocations();
+    let queue = EventQueue::<[u64; 4]>::with_one_slot();
+    for (waiting, blocks) in [(1, 1), (2, 2), (3, 2)] {
+        for _ in 0..1000 {
+            for event in 0..waiting {
+                queue.push([event; 4]).unwrap();
+            }
+            let mut drained = Vec::new();
+            // SAFETY: one thread.
+            unsafe { queue.drain(|[event, ..]| drained.push(event)) };
+            assert!(drained.into_iter().eq(0..waiting));
+        }
+        assert_eq!(allocations() - before, blocks, "{waiting} waiting at most");
+        assert_eq!(BLOCKS.load(Ordering::Relaxed), 1, "the last one");
+    }
+    drop(queue);
+
     // A burst from several threads, crossing many blocks: they are freed by the thread that drains.
     let queue = EventQueue::<[u64; 4]>::new();
     thread::scope(|scope| {

@@ -11,9 +11,10 @@ use crate::command::{CommandHandler, Completion, dispatch};
 use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
 use crate::hooks;
+use crate::life::{Body, Waits};
 use crate::signal::{Item, Signal};
 use crate::step_output::{Status, Yield};
-use crate::table::{Body, Slot, Waits};
+use crate::table::Slot;
 use crate::upgrade::Successor;
 use crate::{
     Context, Event, Events, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput,
@@ -247,7 +248,7 @@ impl<P: Protocol> Driver<P> {
     fn step(&self, task: Task, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
         // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of whoever had the
         // process before.
-        let Some(body) = (unsafe { slot.body() }) else {
+        let Some(body) = (unsafe { slot.life.body() }) else {
             unreachable!("a process that runs has a body");
         };
         // ORDERING: Relaxed: the RMWs on the state order it. `abort_all` sets the flag, then wakes: a wake before
@@ -267,7 +268,7 @@ impl<P: Protocol> Driver<P> {
                 return After::Ended(Err(error));
             }
             // It goes on, so it was replaced: by no future.
-            slot.figures.set_future(false);
+            slot.awaited.set_future(false);
         }
         if !mail.ends(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
@@ -288,7 +289,8 @@ impl<P: Protocol> Driver<P> {
         counters.completions.add(mail.completions as u64);
         let others = (inbox.len() - mail.completions) as u64;
         counters.messages.add(others);
-        slot.figures.step(others, mail.completions as u32);
+        slot.figures.step(others);
+        slot.awaited.answer(mail.completions as u32);
 
         match contain(|| body.process.step(&context, Events::new(inbox), output)) {
             Ok(Ok(())) => {}
@@ -301,10 +303,10 @@ impl<P: Protocol> Driver<P> {
             Status::Done(output) => return After::Ended(Ok(Some(output))),
             Status::Ended => return After::Ended(Ok(None)),
             Status::Pending => {
-                slot.figures.set_future(true);
+                slot.awaited.set_future(true);
                 Waits::Wakes
             }
-            Status::Wait if slot.figures.outstanding() == 0 => {
+            Status::Wait if slot.awaited.commands() == 0 => {
                 return After::Ended(Err(ProcessError::WaitsForNothing));
             }
             Status::Wait => Waits::Commands,
@@ -322,7 +324,7 @@ impl<P: Protocol> Driver<P> {
     fn dispatch(&self, pid: Pid, slot: &Slot<P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for Yield { tag, command } in output.drain_yields() {
-            slot.figures.ask();
+            slot.awaited.ask();
             self.counters().commands.add(1);
             dispatch(handler, command, Completion::new(&self.handle, pid, tag));
         }
@@ -350,7 +352,7 @@ impl<P: Protocol> Driver<P> {
         // Senders are refused from here on.
         slot.events.close();
         // SAFETY: the state is still Running, and this worker made it so.
-        let Some(body) = (unsafe { slot.body() }).take() else {
+        let Some(body) = (unsafe { slot.life.take_body() }) else {
             unreachable!("a process ends once");
         };
         let Body {
@@ -392,7 +394,7 @@ impl<P: Protocol> Driver<P> {
         // Before whoever joins the process is told: it finds room for another one.
         self.handle.leave();
         // SAFETY: this worker ends the process, once, and holds the process's own pin.
-        unsafe { slot.exit.set(exit) };
+        unsafe { slot.life.set(exit) };
         self.handle.table().unpin(task.0);
     }
 }

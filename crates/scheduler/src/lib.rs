@@ -16,10 +16,7 @@ mod driver;
 pub mod dynamic;
 mod error;
 mod event;
-#[expect(
-    unsafe_code,
-    reason = "hands the exit from the worker to the handle, in the slot"
-)]
+#[expect(unsafe_code, reason = "has the handle's right to the exit")]
 mod exit;
 mod exit_reason;
 mod figures;
@@ -27,6 +24,11 @@ mod figures;
 mod future;
 mod handle;
 mod hooks;
+#[expect(
+    unsafe_code,
+    reason = "hands the body from worker to worker, and the exit to the handle"
+)]
+mod life;
 mod mailbox;
 mod names;
 mod options;

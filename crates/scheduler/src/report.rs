@@ -68,14 +68,14 @@ impl<P: Protocol> Pin<'_, P> {
             (_, true) => Activity::Ending,
             (State::Ready, _) => Activity::Ready,
             (State::Blocked, _) => Activity::Blocked,
-            (State::Idle, _) if slot.figures.is_future() => Activity::Pending,
+            (State::Idle, _) if slot.awaited.is_future() => Activity::Pending,
             (State::Idle, _) => Activity::Idle,
             (_, false) => Activity::Running,
         };
         ProcessInfo {
             pid: self.pid,
             activity,
-            outstanding: slot.figures.outstanding(),
+            outstanding: slot.awaited.commands(),
             undelivered: slot.mailbox.undelivered(),
             steps: slot.figures.steps(),
             messages: slot.figures.messages(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use filch_process_state::Reason;
-use filch_sync::atomic::{Ordering, fence};
+use filch_sync::atomic::Ordering;
 
 use crate::{Handle, Pid, Protocol};
 
@@ -27,9 +27,9 @@ impl<P: Protocol> Handle<P> {
             // As `leave` does for the last one.
             self.shared.processors.stop();
         }
-        // ORDERING: the fence's partner is the one in `submit`: a process that the walk below does not find yet will see
-        // the closed door, and is cancelled by its submitter.
-        fence(Ordering::SeqCst);
+        // A process that the walk below does not find has come into its slot after the walk has been there, so that its submitter
+        // sees the closed doors, and cancels it: `Slab::high_water` and `Tenancy::pin_current` on this side, `Slab::allocate` and
+        // `Tenancy::move_in` on that one, are RMWs of the same words.
         let mut asked = 0;
         for process in self.table().iter() {
             self.cancel(process.pid);

@@ -152,10 +152,6 @@ mod tests {
         assert_eq!(size_of::<Event<Small>>(), 40);
         assert_eq!(size_of::<Item<Small>>(), size_of::<Event<Small>>());
         assert_eq!(size_of::<Signal<Small>>(), 16);
-        assert!(
-            size_of::<Slot<Small>>() <= 216,
-            "{}",
-            size_of::<Slot<Small>>()
-        );
+        assert_eq!(size_of::<Slot<Small>>(), 152);
     }
 }

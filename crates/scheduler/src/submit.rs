@@ -8,10 +8,11 @@ use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
 use crate::driver::Task;
 use crate::hooks;
+use crate::life::{Body, Waits};
 use crate::options::Options;
 use crate::resident::Resident;
 use crate::signal::Signal;
-use crate::table::{Body, Slot, Waits};
+use crate::table::Slot;
 use crate::{
     Context, ExecuteError, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessHandle,
     Protocol, Refused, SubmitError,
@@ -94,33 +95,24 @@ impl<P: Protocol> Handle<P> {
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: &Options,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        let process = match self.initialise(pid, process, init) {
-            Ok(process) => process,
-            Err((error, reason)) => {
-                // Whoever learnt the PID from `init` and sends to it is refused from here on.
-                self.turn_away(pid, slot, &reason);
-                // The process's pin, and that of the handle which it will never have.
-                self.table().unpin(pid.slot);
-                self.table().unpin(pid.slot);
-                self.leave();
-                return Err(error);
-            }
-        };
-        // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
-        let body = unsafe { slot.body() };
-        *body = Some(Body {
+        let body = Body {
             process,
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
             held: None,
-        });
+        };
+        // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
+        let body = unsafe { slot.life.begin(body) };
+        if let Err(error) = self.initialise(pid, &mut *body.process, init) {
+            self.turn_away(pid, slot, &ExitReason::not_started(&error));
+            return Err(error);
+        }
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without a tenant is Complete");
         }
         self.enqueue(Task(pid.slot), slot);
-        // ORDERING: the fence's partner is the one in `cancel_all`. Either its walk through the table finds this
-        // process, or the closed door is seen here.
-        fence(Ordering::SeqCst);
+        // No fence: either the walk of `cancel_all` through the table has found this process, or this has come into its slot after
+        // the walk, and the closed doors are seen. See there.
         if self.shared.admission.is_closed() {
             self.cancel(pid);
         }
@@ -154,13 +146,21 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    /// Closes the slot of a process that refused to start. The caller is the submitter.
+    /// Ends a process that was refused, and gives its place up. The caller is the submitter.
+    #[cold]
     fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
+        // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
+        if let Some(mut body) = unsafe { slot.life.take_body() } {
+            // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
+            let _ = contain(|| body.process.close(reason));
+            dispose(body);
+        }
+        // Whoever learnt the PID from `init` and sends to it is refused from here on.
         slot.events.close();
         // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed queue, or the drain below finds
         // the signal.
         fence(Ordering::SeqCst);
-        // SAFETY: the process was not Ready, so no worker can have it: the submitter is the queue's consumer.
+        // SAFETY: as above: the submitter is the queue's consumer.
         unsafe {
             slot.discard_events(|signal| {
                 if let Signal::Tie(bond) = signal {
@@ -168,27 +168,23 @@ impl<P: Protocol> Handle<P> {
                 }
             });
         }
+        // The process's pin, and that of the handle which it will never have.
+        self.table().unpin(pid.slot);
+        self.table().unpin(pid.slot);
+        self.leave();
     }
 
-    /// Runs `init` and the start hook. A process that one of them refuses is closed and gone.
+    /// Runs `init` and the start hook.
     fn initialise(
         &self,
         pid: Pid,
-        mut process: Resident<P>,
+        process: &mut dyn Process<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
-    ) -> Result<Resident<P>, (SubmitError<P>, ExitReason)> {
+    ) -> Result<(), SubmitError<P>> {
         let context = Context::new(self, pid);
-        let started = init(&mut *process, &context)
+        init(process, &context)
             .map_err(SubmitError::Init)
-            .and_then(|()| hooks::start(&context).map_err(SubmitError::Hook));
-        let Err(error) = started else {
-            return Ok(process);
-        };
-        let reason = ExitReason::not_started(&error);
-        // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
-        let _ = contain(|| process.close(&reason));
-        dispose(process);
-        Err((error, reason))
+            .and_then(|()| hooks::start(&context).map_err(SubmitError::Hook))
     }
 }
 

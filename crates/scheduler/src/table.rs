@@ -9,92 +9,45 @@ use filch_process_state::{ProcessState, Reason, State, Wake};
 use filch_processors::BoundId;
 use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
 use filch_sync::atomic::{AtomicBool, Ordering};
-use filch_sync::cell::UnsafeCell;
 
-use crate::bond::Bonds;
 use crate::contain::contain;
-use crate::exit::ExitCell;
-use crate::figures::Figures;
+use crate::figures::{Awaited, Figures};
+use crate::life::LifeCell;
 use crate::mailbox::Mailbox;
 use crate::names::Names;
 use crate::options::Options;
 use crate::pid::Origin;
-use crate::resident::Resident;
 use crate::signal::{Item, Signal};
-use crate::{Event, Node, Pid, Protocol};
-
-/// What runs in a slot: touched only by the one who has the process.
-pub(crate) struct Body<P: Protocol> {
-    pub(crate) process: Resident<P>,
-    /// What it said at the end of its last step.
-    pub(crate) waits: Waits,
-    /// Whether the end of a linked process is an event for it.
-    pub(crate) trap_exits: bool,
-    /// What few have, in a box of its own.
-    pub(crate) held: Option<Box<Held<P>>>,
-}
-
-/// What the worker keeps for a process from turn to turn.
-pub(crate) struct Held<P: Protocol> {
-    /// Messages that were drained while it waited for commands: a signal had the worker look.
-    pub(crate) kept: Vec<Event<P>>,
-    /// Who must hear of its end.
-    pub(crate) bonds: Bonds,
-}
-
-impl<P: Protocol> Body<P> {
-    pub(crate) fn held(&mut self) -> &mut Held<P> {
-        self.held.get_or_insert_with(|| {
-            Box::new(Held {
-                kept: Vec::new(),
-                bonds: Bonds::default(),
-            })
-        })
-    }
-}
-
-/// What a process that is not running waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waits {
-    /// Its turn: it was submitted, or it goes on.
-    Turn,
-    /// The completion of a command.
-    Commands,
-    /// Any event.
-    Events,
-    /// To be woken, with an event or without.
-    Wakes,
-}
+use crate::{Node, Pid, Protocol};
 
 /// One place of the table, for one process after another.
 ///
 /// | field | who touches it |
 /// |---|---|
 /// | `tenancy`, `state`, `named` | anybody: atomic words |
-/// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch `body`, and the last one out |
+/// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch the body, and the last one out |
 /// | `mailbox`, `idle_priority`, `bound_to` | set by the submitter before `move_in`; atomic words for whoever holds a pin, and hints for a sender without one |
-/// | `figures` | reset by the submitter before `move_in`; written as `body` is; read by whoever holds a pin |
-/// | `exit` | the worker that ends the process, then its handle, then the last one out: see there |
-/// | `body` | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go or ends the process |
+/// | `figures`, `awaited` | reset by the submitter before `move_in`; written as the body is; read by whoever holds a pin |
+/// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last one out: see there |
 pub(crate) struct Slot<P: Protocol> {
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
     pub(crate) events: EventQueue<Item<P>>,
     pub(crate) mailbox: Mailbox,
     pub(crate) figures: Figures,
+    pub(crate) awaited: Awaited,
     /// Whether it runs only when nothing else can.
     idle_priority: AtomicBool,
     /// The thread that it runs on, as [`BoundId::to_bits`] has it; or 0.
     bound_to: AtomicU32,
-    pub(crate) exit: ExitCell<P>,
+    pub(crate) life: LifeCell<P>,
     /// Whether the tenant has names. Set under a pin, read and reset by the last one out.
     pub(crate) named: AtomicBool,
-    body: UnsafeCell<Option<Body<P>>>,
 }
 
-// SAFETY: the words and the queue's producer side are made for sharing, and events are Send. `body`, and the queue's
-// consumer side, and the exit, are reached through unsafe methods by one thread at a time, as the table at the type says;
-// they are handed from thread to thread by the orderings of `state`, `tenancy`, `exit` and the run queues, and all
+// SAFETY: the words and the queue's producer side are made for sharing, and events are Send. The queue's consumer
+// side and the content of `life` are reached through unsafe methods by one thread at a time, as the table at the type says;
+// they are handed from thread to thread by the orderings of `state`, `tenancy`, `life` and the run queues, and all
 // they hold is Send.
 unsafe impl<P: Protocol> Sync for Slot<P> {}
 
@@ -103,14 +56,14 @@ impl<P: Protocol> Slot<P> {
         Self {
             tenancy: Tenancy::new(),
             state: ProcessState::new_complete(),
-            events: EventQueue::new(),
+            events: EventQueue::with_one_slot(),
             mailbox: Mailbox::new(),
             figures: Figures::new(),
+            awaited: Awaited::new(),
             idle_priority: AtomicBool::new(false),
             bound_to: AtomicU32::new(0),
-            exit: ExitCell::new(),
+            life: LifeCell::new(),
             named: AtomicBool::new(false),
-            body: UnsafeCell::new(None),
         }
     }
 
@@ -139,20 +92,6 @@ impl<P: Protocol> Slot<P> {
         // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one has just made the tenant Ready,
         // which stays until it is enqueued; what that sender may see of an earlier tenant costs this one its order, once.
         self.idle_priority.load(Ordering::Relaxed)
-    }
-
-    /// The tenant's body, if there is one.
-    ///
-    /// # Safety
-    /// The caller has the process: it is the submitter before the process became Ready, or the worker that made it
-    /// Running and has not let go; and it holds no other reference to the body.
-    #[expect(
-        clippy::mut_from_ref,
-        reason = "the cell's point: exclusivity is the caller's, by the process state"
-    )]
-    pub(crate) unsafe fn body(&self) -> &mut Option<Body<P>> {
-        // SAFETY: exclusivity is the caller's obligation, above.
-        self.body.with_mut(|body| unsafe { &mut *body })
     }
 }
 
@@ -201,6 +140,7 @@ impl<P: Protocol> Table<P> {
         let slot = self.slot(index);
         slot.mailbox.open(options.mailbox);
         slot.figures.reset();
+        slot.awaited.reset();
         // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
         slot.idle_priority
             .store(options.idle_priority, Ordering::Relaxed);
@@ -231,6 +171,9 @@ impl<P: Protocol> Table<P> {
     /// Tries again to clean a slot that a sender had not finished with. Every submission does, and whoever has sent something
     /// to a process that was over by then: mostly that was the sender.
     pub(crate) fn finish(&self) {
+        if self.unfinished.is_empty() {
+            return;
+        }
         if let Some(index) = self.unfinished.pop() {
             // SAFETY: whoever put it there was the last one out, which happened before; now we are.
             unsafe { self.clean(index, self.slot(index)) };
@@ -336,7 +279,7 @@ impl<P: Protocol> Table<P> {
         }
         // SAFETY: `Unpin::Last`: no pin is held, so neither worker nor handle has to do with it any more.
         unsafe {
-            slot.exit.clear();
+            slot.life.clear();
             self.clean(index, slot);
         }
     }

@@ -1,6 +1,6 @@
 //! The table by itself, for the models: what runs the processes is too much for loom.
 //!
-//! The table, its slots, and the exit cells in them are the shipped ones. What stands here is who calls them when, one method
+//! The table, its slots, and the lives in them are the shipped ones. What stands here is who calls them when, one method
 //! for each of those.
 
 use std::time::Instant;
@@ -81,7 +81,7 @@ impl<P: Protocol> Tenants<P> {
         // SAFETY: the process's own pin keeps the slot, and the caller is the one consumer; the queue is closed.
         unsafe { slot.discard_events(drop) };
         // SAFETY: the caller's; the process's own pin is not given up yet.
-        unsafe { slot.exit.set(Ok(Some(output))) };
+        unsafe { slot.life.set(Ok(Some(output))) };
         self.0.unpin(pid.slot);
     }
 
@@ -103,7 +103,7 @@ impl<P: Protocol> Tenants<P> {
 
     /// As `ProcessHandle::has_ended`.
     pub fn has_ended(&self, pid: Pid) -> bool {
-        self.slot(pid).exit.is_set()
+        self.slot(pid).life.is_set()
     }
 
     /// As `ProcessHandle::join`, but for the handle's drop.
@@ -112,7 +112,7 @@ impl<P: Protocol> Tenants<P> {
     /// The caller has the handle, and has not got the exit by it.
     pub unsafe fn join(&self, pid: Pid, deadline: Option<Instant>) -> Option<P::Output> {
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).exit.wait(deadline) }.map(output)
+        unsafe { self.slot(pid).life.wait(deadline) }.map(output)
     }
 
     /// As `ProcessHandle::on_exit`.
@@ -122,7 +122,7 @@ impl<P: Protocol> Tenants<P> {
     pub unsafe fn on_exit(&self, pid: Pid, call: impl FnOnce(P::Output) + Send + 'static) {
         let call = Box::new(|exit| call(output(exit)));
         // SAFETY: the caller's.
-        unsafe { self.slot(pid).exit.watch(call) };
+        unsafe { self.slot(pid).life.watch(call) };
         self.drop_handle(pid);
     }
 

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use crate::contain::{contain, dispose};
+use crate::life::Body;
 use crate::resident::Resident;
 use crate::signal::Signal;
 use crate::submit::init;
-use crate::table::Body;
 use crate::{Context, ExitReason, Handle, Pid, Process, ProcessError, Protocol, Refused};
 
 /// The new version of a process, and how it starts.

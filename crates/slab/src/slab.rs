@@ -132,10 +132,14 @@ impl<T> Slab<T> {
     }
 
     /// How many slots were ever allocated. Every index below it has a value. Wait-free.
+    ///
+    /// Either an index is below it, or what the caller did before happens before the return of the
+    /// [`allocate`](Self::allocate) that hands that index out for the first time.
     pub fn high_water(&self) -> u32 {
         // ORDERING: Acquire: pairs with the Release of `take_fresh`, so that `get` finds the pages of these
-        // indices.
-        self.fresh.load(Ordering::Acquire)
+        // indices. Release: pairs with the Acquire of `take_fresh`; an RMW and not a load, so that the one of the two that
+        // comes later reads the other.
+        self.fresh.fetch_or(0, Ordering::AcqRel)
     }
 
     #[inline]
@@ -169,11 +173,11 @@ impl<T> Slab<T> {
             // First the page, then the index: `make` may panic, and `high_water` must not run ahead of the pages.
             self.ensure_page(Place::of(index).page);
             // ORDERING: success Release: pairs with the Acquire of `high_water`: whoever sees the index below it
-            // sees the page. Failure Relaxed: as the load.
+            // sees the page. Acquire: pairs with the Release there. Failure Relaxed: as the load.
             match self.fresh.compare_exchange_weak(
                 index,
                 index + 1,
-                Ordering::Release,
+                Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return Some(index),

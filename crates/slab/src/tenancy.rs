@@ -16,11 +16,11 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 /// |---|---|
 /// | [`move_in`](Self::move_in) | sets live, adds the tenant's own pin, and others |
 /// | [`pin`](Self::pin), [`pin_current`](Self::pin_current), [`share`](Self::share) | pins + 1 |
-/// | [`unpin`](Self::unpin) | pins − 1; at zero with live set: one compare-exchange clears live and raises the generation |
+/// | [`unpin`](Self::unpin) | pins − 1; at zero with live set: one compare-exchange clears live and raises the generation. Of what looks like the last pin, one compare-exchange does both |
 ///
 /// The one whose compare-exchange succeeds is told [`Unpin::Last`] and owns the slot until it releases it.
 ///
-/// Every method is wait-free: `unpin` tries its compare-exchange once. When that fails, somebody has pinned meanwhile, and
+/// Every method is wait-free: `unpin` tries each compare-exchange once. When the last one fails, somebody has pinned meanwhile, and
 /// it is for them to be the last one out; or they have been already.
 ///
 /// Limits: a visitor that keeps a generation over 2³² tenants of one slot would be mistaken. More than 2³⁰ pins at once
@@ -94,11 +94,12 @@ impl Tenancy {
     /// whoever pins this generation.
     pub fn move_in(&self, pins: u32) -> u32 {
         debug_assert!((1..MOST_PINS).contains(&pins), "a tenant has a pin");
-        // ORDERING: Release, partner of the Acquire in `pin`: a visitor sees the slot as the tenant furnished it.
-        // An addition, not a store: visitors with stale names may be adding and taking back pins right now.
+        // ORDERING: Release, partner of the Acquire in `pin`: a visitor sees the slot as the tenant furnished it. Acquire, partner
+        // of the Release in `pin_current`: see there. An addition, not a store: visitors with stale names may be adding and
+        // taking back pins right now.
         let before = Lease::unpack(
             self.word
-                .fetch_add(LIVE + u64::from(pins), Ordering::Release),
+                .fetch_add(LIVE + u64::from(pins), Ordering::AcqRel),
         );
         debug_assert!(!before.live, "moved into a slot that is let");
         before.generation
@@ -110,7 +111,8 @@ impl Tenancy {
     /// [`Gone`] if it no longer lives here. The slot was touched for a moment, and that moment may have been the last
     /// thing that its end waited for: then the error holds [`Unpin::Last`], and its duty.
     pub fn pin(&self, generation: u32) -> Result<(), Gone> {
-        let lease = self.pin_any();
+        // ORDERING: Acquire, partner of the Release in `move_in`.
+        let lease = self.pin_any(Ordering::Acquire);
         if lease.live && lease.generation == generation {
             Ok(())
         } else {
@@ -120,10 +122,15 @@ impl Tenancy {
 
     /// Pins whoever lives here and returns its generation.
     ///
+    /// Either this finds the tenant, or what the caller did before happens before the return of the [`move_in`](Self::move_in)
+    /// that comes after.
+    ///
     /// # Errors
     /// [`Gone`] as in [`pin`](Self::pin), if nobody does.
     pub fn pin_current(&self) -> Result<u32, Gone> {
-        let lease = self.pin_any();
+        // ORDERING: Acquire as in `pin`. Release, partner of the Acquire in `move_in`: that one reads this RMW, or one that
+        // continues its release sequence, if this one did not read that.
+        let lease = self.pin_any(Ordering::AcqRel);
         if lease.live {
             Ok(lease.generation)
         } else {
@@ -148,6 +155,11 @@ impl Tenancy {
 
     /// Gives a pin back.
     pub fn unpin(&self) -> Unpin {
+        // ORDERING: Relaxed: a guess, which the compare-exchange verifies.
+        let now = Lease::unpack(self.word.load(Ordering::Relaxed));
+        if now.live && now.pins == 1 && self.close(now) {
+            return Unpin::Last;
+        }
         // ORDERING: Release, partner of the Acquire in the compare-exchange of the last one out: what was done
         // under this pin happens before the cleaning. Unpins are RMWs, so each continues the release sequence
         // of the ones before it.
@@ -156,25 +168,30 @@ impl Tenancy {
         if before.pins != 1 || !before.live {
             return Unpin::Others;
         }
-        let deserted = Lease { pins: 0, ..before };
-        let vacant = Lease {
-            generation: before.generation.wrapping_add(1),
-            live: false,
-            pins: 0,
-        };
-        // ORDERING: Acquire on success: see above. Relaxed on failure: somebody pinned meanwhile, and is, or
-        // was, the last one out in our place. Not Release: the cleaned slot is published by the slab's `release`.
-        let closed = self.word.compare_exchange(
-            deserted.pack(),
-            vacant.pack(),
-            Ordering::Acquire,
-            Ordering::Relaxed,
-        );
-        if closed.is_ok() {
+        if self.close(Lease { pins: 0, ..before }) {
             Unpin::Last
         } else {
             Unpin::Others
         }
+    }
+
+    /// Ends the tenancy, unless somebody has pinned since the word was `last`: with the caller's pin as the only one, or with none
+    /// just after that one was given back.
+    fn close(&self, last: Lease) -> bool {
+        let vacant = Lease {
+            generation: last.generation.wrapping_add(1),
+            live: false,
+            pins: 0,
+        };
+        // ORDERING: Acquire on success: see `unpin`. Relaxed on failure: the caller gives its pin back first; or somebody is, or
+        // was, the last one out in its place. Not Release: the cleaned slot is published by the slab's `release`.
+        let closed = self.word.compare_exchange(
+            last.pack(),
+            vacant.pack(),
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        );
+        closed.is_ok()
     }
 
     /// Whether the tenant `generation` lives here. It may move out before the answer is used: a pin keeps it, this does not.
@@ -192,9 +209,9 @@ impl Tenancy {
         Lease::unpack(self.word.load(Ordering::Relaxed)).generation
     }
 
-    fn pin_any(&self) -> Lease {
-        // ORDERING: Acquire, partner of the Release in `move_in`.
-        let before = Lease::unpack(self.word.fetch_add(PIN, Ordering::Acquire));
+    fn pin_any(&self, ordering: Ordering) -> Lease {
+        // ORDERING: the caller's.
+        let before = Lease::unpack(self.word.fetch_add(PIN, ordering));
         self.refuse_too_many(before);
         before
     }

@@ -32,7 +32,7 @@ fn a_push_of_an_earlier_life_is_refused() {
     let outcomes = Outcomes::new();
     check(
         "an event is delivered in the life that it was meant for, or handed back",
-        Bound::exhaustive(1_100),
+        Bound::exhaustive(1_090),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -75,7 +75,7 @@ fn a_void_slot_holds_nothing_up() {
     let outcomes = Outcomes::new();
     check(
         "a slot that a stale push has spoiled is passed over, once",
-        Bound::preemptions(3, 3_900),
+        Bound::preemptions(3, 3_850),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -113,7 +113,7 @@ fn a_producer_reads_the_generation() {
     let outcomes = Outcomes::new();
     check(
         "a push for the generation that was read is accepted in it, or refused",
-        Bound::exhaustive(340),
+        Bound::exhaustive(330),
         {
             let outcomes = outcomes.clone();
             move || {

@@ -46,7 +46,7 @@ fn a_late_message_reaches_nobody() {
     let outcomes = Outcomes::new();
     check(
         "a late message reaches nobody",
-        Bound::preemptions(3, 1_800),
+        Bound::preemptions(3, 1_500),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -113,7 +113,7 @@ fn a_late_message_reaches_nobody() {
 #[test]
 fn two_that_are_late_clear_away() {
     let outcomes = Outcomes::new();
-    check("late senders clear away", Bound::preemptions(2, 28_600), {
+    check("late senders clear away", Bound::preemptions(2, 16_800), {
         let outcomes = outcomes.clone();
         move || {
             let (table, pid) = one_tenant();
@@ -154,7 +154,7 @@ fn two_that_are_late_clear_away() {
 /// already. Failure: the message is taken.
 #[test]
 fn a_message_that_is_early_reaches_nobody() {
-    check("an early message is refused", Bound::exhaustive(44), || {
+    check("an early message is refused", Bound::exhaustive(19), || {
         let (table, first) = one_tenant();
         let next = Pid::from_bits(first.to_bits() + 1);
         let sender = thread::spawn({
@@ -174,7 +174,7 @@ fn a_message_that_is_early_reaches_nobody() {
 #[test]
 fn a_late_sender_clears_away_what_it_sent() {
     let outcomes = Outcomes::new();
-    check("a late sender clears away", Bound::exhaustive(870), {
+    check("a late sender clears away", Bound::exhaustive(390), {
         let outcomes = outcomes.clone();
         move || {
             let (table, pid) = one_tenant();

@@ -1,0 +1,115 @@
+//! What an idle process costs, counted. One test, as the counter is the process's.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use filch_scheduler::{
+    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+};
+
+/// Counts the bytes that are asked for.
+struct Counting;
+
+static BYTES: AtomicI64 = AtomicI64::new(0);
+
+// SAFETY: passes every call on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // ORDERING: Relaxed, here and below: a figure.
+        BYTES.fetch_add(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: as ours.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: as ours.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+enum Words {}
+
+impl Protocol for Words {
+    type Input = ();
+    type Message = u64;
+    type Command = ();
+    type Reply = u64;
+    type Output = u64;
+    type Error = String;
+}
+
+/// Waits for messages; a cancel ends it.
+struct Idler;
+
+impl Process<Words> for Idler {
+    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Words>,
+        events: Events<'_, Words>,
+        out: &mut StepOutput<Words>,
+    ) -> Result<(), String> {
+        for event in events {
+            if let Event::Cancel = event {
+                out.done(0);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// As many as fill the slots of a table that grows by doubling.
+const PROCESSES: usize = (1 << 14) - 1;
+
+/// Waits, now and then, until nothing runs: so the run queues stay short, and add nothing to the figures.
+fn rest(scheduler: &Scheduler<Words>, number: usize) {
+    if number.is_multiple_of(1000) || number + 1 == PROCESSES {
+        let standstill = scheduler.wait_for_standstill().unwrap();
+        assert!(standstill.processes.len() > number);
+    }
+}
+
+/// What each process costs by now, beside `before`.
+fn each(before: i64) -> f64 {
+    (BYTES.load(Ordering::Relaxed) - before) as f64 / PROCESSES as f64
+}
+
+#[test]
+fn an_idle_process_is_248_bytes() {
+    let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
+    let mut pids = Vec::with_capacity(PROCESSES);
+    let before = BYTES.load(Ordering::Relaxed);
+    for number in 0..PROCESSES {
+        pids.push(scheduler.submit(Idler, "run", ()).unwrap().pid());
+        rest(&scheduler, number);
+    }
+    // A block or two of the run queues is in it.
+    let slots = each(before);
+    assert!(
+        (160.0..162.0).contains(&slots),
+        "{slots} bytes in the table"
+    );
+
+    for (number, &pid) in pids.iter().enumerate() {
+        scheduler.send(pid, 7).unwrap();
+        rest(&scheduler, number);
+    }
+    let idle = each(before);
+    assert!(
+        idle < 249.0,
+        "{idle} bytes with a mailbox that had a message"
+    );
+
+    let report = scheduler.shutdown(Duration::from_secs(30)).unwrap();
+    assert!(report.stuck.is_empty());
+    drop(pids);
+    assert!(each(before) < 1.0, "{} bytes are left", each(before));
+}

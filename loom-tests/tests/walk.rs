@@ -1,0 +1,91 @@
+//! A walk through a table that fills: the handshake between `Handle::cancel_all` and `Handle::submit` of the scheduler, with
+//! the real slab and the real tenancies. There is no fence in it: both sides pass through RMWs of the same words.
+#![cfg(loom)]
+
+use filch_slab::{Gone, Slab, Tenancy, Unpin};
+use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+struct House {
+    slots: Slab<Tenancy>,
+    closed: AtomicBool,
+}
+
+impl House {
+    /// With room in `used` places, each of which was let before.
+    fn with_room(used: u32) -> Arc<Self> {
+        let slots = Slab::new(|_| Tenancy::new());
+        let places: Vec<_> = (0..used).map(|_| slots.allocate().unwrap()).collect();
+        for place in places {
+            let tenancy = slots.get(place).unwrap();
+            tenancy.move_in(1);
+            assert_eq!(tenancy.unpin(), Unpin::Last);
+            slots.release(place);
+        }
+        Arc::new(Self {
+            slots,
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    /// As the submitter does. Whether it sees that the house is closed.
+    fn move_in(&self) -> bool {
+        let place = self.slots.allocate().unwrap();
+        self.slots.get(place).unwrap().move_in(1);
+        // ORDERING: Acquire, as in `Admission::is_closed`.
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// As whoever closes the house does. How many tenants were found.
+    fn close_and_walk(&self) -> usize {
+        // ORDERING: Release, as in `Admission::close`; without the fence that follows there, for the sake of others.
+        self.closed.store(true, Ordering::Release);
+        let is_let = |&place: &u32| {
+            let tenancy = self.slots.get(place).unwrap();
+            match tenancy.pin_current() {
+                Ok(_) => {
+                    assert_eq!(tenancy.unpin(), Unpin::Others, "the tenant stays");
+                    true
+                }
+                Err(Gone(unpin)) => {
+                    assert_eq!(unpin, Unpin::Others);
+                    false
+                }
+            }
+        };
+        (0..self.slots.high_water()).filter(is_let).count()
+    }
+}
+
+/// Two threads. One moves in, into a place that was let before or into a new one; main closes the house and walks through it.
+/// Either the walk finds the tenant, or the tenant sees that the house is closed (or both). Failure: neither; the scheduler
+/// would wait for a process that nobody has asked to end.
+fn nobody_is_overlooked(used: u32, bound: Bound) {
+    let outcomes = Outcomes::new();
+    check("a walk meets who moves in", bound, {
+        let outcomes = outcomes.clone();
+        move || {
+            let house = House::with_room(used);
+            let tenant = thread::spawn({
+                let house = house.clone();
+                move || house.move_in()
+            });
+            let found = house.close_and_walk();
+            let seen = tenant.join().unwrap();
+            assert!(found == 1 || seen, "overlooked");
+            outcomes.observe((found, seen));
+        }
+    });
+    outcomes.assert_exactly([(1, false), (1, true), (0, true)]);
+}
+
+#[test]
+fn a_place_that_was_let_before() {
+    nobody_is_overlooked(1, Bound::exhaustive(35));
+}
+
+#[test]
+fn a_place_that_is_new() {
+    nobody_is_overlooked(0, Bound::exhaustive(65));
+}
