@@ -2,6 +2,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use crate::idle::Idle;
 
@@ -14,6 +15,7 @@ pub struct Config {
     pub(crate) spare_threads: usize,
     pub(crate) thread_name: &'static str,
     pub(crate) stack_size: Option<usize>,
+    pub(crate) nap: Duration,
 }
 
 impl Default for Config {
@@ -26,6 +28,7 @@ impl Default for Config {
             spare_threads: 128,
             thread_name: "filch",
             stack_size: None,
+            nap: Duration::from_micros(50),
         }
     }
 }
@@ -75,6 +78,16 @@ impl Config {
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
+        self
+    }
+
+    /// How long the only task of a busy processor may wait for it before another one takes it, where that processor came for
+    /// one task after the other as quickly as a thief could have. Longer: less disturbance where one task makes the next
+    /// runnable, a shorter wait where such a task at last takes long. The system's timers may add to it: Linux does, some 50 µs.
+    /// Zero: it waits a few microseconds only. Default: 50 µs.
+    #[must_use]
+    pub fn nap(mut self, nap: Duration) -> Self {
+        self.nap = nap;
         self
     }
 

@@ -25,12 +25,18 @@ use crate::idle::Idle;
 use crate::notice::{Board, Notice};
 use crate::quiescence::Quiet;
 use crate::roster::Roster;
+use crate::vigil::Vigils;
 
 /// The queues, as far as the protocol must know them.
 pub trait Work {
     /// Whether any queue holds a task. Taking a task must be a Release: whoever no longer sees it, sees after an Acquire fence
     /// what its taker did before.
-    fn exists(&self) -> bool;
+    fn exists(&self) -> bool {
+        self.exists_beside(|_| false)
+    }
+
+    /// The same, but the only task in the deque of a processor that is `watched` does not count.
+    fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool;
 
     /// Moves what the deque of a processor that is given up holds to the global queue, oldest first; whether that was anything.
     fn evacuate(&self, hold: &Hold) -> bool;
@@ -53,6 +59,7 @@ pub struct Crew {
     /// Processors that are not at rest.
     pub(crate) live: CachePadded<AtomicUsize>,
     pub(crate) quiet: Quiet,
+    pub(crate) vigils: Vigils,
 }
 
 /// What others need of a machine.
@@ -159,6 +166,7 @@ impl Crew {
             away: CachePadded::new(AtomicUsize::new(0)),
             live: CachePadded::new(AtomicUsize::new(0)),
             quiet: Quiet::new(),
+            vigils: Vigils::new(processors),
         }
     }
 
@@ -231,7 +239,13 @@ impl Crew {
     /// Work was published: wakes a processor for it, if one is idle and none is searching.
     #[inline]
     pub fn wake_one(&self) -> bool {
-        let Some(processor) = self.idle.processor_to_wake() else {
+        self.wake_one_unless(|| false)
+    }
+
+    /// The same, unless the work turns out to be `covered`: see [`Idle::processor_to_wake_unless`].
+    #[inline]
+    pub(crate) fn wake_one_unless(&self, covered: impl Fn() -> bool) -> bool {
+        let Some(processor) = self.idle.processor_to_wake_unless(covered) else {
             return false;
         };
         // SAFETY: popped: nobody else has it, and its last holder's push happened before.
@@ -251,7 +265,7 @@ impl Crew {
         // more, or we see its task. A wake-up without the look would be right, too; but when a single task comes, it would be in
         // vain, and the task would wait for it.
         fence(Ordering::SeqCst);
-        work.exists() && self.wake_one()
+        self.exists_unwatched(work, None) && self.wake_one()
     }
 
     /// Takes an idle processor, and the machine that has waited with it and now has none.
@@ -270,8 +284,9 @@ impl Crew {
         self.attached[processor].store(machine as u32, Ordering::Relaxed);
         self.idle.go_idle(processor, searching);
         // The second look: what was published before our name was on the list is ours to see. Being on the list, we
-        // do not take it: we call for a searcher as a producer would, and are the first to be called.
-        if work.exists() {
+        // do not take it: we call for a searcher as a producer would, and are the first to be called. What is in our own deque
+        // nobody comes for by himself any more, watched or not.
+        if self.exists_unwatched(work, Some(processor)) {
             self.wake_one();
         }
         // Whoever came back from a blocking call or resized the pool has written it on the board, passed a fence, and looked for

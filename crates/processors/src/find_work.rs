@@ -1,6 +1,6 @@
 //! The order in which a processor looks for work. One page, on purpose: this is what a scheduler is.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use filch_deque::{Sole, Steal, Worker};
 use filch_sync::{hint, thread};
@@ -8,6 +8,7 @@ use filch_sync::{hint, thread};
 use crate::Processors;
 use crate::processor::Processor;
 use crate::random::Random;
+use crate::vigil::Left;
 
 /// How many tasks come along with one that is taken from the global queue.
 const BATCH: usize = 16;
@@ -26,8 +27,10 @@ pub(crate) struct Owner<T> {
     local: Worker<T>,
     turn: Cell<u32>,
     random: Random,
-    /// Whose only task a search left where it was, and which one that was.
-    left: Cell<Option<(usize, Sole)>>,
+    /// Whose only task the searches since the last [`begin`](Self::begin) have left where it was.
+    left: RefCell<Vec<Left>>,
+    /// Whether the last one has left any.
+    has_left: Cell<bool>,
 }
 
 /// What a search does about a victim's only task: the victim is likely to come for it next, and has its data at hand.
@@ -37,7 +40,7 @@ pub(crate) enum Patience {
     Fresh,
     /// Leaves it, unless it is the one that was left there before.
     Waning,
-    /// Takes it.
+    /// Takes it, unless the victim has come for one after the other in the meantime: then it keeps vigil.
     Spent,
 }
 
@@ -48,7 +51,8 @@ impl<T: Send + 'static> Owner<T> {
             local,
             turn: Cell::new(0),
             random: Random::new(own),
-            left: Cell::new(None),
+            left: RefCell::new(Vec::new()),
+            has_left: Cell::new(false),
         }
     }
 
@@ -56,6 +60,11 @@ impl<T: Send + 'static> Owner<T> {
     #[inline]
     pub(crate) fn push(&self, task: T) {
         self.local.push(task);
+    }
+
+    /// Whether there is exactly one task of its own.
+    pub(crate) fn has_one(&self) -> bool {
+        self.local.len() == 1
     }
 
     /// The next task that needs no search: the newest of its own, else the oldest of everybody's and up to
@@ -79,7 +88,7 @@ impl<T: Send + 'static> Owner<T> {
     /// only left to its owner for a while.
     pub(crate) fn search(&self, pool: &Processors<T>, patience: Patience) -> Option<T> {
         let urgent = self.next(pool).or_else(|| self.steal(pool, patience));
-        if urgent.is_some() || self.has_left() {
+        if urgent.is_some() || (self.has_left() && patience != Patience::Spent) {
             return urgent;
         }
         self.take_idle_priority(pool)
@@ -91,7 +100,7 @@ impl<T: Send + 'static> Owner<T> {
         let counters = &pool.queues.processors[self.own].counters;
         let count = processors.len();
         let mut races_lost = 0;
-        let before = self.left.take();
+        self.has_left.set(false);
         loop {
             let first = self.random.below(count);
             let mut lost_a_race = false;
@@ -100,14 +109,11 @@ impl<T: Send + 'static> Owner<T> {
                 .filter(|&victim| victim != self.own)
             {
                 let stealer = &processors[victim].stealer;
-                if patience != Patience::Spent
-                    && let Some(sole) = stealer.sole()
+                if let Some(sole) = stealer.sole()
+                    && self.leaves(pool, victim, sole, patience)
                 {
-                    let seen = Some((victim, sole));
-                    if patience == Patience::Fresh || before != seen {
-                        self.left.set(seen);
-                        continue;
-                    }
+                    self.has_left.set(true);
+                    continue;
                 }
                 match stealer.steal_half_into(&self.local, usize::MAX) {
                     Steal::Success(task) => {
@@ -134,9 +140,50 @@ impl<T: Send + 'static> Owner<T> {
         }
     }
 
-    /// Whether the last search left a task where it was.
+    /// Whether the victim's only task is left to it.
+    fn leaves(&self, pool: &Processors<T>, victim: usize, sole: Sole, patience: Patience) -> bool {
+        let mut left = self.left.borrow_mut();
+        let known = left.iter_mut().find(|left| left.victim == victim);
+        let run = &pool.queues.processors[victim].counters.run;
+        if patience == Patience::Spent {
+            return pool.crew.is_watched(victim)
+                || known.is_some_and(|left| {
+                    left.vigil = !pool.config().nap.is_zero()
+                        && left.is_quick(run.get())
+                        && pool.crew.keep_vigil(victim);
+                    left.vigil
+                });
+        }
+        match known {
+            Some(left) => {
+                patience == Patience::Fresh || std::mem::replace(&mut left.sole, sole) != sole
+            }
+            None => {
+                left.push(Left {
+                    victim,
+                    sole,
+                    run: run.get(),
+                    vigil: false,
+                });
+                true
+            }
+        }
+    }
+
+    /// A search of some rounds begins: nothing has been left yet.
+    pub(crate) fn begin(&self) {
+        self.left.borrow_mut().clear();
+    }
+
+    /// Whether the last round left a task where it was.
     pub(crate) fn has_left(&self) -> bool {
-        self.left.get().is_some()
+        self.has_left.get()
+    }
+
+    /// The search has ended: over whom its machine is to keep vigil.
+    pub(crate) fn vigils(&self) -> Vec<Left> {
+        let mut left = self.left.borrow_mut();
+        left.extract_if(.., |left| left.vigil).collect()
     }
 
     /// The oldest task of the global queue, and up to `more` of the next ones into the own deque.

@@ -66,10 +66,17 @@ impl Idle {
     /// After work was published: the processor that the caller must wake, if one must be woken for it. It has
     /// been taken off the stack and counts as searching. Lock-free.
     pub fn processor_to_wake(&self) -> Option<usize> {
+        self.processor_to_wake_unless(|| false)
+    }
+
+    /// The same; but when there is one, and nobody searches, `covered` is asked whether the work is somebody's already who has promised
+    /// to look for it. It is asked after the fence.
+    #[inline]
+    pub fn processor_to_wake_unless(&self, covered: impl Fn() -> bool) -> Option<usize> {
         // ORDERING: the fence's partner is the one in `go_idle`. Either the load in `pop` sees the processor that went
         // idle, or that processor's second look at the queues sees the work published before this fence.
         fence(Ordering::SeqCst);
-        self.pop(|word| (word.searching == 0).then_some(1))
+        self.pop(|word| (word.searching == 0 && !covered()).then_some(1))
     }
 
     /// Takes the processor on top of the stack, to run on it: it counts as running. Lock-free.
@@ -166,6 +173,12 @@ impl Idle {
         // ORDERING: the fence's partner is the one in `processor_to_wake`: see there. After the exchange it also acquires
         // what `stop_searching` released.
         fence(Ordering::SeqCst);
+    }
+
+    /// Whether the stack was empty: for heuristics.
+    pub(crate) fn is_nobody_idle(&self) -> bool {
+        // ORDERING: Relaxed: nothing follows from it.
+        Word::unpack(self.word.load(Ordering::Relaxed)).top == 0
     }
 
     /// How many processors are on the stack of `word`, which must have been acquired.

@@ -38,6 +38,7 @@ mod resize;
 mod roster;
 mod stats;
 mod throttle;
+mod vigil;
 mod watch;
 
 pub use bond::BoundId;

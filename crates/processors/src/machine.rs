@@ -21,6 +21,7 @@ use crate::notice::Notice;
 use crate::processors::{Processors, Runner};
 use crate::stats::{Counter, Counters};
 use crate::throttle::{Start, Threads};
+use crate::vigil::Left;
 
 /// Rounds of a search between which the thread pauses: well under a microsecond.
 const TIGHT: u32 = 4;
@@ -29,7 +30,7 @@ const TIGHT: u32 = 4;
 const YIELDING: u32 = 12;
 
 /// Pauses of one who has left a task to its owner, before each further look, which takes a cache line from that owner.
-const DISCRETION: u32 = 64;
+pub(crate) const DISCRETION: u32 = 64;
 
 /// The threads of a pool.
 #[must_use = "detach or join them"]
@@ -307,6 +308,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             (spinner, Patience::Fresh)
         };
         let mut discreet = false;
+        owner.begin();
         loop {
             let found = owner.search(pool, patience);
             // Who gives up early leaves nothing either: the second look would see what was left, and call for a searcher that
@@ -316,6 +318,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 let counters = &pool.queues.processors[hold.processor()].counters;
                 counters.spins.add(spinner.rounds().into());
                 if found.is_some() {
+                    let vigils = owner.vigils();
+                    pool.crew.drop_vigils(vigils.iter().map(|left| left.victim));
                     pool.crew.stop_searching(&pool.queues);
                 }
                 return found;
@@ -338,18 +342,32 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let pool = self.pool;
         let counters = &pool.queues.processors[hold.processor()].counters;
         counters.parks.add(1);
+        let vigils = pool.queues.owners.get(&hold).vigils();
+        if !vigils.is_empty() {
+            counters.vigils.add(1);
+        }
         pool.crew
             .rest(hold, self.current.machine, searching, &pool.queues);
-        self.wait()
+        self.wait_with(vigils)
     }
 
     pub(crate) fn wait(&self) -> Turn {
+        self.wait_with(Vec::new())
+    }
+
+    /// Waits for what it is told to do next, and keeps vigil meanwhile.
+    fn wait_with(&self, vigils: Vec<Left>) -> Turn {
         let Current {
             machine, parker, ..
         } = self.current;
-        let member = self.pool.crew.member(machine);
+        let crew = &self.pool.crew;
+        let member = crew.member(machine);
         member.set(Doing::Parked);
-        let turn = self.pool.crew.wait(machine, parker);
+        let told = match vigils.is_empty() {
+            true => None,
+            false => self.pool.nap(machine, parker, vigils),
+        };
+        let turn = told.unwrap_or_else(|| crew.wait(machine, parker));
         member.set(Doing::Runs);
         turn
     }

@@ -68,12 +68,17 @@ impl<T: Send + 'static> Queues<T> {
 }
 
 impl<T: Send + 'static> Work for Queues<T> {
-    fn exists(&self) -> bool {
+    fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
+        // While an owner replaces its ring it has something, and more than one.
+        let counts = |(number, processor): (usize, &Processor<T>)| {
+            let stealer = &processor.stealer;
+            match watched(number) && stealer.sole().is_some() {
+                true => false,
+                false => !stealer.is_empty(),
+            }
+        };
         !self.injector.is_empty()
-            || self
-                .in_reach()
-                .iter()
-                .any(|processor| !processor.stealer.is_empty())
+            || self.in_reach().iter().enumerate().any(counts)
             || !self.idle_priority.is_empty()
     }
 
@@ -100,5 +105,41 @@ impl<T> fmt::Debug for Processor<T> {
         f.debug_struct("Processor")
             .field("counters", &self.counters)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Queues;
+    use crate::crew::{Crew, Turn, Work};
+
+    #[test]
+    fn only_a_watched_processors_only_task_does_not_count() {
+        let queues = Queues::new(2);
+        queues.reach(2);
+        let crew = Crew::new(2, 1, 1, 0);
+        assert!(crew.grow(0, |_| true));
+        let Some(Turn::Run(hold)) = crew.turn(0) else {
+            panic!("a processor for the first machine");
+        };
+        let owner = queues.owners.get(&hold);
+        assert!(!queues.exists());
+        owner.push("one");
+        assert!(queues.exists() && queues.exists_beside(|watched| watched == 1));
+        assert!(!queues.exists_beside(|watched| watched == 0));
+        assert!(owner.has_one());
+        owner.push("two");
+        assert!(queues.exists_beside(|_| true) && !owner.has_one());
+    }
+
+    #[test]
+    fn what_is_in_no_deque_always_counts() {
+        let queues = Queues::new(1);
+        queues.injector.push(());
+        assert!(queues.exists_beside(|_| true));
+        queues.injector.pop();
+        assert!(!queues.exists_beside(|_| true));
+        queues.idle_priority.push(());
+        assert!(queues.exists_beside(|_| true));
     }
 }

@@ -133,13 +133,14 @@ impl<T: Send + 'static> Processors<T> {
             // In a blocking call the thread has none.
             let Some(hold) = &*hold else { return };
             if let Some(task) = task.take() {
-                self.queues.owners.get(hold).push(task);
+                let owner = self.queues.owners.get(hold);
+                owner.push(task);
                 let counters = &self.queues.processors[hold.processor()].counters;
                 counters.scheduled.add(1);
                 // With one processor there is nobody to wake: it runs already, being the caller's, unless that one is surplus.
                 let notice = self.crew.notice();
                 if notice.active > 1 || notice.is_surplus(hold.processor()) {
-                    self.crew.wake_one();
+                    self.crew.wake_one_beside(hold, || owner.has_one());
                 }
             }
         });

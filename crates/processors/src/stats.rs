@@ -52,6 +52,8 @@ counters! {
     spins,
     /// Times its thread went to sleep for want of work.
     parks,
+    /// Of those, the times when it kept vigil over others, who came for their only tasks by themselves.
+    vigils,
     /// Times it was woken, because somebody had made a task runnable.
     wake_ups,
     /// Tasks of idle priority among those run.

@@ -8,7 +8,7 @@ use loom_tests::{Bound, Outcomes, check};
 use crate::pool::Pool;
 
 /// Both machines are told to leave; before that, perhaps, to look for something that has been taken already.
-fn all_leave(pool: &Pool) {
+pub(crate) fn all_leave(pool: &Pool) {
     let mut here = vec![0, 1];
     while !here.is_empty() {
         let mut told = 0;

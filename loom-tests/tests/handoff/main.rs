@@ -15,3 +15,4 @@ mod end;
 mod pool;
 mod quiescence;
 mod resize;
+mod vigil;

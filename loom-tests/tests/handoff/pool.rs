@@ -5,7 +5,7 @@ use filch_sync::cell::UnsafeCell;
 use loom_tests::Crossing;
 
 /// Processors in a model, at most.
-const PLACES: usize = 2;
+const PLACES: usize = 3;
 
 /// A pool reduced to how its processors change hands.
 pub(crate) struct Pool {
@@ -28,12 +28,12 @@ unsafe impl Sync for Pool {}
 unsafe impl Send for Pool {}
 
 impl Work for Queues {
-    fn exists(&self) -> bool {
-        self.global.load(Ordering::Relaxed) > 0
-            || self
-                .deques
-                .iter()
-                .any(|deque| deque.load(Ordering::Relaxed) > 0)
+    fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
+        let counts = |(processor, deque): (usize, &AtomicUsize)| {
+            let tasks = deque.load(Ordering::Relaxed);
+            tasks > 1 || (tasks == 1 && !watched(processor))
+        };
+        self.global.load(Ordering::Relaxed) > 0 || self.deques.iter().enumerate().any(counts)
     }
 
     fn evacuate(&self, hold: &Hold) -> bool {
@@ -62,10 +62,10 @@ impl Pool {
             crew: Crew::new(PLACES, processors, 4, 2),
             queues: Queues {
                 global: AtomicUsize::new(0),
-                deques: [AtomicUsize::new(0), AtomicUsize::new(0)],
+                deques: std::array::from_fn(|_| AtomicUsize::new(0)),
             },
             crossing: Crossing::new(),
-            owned: [UnsafeCell::new(0), UnsafeCell::new(0)],
+            owned: std::array::from_fn(|_| UnsafeCell::new(0)),
         })
     }
 
@@ -105,6 +105,16 @@ impl Pool {
         self.crossing.pass();
         self.queues.global.fetch_add(1, Ordering::Relaxed);
         self.crew.wake_one()
+    }
+
+    /// The holder of a processor puts a task into its deque; whether it woke somebody.
+    pub(crate) fn schedule(&self, hold: &Hold) -> bool {
+        self.crossing.pass();
+        self.uses(hold);
+        let deque = &self.queues.deques[hold.processor()];
+        deque.fetch_add(1, Ordering::Relaxed);
+        self.crew
+            .wake_one_beside(hold, || deque.load(Ordering::Relaxed) == 1)
     }
 
     /// Takes a task of the global queue.
@@ -181,9 +191,9 @@ impl Pool {
         struct Later<'pool>(&'pool Pool);
 
         impl Work for Later<'_> {
-            fn exists(&self) -> bool {
+            fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
                 self.0.pass();
-                self.0.queues.exists()
+                self.0.queues.exists_beside(watched)
             }
 
             fn evacuate(&self, hold: &Hold) -> bool {

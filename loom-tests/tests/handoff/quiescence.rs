@@ -306,7 +306,7 @@ fn not_before_the_second_look() {
     struct NotYet;
 
     impl Work for NotYet {
-        fn exists(&self) -> bool {
+        fn exists_beside(&self, _: impl Fn(usize) -> bool) -> bool {
             false
         }
 

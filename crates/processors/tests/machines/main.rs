@@ -11,3 +11,4 @@ mod quiescence;
 mod resize;
 mod stopping;
 mod threads;
+mod vigil;

@@ -1,73 +1,16 @@
 //! Whole pools of two or three processors: work finding, sleep and wake-up, stop.
 #![cfg(shuttle)]
 
-use filch_processors::{Config, Processors, ResizeError, Runner};
+mod pool;
+mod search;
+
+use filch_processors::{Config, Processors, ResizeError};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
-use shuttle::sync::{Arc, Barrier, Mutex, Weak};
+use shuttle::sync::{Arc, Barrier, Mutex};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-/// Runs closures, each with the pool at hand.
-struct Closures {
-    pool: Weak<Processors<Task>>,
-}
-
-struct Task(Box<Body>);
-type Body = dyn FnOnce(&Processors<Task>) + Send;
-
-fn task(body: impl FnOnce(&Processors<Task>) + Send + 'static) -> Task {
-    Task(Box::new(body))
-}
-
-impl Runner<Task> for Closures {
-    type Scratch = ();
-
-    fn scratch(&self, _: usize) {}
-
-    fn run(&self, task: Task, (): &mut ()) {
-        let pool = self.pool.upgrade().expect("the machines hold it");
-        (task.0)(&pool);
-    }
-}
-
-/// Starts a pool, lets `work` happen, stops it, and waits for its threads. Returns the pool.
-fn with_pool(
-    processors: usize,
-    work: impl FnOnce(&Arc<Processors<Task>>),
-) -> Arc<Processors<Task>> {
-    let pool = Processors::new(Config::default().processors(processors)).unwrap();
-    let runner = Arc::new(Closures {
-        pool: Arc::downgrade(&pool),
-    });
-    let machines = Processors::start(&pool, runner).unwrap();
-    work(&pool);
-    pool.stop();
-    machines.join();
-    pool
-}
-
-/// Which of so many numbered tasks have run.
-#[derive(Clone)]
-struct Ran(Arc<Mutex<Vec<usize>>>);
-
-impl Ran {
-    fn new() -> Self {
-        Self(Arc::new(Mutex::new(Vec::new())))
-    }
-
-    fn note(&self, number: usize) {
-        self.0.lock().unwrap().push(number);
-    }
-
-    fn assert_each_once(&self, count: usize) {
-        let mut all = self.0.lock().unwrap().clone();
-        all.sort_unstable();
-        assert!(
-            all.iter().copied().eq(0..count),
-            "not every task exactly once: {all:?}"
-        );
-    }
-}
+use crate::pool::{Closures, Ran, Task, task, with_pool};
 
 /// Two threads inject, one or two processors run, and the pool is stopped as soon as the injecting is done. A failure: a
 /// task left behind by the last machine, or run twice.

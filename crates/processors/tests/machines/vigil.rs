@@ -1,0 +1,53 @@
+//! Vigils: who sees that a processor comes for its only task by itself leaves it there, but not for long.
+
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+
+use crate::pool::{Job, Pool, finish, job, processors, started};
+
+fn vigils(pool: &Pool) -> u64 {
+    pool.stats().iter().map(|processor| processor.vigils).sum()
+}
+
+/// Makes the next link runnable, until somebody keeps vigil over the chain. The last link makes one more task runnable, and does not end
+/// before that one has run: on which processors?
+fn link(done: Sender<(Option<usize>, Option<usize>)>) -> Job {
+    job(move |pool| {
+        if vigils(pool) == 0 {
+            return pool.schedule(link(done));
+        }
+        let (to, from) = mpsc::channel();
+        pool.schedule(job(move |pool| to.send(pool.current()).unwrap()));
+        done.send((pool.current(), from.recv().unwrap())).unwrap();
+    })
+}
+
+#[test]
+fn a_task_behind_a_long_step_is_taken_at_last() {
+    let (pool, machines) = started(processors(2));
+    let (done, is_done) = mpsc::channel();
+    pool.inject(link(done));
+    let (waits, runs) = is_done.recv().unwrap();
+    assert!(
+        waits.is_some() && runs.is_some() && waits != runs,
+        "{waits:?} waits, {runs:?} runs"
+    );
+    finish(&pool, machines);
+}
+
+#[test]
+fn without_naps_nobody_keeps_vigil() {
+    fn link(left: u32, done: Sender<()>) -> Job {
+        job(move |pool| match left {
+            0 => done.send(()).unwrap(),
+            _ => pool.schedule(link(left - 1, done)),
+        })
+    }
+
+    let (pool, machines) = started(processors(2).nap(Duration::ZERO));
+    let (done, is_done) = mpsc::channel();
+    pool.inject(link(100_000, done));
+    is_done.recv().unwrap();
+    assert_eq!(vigils(&pool), 0);
+    finish(&pool, machines);
+}
