@@ -73,10 +73,26 @@ const VOID: u8 = 2;
 pub(crate) enum Content<T> {
     /// No push has completed here.
     Empty,
-    /// Moved out.
-    Event(T),
+    /// An event, in its place.
+    Event(Full<T>),
     /// A push has completed here, and left nothing.
     Void,
+}
+
+/// A slot with an event in it. The event itself is moved once, from there to where it is wanted: moved with what was
+/// found, in an `Option` of its own layout, it would be taken apart and put together again.
+pub(crate) struct Full<T>(NonNull<Value<T>>);
+
+impl<T> Full<T> {
+    /// Moves the event out.
+    ///
+    /// # Safety
+    /// The caller is the consumer still, and has not emptied the slot, nor taken its block out of use, since it was found.
+    #[inline]
+    pub(crate) unsafe fn take(self) -> T {
+        // SAFETY: the block is live; full, so initialised and not the producer's (acquired by `look`); not emptied yet.
+        unsafe { self.0.as_ref().with(|cell| (*cell).assume_init_read()) }
+    }
 }
 
 /// A block, by its pointer: a name, which may outlive it. Every use has the contract that it is live.
@@ -221,26 +237,26 @@ impl<T> Block<T> {
         };
         // SAFETY: live until this store, the last access. No reference to the slot is held: one that
         // is an argument would have to stay valid until this returns.
-        // ORDERING: Release, with the Acquire load in `take`: the value is written before the state
+        // ORDERING: Release, with the Acquire load in `look`: the value is written before the state
         // is seen, and this thread is done with the block before the consumer frees it.
         unsafe { (*slot_state).store(state, Ordering::Release) };
     }
 
-    /// Looks into slot `index`, and moves the event out if there is one.
+    /// Looks into slot `index`.
     ///
     /// # Safety
     /// The block is live. The caller is the consumer, has acquired the block's installation, and
     /// has not emptied this slot since it was last claimed.
-    pub(crate) unsafe fn take(self, index: usize) -> Content<T> {
+    pub(crate) unsafe fn look(self, index: usize) -> Content<T> {
         // SAFETY: live (contract).
-        let (slot_state, slot_value) = unsafe { (&*self.state(index), &*self.value(index)) };
+        let (slot_state, slot_value) = unsafe { (&*self.state(index), self.value(index)) };
         // ORDERING: Acquire, with the Release store in `fill`: else the value might not be written
         // yet.
         match slot_state.load(Ordering::Acquire) {
             EMPTY => Content::Empty,
             VOID => Content::Void,
-            // SAFETY: full, so initialised and not the producer's (acquired above); not emptied yet.
-            _ => Content::Event(slot_value.with(|cell| unsafe { (*cell).assume_init_read() })),
+            // SAFETY: within a block, so not null.
+            _ => Content::Event(Full(unsafe { NonNull::new_unchecked(slot_value) })),
         }
     }
 

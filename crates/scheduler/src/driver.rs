@@ -1,5 +1,6 @@
 //! What running a task means here: one step of one process, and what follows from it.
 
+use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
 use filch_process_state::Release;
@@ -33,7 +34,7 @@ pub(crate) struct Driver<P: Protocol> {
 
 /// What a worker keeps from step to step, so that steps allocate nothing.
 pub(crate) struct Scratch<P: Protocol> {
-    inbox: Vec<Event<P>>,
+    inbox: VecDeque<Event<P>>,
     output: StepOutput<P>,
 }
 
@@ -67,7 +68,7 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
 
     fn scratch(&self, _thread: usize) -> Scratch<P> {
         Scratch {
-            inbox: Vec::new(),
+            inbox: VecDeque::new(),
             output: StepOutput::new(),
         }
     }
@@ -142,7 +143,7 @@ impl<P: Protocol> Mail<P> {
     }
 
     /// Whether this ends the wait.
-    fn ends(&self, waits: Waits, inbox: &[Event<P>]) -> bool {
+    fn ends(&self, waits: Waits, inbox: &VecDeque<Event<P>>) -> bool {
         match waits {
             Waits::Turn | Waits::Wakes => true,
             Waits::Commands => self.completions + self.cancels > 0,
@@ -179,7 +180,7 @@ impl<P: Protocol> Orders<P> {
 unsafe fn receive<P: Protocol>(
     slot: &Slot<P>,
     body: &mut Body<P>,
-    inbox: &mut Vec<Event<P>>,
+    inbox: &mut VecDeque<Event<P>>,
 ) -> Mail<P> {
     let mut mail = Mail {
         completions: 0,
@@ -187,7 +188,7 @@ unsafe fn receive<P: Protocol>(
         orders: None,
     };
     if let Some(held) = &mut body.held {
-        inbox.append(&mut held.kept);
+        inbox.extend(held.kept.drain(..));
     }
     let sink = |item| match item {
         Item::Event(event) => {
@@ -196,7 +197,7 @@ unsafe fn receive<P: Protocol>(
                 Event::Cancel => mail.cancels += 1,
                 Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
             }
-            inbox.push(event);
+            inbox.push_back(event);
         }
         Item::Signal(signal) => heed(signal, body, &mut mail, inbox),
     };
@@ -211,7 +212,7 @@ fn heed<P: Protocol>(
     signal: Signal<P>,
     body: &mut Body<P>,
     mail: &mut Mail<P>,
-    inbox: &mut Vec<Event<P>>,
+    inbox: &mut VecDeque<Event<P>>,
 ) {
     match signal {
         Signal::Terminate => {
@@ -221,8 +222,8 @@ fn heed<P: Protocol>(
         Signal::Tie(bond) => body.held().bonds.push(bond),
         Signal::Exit(exit) => match exit.meaning() {
             Meaning::Nothing => {}
-            Meaning::Down(down) => inbox.push(Event::Down(down)),
-            Meaning::Exited(exited) if body.trap_exits => inbox.push(Event::Exited(exited)),
+            Meaning::Down(down) => inbox.push_back(Event::Down(down)),
+            Meaning::Exited(exited) if body.trap_exits => inbox.push_back(Event::Exited(exited)),
             Meaning::Exited(exited) if exited.reason.is_normal() => {}
             Meaning::Exited(exited) => {
                 mail.orders().end.get_or_insert((*exited).into());
@@ -273,7 +274,7 @@ impl<P: Protocol> Driver<P> {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
             // and the step came in between. It would not know what to do with a step without events.
             if !inbox.is_empty() {
-                body.held().kept.append(inbox);
+                body.held().kept.extend(inbox.drain(..));
             }
             return self.let_go(slot, body.waits);
         }
