@@ -10,6 +10,7 @@ use core::ptr::{self, NonNull};
 use filch_sync::atomic::{AtomicU8, Ordering};
 use filch_sync::cell::UnsafeCell;
 
+use crate::content::{Content, Full, Value};
 use crate::position::{MAX_SLOTS_OF_SMALL, Position, block_align};
 
 /// What stands before the slots. Who may touch what, and when:
@@ -48,9 +49,6 @@ struct Group<T> {
     values: [Value<T>; GROUP],
 }
 
-/// An event, or what was one, or will be.
-type Value<T> = UnsafeCell<MaybeUninit<T>>;
-
 /// How many slots have their states side by side.
 const GROUP: usize = 8;
 
@@ -68,32 +66,6 @@ const EMPTY: u8 = 0;
 const FULL: u8 = 1;
 /// The push that claimed the slot came from an earlier life: there is no value.
 const VOID: u8 = 2;
-
-/// What the consumer finds in a slot.
-pub(crate) enum Content<T> {
-    /// No push has completed here.
-    Empty,
-    /// An event, in its place.
-    Event(Full<T>),
-    /// A push has completed here, and left nothing.
-    Void,
-}
-
-/// A slot with an event in it. The event itself is moved once, from there to where it is wanted: moved with what was
-/// found, in an `Option` of its own layout, it would be taken apart and put together again.
-pub(crate) struct Full<T>(NonNull<Value<T>>);
-
-impl<T> Full<T> {
-    /// Moves the event out.
-    ///
-    /// # Safety
-    /// The caller is the consumer still, and has not emptied the slot, nor taken its block out of use, since it was found.
-    #[inline]
-    pub(crate) unsafe fn take(self) -> T {
-        // SAFETY: the block is live; full, so initialised and not the producer's (acquired by `look`); not emptied yet.
-        unsafe { self.0.as_ref().with(|cell| (*cell).assume_init_read()) }
-    }
-}
 
 /// A block, by its pointer: a name, which may outlive it. Every use has the contract that it is live.
 pub(crate) struct Block<T> {
@@ -256,7 +228,7 @@ impl<T> Block<T> {
             EMPTY => Content::Empty,
             VOID => Content::Void,
             // SAFETY: within a block, so not null.
-            _ => Content::Event(Full(unsafe { NonNull::new_unchecked(slot_value) })),
+            _ => Content::Event(Full::new(unsafe { NonNull::new_unchecked(slot_value) })),
         }
     }
 

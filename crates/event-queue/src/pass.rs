@@ -1,6 +1,7 @@
 //! One pass of the consumer over the slots that were claimed when it began.
 
-use crate::block::{Block, Content, Full};
+use crate::block::Block;
+use crate::content::{Content, Full};
 use crate::position::Position;
 use crate::producers::Producers;
 
@@ -93,7 +94,10 @@ impl Pass {
     /// pass has moved since this one began.
     #[inline]
     pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<Full<T>> {
-        if self.holes.is_none() && self.at != self.limit && self.at.left() > 0 {
+        if self.at == self.limit {
+            return None;
+        }
+        if self.holes.is_none() && self.at.left() > 0 {
             let next = self.at.next();
             // SAFETY: as in `look`. What is not an event is looked at again there.
             if let Content::Event(event) = unsafe { Block::<T>::at(next.block()).look(next.left()) }

@@ -27,6 +27,7 @@ mod figures;
 mod future;
 mod handle;
 mod hooks;
+mod mail;
 mod mailbox;
 mod names;
 mod options;
