@@ -10,6 +10,7 @@ use core::ptr::{self, NonNull};
 use filch_sync::atomic::{AtomicU8, Ordering};
 use filch_sync::cell::UnsafeCell;
 
+use crate::content::{Content, Full, Value};
 use crate::position::{MAX_SLOTS_OF_SMALL, Position, block_align};
 
 /// What stands before the slots. Who may touch what, and when:
@@ -48,9 +49,6 @@ struct Group<T> {
     values: [Value<T>; GROUP],
 }
 
-/// An event, or what was one, or will be.
-type Value<T> = UnsafeCell<MaybeUninit<T>>;
-
 /// How many slots have their states side by side.
 const GROUP: usize = 8;
 
@@ -68,16 +66,6 @@ const EMPTY: u8 = 0;
 const FULL: u8 = 1;
 /// The push that claimed the slot came from an earlier life: there is no value.
 const VOID: u8 = 2;
-
-/// What the consumer finds in a slot.
-pub(crate) enum Content<T> {
-    /// No push has completed here.
-    Empty,
-    /// Moved out.
-    Event(T),
-    /// A push has completed here, and left nothing.
-    Void,
-}
 
 /// A block, by its pointer: a name, which may outlive it. Every use has the contract that it is live.
 pub(crate) struct Block<T> {
@@ -221,26 +209,26 @@ impl<T> Block<T> {
         };
         // SAFETY: live until this store, the last access. No reference to the slot is held: one that
         // is an argument would have to stay valid until this returns.
-        // ORDERING: Release, with the Acquire load in `take`: the value is written before the state
+        // ORDERING: Release, with the Acquire load in `look`: the value is written before the state
         // is seen, and this thread is done with the block before the consumer frees it.
         unsafe { (*slot_state).store(state, Ordering::Release) };
     }
 
-    /// Looks into slot `index`, and moves the event out if there is one.
+    /// Looks into slot `index`.
     ///
     /// # Safety
     /// The block is live. The caller is the consumer, has acquired the block's installation, and
     /// has not emptied this slot since it was last claimed.
-    pub(crate) unsafe fn take(self, index: usize) -> Content<T> {
+    pub(crate) unsafe fn look(self, index: usize) -> Content<T> {
         // SAFETY: live (contract).
-        let (slot_state, slot_value) = unsafe { (&*self.state(index), &*self.value(index)) };
+        let (slot_state, slot_value) = unsafe { (&*self.state(index), self.value(index)) };
         // ORDERING: Acquire, with the Release store in `fill`: else the value might not be written
         // yet.
         match slot_state.load(Ordering::Acquire) {
             EMPTY => Content::Empty,
             VOID => Content::Void,
-            // SAFETY: full, so initialised and not the producer's (acquired above); not emptied yet.
-            _ => Content::Event(slot_value.with(|cell| unsafe { (*cell).assume_init_read() })),
+            // SAFETY: within a block, so not null.
+            _ => Content::Event(Full::new(unsafe { NonNull::new_unchecked(slot_value) })),
         }
     }
 

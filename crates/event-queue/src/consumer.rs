@@ -54,7 +54,8 @@ impl<T> Consumer<T> {
         // SAFETY: the limit was acquired; this is the newest pass.
         while let Some(event) = unsafe { drain.pass.next(producers) } {
             moved += 1;
-            sink(event);
+            // SAFETY: found just now.
+            sink(unsafe { event.take() });
         }
         drop(drain);
         if limit.left() <= FEW {
@@ -88,7 +89,7 @@ impl<T> Consumer<T> {
     unsafe fn pop_in_pass(&self, producers: &Producers<T>, kept: Option<Pass>) -> Option<T> {
         if let Some(mut pass) = kept {
             // SAFETY: as ours.
-            let event = unsafe { pass.next(producers) };
+            let event = unsafe { pass.next(producers).map(|event| event.take()) };
             // SAFETY: as ours.
             unsafe { self.keep(&mut pass) };
             if event.is_some() {
@@ -103,7 +104,7 @@ impl<T> Consumer<T> {
         }
         pass.go_on_to(limit);
         // SAFETY: the limit was acquired; this is the newest pass.
-        let event = unsafe { pass.next(producers) };
+        let event = unsafe { pass.next(producers).map(|event| event.take()) };
         // SAFETY: as ours.
         unsafe { self.keep(&mut pass) };
         if limit.left() == 0 {

@@ -11,6 +11,7 @@ mod block;
 mod channel;
 mod closed;
 mod consumer;
+mod content;
 mod pass;
 mod position;
 mod producers;

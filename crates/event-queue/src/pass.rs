@@ -1,6 +1,7 @@
 //! One pass of the consumer over the slots that were claimed when it began.
 
-use crate::block::{Block, Content};
+use crate::block::Block;
+use crate::content::{Content, Full};
 use crate::position::Position;
 use crate::producers::Producers;
 
@@ -78,29 +79,33 @@ impl Pass {
             // SAFETY: the head's block is live, and acquired: the head is moved to a block only
             // by a pass with a limit. The caller is the consumer, and from the head on nothing is
             // emptied.
-            match unsafe { Block::<T>::at(next.block()).take(next.left()) } {
+            match unsafe { Block::<T>::at(next.block()).look(next.left()) } {
                 Content::Empty => return None,
                 Content::Void => self.at = next,
                 Content::Event(event) => {
                     self.at = next;
-                    return Some(event);
+                    // SAFETY: found just now.
+                    return Some(unsafe { event.take() });
                 }
             }
         }
         None
     }
 
-    /// The next full slot's event.
+    /// The next full slot, which the caller must empty before it goes on.
     ///
     /// # Safety
     /// The caller is the consumer; `limit` was acquired from the tail of `producers`, and no other
     /// pass has moved since this one began.
     #[inline]
-    pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<T> {
-        if self.holes.is_none() && self.at != self.limit && self.at.left() > 0 {
+    pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<Full<T>> {
+        if self.at == self.limit {
+            return None;
+        }
+        if self.holes.is_none() && self.at.left() > 0 {
             let next = self.at.next();
             // SAFETY: as in `look`. What is not an event is looked at again there.
-            if let Content::Event(event) = unsafe { Block::<T>::at(next.block()).take(next.left()) }
+            if let Content::Event(event) = unsafe { Block::<T>::at(next.block()).look(next.left()) }
             {
                 self.at = next;
                 return Some(event);
@@ -115,7 +120,7 @@ impl Pass {
     /// # Safety
     /// As for `next`.
     #[inline(never)]
-    unsafe fn look<T>(&mut self, producers: &Producers<T>) -> Option<T> {
+    unsafe fn look<T>(&mut self, producers: &Producers<T>) -> Option<Full<T>> {
         while self.at != self.limit {
             if self.at.left() == 0 {
                 // SAFETY: as ours. The limit lies in a later block, because the pass is not over.
@@ -136,7 +141,7 @@ impl Pass {
             // SAFETY: as above; installed before the limit, which was acquired; not emptied, as
             // there are either no holes, so everything from `before` on is untouched, or it would
             // be noted.
-            match unsafe { block.take(index) } {
+            match unsafe { block.look(index) } {
                 Content::Empty => {
                     if self.holes.is_none() {
                         // SAFETY: as above.

@@ -8,11 +8,15 @@ use filch_processors::panic::discard;
 /// What the closure was changing when it unwound belongs to the process or handler that panicked. The process is
 /// closed and never stepped again; a handler takes `&self` and answers for itself.
 pub(crate) fn contain<R>(code: impl FnOnce() -> R) -> Result<R, String> {
-    catch_unwind(AssertUnwindSafe(code)).map_err(|panic| {
-        let message = panic_message(panic.as_ref());
-        discard(panic);
-        message
-    })
+    catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
+}
+
+/// What a panic said, which is all that is kept of it.
+#[cold]
+fn message_of(panic: Box<dyn Any + Send>) -> String {
+    let message = panic_message(panic.as_ref());
+    discard(panic);
+    message
 }
 
 /// Drops what is not ours: destructors are user code too. What a panic in there says is lost, as nobody waits for it.

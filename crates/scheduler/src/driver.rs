@@ -1,21 +1,21 @@
 //! What running a task means here: one step of one process, and what follows from it.
 
+use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
 use filch_process_state::Release;
 use filch_processors::{BoundId, Counter, Runner};
 use filch_sync::atomic::Ordering;
 
-use crate::bond::Meaning;
 use crate::command::{CommandHandler, Completion, dispatch};
 use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
 use crate::hooks;
 use crate::life::{Body, Waits};
-use crate::signal::{Item, Signal};
+use crate::mail::Mail;
+use crate::signal::Signal;
 use crate::step_output::{Status, Yield};
 use crate::table::Slot;
-use crate::upgrade::Successor;
 use crate::{
     Context, Event, Events, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput,
     WorkerStats,
@@ -34,7 +34,7 @@ pub(crate) struct Driver<P: Protocol> {
 
 /// What a worker keeps from step to step, so that steps allocate nothing.
 pub(crate) struct Scratch<P: Protocol> {
-    inbox: Vec<Event<P>>,
+    inbox: VecDeque<Event<P>>,
     output: StepOutput<P>,
 }
 
@@ -68,7 +68,7 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
 
     fn scratch(&self, _thread: usize) -> Scratch<P> {
         Scratch {
-            inbox: Vec::new(),
+            inbox: VecDeque::new(),
             output: StepOutput::new(),
         }
     }
@@ -116,122 +116,6 @@ enum After<P: Protocol> {
     Ended(Exit<P>),
 }
 
-/// What a worker found in a queue besides the events that it put into its inbox.
-struct Mail<P: Protocol> {
-    completions: usize,
-    cancels: usize,
-    /// What few ever find.
-    orders: Option<Box<Orders<P>>>,
-}
-
-/// What signals have the worker do before, or instead of, a step.
-struct Orders<P: Protocol> {
-    /// Ends the process.
-    end: Option<ProcessError<P>>,
-    /// Replaces it by these, one after another.
-    successors: Vec<Box<Successor<P>>>,
-}
-
-impl<P: Protocol> Mail<P> {
-    fn orders(&mut self) -> &mut Orders<P> {
-        self.orders.get_or_insert_with(|| {
-            Box::new(Orders {
-                end: None,
-                successors: Vec::new(),
-            })
-        })
-    }
-
-    /// Whether this ends the wait.
-    fn ends(&self, waits: Waits, inbox: &[Event<P>]) -> bool {
-        match waits {
-            Waits::Turn | Waits::Wakes => true,
-            Waits::Commands => self.completions + self.cancels > 0,
-            Waits::Events => !inbox.is_empty(),
-        }
-    }
-}
-
-impl<P: Protocol> Orders<P> {
-    #[cold]
-    fn carry_out(
-        self,
-        context: &Context<'_, P>,
-        body: &mut Body<P>,
-    ) -> Result<(), ProcessError<P>> {
-        let mut successors = self.successors.into_iter();
-        let outcome = match self.end {
-            Some(error) => Err(error),
-            None => successors.try_for_each(|successor| {
-                body.waits = Waits::Turn;
-                successor.take_over(context, body)
-            }),
-        };
-        // Those that the end has left over: their destructors are user code.
-        dispose_all(successors);
-        outcome
-    }
-}
-
-/// Moves what has come for the process into `inbox`, after what was kept, and heeds the signals.
-///
-/// # Safety
-/// As for `EventQueue::drain`.
-unsafe fn receive<P: Protocol>(
-    slot: &Slot<P>,
-    body: &mut Body<P>,
-    inbox: &mut Vec<Event<P>>,
-) -> Mail<P> {
-    let mut mail = Mail {
-        completions: 0,
-        cancels: 0,
-        orders: None,
-    };
-    if let Some(held) = &mut body.held {
-        inbox.append(&mut held.kept);
-    }
-    let sink = |item| match item {
-        Item::Event(event) => {
-            match event {
-                Event::Completed { .. } => mail.completions += 1,
-                Event::Cancel => mail.cancels += 1,
-                Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
-            }
-            inbox.push(event);
-        }
-        Item::Signal(signal) => heed(signal, body, &mut mail, inbox),
-    };
-    // SAFETY: the caller's.
-    unsafe { slot.events.drain(sink) };
-    mail
-}
-
-/// What a signal means to a process that goes on.
-#[cold]
-fn heed<P: Protocol>(
-    signal: Signal<P>,
-    body: &mut Body<P>,
-    mail: &mut Mail<P>,
-    inbox: &mut Vec<Event<P>>,
-) {
-    match signal {
-        Signal::Terminate => {
-            mail.orders().end.get_or_insert(ProcessError::Terminated);
-        }
-        Signal::Upgrade(successor) => mail.orders().successors.push(successor),
-        Signal::Tie(bond) => body.held().bonds.push(bond),
-        Signal::Exit(exit) => match exit.meaning() {
-            Meaning::Nothing => {}
-            Meaning::Down(down) => inbox.push(Event::Down(down)),
-            Meaning::Exited(exited) if body.trap_exits => inbox.push(Event::Exited(exited)),
-            Meaning::Exited(exited) if exited.reason.is_normal() => {}
-            Meaning::Exited(exited) => {
-                mail.orders().end.get_or_insert((*exited).into());
-            }
-        },
-    }
-}
-
 impl<P: Protocol> Driver<P> {
     pub(crate) fn new(handle: Handle<P>, handler: Option<Box<dyn CommandHandler<P>>>) -> Self {
         Self { handle, handler }
@@ -259,8 +143,9 @@ impl<P: Protocol> Driver<P> {
             return After::Ended(Err(ProcessError::ShutDown));
         }
         let Scratch { inbox, output, .. } = scratch;
+        let mut mail = Mail::after_kept(body, inbox);
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
-        let mut mail = unsafe { receive(slot, body, inbox) };
+        unsafe { slot.events.drain(|item| mail.sort(item, body, inbox)) };
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
         if let Some(orders) = mail.orders.take() {
@@ -274,7 +159,7 @@ impl<P: Protocol> Driver<P> {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
             // and the step came in between. It would not know what to do with a step without events.
             if !inbox.is_empty() {
-                body.held().kept.append(inbox);
+                body.held().kept.extend(inbox.drain(..));
             }
             return self.let_go(slot, body.waits);
         }
@@ -298,7 +183,9 @@ impl<P: Protocol> Driver<P> {
             Err(message) => return After::Ended(Err(ProcessError::Panicked(message))),
         }
         let status = output.take_status();
-        self.dispatch(pid, slot, output);
+        if output.has_yields() {
+            self.dispatch(pid, slot, output);
+        }
         body.waits = match status {
             Status::Done(output) => return After::Ended(Ok(Some(output))),
             Status::Ended => return After::Ended(Ok(None)),
@@ -320,7 +207,8 @@ impl<P: Protocol> Driver<P> {
         self.let_go(slot, body.waits)
     }
 
-    /// Hands the commands of a step to the handler.
+    /// Hands the commands of a step to the handler. Apart from `step`, as most steps have none.
+    #[inline(never)]
     fn dispatch(&self, pid: Pid, slot: &Slot<P>, output: &mut StepOutput<P>) {
         let handler = self.handler.as_deref();
         for Yield { tag, command } in output.drain_yields() {
@@ -347,7 +235,9 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Ends the process that this worker has: closes it, tells who waits, and gives its place in the table up.
+    /// Ends the process that this worker has: closes it, tells who waits, and gives its place in the table up. Apart from `run`, so
+    /// that this one, which has little to do for a message, needs few registers.
+    #[inline(never)]
     fn end(&self, task: Task, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
         // Senders are refused from here on.
         slot.events.close();

@@ -29,6 +29,7 @@ mod hooks;
     reason = "hands the body from worker to worker, and the exit to the handle"
 )]
 mod life;
+mod mail;
 mod mailbox;
 mod names;
 mod options;

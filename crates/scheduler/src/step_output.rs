@@ -98,6 +98,10 @@ impl<P: Protocol> StepOutput<P> {
         std::mem::replace(&mut self.status, Status::Idle)
     }
 
+    pub(crate) fn has_yields(&self) -> bool {
+        !self.yields.is_empty()
+    }
+
     pub(crate) fn drain_yields(&mut self) -> std::vec::Drain<'_, Yield<P>> {
         self.yields.drain(..)
     }
