@@ -16,6 +16,7 @@ mod monitors;
 mod names;
 mod nodes;
 mod options;
+mod ownership;
 mod refusals;
 mod report;
 mod shutdown;
