@@ -43,6 +43,7 @@ mod route;
 mod scheduler;
 mod shutdown;
 mod signal;
+mod staff;
 mod stats;
 mod step_output;
 #[expect(
@@ -87,7 +88,7 @@ pub use shutdown::ShutdownReport;
 pub use stats::{Stats, WorkerStats};
 pub use step_output::StepOutput;
 pub use thread::BoundThread;
-pub use transport::Receiver;
+pub use transport::{ConnectError, Receiver};
 pub use upgrade::UpgradeError;
 
 #[doc = include_str!("../SIGNALS.md")]
