@@ -24,7 +24,7 @@ impl<P: Protocol> Handle<P> {
     /// Starts a thread for [processes bound to it](BoundThread).
     ///
     /// # Errors
-    /// [`ReserveError`]: the scheduler is shut down, has as many threads as it may have, or the system refused one.
+    /// [`ReserveError`]: the scheduler is shut down, has as many such threads as it may have (256), or the system refused one.
     pub fn reserve_thread(&self) -> Result<BoundThread<P>, ReserveError> {
         filch_processors::Processors::reserve_thread(&self.shared.processors).map(|thread| {
             BoundThread {

@@ -5,12 +5,17 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use filch_processors::{BoundId, BoundThread, Config, Machines, Processors, ReserveError, Runner};
 
 use crate::pool::processors;
 
 type Pool = Processors<Task>;
+
+/// Long after whatever does not hang.
+const HANGS: Duration = Duration::from_secs(60);
+
 type Work = dyn FnOnce(&Arc<Pool>) + Send;
 
 struct Task {
@@ -360,10 +365,35 @@ fn a_panic_does_not_cost_the_thread() {
     finish(&pool, machines);
 }
 
-/// No more threads than the limit, and what the caller is told.
+/// Two threads are enough for a call that waits for another task, as long as nobody is reserved one of them.
+#[test]
+fn a_reserved_thread_takes_none_from_blocking_calls() {
+    let (pool, machines) = started(processors(1).thread_limit(2));
+    let thread: BoundThread<Task> = Processors::reserve_thread(&pool).unwrap();
+    let (answer, answered) = mpsc::channel();
+    let (done, is_done) = mpsc::channel();
+    let id = thread.id();
+    pool.inject(free(move |pool| {
+        pool.inject(bound(id, move |_| answer.send(7).unwrap()));
+        done.send(pool.blocking(|| answered.recv_timeout(HANGS)))
+            .unwrap();
+    }));
+    assert_eq!(is_done.recv(), Ok(Ok(7)));
+    assert_eq!(pool.stats()[0].blocked_in_place, 0);
+    // Released, it is a thread too many for the limit, and leaves.
+    let threads = pool.threads();
+    assert_eq!((threads.threads, threads.bound, threads.limit), (3, 1, 2));
+    drop(thread);
+    while pool.threads().threads > 2 {
+        thread::yield_now();
+    }
+    finish(&pool, machines);
+}
+
+/// No more threads than may be, and what the caller is told.
 #[test]
 fn a_thread_that_cannot_be_had() {
-    let pool = Pool::new(processors(1).thread_limit(2)).unwrap();
+    let pool = Pool::new(processors(1).thread_limit(1)).unwrap();
     let early = Processors::reserve_thread(&pool);
     assert!(matches!(early, Err(ReserveError::NotRunning)), "{early:?}");
     let runner = Tasks {
@@ -371,11 +401,14 @@ fn a_thread_that_cannot_be_had() {
     };
     let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
     let thread: BoundThread<Task> = Processors::reserve_thread(&pool).unwrap();
-    let second = Processors::reserve_thread(&pool);
+    let most = [(); 255].map(|()| Processors::reserve_thread(&pool).unwrap());
+    let another = Processors::reserve_thread(&pool);
     assert!(
-        matches!(second, Err(ReserveError::Limit { limit: 2 })),
-        "{second:?}"
+        matches!(another, Err(ReserveError::Limit { limit: 256 })),
+        "{another:?}"
     );
+    drop(most);
+    drop(Processors::reserve_thread(&pool).unwrap());
     // With every thread taken its blocking calls still give the processor back to its lender.
     let meeting = Arc::new(Barrier::new(2));
     let other = Arc::clone(&meeting);
