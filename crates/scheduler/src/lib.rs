@@ -23,7 +23,10 @@ mod event;
 mod exit;
 mod exit_reason;
 mod figures;
-#[expect(unsafe_code, reason = "pins the future in its process")]
+#[expect(
+    unsafe_code,
+    reason = "says who has a future's stage, its process or its handle"
+)]
 mod future;
 mod handle;
 mod hooks;
@@ -44,6 +47,8 @@ mod scheduler;
 mod shutdown;
 mod signal;
 mod staff;
+#[expect(unsafe_code, reason = "pins a future, and hands its output on")]
+mod stage;
 mod stats;
 mod step_output;
 #[expect(

@@ -1,7 +1,6 @@
 use std::fmt;
 
 use crate::driver::Task;
-use crate::options::Options;
 use crate::{Handle, Process, Protocol, ReserveError, Submission};
 
 /// A thread for processes that must all run on one: because a library wants to be called from the thread that it was opened
@@ -43,7 +42,7 @@ impl<P: Protocol> BoundThread<P> {
         method: &'a str,
         input: P::Input,
     ) -> Submission<'a, P> {
-        self.submission_boxed(Box::new(process), method, input)
+        self.bind(self.handle.submission(process, method, input))
     }
 
     /// As [`submission`](Self::submission), for a process whose type was chosen while running, or that was handed back.
@@ -53,14 +52,12 @@ impl<P: Protocol> BoundThread<P> {
         method: &'a str,
         input: P::Input,
     ) -> Submission<'a, P> {
-        let options = Options {
-            bound_to: Some(self.thread.id()),
-            ..Options::default()
-        };
-        Submission {
-            options,
-            ..self.handle.submission_boxed(process, method, input)
-        }
+        self.bind(self.handle.submission_boxed(process, method, input))
+    }
+
+    fn bind<'a>(&self, mut submission: Submission<'a, P>) -> Submission<'a, P> {
+        submission.options.bound_to = Some(self.thread.id());
+        submission
     }
 }
 
