@@ -14,6 +14,8 @@ mod context;
 )]
 mod driver;
 pub mod dynamic;
+#[expect(unsafe_code, reason = "ends the process that the worker has")]
+mod ending;
 mod error;
 mod event;
 #[expect(
