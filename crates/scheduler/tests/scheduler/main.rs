@@ -24,4 +24,5 @@ mod stress;
 mod terminate;
 mod timer_races;
 mod timers;
+mod under_fire;
 mod upgrade;
