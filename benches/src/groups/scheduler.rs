@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use blocked::{FilchWaiters, Waiters};
-use contenders::{Async, Filch, Rayon, Tokio};
+use contenders::{Async, Filch, FilchFutures, Rayon, Tokio};
 use skynet::Grower;
 
 use crate::floor;
@@ -76,6 +76,10 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     vec![
         Scenario::new("spawn 100k, wait for all", "ns per process")
             .contender("filch-scheduler", spawn::<Filch>(waves, WAVE))
+            .contender(
+                "filch-scheduler, future",
+                spawn::<FilchFutures>(waves, WAVE),
+            )
             .contender("tokio", spawn::<Tokio>(waves, WAVE))
             .contender("async-executor", spawn::<Async>(waves, WAVE))
             .contender("rayon scope", spawn::<Rayon>(waves, WAVE))

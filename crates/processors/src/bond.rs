@@ -25,6 +25,9 @@ impl BoundId {
     }
 }
 
+/// Bound machines that there may be at most, beside the others: each is there because somebody has asked for it by name.
+pub(crate) const MOST_BOUND: usize = 256;
+
 /// One bound machine.
 pub(crate) struct Bond {
     pub(crate) id: BoundId,
@@ -53,6 +56,12 @@ impl Roster {
         self.bonds.iter_mut().find(|bond| bond.machine == machine)
     }
 
+    /// No tasks are bound to that one any more.
+    fn take_bond(&mut self, at: usize) -> Bond {
+        self.bound -= 1;
+        self.bonds.swap_remove(at)
+    }
+
     /// Whether the one who has waited longest for a processor is bound.
     pub(crate) fn is_next_bound(&self) -> bool {
         let next = self.waiters.front();
@@ -69,14 +78,21 @@ impl Crew {
     /// One more bound machine, which `start` starts for the place that it is told; it waits for its first task. None if there
     /// may be no more, `start` could not, the pool is over, or all numbers have been used.
     pub fn bind(&self, start: impl FnOnce(usize) -> bool) -> Option<BoundId> {
-        let place = self.vacancy(&mut self.roster())?;
-        if !self.try_start(place, start) {
-            return None;
-        }
+        let place = {
+            let mut roster = self.roster();
+            let may_be = roster.bound < MOST_BOUND;
+            let place = may_be.then(|| self.place(&mut roster)).flatten()?;
+            roster.bound += 1;
+            place
+        };
+        let started = self.try_start(place, start);
         let mut roster = self.roster();
         let next = roster.bound_so_far.checked_add(1);
-        let Some(number) = next.filter(|_| !roster.over) else {
-            self.give(place, Turn::Leave);
+        let Some(number) = next.filter(|_| started && !roster.over) else {
+            roster.bound -= 1;
+            if started {
+                self.give(place, Turn::Leave);
+            }
             return None;
         };
         roster.bound_so_far = number;
@@ -133,7 +149,7 @@ impl Crew {
             return Release::Another(hold);
         }
         if bond.released {
-            let bond = roster.bonds.swap_remove(at);
+            let bond = roster.take_bond(at);
             if let Some(lender) = bond.lender {
                 self.stand_by(lender, &mut roster);
             }
@@ -158,7 +174,7 @@ impl Crew {
         };
         // If it waits and something is queued, whoever has queued it is about to lend it a processor.
         if roster.bonds[at].waits && close() {
-            let bond = roster.bonds.swap_remove(at);
+            let bond = roster.take_bond(at);
             self.stand_by(bond.machine, &mut roster);
         } else {
             roster.bonds[at].released = true;

@@ -7,7 +7,7 @@ use std::io;
 
 use filch_sync::{Arc, Mutex};
 
-use crate::bond::{BoundId, Release};
+use crate::bond::{BoundId, MOST_BOUND, Release};
 use crate::crew::Turn;
 use crate::current::Current;
 use crate::hold::Hold;
@@ -111,9 +111,9 @@ pub enum ReserveError {
     NotRunning,
     /// The pool has been stopped.
     Stopped,
-    /// There are as many threads as there may be.
+    /// As many threads are reserved as may be.
     Limit {
-        /// What [`Config::thread_limit`](crate::Config::thread_limit) says.
+        /// So many.
         limit: usize,
     },
     /// The system refused a thread.
@@ -127,7 +127,7 @@ impl fmt::Display for ReserveError {
             Self::Stopped => f.write_str("the pool has been stopped"),
             Self::Limit { limit } => write!(
                 f,
-                "there are {limit} threads, as many as `thread_limit` says: raise it, or reserve fewer"
+                "{limit} threads are reserved, which is the most that may be: release one"
             ),
             Self::Thread(error) => write!(f, "the system refused a thread ({error})"),
         }
@@ -152,8 +152,9 @@ impl<T: Send + 'static> Processors<T> {
     /// or in a blocking call, the tasks that are found for it meanwhile wait, first in, first out: no other thread may run
     /// them, though a processor be idle.
     ///
-    /// The thread counts as one of [`Config::thread_limit`](crate::Config::thread_limit), until it is released by dropping what this
-    /// returns. It need not be released before the pool is stopped; it leaves when all tasks have run.
+    /// The thread is not one of [`Config::thread_limit`](crate::Config::thread_limit), or the blocking calls for which that has been
+    /// chosen would find none left; at most 256 can be reserved at a time. It is released by dropping what this returns. It need not
+    /// be released before the pool is stopped; it leaves when all tasks have run.
     ///
     /// A bound task costs two wake-ups of sleeping threads, there and back: some ten microseconds.
     ///
@@ -191,9 +192,7 @@ impl<T: Send + 'static> Processors<T> {
             }
             (None, Some(error)) => Err(ReserveError::Thread(error)),
             (None, None) if pool.crew.is_over() => Err(ReserveError::Stopped),
-            (None, None) => Err(ReserveError::Limit {
-                limit: pool.threads().limit,
-            }),
+            (None, None) => Err(ReserveError::Limit { limit: MOST_BOUND }),
         }
     }
 }

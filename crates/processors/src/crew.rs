@@ -20,6 +20,7 @@ use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, MutexGuard};
 
+use crate::bond::MOST_BOUND;
 use crate::hold::Hold;
 use crate::idle::Idle;
 use crate::notice::{Board, Notice};
@@ -53,6 +54,8 @@ pub struct Crew {
     pub(crate) streaks: Box<[AtomicU32]>,
     /// By number. A machine's place is made when its first thread is started, and used again by later ones.
     pub(crate) members: Box<[OnceLock<Member>]>,
+    /// Machines that there may be at most, bound ones aside.
+    pub(crate) limit: usize,
     roster: Mutex<Roster>,
     /// Machines in blocking calls without their processor, those included that are back and wait for one.
     pub(crate) away: CachePadded<AtomicUsize>,
@@ -154,14 +157,16 @@ impl Member {
 }
 
 impl Crew {
-    /// `processors` places, of which `active` are to be used, and at most `threads` machines. All processors are at rest.
+    /// `processors` places, of which `active` are to be used, and at most `threads` machines, bound ones aside. All processors are
+    /// at rest.
     pub fn new(processors: usize, active: usize, threads: usize, spares: usize) -> Self {
         Self {
             idle: Idle::new(processors),
             board: Board::new(active),
             attached: (0..processors).map(|_| AtomicU32::new(0)).collect(),
             streaks: (0..processors).map(|_| AtomicU32::new(0)).collect(),
-            members: (0..threads).map(|_| OnceLock::new()).collect(),
+            members: (0..threads + MOST_BOUND).map(|_| OnceLock::new()).collect(),
+            limit: threads,
             roster: Mutex::new(Roster::new(processors, spares)),
             away: CachePadded::new(AtomicUsize::new(0)),
             live: CachePadded::new(AtomicUsize::new(0)),

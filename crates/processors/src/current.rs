@@ -51,6 +51,11 @@ pub(crate) fn enter<T, R>(
     work()
 }
 
+/// Whether the thread is a machine of any pool: from its first task until its last one.
+pub fn is_machine() -> bool {
+    REGISTRATION.with(Cell::get).is_some()
+}
+
 /// Whether the thread is a machine of `pool`.
 pub(crate) fn is_current<T>(pool: &Processors<T>) -> bool {
     REGISTRATION

@@ -214,7 +214,7 @@ impl fmt::Display for Dump {
         let threads = &self.threads;
         writeln!(
             f,
-            "{} threads (at most {}, {} started so far, {} refused): {} spare, {} bound, {} in blocking calls, {} of them back \
+            "{} threads (at most {} and those bound, {} started so far, {} refused): {} spare, {} bound, {} in blocking calls, {} of them back \
              and waiting",
             threads.threads,
             threads.limit,

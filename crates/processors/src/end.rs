@@ -48,6 +48,7 @@ impl Crew {
         }
         // All of them wait: one that had a task would have a processor, or be away.
         for bond in std::mem::take(&mut roster.bonds) {
+            roster.bound -= 1;
             self.give(bond.machine, Turn::Leave);
         }
         let nobody_is_left = roster.threads == 0;

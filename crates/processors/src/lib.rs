@@ -44,6 +44,8 @@ mod watch;
 pub use bond::BoundId;
 pub use bound::{BoundThread, ReserveError};
 pub use config::{Config, StartError};
+#[doc(hidden)] // for the schedulers, whose threads must not wait for one another
+pub use current::is_machine;
 pub use dump::Dump;
 pub use machine::Machines;
 pub use processors::{Processors, Runner};

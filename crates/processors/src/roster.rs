@@ -21,6 +21,8 @@ pub(crate) struct Roster {
     pub(crate) waiters: VecDeque<usize>,
     /// Machines that tasks are bound to.
     pub(crate) bonds: Vec<Bond>,
+    /// How many there are, or are about to be.
+    pub(crate) bound: usize,
     /// How many there have been.
     pub(crate) bound_so_far: u32,
     /// Processors that nobody may run on: not started yet, retired, or all of them, since the pool is over.
@@ -46,6 +48,7 @@ impl Roster {
             most_spares,
             waiters: VecDeque::new(),
             bonds: Vec::new(),
+            bound: 0,
             bound_so_far: 0,
             // SAFETY: these are new: the first holds that there are.
             at_rest: (0..processors)
@@ -61,10 +64,19 @@ impl Roster {
     }
 }
 
+impl Roster {
+    /// Threads that no tasks are bound to.
+    pub(crate) fn unbound(&self) -> usize {
+        // A bound one that could not be started is for a moment taken from the threads alone.
+        self.threads.saturating_sub(self.bound)
+    }
+}
+
 impl Crew {
-    /// A machine has lost its processor, or given it up between two tasks: it stands by, or leaves if enough others do.
+    /// A machine has lost its processor, or given it up between two tasks: it stands by, or leaves if enough others do, or there is one
+    /// too many since tasks are no longer bound to another one.
     pub(crate) fn stand_by(&self, machine: usize, roster: &mut Roster) {
-        if roster.spares.len() >= roster.most_spares {
+        if roster.spares.len() >= roster.most_spares || roster.unbound() > self.limit {
             self.give(machine, Turn::Leave);
         } else {
             roster.spares.push(machine);

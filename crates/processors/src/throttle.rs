@@ -29,7 +29,7 @@ pub struct ThreadStats {
     pub waiting: usize,
     /// Of those, the ones that tasks are bound to.
     pub bound: usize,
-    /// As many threads may be there at once.
+    /// As many threads may be there at once, bound ones aside.
     pub limit: usize,
     /// Threads started so far.
     pub started: u64,
@@ -110,8 +110,17 @@ impl Threads {
 }
 
 impl Crew {
-    /// A place for one more machine, if there may be one.
+    /// A place for one more machine that no tasks are bound to, if there may be one.
     pub(crate) fn vacancy(&self, roster: &mut Roster) -> Option<usize> {
+        if roster.unbound() >= self.limit {
+            roster.refused += 1;
+            return None;
+        }
+        self.place(roster)
+    }
+
+    /// A place for one more machine.
+    pub(crate) fn place(&self, roster: &mut Roster) -> Option<usize> {
         let place = roster.vacant.pop().or_else(|| {
             let place = roster.parkers.len();
             let parker = Parker::new();
@@ -168,7 +177,7 @@ impl Crew {
             blocking: self.away.load(filch_sync::atomic::Ordering::Relaxed),
             waiting: roster.waiters.len(),
             bound: roster.bonds.len(),
-            limit: self.members.len(),
+            limit: self.limit,
             started: roster.started,
             refused: roster.refused,
         }

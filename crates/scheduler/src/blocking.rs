@@ -1,6 +1,5 @@
 //! Calls that block: in a step, and on threads made for that.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -11,6 +10,7 @@ use filch_sync::thread::Builder;
 use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
 
 use crate::contain::{contain, dispose};
+use crate::staff;
 use crate::{Completion, Context, Handle, Protocol};
 
 impl<P: Protocol> Handle<P> {
@@ -52,7 +52,8 @@ impl<P: Protocol> Completion<P> {
 /// waits its turn, first in, first out. Work whose process has ended meanwhile is dropped instead of run.
 ///
 /// Dropping it drops the work that has not begun, whose commands complete with
-/// [`CommandError::Abandoned`](crate::CommandError::Abandoned), and waits for what has.
+/// [`CommandError::Abandoned`](crate::CommandError::Abandoned), and waits for what has: but not on a thread of filch's own, a
+/// worker's, say, or one of these, which might be waited for in turn.
 ///
 /// ```
 /// # use filch_scheduler::{BlockingThreads, Completion, Protocol, Scheduler};
@@ -92,11 +93,6 @@ struct Crew {
 
 /// How long a thread without work stays.
 const STAY: Duration = Duration::from_secs(10);
-
-filch_sync::thread_local! {
-    /// On one of the threads: whose, by their address.
-    static OWN: Cell<usize> = Cell::new(0)
-}
 
 impl BlockingThreads {
     /// At most `limit` threads; none is started before there is work.
@@ -164,13 +160,9 @@ impl Shared {
         self.crew.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-
     /// A thread's life.
     fn serve(&self) {
-        OWN.with(|own| own.set(self.address()));
+        staff::enlist();
         let mut crew = self.lock();
         loop {
             if let Some(work) = crew.queue.pop_front() {
@@ -208,8 +200,8 @@ impl Drop for BlockingThreads {
         drop(crew);
         self.shared.work.notify_all();
         queue.into_iter().for_each(dispose);
-        if OWN.with(Cell::get) == self.shared.address() {
-            // One of them would wait for itself. They leave by themselves.
+        if staff::is_ours() {
+            // They leave by themselves.
             return;
         }
         let mut crew = self.shared.lock();

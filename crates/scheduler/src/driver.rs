@@ -239,8 +239,8 @@ impl<P: Protocol> Driver<P> {
     /// that this one, which has little to do for a message, needs few registers.
     #[inline(never)]
     fn end(&self, task: Task, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
-        // Senders are refused from here on.
-        slot.events.close();
+        // SAFETY: the state is Running, and this worker made it so.
+        let closed = unsafe { self.handle.table().close(task.0) };
         // SAFETY: the state is still Running, and this worker made it so.
         let Some(body) = (unsafe { slot.life.take_body() }) else {
             unreachable!("a process ends once");
@@ -251,12 +251,12 @@ impl<P: Protocol> Driver<P> {
         let (kept, bonds) = held.map_or_else(Default::default, |held| (held.kept, held.bonds));
         let mut reason = ExitReason::of(&exit);
         // All of this is user code, and each part of it may panic: one by one, so that no panic keeps the rest.
-        let closed = contain(|| process.close(&reason));
+        let said = contain(|| process.close(&reason));
         let dropped = contain(|| drop(process));
         scratch.output.clear();
         dispose_all(scratch.inbox.drain(..));
         dispose_all(kept);
-        if let (true, Err(message)) = (exit.is_ok(), closed.and(dropped)) {
+        if let (true, Err(message)) = (exit.is_ok(), said.and(dropped)) {
             reason = ExitReason::Panicked(message.as_str().into());
             let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
             dispose(output);
@@ -264,27 +264,17 @@ impl<P: Protocol> Driver<P> {
         let counters = self.counters();
         counters.ended.add(1);
         counters.failed.add(u64::from(exit.is_err()));
-        if slot.state.complete().is_err() {
-            unreachable!("only the worker that made it Running completes it");
-        }
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let release = |bond| self.handle.release(pid, &bond, &reason);
-        // After the edge: whose wake-up came before it is heard here, and all others are refused.
-        // SAFETY: the process's own pin is not given up yet, so nobody moves in, and this worker is still the queue's one
-        // consumer. What is left in it has lost its reader.
-        unsafe {
-            slot.discard_events(|signal| {
-                if let Signal::Tie(bond) = signal {
-                    release(bond);
-                }
-            });
-        }
+        let completed = closed.complete(|signal| {
+            if let Signal::Tie(bond) = signal {
+                release(bond);
+            }
+        });
         bonds.into_iter().for_each(release);
         hooks::complete(&Context::new(&self.handle, pid), &reason);
         // Before whoever joins the process is told: it finds room for another one.
         self.handle.leave();
-        // SAFETY: this worker ends the process, once, and holds the process's own pin.
-        unsafe { slot.life.set(exit) };
-        self.handle.table().unpin(task.0);
+        completed.tell(exit);
     }
 }

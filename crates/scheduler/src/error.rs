@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use filch_processors::StartError;
 
-use crate::{ExitReason, Pid, Process, ProcessHandle, Protocol};
+use crate::{ExitReason, Node, Pid, Process, ProcessHandle, Protocol};
 
 /// Why a scheduler could not be started.
 #[derive(Debug)]
@@ -263,6 +263,13 @@ impl<P: Protocol> fmt::Display for SendError<P> {
                 self.to,
                 self.to.node().0
             ),
+            Undelivered::Misrouted { node } => write!(
+                f,
+                "process {} lives on node {}, and the message was brought to node {}, which does not pass it on",
+                self.to,
+                self.to.node().0,
+                node.0
+            ),
         }
     }
 }
@@ -280,6 +287,12 @@ pub enum Undelivered {
     },
     /// The process lives on a node for which no [`Receiver`](crate::Receiver) is connected.
     NoRoute,
+    /// The message was brought to the scheduler of another node than the process's. See
+    /// [`Handle::receive`](crate::Handle::receive).
+    Misrouted {
+        /// The node that it was brought to.
+        node: Node,
+    },
 }
 
 /// No live process has that PID: it has ended, or never was.

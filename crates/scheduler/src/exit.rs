@@ -99,14 +99,17 @@ impl<P: Protocol> ProcessHandle<P> {
     }
 
     fn join_until(self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
+        let exit = self.exit_until(deadline)?;
+        with_output(exit).map_err(JoinError::Process)
+    }
+
+    /// [`join_until`](Self::join_until), for the process of a future too.
+    pub(crate) fn exit_until(self, deadline: Option<Instant>) -> Result<Exit<P>, JoinError<P>> {
         if self.scheduler.is_worker() && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
         // SAFETY: this is the handle, and unless the exit is not there it is used up.
-        match unsafe { self.life().wait(deadline) } {
-            Some(exit) => with_output(exit).map_err(JoinError::Process),
-            None => Err(JoinError::NotYet(self)),
-        }
+        unsafe { self.life().wait(deadline) }.ok_or(JoinError::NotYet(self))
     }
 
     fn life(&self) -> &LifeCell<P> {

@@ -4,19 +4,20 @@ use std::fmt;
 use std::future::Future;
 use std::num::NonZeroUsize;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
-use std::task::{Poll, Wake, Waker};
+use std::sync::Arc;
+use std::task::{Poll, Wake, Waker, ready};
 
 use filch_parker::{Parker, Unparker};
-use filch_sync::Mutex;
 
 use crate::admission::Refusal;
+use crate::exit::Exit;
 use crate::options::Options;
 use crate::promise::{Promised, promise};
 use crate::resident::Resident;
+use crate::stage::{Output, StageCell};
 use crate::{
-    Context, Events, Handle, HookError, InitError, JoinError, Pid, Process, ProcessError, Protocol,
-    StepOutput, SubmitError,
+    Context, Events, Handle, HookError, InitError, JoinError, Pid, Process, ProcessError,
+    ProcessHandle, Protocol, StepOutput, SubmitError,
 };
 
 impl<P: Protocol> Handle<P> {
@@ -54,33 +55,24 @@ impl<P: Protocol> Handle<P> {
             Err(Refusal::Closed) => return Err(SpawnError::ShutDown(future)),
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
         };
-        let (resolver, promised) = promise();
         let task = Arc::new(Task {
             scheduler: self.clone(),
             pid: place.0,
         });
-        let output = Arc::new(Mutex::new(None));
-        let process = Box::new(FutureProcess {
-            future,
+        let stage = Arc::new(StageCell::new(future));
+        let process = FutureProcess {
+            stage: Arc::clone(&stage),
             waker: Waker::from(Arc::clone(&task)),
-            output: Arc::clone(&output),
-        });
-        let process = match self.begin(place, Resident::boxed(process), |_, _| Ok(()), &options) {
-            Ok(process) => process,
-            Err(SubmitError::Hook(error)) => return Err(SpawnError::Hook(error)),
-            Err(error) => unreachable!("it was admitted, and has no `init`: {error}"),
         };
-        // Not by the last step: who has joined it finds its place free, as with any process.
-        process.watch(move |exit| {
-            let output = output.lock().unwrap_or_else(PoisonError::into_inner).take();
-            resolver.resolve(match (exit, output) {
-                (Ok(_), Some(output)) => Ok(output),
-                // Somebody has replaced its process by another one: see `Handle::upgrade`.
-                (Ok(_), None) => Err(ProcessError::Terminated),
-                (Err(error), _) => Err(error),
-            });
-        });
-        Ok(JoinHandle { promised, task })
+        match self.begin(place, Resident::new(process), |_, _| Ok(()), &options) {
+            Ok(process) => Ok(JoinHandle {
+                end: End::Handle(process),
+                stage,
+                task,
+            }),
+            Err(SubmitError::Hook(error)) => Err(SpawnError::Hook(error)),
+            Err(error) => unreachable!("it was admitted, and has no `init`: {error}"),
+        }
     }
 }
 
@@ -101,11 +93,10 @@ impl<P: Protocol> Wake for Task<P> {
     }
 }
 
-/// Lives in the box that `spawn` makes, and is never moved out of it: that pins the future.
+/// The process of a future: two words for its stage and its waker, so that it takes no memory of its own.
 struct FutureProcess<F: Future> {
-    future: F,
+    stage: Arc<StageCell<F>>,
     waker: Waker,
-    output: Arc<Mutex<Option<F::Output>>>,
 }
 
 impl<P: Protocol, F> Process<P> for FutureProcess<F>
@@ -123,29 +114,84 @@ where
         _: Events<'_, P>,
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
-        // SAFETY: `self` is in a box that only the process table holds, as a `dyn Process`, and that is dropped as a whole: the
-        // future stays where it is until its destructor has run.
-        let future = unsafe { Pin::new_unchecked(&mut self.future) };
-        match future.poll(&mut std::task::Context::from_waker(&self.waker)) {
+        // SAFETY: this is the process, and it is stepped by the worker that has it.
+        match unsafe {
+            self.stage
+                .poll(&mut std::task::Context::from_waker(&self.waker))
+        } {
             Poll::Pending => out.pending(),
-            Poll::Ready(output) => {
-                let mut place = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-                *place = Some(output);
-                out.end();
-            }
+            Poll::Ready(()) => out.end(),
         }
         Ok(())
+    }
+}
+
+impl<F: Future> Drop for FutureProcess<F> {
+    /// Whoever has the handle may keep it for long: the future goes with the process, and only an output stays.
+    fn drop(&mut self) {
+        // SAFETY: as in `step`; and this is the last time.
+        unsafe { self.stage.give_up() };
     }
 }
 
 /// A [spawned](Handle::spawn) future, to whoever wants its output: await it, or [`join`](Self::join) it. Dropping it
 /// lets the future go on unwatched.
 ///
-/// What the future did happens before its output is seen.
+/// What the future did happens before its output is seen. Until it has been awaited to its end, or is dropped, this keeps the process's place
+/// in the table, as a [`ProcessHandle`] does.
 #[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
 pub struct JoinHandle<P: Protocol, T> {
-    promised: Promised<Result<T, ProcessError<P>>>,
+    end: End<P>,
+    stage: Arc<dyn Output<T>>,
     task: Arc<Task<P>>,
+}
+
+/// How the handle learns of the end.
+enum End<P: Protocol> {
+    /// Nobody has asked before the end.
+    Handle(ProcessHandle<P>),
+    /// Somebody awaits it.
+    Awaited(Promised<Exit<P>>),
+    /// It has been told.
+    Told,
+}
+
+impl<P: Protocol> End<P> {
+    /// The process's handle, unless somebody awaits the end: that is the last time that it is had.
+    fn ask(&mut self) -> Result<ProcessHandle<P>, &mut Self> {
+        match std::mem::replace(self, Self::Told) {
+            Self::Handle(process) => Ok(process),
+            awaited => {
+                *self = awaited;
+                Err(self)
+            }
+        }
+    }
+
+    /// The exit, or who is woken by it. The first one who must wait pays for that.
+    fn poll(&mut self, context: &mut std::task::Context<'_>) -> Poll<Exit<P>> {
+        if let Ok(process) = self.ask() {
+            if process.has_ended() {
+                return Poll::Ready(told(process));
+            }
+            let (resolver, promised) = promise();
+            process.watch(|exit| resolver.resolve(exit));
+            *self = Self::Awaited(promised);
+        }
+        let Self::Awaited(promised) = self else {
+            panic!("polled again after it was ready");
+        };
+        let exit = ready!(Pin::new(promised).poll(context));
+        *self = Self::Told;
+        Poll::Ready(exit)
+    }
+}
+
+/// Waits for the exit of a process that has ended, or that this thread may wait for.
+fn told<P: Protocol>(process: ProcessHandle<P>) -> Exit<P> {
+    process
+        .exit_until(None)
+        .unwrap_or_else(|error| unreachable!("it may wait, and as long as it takes: {error}"))
 }
 
 impl<P: Protocol, T> JoinHandle<P, T> {
@@ -156,7 +202,11 @@ impl<P: Protocol, T> JoinHandle<P, T> {
 
     /// Whether the future has ended, so that awaiting it would not wait.
     pub fn has_ended(&self) -> bool {
-        self.promised.is_resolved()
+        match &self.end {
+            End::Handle(process) => process.has_ended(),
+            End::Awaited(promised) => promised.is_resolved(),
+            End::Told => true,
+        }
     }
 
     /// Has the future dropped, where it is suspended, and its process end with [`ProcessError::Terminated`]. One that is
@@ -179,15 +229,33 @@ impl<P: Protocol, T> JoinHandle<P, T> {
         if self.task.scheduler.is_worker() && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
-        let parker = Parker::new();
-        let waker = Waker::from(Arc::new(Awake(parker.unparker())));
-        let mut context = std::task::Context::from_waker(&waker);
-        loop {
-            if let Poll::Ready(exit) = Pin::new(&mut self.promised).poll(&mut context) {
-                return exit.map_err(JoinError::Process);
+        let exit = match self.end.ask() {
+            Ok(process) => told(process),
+            Err(end) => {
+                let parker = Parker::new();
+                let waker = Waker::from(Arc::new(Awake(parker.unparker())));
+                let mut context = std::task::Context::from_waker(&waker);
+                loop {
+                    if let Poll::Ready(exit) = end.poll(&mut context) {
+                        break exit;
+                    }
+                    parker.park();
+                }
             }
-            parker.park();
-        }
+        };
+        // SAFETY: this is the process's exit.
+        unsafe { self.output(exit) }.map_err(JoinError::Process)
+    }
+
+    /// What comes of the exit.
+    ///
+    /// # Safety
+    /// It is the exit of the future's process.
+    unsafe fn output(&self, exit: Exit<P>) -> Result<T, ProcessError<P>> {
+        // SAFETY: the caller has the exit.
+        let output = unsafe { self.stage.take() };
+        // Without an output: somebody has replaced its process by another one. See `Handle::upgrade`.
+        exit.and_then(|_| output.ok_or(ProcessError::Terminated))
     }
 }
 
@@ -206,7 +274,9 @@ impl<P: Protocol, T> Future for JoinHandle<P, T> {
     /// # Panics
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.promised).poll(context)
+        let exit = ready!(self.end.poll(context));
+        // SAFETY: this is the process's exit.
+        Poll::Ready(unsafe { self.output(exit) })
     }
 }
 

@@ -14,13 +14,18 @@ mod context;
 )]
 mod driver;
 pub mod dynamic;
+#[expect(unsafe_code, reason = "ends the process that the worker has")]
+mod ending;
 mod error;
 mod event;
 #[expect(unsafe_code, reason = "has the handle's right to the exit")]
 mod exit;
 mod exit_reason;
 mod figures;
-#[expect(unsafe_code, reason = "pins the future in its process")]
+#[expect(
+    unsafe_code,
+    reason = "says who has a future's stage, its process or its handle"
+)]
 mod future;
 mod handle;
 mod hooks;
@@ -46,6 +51,9 @@ mod route;
 mod scheduler;
 mod shutdown;
 mod signal;
+mod staff;
+#[expect(unsafe_code, reason = "pins a future, and hands its output on")]
+mod stage;
 mod stats;
 mod step_output;
 #[expect(
@@ -90,7 +98,7 @@ pub use shutdown::ShutdownReport;
 pub use stats::{Stats, WorkerStats};
 pub use step_output::StepOutput;
 pub use thread::BoundThread;
-pub use transport::Receiver;
+pub use transport::{ConnectError, Receiver};
 pub use upgrade::UpgradeError;
 
 #[doc = include_str!("../SIGNALS.md")]

@@ -2,6 +2,7 @@ use std::fmt;
 
 use filch_processors::BoundId;
 
+use crate::resident::Resident;
 use crate::{Handle, Process, ProcessHandle, Protocol, SubmitError};
 
 /// A process about to be submitted, and how it is to be treated; from [`Handle::submission`].
@@ -36,7 +37,7 @@ use crate::{Handle, Process, ProcessHandle, Protocol, SubmitError};
 #[must_use = "the process is not submitted before `submit` is called"]
 pub struct Submission<'a, P: Protocol> {
     pub(crate) handle: &'a Handle<P>,
-    pub(crate) process: Box<dyn Process<P>>,
+    pub(crate) process: Resident<P>,
     pub(crate) method: &'a str,
     pub(crate) input: P::Input,
     pub(crate) options: Options,
@@ -94,13 +95,22 @@ impl<P: Protocol> Handle<P> {
         method: &'a str,
         input: P::Input,
     ) -> Submission<'a, P> {
-        self.submission_boxed(Box::new(process), method, input)
+        self.prepare(Resident::new(process), method, input)
     }
 
     /// As [`submission`](Self::submission), for a process whose type was chosen while running, or that was handed back.
     pub fn submission_boxed<'a>(
         &'a self,
         process: Box<dyn Process<P>>,
+        method: &'a str,
+        input: P::Input,
+    ) -> Submission<'a, P> {
+        self.prepare(Resident::boxed(process), method, input)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        process: Resident<P>,
         method: &'a str,
         input: P::Input,
     ) -> Submission<'a, P> {

@@ -26,6 +26,14 @@ pub struct ProcessInfo {
     pub messages: u64,
 }
 
+impl ProcessInfo {
+    /// Whether it goes on by itself.
+    fn can_run(&self) -> bool {
+        use Activity::{Ending, Ready, Running};
+        matches!(self.activity, Ready | Running | Ending)
+    }
+}
+
 /// What a process is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -218,7 +226,7 @@ impl<P: Protocol> Handle<P> {
     /// each one waits for. Blocking, for as long as anything is runnable.
     ///
     /// The standstill is exact: at one moment during the call all workers were idle and nothing was runnable, and until the last
-    /// process had been looked at no step was taken.
+    /// process had been looked at no step was taken; and none of them is [`Ready`](Activity::Ready).
     ///
     /// # Errors
     /// [`StandstillError`].
@@ -228,16 +236,18 @@ impl<P: Protocol> Handle<P> {
         }
         let processors = &self.shared.processors;
         loop {
+            // Before all is quiet: what begins after this is seen below, however long it takes.
+            let before = self.moves();
             let Ok(()) = processors.wait_quiescent() else {
                 return Err(StandstillError::ShutDown);
             };
-            let before = self.moves();
             let processes = self.list();
             // Somebody may have woken one since, which then took a step while others were looked at.
-            let still = processes.is_empty() || processors.is_quiescent();
-            if still && self.moves() == before {
+            if self.moves() == before && !processes.iter().any(ProcessInfo::can_run) {
                 return Ok(Standstill { processes });
             }
+            // A thread outside may have made one Ready and not put it into a queue yet, where it could be seen: let it.
+            filch_sync::thread::yield_now();
         }
     }
 

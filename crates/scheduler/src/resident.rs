@@ -1,7 +1,8 @@
 //! A process in its slot: in place if it is small, else in a box.
 
+use std::alloc::{Layout, alloc, handle_alloc_error};
 use std::marker::PhantomData;
-use std::mem::{MaybeUninit, size_of};
+use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 use std::ops::{Deref, DerefMut};
 use std::ptr;
 
@@ -46,6 +47,32 @@ impl<P: Protocol> Resident<P> {
 
     pub(crate) fn boxed(process: Box<dyn Process<P>>) -> Self {
         Self(Place::Boxed(process))
+    }
+
+    /// For whoever gets the process back.
+    pub(crate) fn into_boxed(self) -> Box<dyn Process<P>> {
+        let layout = Layout::for_value(&*self);
+        match self.0 {
+            Place::Boxed(process) => process,
+            Place::Here(here) => {
+                let memory = match layout.size() {
+                    0 => ptr::without_provenance_mut(layout.align()),
+                    // SAFETY: the size is not 0.
+                    _ => unsafe { alloc(layout) },
+                };
+                if memory.is_null() {
+                    handle_alloc_error(layout);
+                }
+                let here = ManuallyDrop::new(here);
+                let room = ptr::from_ref(&here.room).cast();
+                // SAFETY: `new` has put a process of that layout into the room, which is not used again, nor dropped. `find` makes of
+                // an address one of that process, and here it is what a box of it has.
+                unsafe {
+                    ptr::copy_nonoverlapping(room, memory, layout.size());
+                    Box::from_raw((here.find)(memory.cast()))
+                }
+            }
+        }
     }
 }
 
@@ -154,7 +181,10 @@ mod tests {
         assert_eq!(Arc::strong_count(&alive), 3);
         drop(moved);
         assert_eq!(Arc::strong_count(&alive), 2);
-        drop(resident);
+        let mut handed_back = resident.into_boxed();
+        assert_eq!(size_of_val(&*handed_back), size_of::<Sample<A, SIZE>>());
+        assert_eq!(Arc::strong_count(&alive), 2);
+        drop(handed_back);
         assert_eq!(Arc::strong_count(&alive), 1);
     }
 

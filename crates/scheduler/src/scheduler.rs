@@ -11,6 +11,7 @@ use crate::admission::Admission;
 use crate::command::CommandHandler;
 use crate::driver::{Counters, Driver};
 use crate::handle::Shared;
+use crate::staff;
 use crate::table::Table;
 use crate::transport::Routes;
 use crate::{BuildError, CalledFromInside, Handle, LifeCycle, Node, Protocol, ShutdownReport};
@@ -119,7 +120,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
 /// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what lives, which may take
 /// a moment, and blocks for three seconds at most; but it waits for calls of [`on_exit`](crate::ProcessHandle::on_exit) that are
 /// under way, and for what the handler's destructor waits for, if that does: [`BlockingThreads`](crate::BlockingThreads) for the
-/// work that has begun, [`Timers`](crate::timers::Timers) for what they fire.
+/// work that has begun, [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by one of these, or on
+/// another scheduler's worker: see [`shutdown`](Self::shutdown).)
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,
@@ -151,6 +153,10 @@ impl<P: Protocol> Scheduler<P> {
     /// waits for the workers to return, from [`on_exit`](crate::ProcessHandle::on_exit) calls and destructors too, as long as
     /// that takes.
     ///
+    /// What a timer fires, what [`BlockingThreads`](crate::BlockingThreads) do, and a worker of another scheduler may shut this one
+    /// down too. They do not wait for the workers to return, which may wait for them: the handler may have the last
+    /// [`Timers`](crate::timers::Timers), whose destructor waits for what they fire. The workers return by themselves.
+    ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on without its owner, until its
     /// last process has ended.
@@ -171,8 +177,11 @@ impl<P: Protocol> Scheduler<P> {
             return Err(CalledFromInside);
         }
         let report = self.handle.end_all(patience);
-        if self.handle.live() == 0 {
+        let all_ended = self.handle.live() == 0;
+        if all_ended {
             self.handle.shared.processors.stop();
+        }
+        if all_ended && !staff::is_ours() {
             machines.join();
         } else {
             machines.detach();

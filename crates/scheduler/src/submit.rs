@@ -55,12 +55,13 @@ impl<P: Protocol> Handle<P> {
         method: &str,
         input: P::Input,
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let process = Resident::boxed(process);
         self.submit_with(process, method, input, &Options::default())
     }
 
     pub(crate) fn submit_with(
         &self,
-        process: Box<dyn Process<P>>,
+        process: Resident<P>,
         method: &str,
         input: P::Input,
         options: &Options,
@@ -68,11 +69,11 @@ impl<P: Protocol> Handle<P> {
         match self.admit(options) {
             Ok(place) => self.begin(
                 place,
-                Resident::boxed(process),
+                process,
                 |process, context| init(process, context, method, input),
                 options,
             ),
-            Err(refusal) => Err(refusal.hand_back(process, input)),
+            Err(refusal) => Err(refusal.hand_back(process.into_boxed(), input)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The table by itself, for the models: what runs the processes is too much for loom.
 //!
-//! The table, its slots, and the lives in them are the shipped ones. What stands here is who calls them when, one method
-//! for each of those.
+//! The table, its slots, the lives in them, and the way in which a process ends are the shipped ones. What stands here is who
+//! calls them when, one method for each of those.
 
 use std::time::Instant;
 
@@ -75,14 +75,9 @@ impl<P: Protocol> Tenants<P> {
     /// # Safety
     /// The caller has started the process, and ends it once.
     pub unsafe fn end(&self, pid: Pid, output: P::Output) {
-        let slot = self.slot(pid);
-        slot.events.close();
-        slot.state.complete().expect("the caller has started it");
-        // SAFETY: the process's own pin keeps the slot, and the caller is the one consumer; the queue is closed.
-        unsafe { slot.discard_events(drop) };
-        // SAFETY: the caller's; the process's own pin is not given up yet.
-        unsafe { slot.life.set(Ok(Some(output))) };
-        self.0.unpin(pid.slot);
+        // SAFETY: the caller's.
+        let closed = unsafe { self.0.close(pid.slot) };
+        closed.complete(drop).tell(Ok(Some(output)));
     }
 
     /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to its turn.

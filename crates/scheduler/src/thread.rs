@@ -1,7 +1,6 @@
 use std::fmt;
 
 use crate::driver::Task;
-use crate::options::Options;
 use crate::{Handle, Process, Protocol, ReserveError, Submission};
 
 /// A thread for processes that must all run on one: because a library wants to be called from the thread that it was opened
@@ -24,7 +23,7 @@ impl<P: Protocol> Handle<P> {
     /// Starts a thread for [processes bound to it](BoundThread).
     ///
     /// # Errors
-    /// [`ReserveError`]: the scheduler is shut down, has as many threads as it may have, or the system refused one.
+    /// [`ReserveError`]: the scheduler is shut down, has as many such threads as it may have (256), or the system refused one.
     pub fn reserve_thread(&self) -> Result<BoundThread<P>, ReserveError> {
         filch_processors::Processors::reserve_thread(&self.shared.processors).map(|thread| {
             BoundThread {
@@ -43,7 +42,7 @@ impl<P: Protocol> BoundThread<P> {
         method: &'a str,
         input: P::Input,
     ) -> Submission<'a, P> {
-        self.submission_boxed(Box::new(process), method, input)
+        self.bind(self.handle.submission(process, method, input))
     }
 
     /// As [`submission`](Self::submission), for a process whose type was chosen while running, or that was handed back.
@@ -53,14 +52,12 @@ impl<P: Protocol> BoundThread<P> {
         method: &'a str,
         input: P::Input,
     ) -> Submission<'a, P> {
-        let options = Options {
-            bound_to: Some(self.thread.id()),
-            ..Options::default()
-        };
-        Submission {
-            options,
-            ..self.handle.submission_boxed(process, method, input)
-        }
+        self.bind(self.handle.submission_boxed(process, method, input))
+    }
+
+    fn bind<'a>(&self, mut submission: Submission<'a, P>) -> Submission<'a, P> {
+        submission.options.bound_to = Some(self.thread.id());
+        submission
     }
 }
 

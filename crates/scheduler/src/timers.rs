@@ -215,8 +215,8 @@ impl Timers {
     /// Calls `call` when the `deadline` has come, on the thread that fires timers: something short. A panic in it is
     /// contained, and lost.
     ///
-    /// It must not wait for who waits for these timers: dropping a [`Scheduler`](crate::Scheduler) in here whose handler has the
-    /// last `Timers`, or shutting it down, would wait for ever.
+    /// It may drop whatever it owns, be it the [`Scheduler`](crate::Scheduler) whose handler has the last `Timers`: what would
+    /// wait for these timers in turn is left to itself. See [`Scheduler::shutdown`](crate::Scheduler::shutdown).
     pub fn call_at(&self, deadline: Instant, call: impl FnOnce() + Send + 'static) -> TimerKey {
         self.register_or_drop(deadline, Action::Once(Box::new(call)))
     }
@@ -276,8 +276,8 @@ impl Timers {
     }
 
     /// Cancels all that is pending, and refuses what comes later, by dropping it: completions complete with an error, and
-    /// [`Sleep`] says [`TimersClosed`]. When it returns, the thread has ended, unless this is called on it. Blocking, for as
-    /// long as what fires just now takes.
+    /// [`Sleep`] says [`TimersClosed`]. When it returns, the thread has ended. Blocking, for as long as what fires just now
+    /// takes. On a thread of filch's own, a worker's, say, or the timers', it does not wait: that might be waited for in turn.
     pub fn shutdown(&self) {
         self.service.shutdown();
     }

@@ -1,14 +1,19 @@
 //! Messages to processes on other nodes. How they travel is not ours: a [`Receiver`] takes them.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
+use crate::contain::dispose_all;
 use crate::{Handle, Node, Pid, Protocol, SendError, Undelivered};
 
 /// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a [`Handle`] of the
-/// scheduler there delivers them: it is a receiver itself. (It passes on what is for a third node. So handles must not be
-/// connected in a ring: what nobody in it delivers would go round on the sender's stack until that overflows.)
+/// scheduler there delivers them: it is a receiver itself, for the processes of its own node.
+///
+/// What is for a third node it does not pass on, but hands back, [misrouted](Undelivered::Misrouted): so nothing goes round in
+/// circles, however nodes are connected. A node that is to be a gateway has a receiver that [sends](Handle::send) what it
+/// gets, and whoever writes that sees to it that its routes are no ring.
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -37,7 +42,7 @@ use crate::{Handle, Node, Pid, Protocol, SendError, Undelivered};
 /// assert_eq!((refused.reason, refused.message), (Undelivered::NoRoute, "hello".to_owned()));
 ///
 /// let (wire, other_end) = mpsc::sync_channel(16);
-/// here.connect(Node(2), Wire(wire));
+/// here.connect(Node(2), Wire(wire))?;
 /// here.send(there, "hello".to_owned())?;
 /// assert_eq!(other_end.recv()?, (there.to_bits(), b"hello".to_vec()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,22 +56,41 @@ pub trait Receiver<P: Protocol>: Send + Sync + 'static {
 }
 
 impl<P: Protocol> Receiver<P> for Handle<P> {
+    /// [Sends](Handle::send) it, to a process of this node.
+    ///
+    /// # Errors
+    /// As `send`; and [`Undelivered::Misrouted`], if it is for another node.
     fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
-        self.send(to, message)
+        let node = self.node();
+        if to.node() == node {
+            return self.send(to, message);
+        }
+        Err(SendError {
+            to,
+            message,
+            reason: Undelivered::Misrouted { node },
+        })
     }
 }
 
 /// Who takes the messages for which node. Read by senders to other nodes only, so a lock will do. Nobody's code runs under
 /// it.
 pub(crate) struct Routes<P: Protocol> {
-    to: RwLock<HashMap<Node, Arc<dyn Receiver<P>>>>,
+    /// `None` after the shutdown.
+    to: RwLock<Option<HashMap<Node, Arc<dyn Receiver<P>>>>>,
 }
 
 impl<P: Protocol> Default for Routes<P> {
     fn default() -> Self {
         Self {
-            to: RwLock::new(HashMap::new()),
+            to: RwLock::new(Some(HashMap::new())),
         }
+    }
+}
+
+impl<P: Protocol> Routes<P> {
+    fn write(&self) -> RwLockWriteGuard<'_, Option<HashMap<Node, Arc<dyn Receiver<P>>>>> {
+        self.to.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -78,33 +102,33 @@ impl<P: Protocol> Handle<P> {
 
     /// From now on `receiver` takes the messages for processes on `node`. Returns the one before it, if there was one.
     ///
-    /// A receiver for the scheduler's own node is never asked. The scheduler lets go of its receivers when it is shut down; one that
-    /// is connected after that is kept until the last handle is gone.
-    pub fn connect(&self, node: Node, receiver: impl Receiver<P>) -> Option<Arc<dyn Receiver<P>>> {
-        let routes = self.shared.routes.to.write();
-        routes
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(node, Arc::new(receiver))
+    /// A receiver for the scheduler's own node is never asked. The scheduler lets go of its receivers when it is shut down, so that
+    /// two schedulers may have each other's handles.
+    ///
+    /// # Errors
+    /// [`ConnectError`], with the receiver, from the shutdown on.
+    pub fn connect<R: Receiver<P>>(
+        &self,
+        node: Node,
+        receiver: R,
+    ) -> Result<Option<Arc<dyn Receiver<P>>>, ConnectError<R>> {
+        match &mut *self.shared.routes.write() {
+            Some(routes) => Ok(routes.insert(node, Arc::new(receiver))),
+            None => Err(ConnectError { node, receiver }),
+        }
     }
 
     /// From now on messages for processes on `node` are refused. Returns who took them until now; one that is being
     /// sent just now may still come there.
     pub fn disconnect(&self, node: Node) -> Option<Arc<dyn Receiver<P>>> {
-        let routes = self.shared.routes.to.write();
-        routes.unwrap_or_else(PoisonError::into_inner).remove(&node)
+        self.shared.routes.write().as_mut()?.remove(&node)
     }
 
+    /// Lets go of all receivers, and takes no more.
     pub(crate) fn disconnect_all(&self) {
-        let mut routes = self
-            .shared
-            .routes
-            .to
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        let all = std::mem::take(&mut *routes);
-        drop(routes);
-        // Their destructors are not ours: without the lock, and contained.
-        all.into_values().for_each(crate::contain::dispose);
+        // A statement of its own, for the lock to be let go of: their destructors are not ours.
+        let all = self.shared.routes.write().take();
+        dispose_all(all.into_iter().flatten());
     }
 
     /// Hands a message for another node to whoever is connected for that one.
@@ -112,7 +136,8 @@ impl<P: Protocol> Handle<P> {
         let routes = self.shared.routes.to.read();
         let receiver = routes
             .unwrap_or_else(PoisonError::into_inner)
-            .get(&to.node())
+            .as_ref()
+            .and_then(|routes| routes.get(&to.node()))
             .cloned();
         match receiver {
             Some(receiver) => receiver.receive(to, message),
@@ -124,6 +149,32 @@ impl<P: Protocol> Handle<P> {
         }
     }
 }
+
+/// Nobody is connected to a scheduler that is shut down: it will never let go of him. The receiver comes back.
+pub struct ConnectError<R> {
+    /// The node that it would have taken messages for.
+    pub node: Node,
+    /// Who was not connected.
+    pub receiver: R,
+}
+
+impl<R> fmt::Display for ConnectError<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the scheduler is shut down, and connected to no node any more, so not to node {} either",
+            self.node.0
+        )
+    }
+}
+
+impl<R> fmt::Debug for ConnectError<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ConnectError({self})")
+    }
+}
+
+impl<R> Error for ConnectError<R> {}
 
 impl<P: Protocol> fmt::Debug for dyn Receiver<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,6 +8,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
+use crate::calls::{comes_back, takes_a_task};
 use crate::pool::Pool;
 
 /// The tasks that have been found for the one bound machine there is.
@@ -47,6 +48,12 @@ pub(crate) fn bind(crew: &Crew) -> (BoundId, usize) {
     (id, machine.expect("it was started"))
 }
 
+/// What the machine `lender` holds, lent to the bound machine, which waits.
+pub(crate) fn lent(pool: &Pool, hold: Hold, lender: usize, (id, bound): (BoundId, usize)) -> Hold {
+    pool.crew.lend(hold, lender, id).expect("it waits");
+    pool.told_to_run(bound)
+}
+
 /// What a bound machine does that holds a processor; how many tasks it has run.
 pub(crate) fn work_bound(pool: &Pool, queue: &Queue, hold: Hold, machine: usize) -> usize {
     let mut hold = hold;
@@ -78,8 +85,7 @@ fn a_task_is_found_as_its_machine_is_about_to_wait() {
             let queue = Queue::new();
             let (id, bound) = bind(&pool.crew);
             let (first, second) = (holds.remove(0), holds.remove(0));
-            pool.crew.lend(second, 1, id).expect("it waits");
-            let second = pool.told_to_run(bound);
+            let second = lent(&pool, second, 1, (id, bound));
             let machine = thread::spawn({
                 let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
                 move || work_bound(&pool, &queue, second, bound)
@@ -164,13 +170,9 @@ fn a_bound_machine_is_back_as_a_task_is_published() {
                 let (pool, mut holds) = Pool::new(1);
                 let queue = Queue::new();
                 let (id, bound) = bind(&pool.crew);
-                pool.crew.lend(holds.remove(0), 0, id).expect("it waits");
-                let hold = pool.told_to_run(bound);
+                let hold = lent(&pool, holds.remove(0), 0, (id, bound));
                 pool.hand_off(hold, bound);
-                let back = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.try_regain(bound)
-                });
+                let back = comes_back(&pool, bound);
                 pool.publish();
                 let at_once = back.join().unwrap();
                 outcomes.observe(at_once.is_some());
@@ -201,17 +203,10 @@ fn a_call_begins_as_a_bound_machine_is_back() {
                 let (pool, mut holds) = Pool::new(1);
                 let queue = Queue::new();
                 let (id, bound) = bind(&pool.crew);
-                pool.crew.lend(holds.remove(0), 0, id).expect("it waits");
-                let hold = pool.told_to_run(bound);
+                let hold = lent(&pool, holds.remove(0), 0, (id, bound));
                 pool.hand_off(hold, bound);
-                pool.publish();
-                let hold = pool.awake(0).expect("its lender is woken for the task");
-                assert!(pool.take());
-                assert!(!pool.crew.stop_searching(&pool.queues));
-                let back = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.try_regain(bound)
-                });
+                let hold = takes_a_task(&pool, 0);
+                let back = comes_back(&pool, bound);
                 pool.hand_off(hold, 0);
                 let at_once = back.join().unwrap();
                 outcomes.observe(at_once.is_some());
@@ -244,8 +239,7 @@ fn fewer_as_one_is_lent() {
                     pool.crew.shrink(1, &pool.queues);
                 }
             });
-            pool.crew.lend(holds.remove(0), 1, id).expect("it waits");
-            let mut hold = Some(pool.told_to_run(bound));
+            let mut hold = Some(lent(&pool, holds.remove(0), 1, (id, bound)));
             pool.pass();
             if pool.crew.notice().is_surplus(1) {
                 hold = hold
@@ -298,8 +292,7 @@ fn not_quiescent_before_a_bound_task_has_run() {
                     move || {
                         assert!(pool.take());
                         queue.push();
-                        pool.crew.lend(hold, 0, id).expect("it waits");
-                        let hold = pool.told_to_run(bound);
+                        let hold = lent(&pool, hold, 0, (id, bound));
                         // In the middle of it a blocking call, while which its lender goes idle.
                         pool.hand_off(hold, bound);
                         let hold = pool.back(bound);

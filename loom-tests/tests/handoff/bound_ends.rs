@@ -4,7 +4,7 @@ use filch_processors::protocol::{Release, Turn};
 use filch_sync::{Arc, Mutex, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-use crate::bound::{Queue, bind, work_bound};
+use crate::bound::{Queue, bind, lent, work_bound};
 use crate::pool::Pool;
 
 /// The pool is stopped as a task is found for the bound machine. It runs, its lender has the processor back and goes idle, and then all are told
@@ -72,8 +72,7 @@ fn no_bound_machine_leaves_early() {
             });
             pool.pass();
             queue.push();
-            pool.crew.lend(second, 1, id).expect("it has not left");
-            let hold = pool.told_to_run(bound);
+            let hold = lent(&pool, second, 1, (id, bound));
             assert_eq!(work_bound(&pool, &queue, hold, bound), 1);
             let hold = pool.told_to_run(1);
             assert!(!pool.crew.is_over());
@@ -164,8 +163,7 @@ fn a_release_against_a_bound_task() {
                     outcomes.observe((false, false));
                     return;
                 }
-                pool.crew.lend(hold, 0, id).expect("it waits");
-                let hold = pool.told_to_run(bound);
+                let hold = lent(&pool, hold, 0, (id, bound));
                 assert!(queue.pop());
                 pool.pass();
                 let release = |released: bool| {

@@ -1,9 +1,26 @@
 //! Blocking calls.
 
+use filch_processors::protocol::Hold;
+use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
 use crate::pool::Pool;
+
+/// The machine comes back from its call, on a thread of its own: with a processor, or in line for one.
+pub(crate) fn comes_back(pool: &Arc<Pool>, machine: usize) -> JoinHandle<Option<Hold>> {
+    let pool = Arc::clone(pool);
+    thread::spawn(move || pool.try_regain(machine))
+}
+
+/// A task is published, for which the machine is woken, and which it takes.
+pub(crate) fn takes_a_task(pool: &Pool, machine: usize) -> Hold {
+    pool.publish();
+    let hold = pool.awake(machine).expect("it is woken for the task");
+    assert!(pool.take());
+    assert!(!pool.crew.stop_searching(&pool.queues));
+    hold
+}
 
 /// One processor. Its machine 0 is in a blocking call, machine 1 rests with it. A producer publishes a task just as 0 comes
 /// back. Either 0 takes the processor (1 stands by, and 0 will find the task when its own is done), or the producer
@@ -20,10 +37,7 @@ fn a_return_against_a_producer() {
             move || {
                 let (pool, mut holds) = Pool::new(1);
                 pool.hand_off(holds.remove(0), 0);
-                let back = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.try_regain(0)
-                });
+                let back = comes_back(&pool, 0);
                 pool.publish();
                 let at_once = back.join().unwrap();
                 let popped = pool.awake(1);
@@ -56,14 +70,8 @@ fn a_return_against_a_processor_that_goes_idle() {
             move || {
                 let (pool, mut holds) = Pool::new(1);
                 pool.hand_off(holds.remove(0), 0);
-                pool.publish();
-                let hold = pool.awake(1).expect("it was woken for the task");
-                assert!(pool.take());
-                assert!(!pool.crew.stop_searching(&pool.queues));
-                let back = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.try_regain(0)
-                });
+                let hold = takes_a_task(&pool, 1);
+                let back = comes_back(&pool, 0);
                 pool.rest(hold, 1);
                 let hold = back.join().unwrap();
                 outcomes.observe(hold.is_some());
@@ -115,14 +123,8 @@ fn a_call_begins_as_another_one_ends() {
                 let hold = pool.try_regain(0).expect("it is idle");
                 // 0 runs, 1 stands by. Now 0 blocks, and 1 is woken for a task; it blocks while 0 comes back.
                 pool.hand_off(hold, 0);
-                pool.publish();
-                let hold = pool.awake(1).expect("it was woken for the task");
-                assert!(pool.take());
-                assert!(!pool.crew.stop_searching(&pool.queues));
-                let back = thread::spawn({
-                    let pool = Arc::clone(&pool);
-                    move || pool.try_regain(0)
-                });
+                let hold = takes_a_task(&pool, 1);
+                let back = comes_back(&pool, 0);
                 pool.hand_off(hold, 1);
                 let at_once = back.join().unwrap();
                 outcomes.observe(at_once.is_some());

@@ -5,16 +5,18 @@ use shuttle::thread;
 use shuttle_tests::explore;
 
 use crate::{
-    Closed, FOR_EVER, Note, Numbers, Scripted, SlowToDrop, prompt_scheduler, scheduler, scripted,
-    summing,
+    Closed, FOR_EVER, Note, Numbers, SlowToDrop, prompt_scheduler, scheduler, scripted, summing,
 };
 use filch_scheduler::{
     Completion, Context, Event, Events, ExitReason, InitError, JoinError, Pid, Process,
-    ProcessError, StepOutput,
+    ProcessError, ProcessHandle, Scheduler, StepOutput,
 };
 
-/// Sends on the reason of each `Down`, and is done with their number when it is cancelled.
-fn listening(closed: &Closed) -> (Scripted, mpsc::Receiver<ExitReason>) {
+/// A process that sends on the reason of each `Down`, and is done with their number when it is cancelled.
+fn listening(
+    scheduler: &Scheduler<Numbers>,
+    closed: &Closed,
+) -> (ProcessHandle<Numbers>, mpsc::Receiver<ExitReason>) {
     let (tell, told) = mpsc::channel();
     let mut heard = 0;
     let process = scripted(closed, move |_, events, out| {
@@ -30,7 +32,13 @@ fn listening(closed: &Closed) -> (Scripted, mpsc::Receiver<ExitReason>) {
             }
         }
     });
-    (process, told)
+    (scheduler.submit(process, "run", ()).unwrap(), told)
+}
+
+/// How often it was told, at the end.
+fn heard(scheduler: Scheduler<Numbers>, watcher: ProcessHandle<Numbers>) -> usize {
+    scheduler.shutdown(FOR_EVER).unwrap();
+    watcher.join().unwrap()
 }
 
 /// A process ends by a message, or is terminated, while it is monitored. A failure: a deadlock in `recv`: the watch was
@@ -39,8 +47,7 @@ fn listening(closed: &Closed) -> (Scripted, mpsc::Receiver<ExitReason>) {
 fn a_monitor_races_with_the_end() {
     explore("each monitor is told of once", 2_000, || {
         let (scheduler, closed) = (prompt_scheduler(2), Closed::new());
-        let (watcher, told) = listening(&closed);
-        let watcher = scheduler.submit(watcher, "run", ()).unwrap();
+        let (watcher, told) = listening(&scheduler, &closed);
         let watched = scheduler.submit(summing(&closed, 1), "run", ()).unwrap();
         let pid = watched.pid();
         let ending = thread::spawn({
@@ -52,8 +59,7 @@ fn a_monitor_races_with_the_end() {
         assert!(matches!(reason, ExitReason::Done | ExitReason::NoProcess));
         ending.join().unwrap();
         assert_eq!(watched.join().unwrap(), 1);
-        scheduler.shutdown(FOR_EVER).unwrap();
-        assert_eq!(watcher.join().unwrap(), 1, "told once");
+        assert_eq!(heard(scheduler, watcher), 1, "told once");
         assert_eq!(closed.count(), 2);
     });
 }
@@ -69,8 +75,7 @@ fn a_monitor_of_one_whose_slot_is_pinned() {
             move |_, completion| *held.lock().unwrap() = Some(completion)
         });
         let closed = Closed::new();
-        let (watcher, told) = listening(&closed);
-        let watcher = scheduler.submit(watcher, "run", ()).unwrap();
+        let (watcher, told) = listening(&scheduler, &closed);
         let watched = scripted(&closed, |_, _, out| {
             out.yield_command(0, 0);
             out.done(3);
@@ -79,8 +84,7 @@ fn a_monitor_of_one_whose_slot_is_pinned() {
         scheduler.monitor(watcher.pid(), watched.pid());
         told.recv().unwrap();
         assert_eq!(watched.join().unwrap(), 3);
-        scheduler.shutdown(FOR_EVER).unwrap();
-        assert_eq!(watcher.join().unwrap(), 1);
+        assert_eq!(heard(scheduler, watcher), 1);
         drop(held.lock().unwrap().take());
     });
 }
@@ -115,8 +119,7 @@ impl Process<Numbers> for Refusing {
 fn a_monitor_races_with_an_init_that_refuses() {
     explore("a refused process is told of too", 3_000, || {
         let (scheduler, closed) = (prompt_scheduler(1), Closed::new());
-        let (watcher, told) = listening(&closed);
-        let watcher = scheduler.submit(watcher, "run", ()).unwrap();
+        let (watcher, told) = listening(&scheduler, &closed);
         let (tell, pid) = mpsc::channel();
         let submitter = thread::spawn({
             let handle = scheduler.handle();
@@ -127,8 +130,7 @@ fn a_monitor_races_with_an_init_that_refuses() {
         scheduler.monitor(watcher.pid(), pid);
         told.recv().unwrap();
         submitter.join().unwrap();
-        scheduler.shutdown(FOR_EVER).unwrap();
-        assert_eq!(watcher.join().unwrap(), 1);
+        assert_eq!(heard(scheduler, watcher), 1);
     });
 }
 
@@ -139,8 +141,7 @@ fn a_monitor_races_with_an_init_that_refuses() {
 fn a_monitor_races_with_the_last_drain() {
     explore("the last drain is after the last edge", 3_000, || {
         let (scheduler, closed) = (prompt_scheduler(2), Closed::new());
-        let (watcher, told) = listening(&closed);
-        let watcher = scheduler.submit(watcher, "run", ()).unwrap();
+        let (watcher, told) = listening(&scheduler, &closed);
         let watched = scripted(&closed, |context, _, out| {
             let slow = Note::Slow(SlowToDrop);
             context.send(context.pid(), slow).unwrap();
@@ -150,8 +151,7 @@ fn a_monitor_races_with_the_last_drain() {
         scheduler.monitor(watcher.pid(), watched.pid());
         told.recv().unwrap();
         assert_eq!(watched.join().unwrap(), 3);
-        scheduler.shutdown(FOR_EVER).unwrap();
-        assert_eq!(watcher.join().unwrap(), 1);
+        assert_eq!(heard(scheduler, watcher), 1);
     });
 }
 
@@ -160,16 +160,16 @@ fn a_monitor_races_with_the_last_drain() {
 fn a_demonitor_races_with_the_end() {
     explore("ended in time, not told of", 1_500, || {
         let (scheduler, closed) = (prompt_scheduler(2), Closed::new());
-        let (watcher, _told) = listening(&closed);
-        let watcher = scheduler.submit(watcher, "run", ()).unwrap();
+        let (watcher, _told) = listening(&scheduler, &closed);
         let watched = scheduler.submit(summing(&closed, 1), "run", ()).unwrap();
         let monitor = scheduler.monitor(watcher.pid(), watched.pid());
         scheduler.send(watched.pid(), Note::Number(1)).unwrap();
         let in_time = monitor.demonitor();
         assert_eq!(watched.join().unwrap(), 1);
-        scheduler.shutdown(FOR_EVER).unwrap();
-        let heard = watcher.join().unwrap();
-        assert!(heard == 0 || !in_time, "told all the same");
+        assert!(
+            heard(scheduler, watcher) == 0 || !in_time,
+            "told all the same"
+        );
     });
 }
 

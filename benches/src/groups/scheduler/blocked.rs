@@ -2,13 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use filch_scheduler::{
-    Completion, Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Scheduler,
-    StepOutput,
-};
+use filch_scheduler::{Completion, Event, Handle, Pid, ProcessHandle, Scheduler};
 use tokio::sync::{mpsc, oneshot};
 
-use super::contenders::{Numbers, Tokio};
+use super::contenders::{Numbers, Tokio, start};
 use crate::rivals::{WORKERS, tokio_runtime};
 
 /// What has processes that wait.
@@ -31,45 +28,6 @@ pub(super) struct FilchWaiters {
     outstanding: Outstanding,
 }
 
-/// Waits for one command, then for its messages.
-struct Waiter {
-    started: bool,
-    missing: u64,
-}
-
-impl Process<Numbers> for Waiter {
-    fn init(
-        &mut self,
-        _context: &Context<'_, Numbers>,
-        _method: &str,
-        messages: u64,
-    ) -> Result<(), InitError<Numbers>> {
-        self.missing = messages;
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _context: &Context<'_, Numbers>,
-        events: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        if !self.started {
-            self.started = true;
-            out.yield_command(0, ());
-            out.wait();
-            return Ok(());
-        }
-        for event in events {
-            self.missing -= u64::from(matches!(event, Event::Message(_)));
-        }
-        if self.missing == 0 {
-            out.done(0);
-        }
-        Ok(())
-    }
-}
-
 impl Waiters for FilchWaiters {
     type Waiter = (Handle<Numbers>, Pid, ProcessHandle<Numbers>);
 
@@ -87,13 +45,22 @@ impl Waiters for FilchWaiters {
         }
     }
 
+    /// Waits for one command, then for its messages.
     fn waiter(&self, messages: u64) -> Self::Waiter {
-        let waiter = Waiter {
-            started: false,
-            missing: 0,
-        };
-        let process = self.scheduler.submit(waiter, "run", messages);
-        let process = process.unwrap_or_else(|error| panic!("{error}"));
+        let (mut started, mut missing) = (false, messages);
+        let process = start(&self.scheduler, move |events, out| {
+            if !started {
+                started = true;
+                out.yield_command(0, ());
+                return out.wait();
+            }
+            for event in events {
+                missing -= u64::from(matches!(event, Event::Message(_)));
+            }
+            if missing == 0 {
+                out.done(0);
+            }
+        });
         let waits = || {
             let outstanding = self.outstanding.lock();
             outstanding

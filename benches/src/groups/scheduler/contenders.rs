@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_executor::Executor;
 use filch_scheduler::{
-    Context, Event, Events, Handle, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+    Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
+    StepOutput,
 };
 use futures_lite::future::block_on;
 use tokio::sync::mpsc;
@@ -33,59 +34,13 @@ fn filch() -> Filch {
     scheduler.expect("the system gives threads")
 }
 
-/// Ends in its first step.
-#[derive(Default)]
-struct Short {
-    number: u64,
-}
+/// A process whose step is a closure.
+struct Steps<F>(F);
 
-impl Process<Numbers> for Short {
-    fn init(
-        &mut self,
-        _context: &Context<'_, Numbers>,
-        _method: &str,
-        number: u64,
-    ) -> Result<(), InitError<Numbers>> {
-        self.number = number;
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _context: &Context<'_, Numbers>,
-        _events: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        out.done(self.number);
-        Ok(())
-    }
-}
-
-impl Spawner for Filch {
-    fn new() -> Self {
-        filch()
-    }
-
-    fn spawn_all(&self, count: u64) -> u64 {
-        let submit = |number| {
-            let submitted = self.submit(Short::default(), "run", number);
-            submitted.unwrap_or_else(|error| panic!("{error}"))
-        };
-        let processes: Vec<_> = (1..=count).map(submit).collect();
-        let outputs = processes.into_iter().map(|process| {
-            let joined = process.join();
-            joined.unwrap_or_else(|error| panic!("{error}"))
-        });
-        outputs.sum()
-    }
-}
-
-/// Calls `behaviour` with each message, until it is cancelled.
-struct Actor<F> {
-    behaviour: F,
-}
-
-impl<F: FnMut(u64) + Send> Process<Numbers> for Actor<F> {
+impl<F> Process<Numbers> for Steps<F>
+where
+    F: FnMut(Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send,
+{
     fn init(
         &mut self,
         _context: &Context<'_, Numbers>,
@@ -101,14 +56,57 @@ impl<F: FnMut(u64) + Send> Process<Numbers> for Actor<F> {
         events: Events<'_, Numbers>,
         out: &mut StepOutput<Numbers>,
     ) -> Result<(), String> {
-        for event in events {
-            match event {
-                Event::Message(message) => (self.behaviour)(message),
-                Event::Cancel => out.done(0),
-                _ => unreachable!("it yields no commands and watches nobody"),
-            }
-        }
+        (self.0)(events, out);
         Ok(())
+    }
+}
+
+/// Submits a process whose step is that closure.
+pub(super) fn start(
+    scheduler: &Filch,
+    step: impl FnMut(Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send + 'static,
+) -> ProcessHandle<Numbers> {
+    let submitted = scheduler.submit(Steps(step), "run", 0);
+    submitted.unwrap_or_else(|error| panic!("{error}"))
+}
+
+impl Spawner for Filch {
+    fn new() -> Self {
+        filch()
+    }
+
+    fn spawn_all(&self, count: u64) -> u64 {
+        let start = |number| start(self, move |_, out| out.done(number));
+        let processes: Vec<_> = (1..=count).map(start).collect();
+        let outputs = processes.into_iter().map(|process| {
+            let joined = process.join();
+            joined.unwrap_or_else(|error| panic!("{error}"))
+        });
+        outputs.sum()
+    }
+}
+
+/// The same scheduler, with futures as its processes.
+pub(super) struct FilchFutures(Filch);
+
+impl Spawner for FilchFutures {
+    fn new() -> Self {
+        Self(filch())
+    }
+
+    fn spawn_all(&self, count: u64) -> u64 {
+        let spawn = |number| self.0.spawn(async move { black_box(number) });
+        let futures: Vec<_> = (1..=count).map(spawn).collect();
+        block_on(async {
+            let mut sum = 0;
+            for future in futures {
+                sum += future
+                    .expect("it is admitted")
+                    .await
+                    .expect("it does not panic");
+            }
+            sum
+        })
     }
 }
 
@@ -119,9 +117,17 @@ impl Actors for Filch {
         filch()
     }
 
-    fn actor(&self, behaviour: impl FnMut(u64) + Send + 'static) -> Self::Address {
-        let process = self.submit(Actor { behaviour }, "run", 0);
-        let process = process.unwrap_or_else(|error| panic!("{error}"));
+    /// Until it is cancelled.
+    fn actor(&self, mut behaviour: impl FnMut(u64) + Send + 'static) -> Self::Address {
+        let process = start(self, move |events, out| {
+            for event in events {
+                match event {
+                    Event::Message(message) => behaviour(message),
+                    Event::Cancel => out.done(0),
+                    _ => unreachable!("it yields no commands and watches nobody"),
+                }
+            }
+        });
         (self.handle(), process.pid())
     }
 

@@ -3,33 +3,34 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, ThreadId};
 
-use filch_processors::{BoundId, BoundThread, Config, Machines, Processors, ReserveError, Runner};
+use filch_processors::{BoundId, Config, Machines, Processors, Runner};
 
 use crate::pool::processors;
 
-type Pool = Processors<Task>;
-type Work = dyn FnOnce(&Arc<Pool>) + Send;
+pub(crate) type Pool = Processors<Task>;
 
-struct Task {
+pub(crate) type Work = dyn FnOnce(&Arc<Pool>) + Send;
+
+pub(crate) struct Task {
     to: Option<BoundId>,
     work: Box<Work>,
 }
 
-fn free(work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Task {
+pub(crate) fn free(work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Task {
     let work = Box::new(work);
     Task { to: None, work }
 }
 
-fn bound(to: BoundId, work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Task {
+pub(crate) fn bound(to: BoundId, work: impl FnOnce(&Arc<Pool>) + Send + 'static) -> Task {
     let work = Box::new(work);
     Task { to: Some(to), work }
 }
 
-struct Tasks {
-    pool: Arc<Pool>,
+pub(crate) struct Tasks {
+    pub(crate) pool: Arc<Pool>,
 }
 
 impl Runner<Task> for Tasks {
@@ -46,7 +47,7 @@ impl Runner<Task> for Tasks {
     }
 }
 
-fn started(config: Config) -> (Arc<Pool>, Machines) {
+pub(crate) fn started(config: Config) -> (Arc<Pool>, Machines) {
     let pool = Pool::new(config).unwrap();
     let runner = Tasks {
         pool: Arc::clone(&pool),
@@ -55,7 +56,7 @@ fn started(config: Config) -> (Arc<Pool>, Machines) {
     (pool, machines)
 }
 
-fn finish(pool: &Arc<Pool>, machines: Machines) {
+pub(crate) fn finish(pool: &Arc<Pool>, machines: Machines) {
     pool.stop();
     machines.join();
     assert_eq!(pool.threads().threads, 0);
@@ -358,38 +359,4 @@ fn a_panic_does_not_cost_the_thread() {
     pool.wait_quiescent().unwrap();
     witness.one_thread(3);
     finish(&pool, machines);
-}
-
-/// No more threads than the limit, and what the caller is told.
-#[test]
-fn a_thread_that_cannot_be_had() {
-    let pool = Pool::new(processors(1).thread_limit(2)).unwrap();
-    let early = Processors::reserve_thread(&pool);
-    assert!(matches!(early, Err(ReserveError::NotRunning)), "{early:?}");
-    let runner = Tasks {
-        pool: Arc::clone(&pool),
-    };
-    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
-    let thread: BoundThread<Task> = Processors::reserve_thread(&pool).unwrap();
-    let second = Processors::reserve_thread(&pool);
-    assert!(
-        matches!(second, Err(ReserveError::Limit { limit: 2 })),
-        "{second:?}"
-    );
-    // With every thread taken its blocking calls still give the processor back to its lender.
-    let meeting = Arc::new(Barrier::new(2));
-    let other = Arc::clone(&meeting);
-    pool.inject(bound(thread.id(), move |pool| {
-        pool.blocking(|| {
-            meeting.wait();
-        });
-    }));
-    pool.inject(free(move |_| {
-        other.wait();
-    }));
-    pool.wait_quiescent().unwrap();
-    finish(&pool, machines);
-    assert_eq!(pool.stats()[0].blocked_in_place, 0);
-    let late = Processors::reserve_thread(&pool);
-    assert!(matches!(late, Err(ReserveError::Stopped)), "{late:?}");
 }

@@ -8,6 +8,7 @@ mod bound;
 mod dump;
 mod pool;
 mod quiescence;
+mod reserve;
 mod resize;
 mod stopping;
 mod threads;

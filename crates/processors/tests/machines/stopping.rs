@@ -138,25 +138,47 @@ fn join_waits_for_a_thread_whose_place_was_used_again() {
 /// Its destructor panics.
 struct Bomb;
 
-impl Runner<Job> for Bomb {
-    type Scratch = ();
-
-    fn scratch(&self, _machine: usize) {}
-
-    fn run(&self, _job: Job, (): &mut ()) {}
-}
-
 impl Drop for Bomb {
     fn drop(&mut self) {
-        std::panic::panic_any("the runner's own panic, wanted by the test");
+        std::panic::panic_any("a destructor's panic, wanted by the test");
     }
+}
+
+/// What it keeps itself is dropped with it, and what it keeps for each thread with that.
+struct Keeping<Own, Scratch>(Own, fn() -> Scratch);
+
+impl<Own, Scratch> Runner<Job> for Keeping<Own, Scratch>
+where
+    Own: Send + Sync + 'static,
+    Scratch: 'static,
+{
+    type Scratch = Scratch;
+
+    fn scratch(&self, _machine: usize) -> Scratch {
+        (self.1)()
+    }
+
+    fn run(&self, _job: Job, _: &mut Scratch) {}
 }
 
 #[test]
 fn a_runner_whose_destructor_panics_ends_like_any_other() {
     let pool = Pool::new(processors(2)).unwrap();
-    let machines = Processors::start(&pool, Arc::new(Bomb)).unwrap();
+    let runner = Keeping(Bomb, || ());
+    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
     finish(&pool, machines);
     pool.inject(job(|_| ()));
     assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+}
+
+/// A failure: a thread that has unwound is taken for one that is still there, and the runner is kept for it.
+#[test]
+fn a_thread_whose_scratch_panics_at_the_end_leaves_like_any_other() {
+    let pool = Pool::new(processors(2)).unwrap();
+    let kept = Arc::new(());
+    let runner = Keeping(Arc::clone(&kept), || Bomb);
+    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+    finish(&pool, machines);
+    assert_eq!(pool.threads().threads, 0);
+    assert_eq!(Arc::strong_count(&kept), 1);
 }

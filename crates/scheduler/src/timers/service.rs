@@ -1,4 +1,3 @@
-use std::cell::Cell;
 use std::sync::{Arc, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
@@ -9,6 +8,7 @@ use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
 use super::clock::{Clock, Ticks};
 use super::queue::{Action, Queue};
 use crate::contain::{contain, dispose};
+use crate::staff;
 
 /// What all clones of one `Timers` share, and the last one takes with it.
 pub(super) struct Service {
@@ -104,8 +104,8 @@ impl Service {
             // A waker or a destructor that panics costs its own timer, not the others.
             let _ = contain(|| timer.give_up());
         }
-        if FIRES.with(Cell::get) == self.shared.address() {
-            // The thread would wait for itself. It leaves when what it fires returns.
+        if staff::is_ours() {
+            // The thread leaves when what it fires returns.
             return;
         }
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,25 +122,15 @@ impl Drop for Service {
     }
 }
 
-filch_sync::thread_local! {
-    /// On the thread of timers: which ones, by their address.
-    static FIRES: Cell<usize> = Cell::new(0)
-}
-
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
         // What is the user's runs without the lock; a panic leaves nothing half done in there.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What tells these timers from all others.
-    fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-
     /// The thread's life.
     fn run(&self) {
-        FIRES.with(|fires| fires.set(self.address()));
+        staff::enlist();
         let mut queue = self.lock();
         while !queue.is_closed() {
             if let Some((number, action)) = queue.pop_due(self.clock.now()) {

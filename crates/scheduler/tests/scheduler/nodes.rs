@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use filch_scheduler::{Node, Pid, Receiver, Scheduler, SendError, Undelivered};
+use filch_scheduler::{Handle, Node, Pid, Receiver, Scheduler, SendError, Undelivered};
 
 use crate::common::{Test, summing};
 
@@ -25,7 +25,7 @@ fn messages_reach_processes_on_a_connected_node() {
     assert_eq!((refused.to, refused.message), (pid, (0, 1)));
     assert_eq!(refused.reason, Undelivered::NoRoute);
 
-    assert!(here.connect(Node(2), there.handle()).is_none());
+    assert!(here.connect(Node(2), there.handle()).unwrap().is_none());
     here.send(pid, (0, 1)).unwrap();
     // A PID that travelled as a number is the same.
     here.send(Pid::from_bits(pid.to_bits()), (0, 2)).unwrap();
@@ -50,7 +50,7 @@ fn a_pid_of_this_node_is_never_sent_away() {
         }
     }
     let (here, neighbour) = (on_node(1), on_node(1));
-    here.connect(Node(1), Nowhere);
+    here.connect(Node(1), Nowhere).unwrap();
     let process = here.submit(summing(1), "run", 0).unwrap();
     let pid = process.pid();
     here.send(pid, (0, 1)).unwrap();
@@ -80,25 +80,27 @@ fn only_the_node_differs() {
     assert_eq!(process.join().unwrap(), 2);
 }
 
+/// A receiver that can be seen to go.
+struct Wire(
+    Handle<Test>,
+    #[expect(dead_code, reason = "it is there to be dropped")] Arc<()>,
+);
+
+impl Receiver<Test> for Wire {
+    fn receive(&self, to: Pid, message: (usize, u64)) -> Result<(), SendError<Test>> {
+        self.0.send(to, message)
+    }
+}
+
 #[test]
 fn receivers_are_let_go_of_at_the_shutdown() {
-    struct Held(#[expect(dead_code, reason = "it is there to be dropped")] Arc<()>);
-    impl Receiver<Test> for Held {
-        fn receive(&self, to: Pid, message: (usize, u64)) -> Result<(), SendError<Test>> {
-            let reason = Undelivered::NoRoute;
-            Err(SendError {
-                to,
-                message,
-                reason,
-            })
-        }
-    }
-    let held = Arc::new(());
+    let payload = Arc::new(());
     let here = on_node(1);
-    here.connect(Node(2), Held(Arc::clone(&held)));
     let handle = here.handle();
+    let wire = Wire(handle.clone(), Arc::clone(&payload));
+    here.connect(Node(2), wire).unwrap();
     drop(here);
-    assert_eq!(Arc::strong_count(&held), 1);
+    assert_eq!(Arc::strong_count(&payload), 1);
     drop(handle);
 }
 
@@ -127,4 +129,43 @@ fn a_pid_of_a_process_that_is_yet_to_come_reaches_nobody() {
         here.send(process.pid(), (0, 2)).unwrap();
         assert_eq!(process.join().unwrap(), 2);
     }
+}
+
+/// What a handle takes is for its own node. So schedulers that are connected in a ring are no trap: neither for a process that
+/// nobody in it has, nor for one that a neighbour has.
+#[test]
+fn a_ring_of_handles_does_not_send_in_circles() {
+    let ring = [1, 2, 3].map(on_node);
+    for (here, next) in [(0, 1), (1, 2), (2, 0)] {
+        for node in [1, 2, 3, 4].map(Node) {
+            let connected = ring[here].connect(node, ring[next].handle());
+            assert!(connected.unwrap().is_none());
+        }
+    }
+    let nobody = Pid::from_bits(4 << 96);
+    let beyond = ring[2].submit(summing(1), "run", 0).unwrap();
+    for pid in [nobody, beyond.pid()] {
+        let refused = ring[0].send(pid, (0, 7)).unwrap_err();
+        assert_eq!((refused.to, refused.message), (pid, (0, 7)));
+        assert_eq!(refused.reason, Undelivered::Misrouted { node: Node(2) });
+    }
+    ring[1].send(beyond.pid(), (0, 7)).unwrap();
+    assert_eq!(beyond.join().unwrap(), 7);
+}
+
+/// Two schedulers that have each other as receivers would keep each other for ever.
+#[test]
+fn nobody_is_connected_to_a_scheduler_that_is_shut_down() {
+    let payload = Arc::new(());
+    let ring = [1, 2].map(on_node);
+    let handles = [0, 1].map(|here| ring[here].handle());
+    drop(ring);
+    for (here, there) in [(0, 1), (1, 0)] {
+        let wire = Wire(handles[there].clone(), Arc::clone(&payload));
+        let refused = handles[here].connect(Node(9), wire).unwrap_err();
+        assert_eq!(refused.node, Node(9));
+        assert_eq!(refused.receiver.0.node(), handles[there].node());
+    }
+    drop(handles);
+    assert_eq!(Arc::strong_count(&payload), 1);
 }

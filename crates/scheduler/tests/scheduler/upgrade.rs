@@ -12,7 +12,7 @@ use filch_scheduler::{
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// Adds up what it is sent; on 0 ends with the sum; on 100 upgrades to the next version with the sum, on 666 to one that
-/// refuses.
+/// refuses. Notes its steps without events: the first one of each version.
 struct Version {
     number: u64,
     sum: u64,
@@ -60,6 +60,9 @@ impl Process<Test> for Version {
     ) -> Result<(), String> {
         if let Some(give) = self.completion.take() {
             out.yield_command(7, Command::Give(give));
+        }
+        if events.len() == 0 {
+            self.note("steps");
         }
         for event in events {
             match event {
@@ -113,10 +116,13 @@ fn from_inside_with_its_state() {
         *log.lock().unwrap(),
         [
             "1 run 1",
+            "1 steps",
             "2 run 11",
             "1 closed: replaced by a new version",
+            "2 steps",
             "3 run 31",
             "2 closed: replaced by a new version",
+            "3 steps",
             "3 completed 7",
             "3 closed: done",
         ]
@@ -149,9 +155,10 @@ fn settle(scheduler: &filch_scheduler::Scheduler<Test>) {
 
 #[test]
 fn one_that_refuses_ends_the_process() {
-    let scheduler = scheduler(2);
+    let scheduler = scheduler(1);
     let log = Log::default();
     let process = scheduler.submit(version(1, &log), "run", 5).unwrap();
+    settle(&scheduler);
     scheduler.send(process.pid(), (0, 666)).unwrap();
     match process.join() {
         Err(JoinError::Process(ProcessError::Upgrade(InitError::UnknownMethod { .. }))) => {}
@@ -162,6 +169,7 @@ fn one_that_refuses_ends_the_process() {
         *log.lock().unwrap(),
         [
             "1 run 5".to_owned(),
+            "1 steps".to_owned(),
             "2 walk 5".to_owned(),
             "2 closed: not started: no method `walk`; this process has: run".to_owned(),
             format!("1 closed: failed: {failed}"),
@@ -196,11 +204,13 @@ fn from_outside_in_whatever_state() {
     // It has taken its first step. Without any event the new version takes one too.
     settle(&scheduler);
     scheduler.upgrade(pid, Box::new(blocked), "run", 0).unwrap();
-    let completion = completions.recv().unwrap();
+    settle(&scheduler);
+    let completion = completions.try_recv().expect("it was stepped at once");
     scheduler.send(pid, (0, 30)).unwrap();
     let next = Box::new(version(3, &log));
     scheduler.upgrade(pid, next, "run", 3).unwrap();
     settle(&scheduler);
+    assert_eq!(*log.lock().unwrap(), ["3 run 3"]);
     completion.complete(500);
     settle(&scheduler);
     scheduler.send(pid, (0, 0)).unwrap();

@@ -1,0 +1,75 @@
+//! How many threads may be reserved, and what that takes from others: nothing.
+
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use filch_processors::{BoundThread, Processors, ReserveError};
+
+use crate::bound::{Pool, Task, Tasks, bound, finish, free, started};
+use crate::pool::processors;
+
+/// Long after whatever does not hang.
+const HANGS: Duration = Duration::from_secs(60);
+
+/// Two threads are enough for a call that waits for another task, as long as nobody is reserved one of them.
+#[test]
+fn a_reserved_thread_takes_none_from_blocking_calls() {
+    let (pool, machines) = started(processors(1).thread_limit(2));
+    let thread: BoundThread<Task> = Processors::reserve_thread(&pool).unwrap();
+    let (answer, answered) = mpsc::channel();
+    let (done, is_done) = mpsc::channel();
+    let id = thread.id();
+    pool.inject(free(move |pool| {
+        pool.inject(bound(id, move |_| answer.send(7).unwrap()));
+        done.send(pool.blocking(|| answered.recv_timeout(HANGS)))
+            .unwrap();
+    }));
+    assert_eq!(is_done.recv(), Ok(Ok(7)));
+    assert_eq!(pool.stats()[0].blocked_in_place, 0);
+    // Released, it is a thread too many for the limit, and leaves.
+    let threads = pool.threads();
+    assert_eq!((threads.threads, threads.bound, threads.limit), (3, 1, 2));
+    drop(thread);
+    while pool.threads().threads > 2 {
+        thread::yield_now();
+    }
+    finish(&pool, machines);
+}
+
+/// No more threads than may be, and what the caller is told.
+#[test]
+fn a_thread_that_cannot_be_had() {
+    let pool = Pool::new(processors(1).thread_limit(1)).unwrap();
+    let early = Processors::reserve_thread(&pool);
+    assert!(matches!(early, Err(ReserveError::NotRunning)), "{early:?}");
+    let runner = Tasks {
+        pool: Arc::clone(&pool),
+    };
+    let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
+    let thread: BoundThread<Task> = Processors::reserve_thread(&pool).unwrap();
+    let most = [(); 255].map(|()| Processors::reserve_thread(&pool).unwrap());
+    let another = Processors::reserve_thread(&pool);
+    assert!(
+        matches!(another, Err(ReserveError::Limit { limit: 256 })),
+        "{another:?}"
+    );
+    drop(most);
+    drop(Processors::reserve_thread(&pool).unwrap());
+    // With every thread taken its blocking calls still give the processor back to its lender.
+    let meeting = Arc::new(Barrier::new(2));
+    let other = Arc::clone(&meeting);
+    pool.inject(bound(thread.id(), move |pool| {
+        pool.blocking(|| {
+            meeting.wait();
+        });
+    }));
+    pool.inject(free(move |_| {
+        other.wait();
+    }));
+    pool.wait_quiescent().unwrap();
+    finish(&pool, machines);
+    assert_eq!(pool.stats()[0].blocked_in_place, 0);
+    let late = Processors::reserve_thread(&pool);
+    assert!(matches!(late, Err(ReserveError::Stopped)), "{late:?}");
+}

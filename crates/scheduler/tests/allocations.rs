@@ -1,0 +1,111 @@
+//! What is asked of the allocator for each process and each future, counted. One test, as the counter is the program's.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+
+use filch_scheduler::{Context, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+
+/// Counts how often memory is asked for.
+struct Counting;
+
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: passes every call on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // ORDERING: Relaxed, here and below: a figure.
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as ours.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as ours.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+enum Words {}
+
+impl Protocol for Words {
+    type Input = ();
+    type Message = u64;
+    type Command = ();
+    type Reply = u64;
+    type Output = u64;
+    type Error = String;
+}
+
+/// Is done at once, with what it has.
+struct Brief(u64);
+
+impl Process<Words> for Brief {
+    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Words>,
+        _: Events<'_, Words>,
+        out: &mut StepOutput<Words>,
+    ) -> Result<(), String> {
+        out.done(self.0);
+        Ok(())
+    }
+}
+
+const ROUNDS: usize = 1_000;
+
+/// How often `life` asks for memory, rounded to tenths: the run queues' blocks are shared by many.
+fn allocations(what: &str, life: impl Fn()) -> f64 {
+    // The slots, the queues and the threads' own things are there before.
+    (0..ROUNDS).for_each(|_| life());
+    let before = CALLS.load(Ordering::Relaxed);
+    (0..ROUNDS).for_each(|_| life());
+    let calls = CALLS.load(Ordering::Relaxed) - before;
+    println!("{what}: {calls} allocations for {ROUNDS}");
+    (10.0 * calls as f64 / ROUNDS as f64).round() / 10.0
+}
+
+#[test]
+fn a_process_none_a_future_two() {
+    let scheduler = Scheduler::<Words>::builder().workers(1).build().unwrap();
+    let quiet = || drop(scheduler.wait_for_standstill().unwrap());
+
+    let process = allocations("a process", || {
+        let process = scheduler.submit(Brief(1), "", ()).unwrap();
+        quiet();
+        assert_eq!(process.join().unwrap(), 1);
+    });
+    let with_options = allocations("a process with options", || {
+        let process = scheduler.submission(Brief(1), "", ()).mailbox(1).submit();
+        quiet();
+        assert_eq!(process.unwrap().join().unwrap(), 1);
+    });
+    let future = allocations("a future", || {
+        let future = scheduler.spawn(async { [7; 4] }).unwrap();
+        quiet();
+        assert_eq!(future.join().unwrap(), [7; 4]);
+    });
+    let twice_polled = allocations("a future that is polled twice", || {
+        let mut polls = 0;
+        let future = scheduler.spawn(poll_fn(move |context| {
+            polls += 1;
+            if polls == 2 {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }));
+        quiet();
+        future.unwrap().join().unwrap();
+    });
+    assert_eq!((process, with_options), (0.0, 0.0));
+    assert_eq!((future, twice_polled), (2.0, 2.0));
+}
