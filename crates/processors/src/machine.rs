@@ -309,21 +309,14 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         };
         let mut discreet = false;
         owner.begin();
-        loop {
+        let found = loop {
             let found = owner.search(pool, patience);
+            if found.is_some() || patience == Patience::Spent {
+                break found;
+            }
             // Who gives up early leaves nothing either: the second look would see what was left, and call for a searcher that
             // gives up early, for as long as it lies there.
             let last = pool.crew.notice().waiting > 0 || spinner.spin() == Spin::Block;
-            if found.is_some() || (last && patience == Patience::Spent) {
-                let counters = &pool.queues.processors[hold.processor()].counters;
-                counters.spins.add(spinner.rounds().into());
-                if found.is_some() {
-                    let vigils = owner.vigils();
-                    pool.crew.drop_vigils(vigils.iter().map(|left| left.victim));
-                    pool.crew.stop_searching(&pool.queues);
-                }
-                return found;
-            }
             discreet |= owner.has_left();
             if discreet {
                 (0..DISCRETION).for_each(|_| hint::spin_loop());
@@ -334,7 +327,15 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 rounds if rounds < TIGHT + YIELDING => Patience::Waning,
                 _ => Patience::Spent,
             };
+        };
+        let counters = &pool.queues.processors[hold.processor()].counters;
+        counters.spins.add(spinner.rounds().into());
+        if found.is_some() {
+            let vigils = owner.vigils();
+            pool.crew.drop_vigils(vigils.iter().map(|left| left.victim));
+            pool.crew.stop_searching(&pool.queues);
         }
+        found
     }
 
     /// The processor goes idle, and the machine waits with it, or for whatever it is told.

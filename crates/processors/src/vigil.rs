@@ -149,3 +149,47 @@ impl fmt::Debug for Vigils {
         f.debug_list().entries(&self.0).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+
+    use crate::{Config, Processors, Runner};
+
+    /// Runs a task by scheduling the next, until there was a vigil.
+    struct Chain(Arc<Processors<()>>);
+
+    impl Chain {
+        fn vigils(&self) -> u64 {
+            self.0.stats().iter().map(|kept| kept.vigils).sum()
+        }
+    }
+
+    impl Runner<()> for Chain {
+        type Scratch = ();
+
+        fn scratch(&self, _machine: usize) {}
+
+        fn run(&self, (): (), (): &mut ()) {
+            if self.vigils() == 0 {
+                self.0.schedule(());
+            }
+        }
+    }
+
+    /// A failure: it hangs, because a machine goes on napping beside an idle processor.
+    #[test]
+    fn a_vigil_ends_when_nothing_runs() {
+        let pool = Processors::new(Config::default().processors(2)).unwrap();
+        let chain = Arc::new(Chain(Arc::clone(&pool)));
+        let machines = Processors::start(&pool, Arc::clone(&chain)).unwrap();
+        pool.inject(());
+        while chain.vigils() == 0 || (0..2).any(|processor| pool.crew.is_watched(processor)) {
+            thread::yield_now();
+        }
+        pool.wait_quiescent().unwrap();
+        pool.stop();
+        machines.join();
+    }
+}

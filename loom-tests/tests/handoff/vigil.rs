@@ -28,7 +28,7 @@ fn a_second_task_wakes_the_watcher() {
     let outcomes = Outcomes::new();
     check(
         "the second task of a watched processor is not left alone",
-        Bound::exhaustive(10),
+        Bound::exhaustive(400),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -61,7 +61,7 @@ fn the_end_of_a_vigil_and_the_only_task() {
     let outcomes = Outcomes::new();
     check(
         "a task that was left to a vigil is seen at its end",
-        Bound::exhaustive(10),
+        Bound::exhaustive(40),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -90,7 +90,7 @@ fn the_end_of_a_vigil_and_another_sleeper() {
     let outcomes = Outcomes::new();
     check(
         "a sleeper that leaves a task to a vigil can rely on it",
-        Bound::exhaustive(10),
+        Bound::exhaustive(100),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -127,7 +127,7 @@ fn a_vigil_that_is_not_kept() {
     let outcomes = Outcomes::new();
     check(
         "a vigil that is given up hides nothing",
-        Bound::exhaustive(10),
+        Bound::exhaustive(100),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -164,7 +164,7 @@ fn a_vigil_that_is_not_kept() {
 fn a_call_does_not_leave_a_task_to_the_vigil() {
     check(
         "a blocking call leaves nothing to a vigil",
-        Bound::exhaustive(10),
+        Bound::exhaustive(40),
         || {
             let (pool, first) = watched();
             assert!(!pool.schedule(&first));
@@ -191,7 +191,7 @@ fn a_call_does_not_leave_a_task_to_the_vigil() {
 fn the_end_of_a_vigil_and_of_the_pool() {
     check(
         "a vigil does not outlive the pool",
-        Bound::preemptions(3, 100),
+        Bound::preemptions(3, 2_200),
         || {
             let (pool, first) = watched();
             assert!(!pool.schedule(&first));
@@ -222,7 +222,7 @@ fn the_end_of_a_vigil_and_of_the_pool() {
 fn a_watched_processor_that_is_given_up() {
     check(
         "what a watched processor had is announced when it is given up",
-        Bound::exhaustive(10),
+        Bound::exhaustive(80),
         || {
             let (pool, mut holds) = Pool::new(2);
             let (first, second) = (holds.remove(0), holds.remove(0));

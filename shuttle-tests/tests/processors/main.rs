@@ -275,7 +275,8 @@ fn a_shrink_and_the_stop_lose_nothing() {
 }
 
 /// The pool is stopped while a task is in a blocking call, which then waits for two others: one that it makes itself, one that was in
-/// the queue. A failure: a deadlock, because the machines that were to run them have left.
+/// the queue. All of them block, so there are moments at which every processor is idle and nothing is queued, and yet it is not over. A
+/// failure: a deadlock, because the machines that were to run them have left.
 #[test]
 fn a_call_waits_in_a_pool_that_stops() {
     explore("a call under way at the stop is waited for", 3_000, || {
@@ -293,8 +294,10 @@ fn a_call_waits_in_a_pool_that_stops() {
                     meeting.wait();
                 });
             }));
-            pool.inject(task(move |_| {
-                queued.wait();
+            pool.inject(task(move |pool| {
+                pool.blocking(|| {
+                    queued.wait();
+                });
             }));
         });
     });
