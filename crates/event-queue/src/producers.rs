@@ -19,8 +19,8 @@ pub(crate) struct Producers<T> {
     /// Which life this is. Changed by the consumer while the tail is closed and nothing is claimed.
     generation: AtomicU32,
     /// Slots of the first block, and of each that follows one.
-    first: u8,
-    later: u8,
+    first: u16,
+    later: u16,
     events: PhantomData<T>,
 }
 
@@ -29,9 +29,9 @@ impl<T> Producers<T> {
         let slots = |slots: usize| {
             assert!(
                 (1..=MAX_SLOTS).contains(&slots),
-                "a block has 1 to 127 slots"
+                "a block has 1 to 511 slots"
             );
-            slots as u8
+            slots as u16
         };
         Self {
             tail: AtomicUsize::new(Tail::open(Position::NONE).to_word()),
@@ -85,7 +85,7 @@ impl<T> Producers<T> {
         match self.advance(tail, tail.next.next()) {
             Ok(()) => Some(tail.next),
             Err(now) => {
-                backoff.pause();
+                backoff.lost();
                 self.claim_slowly(now, backoff)
             }
         }
@@ -109,7 +109,7 @@ impl<T> Producers<T> {
                 Ok(place) => return Some(place),
                 Err(now) => tail = now,
             }
-            backoff.pause();
+            backoff.lost();
         }
     }
 
