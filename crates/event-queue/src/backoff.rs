@@ -2,28 +2,28 @@ use core::mem;
 
 use filch_sync::hint;
 
-/// How a push waits after it lost a claim: longer each time, up to a limit, and never for anybody.
+/// How a push waits after it lost a claim: never for anybody.
 ///
 /// The loser of a compare-exchange has just pulled the tail's cache line away from the winner. Left
 /// alone, the winner claims several slots for the price of one transfer.
 ///
-/// After a wait the loser's word is old: it wins with it only if nobody has claimed meanwhile. That is right
-/// after the first wait. Later ones end with a second try at once, with the word that the first has brought:
-/// else a producer that is fast enough is never interrupted.
+/// After a wait the loser's word is old: it wins with it only if nobody has claimed meanwhile. The first wait
+/// finds out whether that was all, and is short. Later ones are long, and end with two tries, the second with the
+/// word that the first has brought: else a producer that is fast enough is never interrupted.
 pub(crate) struct Backoff {
     pauses: u32,
-    /// The next loss is that of a first try after a later wait.
+    /// The next loss is that of a first try after a long wait.
     once_more: bool,
 }
 
 impl Backoff {
-    const FIRST: u32 = 32;
-    /// The longest wait: 10 microseconds where a pause takes 10 nanoseconds.
-    const LONGEST: u32 = 1024;
+    const SHORT: u32 = 32;
+    /// 10 microseconds where a pause takes 10 nanoseconds.
+    const LONG: u32 = 1024;
 
     pub(crate) const fn new() -> Self {
         Self {
-            pauses: Self::FIRST,
+            pauses: Self::SHORT,
             once_more: false,
         }
     }
@@ -33,9 +33,9 @@ impl Backoff {
         if mem::take(&mut self.once_more) {
             return;
         }
-        self.once_more = self.pauses > Self::FIRST;
+        self.once_more = self.pauses == Self::LONG;
         pause(self.pauses);
-        self.pauses = Self::LONGEST.min(8 * self.pauses);
+        self.pauses = Self::LONG;
     }
 }
 
