@@ -3,6 +3,7 @@
 
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
+use core::array;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, offset_of};
 use core::ptr::{self, NonNull};
@@ -19,24 +20,16 @@ use crate::position::{MAX_SLOTS_OF_SMALL, Position, block_align};
 /// |---|---|---|
 /// | `slots` | written by its creator | read by the consumer |
 /// | `prev` | written by the producer that installs it | read by the consumer |
-/// | `consumer` | reset by the producer that installs it | the consumer only |
+/// | `next` | reset by the producer that installs it | the consumer only |
 /// | a slot | emptied by the producer that installs it | its producer from the claim to the store of `state`; then the consumer |
 #[repr(C)]
 struct Header {
     /// Address of the block before this one; 0 if there was none.
     prev: UnsafeCell<usize>,
-    consumer: UnsafeCell<ConsumerPart>,
+    /// Address of the block after this one; 0 while the consumer has not looked for it.
+    next: UnsafeCell<usize>,
     /// How many slots follow.
     slots: u32,
-}
-
-/// What the consumer notes in a block.
-struct ConsumerPart {
-    /// Address of the block after this one; 0 while the consumer has not looked for it.
-    next: usize,
-    /// Bit i: slot i has been emptied. Kept only while the consumer passes over holes. In halves: a
-    /// `u128` is aligned to 16, at the price of a slot.
-    taken: [u64; 2],
 }
 
 /// Slots come in groups, states first. So a state costs one byte, whatever alignment the events need,
@@ -52,20 +45,15 @@ struct Group<T> {
 /// How many slots have their states side by side.
 const GROUP: usize = 8;
 
-const fn to_mask([low, high]: [u64; 2]) -> u128 {
-    (high as u128) << u64::BITS | low as u128
-}
-
-const fn to_halves(mask: u128) -> [u64; 2] {
-    [mask as u64, (mask >> u64::BITS) as u64]
-}
-
 /// Claimed by nobody, or by a push that is under way.
 const EMPTY: u8 = 0;
 /// The value is there.
 const FULL: u8 = 1;
 /// The push that claimed the slot came from an earlier life: there is no value.
 const VOID: u8 = 2;
+/// Emptied by the consumer, while a slot before it was not. (One that it empties in turn stays as it is: the
+/// head says so.)
+const TAKEN: u8 = 3;
 
 /// A block, by its pointer: a name, which may outlive it. Every use has the contract that it is live.
 pub(crate) struct Block<T> {
@@ -226,17 +214,16 @@ impl<T> Block<T> {
         // yet.
         match slot_state.load(Ordering::Acquire) {
             EMPTY => Content::Empty,
-            VOID => Content::Void,
             // SAFETY: within a block, so not null.
-            _ => Content::Event(Full::new(unsafe { NonNull::new_unchecked(slot_value) })),
+            FULL => Content::Event(Full::new(unsafe { NonNull::new_unchecked(slot_value) })),
+            _ => Content::Void,
         }
     }
 
     /// Makes the slots from `left` up claimable once more.
     ///
     /// # Safety
-    /// The block is live. The caller is the consumer, and these slots are emptied; or the block is
-    /// the caller's own.
+    /// The block is live. The caller is the consumer, and these slots are emptied.
     pub(crate) unsafe fn clear_from(self, left: usize) {
         // SAFETY: as ours.
         let slots = unsafe { self.slots() };
@@ -248,26 +235,30 @@ impl<T> Block<T> {
         }
     }
 
-    /// Which slots are emptied, as noted by `set_taken`.
+    /// Makes all slots claimable: whole groups at a time, so that the stores, each to another line, do not wait
+    /// for one another.
     ///
     /// # Safety
-    /// The block is live, and the caller is the consumer.
-    pub(crate) unsafe fn taken(self) -> u128 {
-        // SAFETY: live; only the consumer, which is the caller, touches this part.
-        unsafe { self.header().consumer.with(|part| to_mask((*part).taken)) }
+    /// The block is live, and the caller's own; it has that many slots.
+    unsafe fn empty(self, slots: usize) {
+        for group in (0..slots).step_by(GROUP) {
+            // SAFETY: the block is this thread's own (contract), and large enough for the states of all groups.
+            unsafe {
+                (&raw mut (*self.group(group)).states)
+                    .write(array::from_fn(|_| AtomicU8::new(EMPTY)));
+            }
+        }
     }
 
-    /// Notes which slots are emptied.
+    /// Notes that slot `index` is emptied.
     ///
     /// # Safety
-    /// As for `taken`.
-    pub(crate) unsafe fn set_taken(self, taken: u128) {
-        // SAFETY: as for `taken`.
-        unsafe {
-            self.header()
-                .consumer
-                .with_mut(|part| (*part).taken = to_halves(taken));
-        }
+    /// As for `look`, which has found the slot full or void.
+    pub(crate) unsafe fn set_taken(self, index: usize) {
+        // SAFETY: live (contract).
+        // ORDERING: Relaxed: for the consumer itself; the next producer of this slot acquires the rewind
+        // or the installation, before which it is cleared.
+        unsafe { (*self.state(index)).store(TAKEN, Ordering::Relaxed) };
     }
 
     /// Address of the block before this one, which may be freed: the caller must know.
@@ -286,8 +277,8 @@ impl<T> Block<T> {
     /// # Safety
     /// The block is live, and the caller is the consumer.
     pub(crate) unsafe fn next(self) -> usize {
-        // SAFETY: as for `taken`.
-        unsafe { self.header().consumer.with(|part| (*part).next) }
+        // SAFETY: live; only the consumer, which is the caller, touches this field.
+        unsafe { self.header().next.with(|next| *next) }
     }
 
     /// Links the block after this one.
@@ -295,8 +286,8 @@ impl<T> Block<T> {
     /// # Safety
     /// The block is live, and the caller is the consumer.
     pub(crate) unsafe fn set_next(self, next: usize) {
-        // SAFETY: as for `taken`.
-        unsafe { self.header().consumer.with_mut(|part| (*part).next = next) };
+        // SAFETY: as for `next`.
+        unsafe { self.header().next.with_mut(|cell| *cell = next) };
     }
 
     /// Frees the block. Values still in it are not dropped.
@@ -332,14 +323,11 @@ impl<T> NewBlock<T> {
         unsafe {
             header.write(Header {
                 prev: UnsafeCell::new(0),
-                consumer: UnsafeCell::new(ConsumerPart {
-                    next: 0,
-                    taken: [0; 2],
-                }),
+                next: UnsafeCell::new(0),
                 slots: slots as u32,
             });
+            block.empty(slots);
             for index in 0..slots {
-                block.state(index).write(AtomicU8::new(EMPTY));
                 block
                     .value(index)
                     .write(UnsafeCell::new(MaybeUninit::uninit()));
@@ -357,8 +345,7 @@ impl<T> NewBlock<T> {
         let block = Block::at(address);
         // SAFETY: the block is this thread's own (contract).
         unsafe {
-            block.clear_from(0);
-            block.set_taken(0);
+            block.empty(block.slots());
             block.set_next(0);
         }
         Self(block)

@@ -116,8 +116,7 @@ impl<T> Consumer<T> {
 
     /// Stores where the consumer is after a pass, or a part of one.
     unsafe fn keep(&self, pass: &mut Pass) {
-        // SAFETY: as ours.
-        let head = unsafe { pass.settle::<T>() };
+        let head = pass.head();
         // A call that finds nothing writes nothing: not to disturb those who ask `is_empty`.
         if head != self.head() {
             self.set_head(head);

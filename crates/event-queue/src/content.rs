@@ -14,7 +14,7 @@ pub(crate) enum Content<T> {
     Empty,
     /// An event.
     Event(Full<T>),
-    /// A push has completed here, and left nothing.
+    /// Nothing: the push that completed here left nothing, or the consumer has emptied the slot before.
     Void,
 }
 
@@ -34,7 +34,7 @@ impl<T> Full<T> {
     /// Moves the event out.
     ///
     /// # Safety
-    /// The slot was found full by the consumer, which is the caller still, and has neither emptied the slot since, nor taken
+    /// The slot was found full by the consumer, which is the caller still, and has neither found the slot again since, nor taken
     /// its block out of use.
     #[inline]
     pub(crate) unsafe fn take(self) -> T {

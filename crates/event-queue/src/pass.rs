@@ -28,11 +28,19 @@ pub(crate) struct Holes {
     head: Position,
     /// Address of the last block that the pass left behind with something in it; 0: none.
     behind: usize,
+    /// Whether the pass has passed over something in the block where it is.
+    here: bool,
 }
 
-/// A bit for each of the first `count` slots.
-const fn first(count: usize) -> u128 {
-    (1 << count) - 1
+impl Holes {
+    /// None seen yet, by a pass that begins at `head`.
+    const fn from(head: Position) -> Self {
+        Self {
+            head,
+            behind: 0,
+            here: false,
+        }
+    }
 }
 
 impl Pass {
@@ -42,11 +50,7 @@ impl Pass {
         Self {
             at: head,
             limit: head,
-            holes: if holes {
-                Some(Holes { head, behind: 0 })
-            } else {
-                None
-            },
+            holes: if holes { Some(Holes::from(head)) } else { None },
         }
     }
 
@@ -133,35 +137,28 @@ impl Pass {
             let before = self.at;
             self.at = before.next();
             let index = self.at.left();
-            let bit = 1 << index;
-            // SAFETY: live, see above; the caller is the consumer.
-            if self.holes.is_some() && unsafe { block.taken() } & bit != 0 {
+            // SAFETY: live, see above; the caller is the consumer. Installed before the limit, which was
+            // acquired; not emptied, as there are either no holes, so everything from `before` on is
+            // untouched, or it would be noted.
+            let content = unsafe { block.look(index) };
+            if let Content::Empty = content {
+                self.holes.get_or_insert(Holes::from(before)).here = true;
                 continue;
             }
-            // SAFETY: as above; installed before the limit, which was acquired; not emptied, as
-            // there are either no holes, so everything from `before` on is untouched, or it would
-            // be noted.
-            match unsafe { block.look(index) } {
-                Content::Empty => {
-                    if self.holes.is_none() {
-                        // SAFETY: as above.
-                        unsafe { block.set_taken(first(block.slots()) & !first(before.left())) };
-                        self.holes = Some(Holes {
-                            head: before,
-                            behind: 0,
-                        });
-                    }
-                }
-                content => {
-                    if self.holes.is_some() {
-                        // SAFETY: as above.
-                        unsafe { block.set_taken(block.taken() | bit) };
-                    }
-                    if let Content::Event(event) = content {
-                        return Some(event);
-                    }
+            if let Some(holes) = &mut self.holes {
+                if holes.head == before {
+                    holes.head = self.at;
+                } else {
+                    // SAFETY: as above.
+                    unsafe { block.set_taken(index) };
                 }
             }
+            if let Content::Event(event) = content {
+                return Some(event);
+            }
+        }
+        if self.head() == self.limit {
+            self.holes = None;
         }
         None
     }
@@ -171,25 +168,12 @@ impl Pass {
         self.limit = self.at;
     }
 
-    /// The oldest slot that is not emptied. Forgets the holes when that is the limit.
-    ///
-    /// # Safety
-    /// As for `next`.
-    pub(crate) unsafe fn settle<T>(&mut self) -> Position {
-        let Some(holes) = &mut self.holes else {
-            return self.at;
-        };
-        let block = Block::<T>::at(holes.head.block());
-        // SAFETY: the head's block is live; the caller is the consumer.
-        let left = unsafe { first(block.slots()) & !block.taken() };
-        holes.head = holes
-            .head
-            .with_left((u128::BITS - left.leading_zeros()) as usize);
-        let head = holes.head;
-        if head == self.limit {
-            *self = Self::new(head, false);
+    /// The oldest slot that is not emptied.
+    pub(crate) const fn head(&self) -> Position {
+        match &self.holes {
+            Some(holes) => holes.head,
+            None => self.at,
         }
-        head
     }
 
     /// Goes on to the first slot of the next block, and takes the block it leaves out of use if
@@ -198,7 +182,8 @@ impl Pass {
     /// # Safety
     /// As for `next`, and `at.block` is not the limit's block.
     unsafe fn next_block<T>(&mut self, producers: &Producers<T>) {
-        let left = self.at.block();
+        let end = self.at;
+        let left = end.block();
         // SAFETY: as ours.
         let next = unsafe { self.successor::<T>() };
         // SAFETY: it lies between the head and the limit: live, and its installation acquired.
@@ -208,12 +193,11 @@ impl Pass {
         }
         let block = Block::<T>::at(left);
         if let Some(holes) = &mut self.holes {
-            // SAFETY: between the head and the limit, so live; the caller is the consumer.
-            if unsafe { block.taken() != first(block.slots()) } {
+            if core::mem::take(&mut holes.here) {
                 holes.behind = left;
                 return;
             }
-            if holes.behind == 0 {
+            if holes.head == end {
                 holes.head = self.at;
             } else {
                 // SAFETY: `behind` is not spent, so it is live; the caller is the consumer.

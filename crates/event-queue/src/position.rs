@@ -16,7 +16,7 @@ struct Format {
 }
 
 const NARROW: Format = Format { align: 64 };
-const WIDE: Format = Format { align: 512 };
+const WIDE: Format = Format { align: 2048 };
 
 const CLOSED: usize = 1;
 const WIDE_BIT: usize = 2;
@@ -96,12 +96,6 @@ impl Position {
         Self(self.0 - ONE_LEFT)
     }
 
-    /// Another place in the same block.
-    pub(crate) const fn with_left(self, left: usize) -> Self {
-        debug_assert!(left <= Format::of(self.0).slots());
-        Self(self.0 - self.left() * ONE_LEFT + left * ONE_LEFT)
-    }
-
     pub(crate) const fn to_word(self) -> usize {
         self.0
     }
@@ -164,8 +158,6 @@ mod tests {
             let used = used.index(slots + 1);
             let next = (0..used).fold(start, |place, _| place.next());
             prop_assert_eq!((next.block(), next.left()), (block, slots - used));
-            prop_assert_eq!(start.with_left(slots - used), next);
-            prop_assert_eq!(next.with_left(slots), start);
             prop_assert_eq!(Position::from_word(next.to_word()), next);
 
             let tail = Tail { next, closed };
@@ -183,7 +175,7 @@ mod tests {
 
     #[test]
     fn small_blocks_are_not_aligned_like_large_ones() {
-        assert_eq!((MAX_SLOTS_OF_SMALL, MAX_SLOTS), (15, 127));
-        assert_eq!((block_align(15), block_align(16)), (64, 512));
+        assert_eq!((MAX_SLOTS_OF_SMALL, MAX_SLOTS), (15, 511));
+        assert_eq!((block_align(15), block_align(16)), (64, 2048));
     }
 }

@@ -27,21 +27,21 @@ pub(crate) struct Producers<T> {
 /// Slots of the first block, of the first that follows one, and of each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    first: u8,
-    second: u8,
-    later: u8,
+    first: u16,
+    second: u16,
+    later: u16,
 }
 
 impl Sizes {
     /// # Panics
-    /// If a block had no slot, or more than 127.
+    /// If a block had no slot, or more than 511.
     pub(crate) fn new(first: usize, second: usize, later: usize) -> Self {
         let slots = |slots: usize| {
             assert!(
                 (1..=MAX_SLOTS).contains(&slots),
-                "a block has 1 to 127 slots"
+                "a block has 1 to 511 slots"
             );
-            slots as u8
+            slots as u16
         };
         Self {
             first: slots(first),
@@ -105,7 +105,7 @@ impl<T> Producers<T> {
         match self.advance(tail, tail.next.next()) {
             Ok(()) => Some(tail.next),
             Err(now) => {
-                backoff.pause();
+                backoff.lost();
                 self.claim_slowly(now, backoff)
             }
         }
@@ -129,7 +129,7 @@ impl<T> Producers<T> {
                 Ok(place) => return Some(place),
                 Err(now) => tail = now,
             }
-            backoff.pause();
+            backoff.lost();
         }
     }
 
@@ -176,7 +176,7 @@ impl<T> Producers<T> {
     }
 
     /// Slots of a block that follows another one.
-    fn next_size(&self) -> u8 {
+    fn next_size(&self) -> u16 {
         let Sizes { second, later, .. } = self.sizes;
         // ORDERING: Relaxed, both: a block of the wrong size is as good. Nothing is written where there is no choice.
         if second == later || self.grown.load(Ordering::Relaxed) {

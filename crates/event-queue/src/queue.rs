@@ -10,7 +10,7 @@ use crate::producers::{Producers, Sizes};
 /// proves by other means who consumes. [`channel`](crate::channel) is the safe pair of ends.
 ///
 /// At most 64 bytes, and nothing is allocated before the first event. Then one small block, of 3 to
-/// 15 slots; and larger ones, of up to 127 slots, where more events wait than that.
+/// 15 slots; and larger ones, of up to 511 slots, where more events wait than that.
 ///
 /// The algorithm, with its proof, is described in [`algorithm`](crate::algorithm).
 ///
@@ -47,27 +47,33 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 // contract.
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
-/// Slots of the first block, which an idle queue keeps, and of each later one, which should make the
-/// allocator's share per event small. A word less than 128 and 1024 bytes: some allocators keep one beside
-/// each block.
-pub(crate) const fn block_sizes<T>() -> (usize, usize) {
+/// Slots of the first block, which an idle queue keeps, and of each later one, which has so many bytes and
+/// should make the block's own share per event small. A word less than 128, 2048 and 4096 bytes: some allocators
+/// keep one beside each block.
+pub(crate) const fn block_sizes<T>(later: usize) -> (usize, usize) {
     let first = Block::<T>::slots_in(120, 3, MAX_SLOTS_OF_SMALL);
-    let later = Block::<T>::slots_in(1016, 7, MAX_SLOTS);
+    let later = Block::<T>::slots_in(later, 7, MAX_SLOTS);
     (first, later)
 }
+
+/// Of a queue like many others, most of which are idle.
+const BYTES: usize = 2040;
+
+/// Of a queue that has its own lines, and two ends on different cores.
+pub(crate) const BYTES_OF_CHANNEL: usize = 4088;
 
 impl<T> EventQueue<T> {
     /// Empty and open, in its first life, which is number 0; allocates nothing.
     pub fn new() -> Self {
-        let (first, later) = block_sizes::<T>();
+        let (first, later) = block_sizes::<T>(BYTES);
         Self::with_blocks(first, later)
     }
 
     /// As [`new`](Self::new), with a first block of `first` slots, and of `later` slots each that
-    /// follows another: 1 to 127.
+    /// follows another: 1 to 511.
     ///
     /// # Panics
-    /// If a block had no slot, or more than 127.
+    /// If a block had no slot, or more than 511.
     pub fn with_blocks(first: usize, later: usize) -> Self {
         Self::with_sizes(Sizes::new(first, later, later))
     }
@@ -76,7 +82,7 @@ impl<T> EventQueue<T> {
     /// first block has one slot. The one that follows it, when two events wait, is as large as the first one of `new`; all
     /// later ones are large.
     pub fn with_one_slot() -> Self {
-        let (second, later) = block_sizes::<T>();
+        let (second, later) = block_sizes::<T>(BYTES);
         Self::with_sizes(Sizes::new(1, second, later))
     }
 
@@ -228,14 +234,15 @@ impl<T> fmt::Debug for EventQueue<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::block_sizes;
+    use super::{BYTES, BYTES_OF_CHANNEL, block_sizes};
 
     #[test]
     fn the_first_block_is_small_whatever_the_events() {
-        assert_eq!(block_sizes::<u64>(), (8, 108));
-        assert_eq!(block_sizes::<()>(), (15, 127));
-        assert_eq!(block_sizes::<u32>(), (15, 127));
-        assert_eq!(block_sizes::<[u64; 4]>(), (3, 29));
-        assert_eq!(block_sizes::<[u64; 100]>(), (3, 7));
+        assert_eq!(block_sizes::<u64>(BYTES), (10, 224));
+        assert_eq!(block_sizes::<u64>(BYTES_OF_CHANNEL), (10, 451));
+        assert_eq!(block_sizes::<()>(BYTES), (15, 511));
+        assert_eq!(block_sizes::<u32>(BYTES), (15, 402));
+        assert_eq!(block_sizes::<[u64; 4]>(BYTES), (3, 61));
+        assert_eq!(block_sizes::<[u64; 100]>(BYTES), (3, 7));
     }
 }

@@ -1,5 +1,5 @@
 //! The event queue, with blocks of one or two slots, so that a handful of pushes crosses their
-//! boundaries.
+//! boundaries; and with the fewest that make a block wide.
 //!
 //! Payloads that are loom `Arc`s make loom itself report an event that is leaked, or dropped twice.
 //!
@@ -17,3 +17,4 @@ mod lives;
 mod order;
 mod queue;
 mod spare;
+mod wide;

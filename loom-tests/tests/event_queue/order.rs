@@ -1,5 +1,7 @@
 //! What a consumer gets, and in which order: past a push that stalls, and after one that is known.
 
+use std::panic::{self, AssertUnwindSafe};
+
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
@@ -76,6 +78,37 @@ fn blocks_behind_a_stalled_push_are_freed() {
         (vec![2, 20, 1, 3, 30], vec![]),
         (vec![2, 20, 3, 30], vec![1]),
     ]);
+}
+
+/// The stalled push's block has a second slot, and the consumer pops: it takes that slot in one call, and leaves the
+/// block in the next. A pass that forgets in between what it passed over frees the block under the stalled push.
+#[test]
+fn a_block_with_a_hole_is_left_by_a_later_pop() {
+    let outcomes = Outcomes::new();
+    check(
+        "a block with an unfilled slot stays, whichever pop leaves it",
+        Bound::exhaustive(1_300),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 2>::new();
+                let stalled = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(Arc::new(1)).unwrap()
+                });
+                let claimed = !queue.is_empty();
+                queue.push(Arc::new(2)).unwrap();
+                queue.push(Arc::new(3)).unwrap();
+                let early = [queue.pop(), queue.pop()].map(|event| event.map(|event| *event));
+                stalled.join().unwrap();
+                let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                if claimed {
+                    outcomes.observe((early, late));
+                }
+            }
+        },
+    );
+    outcomes.assert_exactly([([Some(1), Some(2)], vec![3]), ([Some(2), Some(3)], vec![1])]);
 }
 
 /// A pushes `x`, then tells B, and B pushes `y`. The consumer drains (or pops) meanwhile. It may
@@ -191,4 +224,43 @@ fn a_completed_push_is_found() {
         (Some(2), None),
         (Some(2), Some(1)),
     ]);
+}
+
+/// Two stalled pushes, and a third event, which is taken behind them. Then a drain is cut short by its sink, between
+/// the two. What was taken is not delivered again: a consumer that forgot the holes there, as the drain ends where
+/// its oldest slot is, would.
+#[test]
+fn a_drain_is_cut_short_between_two_holes() {
+    let outcomes = Outcomes::new();
+    check(
+        "what is taken behind a hole is taken once, wherever a sink panics",
+        Bound::preemptions(2, 5_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 3>::new();
+                let stalled = [1, 2].map(|event| {
+                    let queue = queue.clone();
+                    thread::spawn(move || queue.push(Arc::new(event)).unwrap())
+                });
+                queue.push(Arc::new(3)).unwrap();
+                let mut events: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                let early = events.len();
+                let cut = panic::catch_unwind(AssertUnwindSafe(|| {
+                    queue.drain_into(|event| {
+                        events.push(*event);
+                        panic::resume_unwind(Box::new(()));
+                    })
+                }));
+                for stalled in stalled {
+                    stalled.join().unwrap();
+                }
+                events.extend(queue.drain().iter().map(|event| **event));
+                outcomes.observe((early, cut.is_err()));
+                events.sort_unstable();
+                assert_eq!(events, [1, 2, 3]);
+            }
+        },
+    );
+    outcomes.assert_exactly([(1, false), (1, true), (2, false), (2, true), (3, false)]);
 }

@@ -39,10 +39,14 @@ impl<T, const CAP: usize> Queue<T, CAP> {
     /// What one drain delivers. The models call it, and what follows, from one thread per queue.
     pub(crate) fn drain(&self) -> Vec<T> {
         let mut events = Vec::new();
-        // SAFETY: each model has one consumer.
-        let moved = unsafe { self.cross().drain(|event| events.push(event)) };
+        let moved = self.drain_into(|event| events.push(event));
         assert_eq!(moved, events.len());
         events
+    }
+
+    pub(crate) fn drain_into(&self, sink: impl FnMut(T)) -> usize {
+        // SAFETY: each model has one consumer.
+        unsafe { self.cross().drain(sink) }
     }
 
     pub(crate) fn pop(&self) -> Option<T> {

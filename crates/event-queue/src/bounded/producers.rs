@@ -64,7 +64,7 @@ impl<T> Producers<T> {
             if claim.is_ok() {
                 break (place, slots);
             }
-            backoff.pause();
+            backoff.lost();
         };
         // SAFETY: the ring has a slot of that index, and lives as long as the queue.
         let slot = unsafe { &*slots.add(laps.index(place)) };

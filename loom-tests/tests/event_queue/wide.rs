@@ -1,0 +1,107 @@
+//! Blocks of the larger kind, with no more slots than make one: 16. Where that many are to be used up, most are before the race.
+
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes};
+
+use crate::block_pool::check;
+use crate::queue::Queue;
+
+/// All orders of two producers' events, each producer's own being in order.
+fn interleavings() -> [Vec<u32>; 6] {
+    [
+        vec![30, 31, 40, 41],
+        vec![30, 40, 31, 41],
+        vec![30, 40, 41, 31],
+        vec![40, 30, 31, 41],
+        vec![40, 30, 41, 31],
+        vec![40, 41, 30, 31],
+    ]
+}
+
+/// Two producers push two events each, into a queue with one slot left in its block, which they claim, and pass to
+/// another block. The consumer drains along. A word that is read as one of the other kind would lead to no block, or
+/// to the wrong slot; a claim that does not release, to a block without its `prev`.
+fn two_producers_cross(story: &'static str, before: u32, least: u64) {
+    let outcomes = Outcomes::new();
+    check(story, Bound::preemptions(2, least), {
+        let outcomes = outcomes.clone();
+        move || {
+            let queue = Queue::<Arc<u32>, 16>::with_first(2);
+            for event in 0..before {
+                queue.push(Arc::new(event)).unwrap();
+            }
+            let producers = [30, 40].map(|event| {
+                let queue = queue.clone();
+                thread::spawn(move || {
+                    queue.push(Arc::new(event)).unwrap();
+                    queue.push(Arc::new(event + 1)).unwrap();
+                })
+            });
+            let mut events = queue.drain();
+            for producer in producers {
+                producer.join().unwrap();
+            }
+            events.extend(queue.drain());
+            let events: Vec<_> = events.iter().map(|event| **event).collect();
+            let (first, raced) = events.split_at(before as usize);
+            assert!(first.iter().copied().eq(0..before));
+            outcomes.observe(raced.to_vec());
+        }
+    });
+    outcomes.assert_exactly(interleavings());
+}
+
+#[test]
+fn from_a_narrow_block_to_a_wide_one() {
+    two_producers_cross(
+        "a wide block follows a narrow one, and events keep their order",
+        1,
+        1_900,
+    );
+}
+
+#[test]
+fn from_a_wide_block_to_another() {
+    two_producers_cross(
+        "a wide block follows another, and events keep their order",
+        17,
+        1_900,
+    );
+}
+
+/// A producer has claimed the last slot of a narrow block, and perhaps not filled it, while the consumer empties what is
+/// behind it in the wide one, and is done with some of it when it begins again at the hole.
+#[test]
+fn a_hole_before_a_wide_block() {
+    let outcomes = Outcomes::new();
+    check(
+        "what is taken behind a hole is taken once, in a wide block too",
+        Bound::exhaustive(3_600),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 16>::with_first(1);
+                let stalled = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(Arc::new(1)).unwrap()
+                });
+                let claimed = !queue.is_empty();
+                let mut early = Vec::new();
+                for event in 2..4 {
+                    queue.push(Arc::new(event)).unwrap();
+                    early.extend(queue.drain().iter().map(|event| **event));
+                }
+                stalled.join().unwrap();
+                let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                if claimed {
+                    outcomes.observe((early, late));
+                }
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (vec![1, 2, 3], vec![]),
+        (vec![2, 1, 3], vec![]),
+        (vec![2, 3], vec![1]),
+    ]);
+}
