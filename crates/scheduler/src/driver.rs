@@ -182,6 +182,10 @@ impl<P: Protocol> Driver<P> {
             Ok(Err(error)) => return After::Ended(Err(ProcessError::Failed(error))),
             Err(message) => return After::Ended(Err(ProcessError::Panicked(message))),
         }
+        if !inbox.is_empty() {
+            // The step has forgotten its events instead of dropping them. They are not the next process's.
+            dispose_all(inbox.drain(..));
+        }
         let status = output.take_status();
         if output.has_yields() {
             self.dispatch(pid, slot, output);

@@ -5,6 +5,7 @@ mod bound;
 mod common;
 mod dynamic;
 mod fairness;
+mod forgotten;
 mod futures;
 mod hooks;
 mod hostile;
