@@ -9,7 +9,7 @@ use crate::producers::{Producers, Sizes};
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// proves by other means who consumes. [`channel`](crate::channel) is the safe pair of ends.
 ///
-/// At most 64 bytes, and nothing is allocated before the first event. Then one small block, of 3 to
+/// 40 bytes, and nothing is allocated before the first event. Then one small block, of 3 to
 /// 15 slots; and larger ones, of up to 127 slots, where more events wait than that.
 ///
 /// The algorithm, with its proof, is described in [`algorithm`](crate::algorithm).
