@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use crate::backoff::Backoff;
 use crate::block::{Block, NewBlock};
@@ -18,47 +18,44 @@ pub(crate) struct Producers<T> {
     spare: AtomicUsize,
     /// Which life this is. Changed by the consumer while the tail is closed and nothing is claimed.
     generation: AtomicU32,
-    sizes: Sizes,
-    /// Whether a block has followed another one. A hint.
-    grown: AtomicBool,
+    /// Slots of the first block.
+    first: u8,
+    /// Slots of the next block that follows another one; 0: as many as `later`.
+    second: AtomicU8,
+    /// Slots of each other block.
+    later: u16,
     events: PhantomData<T>,
 }
 
 /// Slots of the first block, of the first that follows one, and of each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    first: u16,
-    second: u16,
-    later: u16,
-}
-
-impl Sizes {
-    /// # Panics
-    /// If a block had no slot, or more than 511.
-    pub(crate) fn new(first: usize, second: usize, later: usize) -> Self {
-        let slots = |slots: usize| {
-            assert!(
-                (1..=MAX_SLOTS).contains(&slots),
-                "a block has 1 to 511 slots"
-            );
-            slots as u16
-        };
-        Self {
-            first: slots(first),
-            second: slots(second),
-            later: slots(later),
-        }
-    }
+    pub(crate) first: usize,
+    /// `None`: as `later`.
+    pub(crate) second: Option<usize>,
+    pub(crate) later: usize,
 }
 
 impl<T> Producers<T> {
+    /// # Panics
+    /// If a block had no slot, or more than 255, or more than 511 if it is a later one.
     pub(crate) fn new(sizes: Sizes) -> Self {
+        let few = |slots: usize| match u8::try_from(slots) {
+            Ok(slots @ 1..) => slots,
+            _ => panic!("a first block has 1 to 255 slots, not {slots}"),
+        };
+        assert!(
+            (1..=MAX_SLOTS).contains(&sizes.later),
+            "a later block has 1 to 511 slots, not {}",
+            sizes.later
+        );
         Self {
             tail: AtomicUsize::new(Tail::open(Position::NONE).to_word()),
             spare: AtomicUsize::new(0),
             generation: AtomicU32::new(0),
-            sizes,
-            grown: AtomicBool::new(false),
+            first: few(sizes.first),
+            second: AtomicU8::new(sizes.second.map_or(0, few)),
+            later: sizes.later as u16,
             events: PhantomData,
         }
     }
@@ -166,24 +163,25 @@ impl<T> Producers<T> {
     /// The spare block, or one from the allocator.
     fn new_block(&self, prev: usize) -> NewBlock<T> {
         if prev == 0 {
-            return NewBlock::allocate(usize::from(self.sizes.first));
+            return NewBlock::allocate(usize::from(self.first));
         }
         match self.take_spare() {
-            0 => NewBlock::allocate(usize::from(self.next_size())),
+            0 => NewBlock::allocate(self.next_size()),
             // SAFETY: the consumer was done with it, and the swap gave it to us alone.
             spare => unsafe { NewBlock::reuse(spare) },
         }
     }
 
     /// Slots of a block that follows another one.
-    fn next_size(&self) -> u16 {
-        let Sizes { second, later, .. } = self.sizes;
-        // ORDERING: Relaxed, both: a block of the wrong size is as good. Nothing is written where there is no choice.
-        if second == later || self.grown.load(Ordering::Relaxed) {
-            return later;
+    fn next_size(&self) -> usize {
+        // ORDERING: Relaxed, both: a block of the wrong size is as good.
+        match self.second.load(Ordering::Relaxed) {
+            0 => usize::from(self.later),
+            second => {
+                self.second.store(0, Ordering::Relaxed);
+                usize::from(second)
+            }
         }
-        self.grown.store(true, Ordering::Relaxed);
-        second
     }
 
     fn take_spare(&self) -> usize {
@@ -206,7 +204,7 @@ impl<T> Producers<T> {
         // ORDERING: success Release, with the swap in `take_spare`. Failure Relaxed: another block
         // is there, and this one goes to the allocator. An RMW also because loom is not exact where
         // plain stores compete with RMWs.
-        let kept = start.left() == usize::from(self.sizes.later)
+        let kept = start.left() == usize::from(self.later)
             && self
                 .spare
                 .compare_exchange(0, start.block(), Ordering::Release, Ordering::Relaxed)

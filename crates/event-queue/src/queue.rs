@@ -9,7 +9,7 @@ use crate::producers::{Producers, Sizes};
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// proves by other means who consumes. [`channel`](crate::channel) is the safe pair of ends.
 ///
-/// At most 64 bytes, and nothing is allocated before the first event. Then one small block, of 3 to
+/// 40 bytes, and nothing is allocated before the first event. Then one small block, of 3 to
 /// 15 slots; and larger ones, of up to 511 slots, where more events wait than that.
 ///
 /// The algorithm, with its proof, is described in [`algorithm`](crate::algorithm).
@@ -50,10 +50,12 @@ unsafe impl<T: Send> Sync for EventQueue<T> {}
 /// Slots of the first block, which an idle queue keeps, and of each later one, which has so many bytes and
 /// should make the block's own share per event small. A word less than 128, 2048 and 4096 bytes: some allocators
 /// keep one beside each block.
-pub(crate) const fn block_sizes<T>(later: usize) -> (usize, usize) {
-    let first = Block::<T>::slots_in(120, 3, MAX_SLOTS_OF_SMALL);
-    let later = Block::<T>::slots_in(later, 7, MAX_SLOTS);
-    (first, later)
+pub(crate) const fn sizes<T>(later: usize) -> Sizes {
+    Sizes {
+        first: Block::<T>::slots_in(120, 3, MAX_SLOTS_OF_SMALL),
+        second: None,
+        later: Block::<T>::slots_in(later, 7, MAX_SLOTS),
+    }
 }
 
 /// Of a queue like many others, most of which are idle.
@@ -65,25 +67,32 @@ pub(crate) const BYTES_OF_CHANNEL: usize = 4088;
 impl<T> EventQueue<T> {
     /// Empty and open, in its first life, which is number 0; allocates nothing.
     pub fn new() -> Self {
-        let (first, later) = block_sizes::<T>(BYTES);
-        Self::with_blocks(first, later)
+        Self::with_sizes(sizes::<T>(BYTES))
     }
 
-    /// As [`new`](Self::new), with a first block of `first` slots, and of `later` slots each that
+    /// As [`new`](Self::new), with a first block of `first` slots, 1 to 255, and of `later` slots each that
     /// follows another: 1 to 511.
     ///
     /// # Panics
-    /// If a block had no slot, or more than 511.
+    /// If a block had no slot, or more than that.
     pub fn with_blocks(first: usize, later: usize) -> Self {
-        Self::with_sizes(Sizes::new(first, later, later))
+        Self::with_sizes(Sizes {
+            first,
+            second: None,
+            later,
+        })
     }
 
     /// As [`new`](Self::new), for queues of which there are many, and in most of which there is seldom more than one event: the
     /// first block has one slot. The one that follows it, when two events wait, is as large as the first one of `new`; all
     /// later ones are large.
     pub fn with_one_slot() -> Self {
-        let (second, later) = block_sizes::<T>(BYTES);
-        Self::with_sizes(Sizes::new(1, second, later))
+        let sizes = sizes::<T>(BYTES);
+        Self::with_sizes(Sizes {
+            first: 1,
+            second: Some(sizes.first),
+            ..sizes
+        })
     }
 
     fn with_sizes(sizes: Sizes) -> Self {
@@ -234,15 +243,19 @@ impl<T> fmt::Debug for EventQueue<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BYTES, BYTES_OF_CHANNEL, block_sizes};
+    use super::{BYTES, BYTES_OF_CHANNEL, sizes};
 
     #[test]
     fn the_first_block_is_small_whatever_the_events() {
-        assert_eq!(block_sizes::<u64>(BYTES), (10, 224));
-        assert_eq!(block_sizes::<u64>(BYTES_OF_CHANNEL), (10, 451));
-        assert_eq!(block_sizes::<()>(BYTES), (15, 511));
-        assert_eq!(block_sizes::<u32>(BYTES), (15, 402));
-        assert_eq!(block_sizes::<[u64; 4]>(BYTES), (3, 61));
-        assert_eq!(block_sizes::<[u64; 100]>(BYTES), (3, 7));
+        fn slots<T>(later: usize) -> (usize, usize) {
+            let sizes = sizes::<T>(later);
+            (sizes.first, sizes.later)
+        }
+        assert_eq!(slots::<u64>(BYTES), (10, 224));
+        assert_eq!(slots::<u64>(BYTES_OF_CHANNEL), (10, 451));
+        assert_eq!(slots::<()>(BYTES), (15, 511));
+        assert_eq!(slots::<u32>(BYTES), (15, 402));
+        assert_eq!(slots::<[u64; 4]>(BYTES), (3, 61));
+        assert_eq!(slots::<[u64; 100]>(BYTES), (3, 7));
     }
 }

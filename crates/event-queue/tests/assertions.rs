@@ -25,7 +25,7 @@ assert_not_impl_any!(EventQueue<u8>: Clone, Copy);
 assert_impl_all!(Closed<u8>: Send, Sync, Copy, Eq, Error);
 
 // Inline in its owner, whatever the events and the blocks are; an end is a pointer; a refusal is its event.
-const_assert!(size_of::<EventQueue<u64>>() <= 64);
+const_assert!(size_of::<EventQueue<u64>>() <= 40);
 assert_eq_size!(EventQueue<u8>, EventQueue<[u8; 1000]>);
 const_assert!(align_of::<EventQueue<u64>>() == align_of::<usize>());
 assert_eq_size!(Receiver<u64>, Option<Receiver<u64>>, usize);

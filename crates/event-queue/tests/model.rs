@@ -119,7 +119,7 @@ fn run(first: usize, later: usize, calls: &[Call]) -> Result<(), TestCaseError> 
 
 proptest! {
     #[test]
-    fn blocks_of_any_sizes(first in 1_usize..=511, later in 1_usize..=511, calls in calls()) {
+    fn blocks_of_any_sizes(first in 1_usize..=255, later in 1_usize..=511, calls in calls()) {
         run(first, later, &calls)?;
     }
 

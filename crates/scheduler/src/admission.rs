@@ -125,7 +125,8 @@ impl Admission {
     pub(crate) fn is_closed(&self) -> bool {
         // ORDERING: Acquire, partner of the Release in `close`: who looks after this sees every door closed, and so all that
         // ever came in. Without it, one that came in might be overlooked while it is seen to leave by another door, and
-        // the house taken for empty. Where the answer must not be old, in `submit` and in `is_last`, a fence stands before it.
+        // the house taken for empty. Where the answer must not be old something stands before it: in `is_last` a fence, in `submit` an RMW
+        // that meets the walk of `cancel_all`.
         self.closed.load(Ordering::Acquire)
     }
 

@@ -111,11 +111,11 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
-    ("crates/scheduler/src/exit.rs", &["tenants"]),
+    ("crates/scheduler/src/life.rs", &["tenants"]),
     ("crates/scheduler/src/promise.rs", &["promise"]),
     ("crates/scheduler/src/table.rs", &["tenants"]),
-    ("crates/slab/src/tenancy.rs", &["tenancy"]),
-    ("crates/slab/src", &["slab"]),
+    ("crates/slab/src/tenancy.rs", &["tenancy", "walk"]),
+    ("crates/slab/src", &["slab", "walk"]),
 ];
 
 fn models_about(file: &Path) -> Option<&'static [&'static str]> {
