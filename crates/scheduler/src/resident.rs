@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&alive), 3);
         drop(moved);
         assert_eq!(Arc::strong_count(&alive), 2);
-        let mut handed_back = resident.into_boxed();
+        let handed_back = resident.into_boxed();
         assert_eq!(size_of_val(&*handed_back), size_of::<Sample<A, SIZE>>());
         assert_eq!(Arc::strong_count(&alive), 2);
         drop(handed_back);

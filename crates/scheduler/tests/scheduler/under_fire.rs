@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use filch_scheduler::{Completion, Event, Scheduler, SubmitError};
@@ -151,7 +151,7 @@ fn upgrades_under_fire() {
                 }
             })
         });
-        while !senders.iter().all(|sender| sender.is_finished()) {
+        while !senders.iter().all(ScopedJoinHandle::is_finished) {
             let next = version();
             let count = next.closed();
             if scheduler.upgrade(pid, Box::new(next), "run", 0).is_ok() {
