@@ -287,8 +287,7 @@ pub enum Undelivered {
     },
     /// The process lives on a node for which no [`Receiver`](crate::Receiver) is connected.
     NoRoute,
-    /// The message was brought to the scheduler of another node than the process's. See
-    /// [`Handle::receive`](crate::Handle::receive).
+    /// The message was brought to the scheduler of another node than the process's. See [`Receiver`](crate::Receiver).
     Misrouted {
         /// The node that it was brought to.
         node: Node,

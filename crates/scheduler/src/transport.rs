@@ -77,8 +77,10 @@ impl<P: Protocol> Receiver<P> for Handle<P> {
 /// it.
 pub(crate) struct Routes<P: Protocol> {
     /// `None` after the shutdown.
-    to: RwLock<Option<HashMap<Node, Arc<dyn Receiver<P>>>>>,
+    to: RwLock<Option<Receivers<P>>>,
 }
+
+type Receivers<P> = HashMap<Node, Arc<dyn Receiver<P>>>;
 
 impl<P: Protocol> Default for Routes<P> {
     fn default() -> Self {
@@ -89,7 +91,7 @@ impl<P: Protocol> Default for Routes<P> {
 }
 
 impl<P: Protocol> Routes<P> {
-    fn write(&self) -> RwLockWriteGuard<'_, Option<HashMap<Node, Arc<dyn Receiver<P>>>>> {
+    fn write(&self) -> RwLockWriteGuard<'_, Option<Receivers<P>>> {
         self.to.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

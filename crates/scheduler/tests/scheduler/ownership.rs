@@ -104,29 +104,29 @@ fn a_worker_drops_the_scheduler_whose_handler_has_the_workers_own() {
     }
 }
 
-/// A timer drops threads, and what these do drops the timers.
+/// A timer drops threads, and what these do drops the timers. Both have begun before.
 #[test]
 fn two_services_drop_each_other() {
     let (pass_threads, threads_passed) = mpsc::channel::<BlockingThreads>();
     let (pass_timers, timers_passed) = mpsc::channel::<Timers>();
-    let (say, ended) = mpsc::channel();
+    let (say, said) = mpsc::channel();
     let (timers, threads) = (Timers::new().unwrap(), one_thread());
     let elsewhere = scheduler(1);
     let told = say.clone();
     threads.run(crate::timers::asked(&elsewhere).1, move || {
-        told.send(()).unwrap();
+        told.send("begun").unwrap();
         drop(timers_passed.recv().unwrap());
-        told.send(()).unwrap();
+        told.send("ended").unwrap();
         Ok(0)
     });
     timers.call_after(Duration::ZERO, move || {
+        say.send("begun").unwrap();
         drop(threads_passed.recv().unwrap());
-        say.send(()).unwrap();
+        say.send("ended").unwrap();
     });
-    assert_eq!(ended.recv_timeout(HANGS), Ok(()), "it has begun");
+    let twice = |what| (0..2).for_each(|_| assert_eq!(said.recv_timeout(HANGS), Ok(what)));
+    twice("begun");
     pass_threads.send(threads).unwrap();
     pass_timers.send(timers).unwrap();
-    for _ in 0..2 {
-        assert_eq!(ended.recv_timeout(HANGS), Ok(()));
-    }
+    twice("ended");
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use filch_scheduler::{Completion, Event, Scheduler, SubmitError};
@@ -143,24 +143,24 @@ fn upgrades_under_fire() {
     let process = scheduler.submit(first, "run", 0).unwrap();
     let pid = process.pid();
     thread::scope(|scope| {
-        for sender in 0..2 {
-            let scheduler = &scheduler;
+        let scheduler = &scheduler;
+        let senders = [0, 1].map(|sender| {
             scope.spawn(move || {
                 for number in 1..=EACH {
                     scheduler.send(pid, (sender, number)).unwrap();
                 }
-            });
-        }
-        loop {
+            })
+        });
+        while !senders.iter().all(ScopedJoinHandle::is_finished) {
             let next = version();
             let count = next.closed();
-            if scheduler.upgrade(pid, Box::new(next), "run", 0).is_err() {
-                break;
+            if scheduler.upgrade(pid, Box::new(next), "run", 0).is_ok() {
+                closed.push(count);
             }
-            closed.push(count);
         }
     });
-    assert_eq!(process.join().unwrap(), EACH);
+    scheduler.wait_for_standstill().unwrap();
+    assert_eq!(process.try_join().unwrap(), EACH);
     drop(scheduler);
     // Those that come after the last message are dropped with the process, unused.
     let begun = closed.iter().take_while(|count| closed_once(count)).count();
