@@ -227,8 +227,8 @@ fn a_completed_push_is_found() {
 }
 
 /// Two stalled pushes, and a third event, which is taken behind them. Then a drain is cut short by its sink, between
-/// the two. What was taken is not delivered again: a consumer that forgot the holes there, as the drain ends where
-/// its oldest slot is, would.
+/// the two: its oldest slot is where it ends, as if nothing were passed over. What was taken is not delivered again all
+/// the same: the slot says so.
 #[test]
 fn a_drain_is_cut_short_between_two_holes() {
     let outcomes = Outcomes::new();
