@@ -90,8 +90,9 @@ impl<T> Consumer<T> {
         if let Some(mut pass) = kept {
             // SAFETY: as ours.
             let event = unsafe { pass.next(producers).map(|event| event.take()) };
+            pass.settle();
             // SAFETY: as ours.
-            unsafe { self.keep(&mut pass) };
+            unsafe { self.keep(&pass) };
             if event.is_some() {
                 return event;
             }
@@ -105,8 +106,9 @@ impl<T> Consumer<T> {
         pass.go_on_to(limit);
         // SAFETY: the limit was acquired; this is the newest pass.
         let event = unsafe { pass.next(producers).map(|event| event.take()) };
+        pass.settle();
         // SAFETY: as ours.
-        unsafe { self.keep(&mut pass) };
+        unsafe { self.keep(&pass) };
         if limit.left() == 0 {
             // SAFETY: as ours.
             unsafe { self.rewind(producers, limit) };
@@ -115,7 +117,7 @@ impl<T> Consumer<T> {
     }
 
     /// Stores where the consumer is after a pass, or a part of one.
-    unsafe fn keep(&self, pass: &mut Pass) {
+    unsafe fn keep(&self, pass: &Pass) {
         let head = pass.head();
         // A call that finds nothing writes nothing: not to disturb those who ask `is_empty`.
         if head != self.head() {
@@ -232,8 +234,9 @@ struct Drain<'a, T> {
 
 impl<T> Drop for Drain<'_, T> {
     fn drop(&mut self) {
+        self.pass.settle();
         self.pass.end();
         // SAFETY: made by the consumer, for the time of its call.
-        unsafe { self.consumer.keep(&mut self.pass) };
+        unsafe { self.consumer.keep(&self.pass) };
     }
 }

@@ -103,16 +103,18 @@ impl Pass {
     /// pass has moved since this one began.
     #[inline]
     pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<Full<T>> {
-        if self.at == self.limit {
-            return None;
-        }
-        if self.holes.is_none() && self.at.left() > 0 {
-            let next = self.at.next();
-            // SAFETY: as in `look`. What is not an event is looked at again there.
-            if let Content::Event(event) = unsafe { Block::<T>::at(next.block()).look(next.left()) }
-            {
-                self.at = next;
-                return Some(event);
+        if self.holes.is_none() {
+            if self.at == self.limit {
+                return None;
+            }
+            if self.at.left() > 0 {
+                let next = self.at.next();
+                let block = Block::<T>::at(next.block());
+                // SAFETY: as in `look`. What is not an event is looked at again there.
+                if let Content::Event(event) = unsafe { block.look(next.left()) } {
+                    self.at = next;
+                    return Some(event);
+                }
             }
         }
         // SAFETY: as ours.
@@ -157,10 +159,14 @@ impl Pass {
                 return Some(event);
             }
         }
+        None
+    }
+
+    /// Forgets the holes, if everything before the limit is taken.
+    pub(crate) fn settle(&mut self) {
         if self.head() == self.limit {
             self.holes = None;
         }
-        None
     }
 
     /// Looks at no slot any more: the next pass begins at the head.

@@ -83,7 +83,7 @@ fn each(before: i64) -> f64 {
 }
 
 #[test]
-fn an_idle_process_is_248_bytes() {
+fn an_idle_process_is_232_bytes() {
     let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
     let mut pids = Vec::with_capacity(PROCESSES);
     let before = BYTES.load(Ordering::Relaxed);
@@ -104,7 +104,7 @@ fn an_idle_process_is_248_bytes() {
     }
     let idle = each(before);
     assert!(
-        idle < 249.0,
+        idle < 233.0,
         "{idle} bytes with a mailbox that had a message"
     );
 
