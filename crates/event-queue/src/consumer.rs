@@ -90,7 +90,6 @@ impl<T> Consumer<T> {
         if let Some(mut pass) = kept {
             // SAFETY: as ours.
             let event = unsafe { pass.next(producers).map(|event| event.take()) };
-            pass.settle();
             // SAFETY: as ours.
             unsafe { self.keep(&pass) };
             if event.is_some() {
@@ -106,7 +105,6 @@ impl<T> Consumer<T> {
         pass.go_on_to(limit);
         // SAFETY: the limit was acquired; this is the newest pass.
         let event = unsafe { pass.next(producers).map(|event| event.take()) };
-        pass.settle();
         // SAFETY: as ours.
         unsafe { self.keep(&pass) };
         if limit.left() == 0 {
@@ -234,7 +232,6 @@ struct Drain<'a, T> {
 
 impl<T> Drop for Drain<'_, T> {
     fn drop(&mut self) {
-        self.pass.settle();
         self.pass.end();
         // SAFETY: made by the consumer, for the time of its call.
         unsafe { self.consumer.keep(&self.pass) };

@@ -103,18 +103,16 @@ impl Pass {
     /// pass has moved since this one began.
     #[inline]
     pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<Full<T>> {
-        if self.holes.is_none() {
-            if self.at == self.limit {
-                return None;
-            }
-            if self.at.left() > 0 {
-                let next = self.at.next();
-                let block = Block::<T>::at(next.block());
-                // SAFETY: as in `look`. What is not an event is looked at again there.
-                if let Content::Event(event) = unsafe { block.look(next.left()) } {
-                    self.at = next;
-                    return Some(event);
-                }
+        if self.at == self.limit {
+            return None;
+        }
+        if self.holes.is_none() && self.at.left() > 0 {
+            let next = self.at.next();
+            let block = Block::<T>::at(next.block());
+            // SAFETY: as in `look`. What is not an event is looked at again there.
+            if let Content::Event(event) = unsafe { block.look(next.left()) } {
+                self.at = next;
+                return Some(event);
             }
         }
         // SAFETY: as ours.
@@ -148,11 +146,14 @@ impl Pass {
                 continue;
             }
             if let Some(holes) = &mut self.holes {
-                if holes.head == before {
-                    holes.head = self.at;
-                } else {
+                if holes.head != before {
                     // SAFETY: as above.
                     unsafe { block.set_taken(index) };
+                } else if self.at != self.limit {
+                    holes.head = self.at;
+                } else {
+                    // At once, and not when the pass is looked at again: a rewind may come before.
+                    self.holes = None;
                 }
             }
             if let Content::Event(event) = content {
@@ -160,13 +161,6 @@ impl Pass {
             }
         }
         None
-    }
-
-    /// Forgets the holes, if everything before the limit is taken.
-    pub(crate) fn settle(&mut self) {
-        if self.head() == self.limit {
-            self.holes = None;
-        }
     }
 
     /// Looks at no slot any more: the next pass begins at the head.
