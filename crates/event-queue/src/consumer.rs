@@ -47,6 +47,7 @@ impl<T> Consumer<T> {
         let holes = unsafe { self.has_holes() };
         let mut drain = Drain {
             consumer: self,
+            producers,
             pass: Pass::new(head, holes),
         };
         let mut moved = 0;
@@ -90,9 +91,8 @@ impl<T> Consumer<T> {
         if let Some(mut pass) = kept {
             // SAFETY: as ours.
             let event = unsafe { pass.next(producers).map(|event| event.take()) };
-            pass.settle();
             // SAFETY: as ours.
-            unsafe { self.keep(&pass) };
+            unsafe { self.keep(pass, producers) };
             if event.is_some() {
                 return event;
             }
@@ -106,9 +106,8 @@ impl<T> Consumer<T> {
         pass.go_on_to(limit);
         // SAFETY: the limit was acquired; this is the newest pass.
         let event = unsafe { pass.next(producers).map(|event| event.take()) };
-        pass.settle();
         // SAFETY: as ours.
-        unsafe { self.keep(&pass) };
+        unsafe { self.keep(pass, producers) };
         if limit.left() == 0 {
             // SAFETY: as ours.
             unsafe { self.rewind(producers, limit) };
@@ -117,7 +116,9 @@ impl<T> Consumer<T> {
     }
 
     /// Stores where the consumer is after a pass, or a part of one.
-    unsafe fn keep(&self, pass: &Pass) {
+    unsafe fn keep(&self, mut pass: Pass, producers: &Producers<T>) {
+        // SAFETY: as ours: the newest pass.
+        unsafe { pass.settle(producers) };
         let head = pass.head();
         // A call that finds nothing writes nothing: not to disturb those who ask `is_empty`.
         if head != self.head() {
@@ -125,9 +126,9 @@ impl<T> Consumer<T> {
         }
         // SAFETY: the caller is the only consumer (contract).
         self.pass.with_mut(|kept| match unsafe { &mut *kept } {
-            Some(kept) if pass.has_holes() => **kept = *pass,
+            Some(kept) if pass.has_holes() => **kept = pass,
             None if !pass.has_holes() => {}
-            kept => *kept = pass.has_holes().then(|| Box::new(*pass)),
+            kept => *kept = pass.has_holes().then(|| Box::new(pass)),
         });
     }
 
@@ -229,14 +230,13 @@ impl<T> Consumer<T> {
 /// A drain under way: stores where it got, also when the sink panics.
 struct Drain<'a, T> {
     consumer: &'a Consumer<T>,
+    producers: &'a Producers<T>,
     pass: Pass,
 }
 
 impl<T> Drop for Drain<'_, T> {
     fn drop(&mut self) {
-        self.pass.settle();
-        self.pass.end();
         // SAFETY: made by the consumer, for the time of its call.
-        unsafe { self.consumer.keep(&self.pass) };
+        unsafe { self.consumer.keep(self.pass, self.producers) };
     }
 }

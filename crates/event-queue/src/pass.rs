@@ -162,16 +162,29 @@ impl Pass {
         None
     }
 
-    /// Forgets the holes, if everything before the limit is taken.
-    pub(crate) fn settle(&mut self) {
-        if self.head() == self.limit {
-            self.holes = None;
+    /// Moves the head over what was emptied behind it, where this pass has found no hole. If that is everything before the limit,
+    /// forgets that there were holes.
+    ///
+    /// # Safety
+    /// As for `next`.
+    pub(crate) unsafe fn settle<T>(&mut self, producers: &Producers<T>) {
+        while let Some(holes) = &mut self.holes
+            && holes.head == self.at
+        {
+            if self.at == self.limit {
+                self.holes = None;
+            } else if self.at.left() == 0 {
+                // SAFETY: as ours. The limit lies in a later block, because the pass is not over.
+                unsafe { self.next_block(producers) };
+            } else {
+                let next = self.at.next();
+                // SAFETY: as in `look`.
+                let content = unsafe { Block::<T>::at(next.block()).look(next.left()) };
+                let Content::Void = content else { return };
+                holes.head = next;
+                self.at = next;
+            }
         }
-    }
-
-    /// Looks at no slot any more: the next pass begins at the head.
-    pub(crate) const fn end(&mut self) {
-        self.limit = self.at;
     }
 
     /// The oldest slot that is not emptied.
