@@ -215,7 +215,7 @@ impl<T> Consumer<T> {
         self.pass.with(|pass| unsafe { (*pass).is_some() })
     }
 
-    fn head(&self) -> Position {
+    pub(crate) fn head(&self) -> Position {
         // ORDERING: Relaxed: only the consumer writes it, and the calls of consumers are ordered;
         // `is_empty` of another thread compares it, and follows no address from it.
         Position::from_word(self.head.load(Ordering::Relaxed))

@@ -5,6 +5,7 @@
 //! - `drain` takes, in the order of the claims, what is there when it begins, unless its sink cuts it short; `pop` says `None`
 //!   only where nothing is there;
 //! - `is_empty`, `shrink` and `reopen` know exactly whether every claimed slot is emptied, whoever emptied them;
+//! - after a drain, a block but the tail's is there only if it has a stalled push's slot;
 //! - nothing is leaked, nothing is dropped twice. (Of blocks, a run under valgrind or a sanitizer says so.)
 
 extern crate std;
@@ -204,11 +205,33 @@ impl Queue {
         if let Ok(moved) = drained {
             assert_eq!(moved, expected.len());
             self.slots.retain(|slot| slot.content != Content::Void);
+            self.check_blocks();
         } else {
             expected.truncate(events.len());
         }
         assert_eq!(events, expected);
         events.into_iter().for_each(|number| self.taken(number));
+    }
+
+    /// After a drain, each block but the tail's is there for the sake of a stalled push.
+    fn check_blocks(&self) {
+        let mut live = Vec::new();
+        let mut next = self.consumer.head().block();
+        while next != 0 {
+            live.push(next);
+            // SAFETY: linked, so live; one thread.
+            next = unsafe { Block::<Event>::at(next).next() };
+        }
+        let mut needed: Vec<_> = (self.slots.iter())
+            .filter_map(|slot| match slot.content {
+                Content::Stalled(place) => Some(place.block()),
+                Content::Full(_) | Content::Void => None,
+            })
+            .collect();
+        needed.push(self.producers.tail().next.block());
+        needed.dedup();
+        needed.retain(|&block| block != 0);
+        assert_eq!(live, needed);
     }
 
     /// What a drain must find.
