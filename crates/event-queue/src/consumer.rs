@@ -23,7 +23,7 @@ const FEW: usize = 1;
 pub(crate) struct Consumer<T> {
     /// A [`Position`]: before the oldest slot that is not emptied. Written by the consumer only.
     head: AtomicUsize,
-    /// The pass that `pop` is in, if it has left holes behind; few ever do. The consumer's alone.
+    /// The pass of the last call, if it has left holes behind; few ever do. The consumer's alone.
     pass: UnsafeCell<Option<Box<Pass>>>,
     events: PhantomData<T>,
 }

@@ -141,7 +141,7 @@ impl Pass {
             let index = self.at.left();
             // SAFETY: live, see above; the caller is the consumer. Installed before the limit, which was
             // acquired; not emptied, as there are either no holes, so everything from `before` on is
-            // untouched, or it would be noted.
+            // untouched, or it is noted.
             let content = unsafe { block.look(index) };
             if let Content::Empty = content {
                 self.holes.get_or_insert(Holes::from(before)).here = true;
