@@ -206,7 +206,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// The block is live. The caller is the consumer, has acquired the block's installation, and
-    /// has not emptied this slot since it was last claimed.
+    /// has not emptied this slot since it was last claimed, or has noted it by `set_taken`.
     pub(crate) unsafe fn look(self, index: usize) -> Content<T> {
         // SAFETY: live (contract).
         let (slot_state, slot_value) = unsafe { (&*self.state(index), self.value(index)) };

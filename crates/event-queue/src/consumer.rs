@@ -23,7 +23,7 @@ const FEW: usize = 1;
 pub(crate) struct Consumer<T> {
     /// A [`Position`]: before the oldest slot that is not emptied. Written by the consumer only.
     head: AtomicUsize,
-    /// The pass that `pop` is in, if it has left holes behind; few ever do. The consumer's alone.
+    /// The pass of the last call, if it has left holes behind; few ever do. The consumer's alone.
     pass: UnsafeCell<Option<Box<Pass>>>,
     events: PhantomData<T>,
 }
@@ -47,6 +47,7 @@ impl<T> Consumer<T> {
         let holes = unsafe { self.has_holes() };
         let mut drain = Drain {
             consumer: self,
+            producers,
             pass: Pass::new(head, holes),
         };
         let mut moved = 0;
@@ -91,7 +92,7 @@ impl<T> Consumer<T> {
             // SAFETY: as ours.
             let event = unsafe { pass.next(producers).map(|event| event.take()) };
             // SAFETY: as ours.
-            unsafe { self.keep(&pass) };
+            unsafe { self.keep(pass, producers) };
             if event.is_some() {
                 return event;
             }
@@ -106,7 +107,7 @@ impl<T> Consumer<T> {
         // SAFETY: the limit was acquired; this is the newest pass.
         let event = unsafe { pass.next(producers).map(|event| event.take()) };
         // SAFETY: as ours.
-        unsafe { self.keep(&pass) };
+        unsafe { self.keep(pass, producers) };
         if limit.left() == 0 {
             // SAFETY: as ours.
             unsafe { self.rewind(producers, limit) };
@@ -115,7 +116,11 @@ impl<T> Consumer<T> {
     }
 
     /// Stores where the consumer is after a pass, or a part of one.
-    unsafe fn keep(&self, pass: &Pass) {
+    unsafe fn keep(&self, mut pass: Pass, producers: &Producers<T>) {
+        if pass.has_holes() {
+            // SAFETY: as ours: the newest pass.
+            unsafe { pass.settle(producers) };
+        }
         let head = pass.head();
         // A call that finds nothing writes nothing: not to disturb those who ask `is_empty`.
         if head != self.head() {
@@ -123,9 +128,9 @@ impl<T> Consumer<T> {
         }
         // SAFETY: the caller is the only consumer (contract).
         self.pass.with_mut(|kept| match unsafe { &mut *kept } {
-            Some(kept) if pass.has_holes() => **kept = *pass,
+            Some(kept) if pass.has_holes() => **kept = pass,
             None if !pass.has_holes() => {}
-            kept => *kept = pass.has_holes().then(|| Box::new(*pass)),
+            kept => *kept = pass.has_holes().then(|| Box::new(pass)),
         });
     }
 
@@ -212,7 +217,7 @@ impl<T> Consumer<T> {
         self.pass.with(|pass| unsafe { (*pass).is_some() })
     }
 
-    fn head(&self) -> Position {
+    pub(crate) fn head(&self) -> Position {
         // ORDERING: Relaxed: only the consumer writes it, and the calls of consumers are ordered;
         // `is_empty` of another thread compares it, and follows no address from it.
         Position::from_word(self.head.load(Ordering::Relaxed))
@@ -227,13 +232,13 @@ impl<T> Consumer<T> {
 /// A drain under way: stores where it got, also when the sink panics.
 struct Drain<'a, T> {
     consumer: &'a Consumer<T>,
+    producers: &'a Producers<T>,
     pass: Pass,
 }
 
 impl<T> Drop for Drain<'_, T> {
     fn drop(&mut self) {
-        self.pass.end();
         // SAFETY: made by the consumer, for the time of its call.
-        unsafe { self.consumer.keep(&self.pass) };
+        unsafe { self.consumer.keep(self.pass, self.producers) };
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum Content<T> {
 ///
 /// Not the event itself: an enum with that in it would share the event's niche, so that the event is taken apart, its
 /// first word from the rest, and soon read as a whole again. The processor waits for each such read until the pieces
-/// are in its cache: 4 ns, as long as an RMW.
+/// are in its cache. (Where an event is passed on and on: 3 to 5.5 ns a hop, the copies included.)
 pub(crate) struct Full<T>(NonNull<Value<T>>);
 
 impl<T> Full<T> {

@@ -16,6 +16,8 @@ mod pass;
 mod position;
 mod producers;
 mod queue;
+#[cfg(test)]
+mod stalled;
 
 pub use channel::{Receiver, Sender, channel};
 pub use closed::{Closed, PushError, ReopenError};

@@ -139,21 +139,18 @@ impl Pass {
             let index = self.at.left();
             // SAFETY: live, see above; the caller is the consumer. Installed before the limit, which was
             // acquired; not emptied, as there are either no holes, so everything from `before` on is
-            // untouched, or it would be noted.
+            // untouched, or it is noted.
             let content = unsafe { block.look(index) };
             if let Content::Empty = content {
                 self.holes.get_or_insert(Holes::from(before)).here = true;
                 continue;
             }
             if let Some(holes) = &mut self.holes {
-                if holes.head != before {
-                    // SAFETY: as above.
-                    unsafe { block.set_taken(index) };
-                } else if self.at != self.limit {
+                if holes.head == before {
                     holes.head = self.at;
                 } else {
-                    // At once, and not when the pass is looked at again: a rewind may come before.
-                    self.holes = None;
+                    // SAFETY: as above.
+                    unsafe { block.set_taken(index) };
                 }
             }
             if let Content::Event(event) = content {
@@ -163,9 +160,30 @@ impl Pass {
         None
     }
 
-    /// Looks at no slot any more: the next pass begins at the head.
-    pub(crate) const fn end(&mut self) {
-        self.limit = self.at;
+    /// Moves the head over what was emptied behind it, where this pass has found no hole. If that is everything before the limit,
+    /// forgets that there were holes.
+    ///
+    /// # Safety
+    /// As for `next`.
+    #[cold]
+    pub(crate) unsafe fn settle<T>(&mut self, producers: &Producers<T>) {
+        while let Some(holes) = &mut self.holes
+            && holes.head == self.at
+        {
+            if self.at == self.limit {
+                self.holes = None;
+            } else if self.at.left() == 0 {
+                // SAFETY: as ours. The limit lies in a later block, because the pass is not over.
+                unsafe { self.next_block(producers) };
+            } else {
+                let next = self.at.next();
+                // SAFETY: as in `look`.
+                let content = unsafe { Block::<T>::at(next.block()).look(next.left()) };
+                let Content::Void = content else { return };
+                holes.head = next;
+                self.at = next;
+            }
+        }
     }
 
     /// The oldest slot that is not emptied.

@@ -91,7 +91,7 @@ impl<T> Producers<T> {
 
     /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.
     #[inline]
-    fn claim(&self) -> Option<Position> {
+    pub(crate) fn claim(&self) -> Option<Position> {
         // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A
         // claim does not rely on it: its own RMW acquires.
         let tail = Tail::from_word(self.tail.load(Ordering::Acquire));

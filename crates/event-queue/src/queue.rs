@@ -149,6 +149,8 @@ impl<T> EventQueue<T> {
     ///
     /// If `sink` panics, the event it was called with is gone, and the rest stay in the queue.
     ///
+    /// Frees blocks; and allocates a few words when it passes over such a push, if the one before did not.
+    ///
     /// # Safety
     /// The caller is the only consumer until this returns: no other call of `drain`, `pop`,
     /// `shrink` or `reopen` overlaps, and calls from different threads are ordered by

@@ -15,7 +15,7 @@ static BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
 /// Nothing else in this process is aligned like a block, a small or a large one.
 fn is_block(layout: Layout) -> bool {
-    matches!(layout.align(), 64 | 512)
+    matches!(layout.align(), 64 | 2048)
 }
 
 // SAFETY: passes every call on to the system's allocator.

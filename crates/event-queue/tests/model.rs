@@ -4,10 +4,14 @@
 //! - `drain` empties the queue, `is_empty` and `is_closed` are exact;
 //! - a closed queue refuses with the event, and keeps what it had;
 //! - no size of a block, and no call of `shrink`, makes a difference;
+//! - a sink that panics costs the event that it was called with;
 //! - `reopen` works where the queue is closed and empty, and only there; a push for an earlier life is refused;
 //! - nothing is leaked, nothing is dropped twice.
+//!
+//! Pushes that stall are in `src/stalled.rs`.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use filch_event_queue::{Closed, EventQueue, PushError, ReopenError};
@@ -20,6 +24,8 @@ enum Call {
     PushIn(u32),
     Pop(usize),
     Drain,
+    /// A drain whose sink panics at that event, if there are so many.
+    CutDrain(usize),
     Close,
     Reopen,
     Shrink,
@@ -31,6 +37,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         8 => (1_usize..12).prop_map(Call::Pop),
         2 => (0_u32..3).prop_map(Call::PushIn),
         2 => Just(Call::Drain),
+        2 => (1_usize..8).prop_map(Call::CutDrain),
         1 => Just(Call::Close),
         1 => Just(Call::Reopen),
         1 => Just(Call::Shrink),
@@ -38,9 +45,10 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     prop::collection::vec(call, 0..60)
 }
 
-fn run(first: usize, later: usize, calls: &[Call]) -> Result<(), TestCaseError> {
+type Event = (u32, Rc<()>);
+
+fn run(queue: EventQueue<Event>, calls: &[Call]) -> Result<(), TestCaseError> {
     let token = Rc::new(());
-    let queue = EventQueue::<(u32, Rc<()>)>::with_blocks(first, later);
     let mut model = VecDeque::new();
     let mut closed = false;
     let mut number = 0;
@@ -84,6 +92,22 @@ fn run(first: usize, later: usize, calls: &[Call]) -> Result<(), TestCaseError> 
                 prop_assert_eq!(&events, &model);
                 model.clear();
             }
+            Call::CutDrain(at) => {
+                let mut events = Vec::new();
+                let drained = catch_unwind(AssertUnwindSafe(|| {
+                    let sink = |(number, _): Event| {
+                        events.push(number);
+                        if events.len() == at {
+                            resume_unwind(Box::new(()));
+                        }
+                    };
+                    // SAFETY: one thread.
+                    unsafe { queue.drain(sink) }
+                }));
+                prop_assert_eq!(drained.is_err(), model.len() >= at);
+                let taken: Vec<_> = model.drain(..at.min(model.len())).collect();
+                prop_assert_eq!(events, taken);
+            }
             Call::Close => {
                 queue.close();
                 closed = true;
@@ -120,13 +144,35 @@ fn run(first: usize, later: usize, calls: &[Call]) -> Result<(), TestCaseError> 
 proptest! {
     #[test]
     fn blocks_of_any_sizes(first in 1_usize..=255, later in 1_usize..=511, calls in calls()) {
-        run(first, later, &calls)?;
+        run(EventQueue::with_blocks(first, later), &calls)?;
     }
 
     #[test]
     fn small_blocks(first in 1_usize..4, later in 1_usize..4, calls in calls()) {
-        run(first, later, &calls)?;
+        run(EventQueue::with_blocks(first, later), &calls)?;
     }
+
+    #[test]
+    fn the_sizes_of_a_new_one(calls in calls()) {
+        run(EventQueue::new(), &calls)?;
+    }
+
+    #[test]
+    fn one_slot_at_first(calls in calls()) {
+        run(EventQueue::with_one_slot(), &calls)?;
+    }
+}
+
+/// Blocks of no slots, or of more than the words can count, are refused; the largest are not.
+#[test]
+fn sizes_have_bounds() {
+    for (first, later) in [(0, 1), (1, 0), (256, 1), (1, 512)] {
+        assert!(catch_unwind(|| EventQueue::<Event>::with_blocks(first, later)).is_err());
+    }
+    let queue = EventQueue::with_blocks(255, 511);
+    (0..2000).for_each(|event| queue.push(event).unwrap());
+    // SAFETY: one thread.
+    assert!((0..2000).all(|event| unsafe { queue.pop() } == Some(event)));
 }
 
 /// Events without a size have places in the queue all the same.

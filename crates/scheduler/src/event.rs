@@ -52,7 +52,7 @@ pub struct Events<'step, P: Protocol> {
 
 impl<'step, P: Protocol> Events<'step, P> {
     /// All that is in `inbox`, and it is empty afterwards. A reference, and not a `Drain`, which is moved into the step through
-    /// memory, and read there in other pieces than it was written in: that costs more than the rest of the iteration.
+    /// memory, and read there in other pieces than it was written in: the processor waits for that.
     pub(crate) fn new(inbox: &'step mut VecDeque<Event<P>>) -> Self {
         Self { inbox }
     }

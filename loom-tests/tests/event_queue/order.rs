@@ -227,8 +227,7 @@ fn a_completed_push_is_found() {
 }
 
 /// Two stalled pushes, and a third event, which is taken behind them. Then a drain is cut short by its sink, between
-/// the two: its oldest slot is where it ends, as if nothing were passed over. What was taken is not delivered again all
-/// the same: the slot says so.
+/// the two, or behind both. What was taken is not delivered again, wherever the next pass begins: the slot says so.
 #[test]
 fn a_drain_is_cut_short_between_two_holes() {
     let outcomes = Outcomes::new();

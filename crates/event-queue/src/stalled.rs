@@ -1,0 +1,323 @@
+//! Against a list, on one thread, with pushes that stall between their claim and their end: which no caller can do to a push,
+//! so this stands in the crate. Invariants:
+//!
+//! - an event is taken once, and not before one whose push had returned when its own push began;
+//! - `drain` takes, in the order of the claims, what is there when it begins, unless its sink cuts it short; `pop` says `None`
+//!   only where nothing is there;
+//! - `is_empty`, `shrink` and `reopen` know exactly whether every claimed slot is emptied, whoever emptied them;
+//! - after a drain, a block but the tail's is there only if it has a stalled push's slot;
+//! - nothing is leaked, nothing is dropped twice. (Of blocks, a run under valgrind or a sanitizer says so.)
+
+extern crate std;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::prelude::v1::*;
+use std::rc::Rc;
+
+use proptest::prelude::*;
+
+use crate::block::Block;
+use crate::closed::ReopenError;
+use crate::consumer::Consumer;
+use crate::position::Position;
+use crate::producers::{Producers, Sizes};
+
+#[derive(Clone, Debug)]
+enum Call {
+    Push(usize),
+    /// Claims slots, and leaves them so.
+    Stall(usize),
+    /// Ends one of the stalled pushes.
+    Fill(prop::sample::Index),
+    /// The same, as a push that was meant for an earlier life.
+    Spoil(prop::sample::Index),
+    Pop(usize),
+    Drain,
+    /// A drain whose sink panics at that event.
+    CutDrain(usize),
+    Close,
+    Reopen,
+    Shrink,
+}
+
+fn calls() -> impl Strategy<Value = Vec<Call>> {
+    let call = prop_oneof![
+        6 => (1_usize..8).prop_map(Call::Push),
+        3 => (1_usize..4).prop_map(Call::Stall),
+        6 => any::<prop::sample::Index>().prop_map(Call::Fill),
+        1 => any::<prop::sample::Index>().prop_map(Call::Spoil),
+        6 => (1_usize..8).prop_map(Call::Pop),
+        2 => Just(Call::Drain),
+        3 => (1_usize..5).prop_map(Call::CutDrain),
+        1 => Just(Call::Close),
+        2 => Just(Call::Reopen),
+        1 => Just(Call::Shrink),
+    ];
+    prop::collection::vec(call, 0..80)
+}
+
+fn sizes() -> impl Strategy<Value = Sizes> {
+    (1_usize..4, prop::option::of(1_usize..4), 1_usize..20).prop_map(|(first, second, later)| {
+        Sizes {
+            first,
+            second,
+            later,
+        }
+    })
+}
+
+/// A claimed slot that is not known to be emptied.
+#[derive(Debug)]
+struct Slot {
+    number: u32,
+    claimed: u32,
+    content: Content,
+}
+
+#[derive(Debug, PartialEq)]
+enum Content {
+    Stalled(Position),
+    /// Since then.
+    Full(u32),
+    Void,
+}
+
+type Event = (u32, Rc<()>);
+
+struct Queue {
+    producers: Producers<Event>,
+    consumer: Consumer<Event>,
+    token: Rc<()>,
+    /// In the order of their claims.
+    slots: Vec<Slot>,
+    closed: bool,
+    life: u32,
+    /// One more for each claim and each fill.
+    clock: u32,
+}
+
+impl Queue {
+    fn new(sizes: Sizes) -> Self {
+        Self {
+            producers: Producers::new(sizes),
+            consumer: Consumer::new(),
+            token: Rc::new(()),
+            slots: Vec::new(),
+            closed: false,
+            life: 0,
+            clock: 0,
+        }
+    }
+
+    fn tick(&mut self) -> u32 {
+        self.clock += 1;
+        self.clock
+    }
+
+    fn push(&mut self) {
+        let claimed = self.tick();
+        let number = claimed;
+        let pushed = self.producers.push((number, Rc::clone(&self.token)));
+        assert_eq!(pushed.is_err(), self.closed);
+        if !self.closed {
+            let content = Content::Full(self.tick());
+            self.slots.push(Slot {
+                number,
+                claimed,
+                content,
+            });
+        }
+    }
+
+    fn stall(&mut self) {
+        let claimed = self.tick();
+        let place = self.producers.claim();
+        assert_eq!(place.is_none(), self.closed);
+        if let Some(place) = place {
+            self.slots.push(Slot {
+                number: claimed,
+                claimed,
+                content: Content::Stalled(place),
+            });
+        }
+    }
+
+    /// Ends one of the stalled pushes, if there are any.
+    fn fill(&mut self, which: usize, spoil: bool) {
+        let now = self.tick();
+        let stalled = |slot: &&mut Slot| matches!(slot.content, Content::Stalled(_));
+        let count = self.slots.iter_mut().filter(stalled).count();
+        let mut stalled = self.slots.iter_mut().filter(stalled);
+        let Some(slot) = which.checked_rem(count).and_then(|nth| stalled.nth(nth)) else {
+            return;
+        };
+        let Content::Stalled(place) = slot.content else {
+            unreachable!("one that is stalled");
+        };
+        let event = (!spoil).then(|| (slot.number, Rc::clone(&self.token)));
+        slot.content = if spoil {
+            Content::Void
+        } else {
+            Content::Full(now)
+        };
+        // SAFETY: it was claimed, and not filled.
+        unsafe { Block::at(place.block()).fill(place.left() - 1, event) };
+    }
+
+    /// The consumer has got this event.
+    fn taken(&mut self, number: u32) {
+        let position = self.slots.iter().position(|slot| slot.number == number);
+        let slot = self.slots.remove(position.expect("an event is taken once"));
+        assert!(matches!(slot.content, Content::Full(_)));
+        for other in &self.slots {
+            let Content::Full(since) = other.content else {
+                continue;
+            };
+            assert!(
+                since > slot.claimed,
+                "{number} has overtaken {}",
+                other.number
+            );
+        }
+    }
+
+    fn pop(&mut self) {
+        // SAFETY: one thread.
+        match unsafe { self.consumer.pop(&self.producers) } {
+            Some((number, _)) => self.taken(number),
+            None => assert_eq!(self.full(), []),
+        }
+    }
+
+    fn drain(&mut self, cut_at: Option<usize>) {
+        let mut expected = self.full();
+        let mut events = Vec::new();
+        let drained = catch_unwind(AssertUnwindSafe(|| {
+            let sink = |(number, _): Event| {
+                events.push(number);
+                if Some(events.len()) == cut_at {
+                    resume_unwind(Box::new(()));
+                }
+            };
+            // SAFETY: one thread.
+            unsafe { self.consumer.drain(&self.producers, sink) }
+        }));
+        if let Ok(moved) = drained {
+            assert_eq!(moved, expected.len());
+            self.slots.retain(|slot| slot.content != Content::Void);
+            self.check_blocks();
+        } else {
+            expected.truncate(events.len());
+        }
+        assert_eq!(events, expected);
+        events.into_iter().for_each(|number| self.taken(number));
+    }
+
+    /// After a drain, each block but the tail's is there for the sake of a stalled push.
+    fn check_blocks(&self) {
+        let mut live = Vec::new();
+        let mut next = self.consumer.head().block();
+        while next != 0 {
+            live.push(next);
+            // SAFETY: linked, so live; one thread.
+            next = unsafe { Block::<Event>::at(next).next() };
+        }
+        let mut needed: Vec<_> = (self.slots.iter())
+            .filter_map(|slot| match slot.content {
+                Content::Stalled(place) => Some(place.block()),
+                Content::Full(_) | Content::Void => None,
+            })
+            .collect();
+        needed.push(self.producers.tail().next.block());
+        needed.dedup();
+        needed.retain(|&block| block != 0);
+        assert_eq!(live, needed);
+    }
+
+    /// What a drain must find.
+    fn full(&self) -> Vec<u32> {
+        let full = |slot: &&Slot| matches!(slot.content, Content::Full(_));
+        let full = self.slots.iter().filter(full);
+        full.map(|slot| slot.number).collect()
+    }
+
+    fn reopen(&mut self) {
+        let expected = match (self.closed, self.is_empty()) {
+            (false, _) => Err(ReopenError::Open),
+            (true, false) => Err(ReopenError::Unfinished),
+            (true, true) => Ok(self.life + 1),
+        };
+        // SAFETY: one thread.
+        let reopened = unsafe { self.consumer.reopen(&self.producers) };
+        assert_eq!(reopened, expected);
+        if let Ok(life) = reopened {
+            self.life = life;
+            self.closed = false;
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.consumer.is_empty(&self.producers)
+    }
+
+    /// After each call.
+    fn check(&mut self) {
+        if self.is_empty() {
+            // The consumer has been where there was nothing.
+            self.slots.retain(|slot| slot.content != Content::Void);
+        }
+        assert_eq!(self.is_empty(), self.slots.is_empty(), "{:?}", self.slots);
+        assert_eq!(Rc::strong_count(&self.token), 1 + self.full().len());
+    }
+
+    fn call(&mut self, call: &Call) {
+        match *call {
+            Call::Push(times) => (0..times).for_each(|_| self.push()),
+            Call::Stall(times) => (0..times).for_each(|_| self.stall()),
+            Call::Fill(which) => self.fill(which.index(usize::MAX), false),
+            Call::Spoil(which) => self.fill(which.index(usize::MAX), true),
+            Call::Pop(times) => (0..times).for_each(|_| {
+                self.pop();
+                self.check();
+            }),
+            Call::Drain => self.drain(None),
+            Call::CutDrain(at) => self.drain(Some(at)),
+            Call::Close => {
+                self.producers.close();
+                self.closed = true;
+            }
+            Call::Reopen => self.reopen(),
+            Call::Shrink => {
+                // SAFETY: one thread.
+                let bare = unsafe { self.consumer.shrink(&self.producers) };
+                assert_eq!(bare, self.is_empty());
+            }
+        }
+        self.check();
+    }
+
+    fn end(mut self) {
+        while self
+            .slots
+            .iter()
+            .any(|slot| matches!(slot.content, Content::Stalled(_)))
+        {
+            self.fill(0, false);
+        }
+        // SAFETY: nobody uses it any more.
+        unsafe { self.consumer.clear(&self.producers) };
+        assert_eq!(Rc::strong_count(&self.token), 1);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+    #[test]
+    fn stalled_pushes_change_nothing_for_others(sizes in sizes(), calls in calls()) {
+        let mut queue = Queue::new(sizes);
+        for call in &calls {
+            queue.call(call);
+        }
+        queue.end();
+    }
+}
