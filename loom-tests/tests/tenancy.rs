@@ -199,47 +199,56 @@ fn a_refused_visitor_may_be_the_last_one_out() {
     outcomes.assert_exactly([(Some(7), true), (None, true), (None, false)]);
 }
 
-/// A visitor without a name (as a walk through the table is) comes while a tenant moves in: it finds nobody, or the
-/// furniture. It has heard of the tenant by the word alone, so this is the edge from moving in to pinning.
+/// A visitor comes while a tenant moves in: it finds nobody, or the furniture. It has heard of the tenant by the word alone,
+/// so this is the edge from moving in to pinning.
+fn whoever_pins_finds_it_settled(claim: &str, pin: fn(&Tenancy) -> Result<(), Gone>) {
+    let outcomes = Outcomes::new();
+    check(claim, Bound::exhaustive(4), {
+        let outcomes = outcomes.clone();
+        move || {
+            let slot = Arc::new(Slot {
+                tenancy: Tenancy::new(),
+                furniture: UnsafeCell::new(EMPTY),
+                cleaned: AtomicUsize::new(0),
+            });
+            let visitor = thread::spawn({
+                let slot = slot.clone();
+                move || match pin(&slot.tenancy) {
+                    Ok(()) => {
+                        // SAFETY: pinned.
+                        let found = slot.furniture.with(|place| unsafe { *place });
+                        assert!(!slot.leave(), "the tenant is at home");
+                        Some(found)
+                    }
+                    Err(Gone(unpin)) => {
+                        assert_eq!(
+                            unpin,
+                            Unpin::Others,
+                            "the tenant is at home, or not there yet"
+                        );
+                        None
+                    }
+                }
+            });
+            slot.furnish(7);
+            outcomes.observe(visitor.join().unwrap());
+        }
+    });
+    outcomes.assert_exactly([None, Some(7)]);
+}
+
+/// It has no name, as a walk through the table has none.
 #[test]
 fn whoever_pins_the_current_tenant_finds_it_settled() {
-    let outcomes = Outcomes::new();
-    check(
-        "pin_current sees what move_in published",
-        Bound::exhaustive(4),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let slot = Arc::new(Slot {
-                    tenancy: Tenancy::new(),
-                    furniture: UnsafeCell::new(EMPTY),
-                    cleaned: AtomicUsize::new(0),
-                });
-                let visitor = thread::spawn({
-                    let slot = slot.clone();
-                    move || match slot.tenancy.pin_current() {
-                        Ok(_) => {
-                            // SAFETY: pinned.
-                            let found = slot.furniture.with(|place| unsafe { *place });
-                            assert!(!slot.leave(), "the tenant is at home");
-                            Some(found)
-                        }
-                        Err(Gone(unpin)) => {
-                            assert_eq!(
-                                unpin,
-                                Unpin::Others,
-                                "the tenant is at home, or not there yet"
-                            );
-                            None
-                        }
-                    }
-                });
-                slot.furnish(7);
-                outcomes.observe(visitor.join().unwrap());
-            }
-        },
-    );
-    outcomes.assert_exactly([None, Some(7)]);
+    whoever_pins_finds_it_settled("pin_current sees what move_in published", |tenancy| {
+        tenancy.pin_current().map(drop)
+    });
+}
+
+/// It has guessed the name, so that nothing else can have told it of the tenant.
+#[test]
+fn whoever_pins_by_name_finds_it_settled() {
+    whoever_pins_finds_it_settled("pin sees what move_in published", |tenancy| tenancy.pin(0));
 }
 
 /// A visitor who has been told the name, and of nothing that came before it, asks whether the tenant lives here. Either not yet,
