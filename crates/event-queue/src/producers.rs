@@ -20,7 +20,7 @@ pub(crate) struct Producers<T> {
     generation: AtomicU32,
     /// Slots of the first block.
     first: u8,
-    /// Slots of the next block that follows another one; 0: as many as `later`.
+    /// Slots of the first block that follows another one; 0: there has been one, or it has as many as `later`.
     second: AtomicU8,
     /// Slots of each other block.
     later: u16,
@@ -137,6 +137,11 @@ impl<T> Producers<T> {
         // If somebody else was faster, his block has room for us, and ours is freed.
         self.advance(tail, start.next())?;
         block.published();
+        // ORDERING: Relaxed, both: see `next_size`. Not before: a block that comes too late would take the turn of the one that
+        // does not.
+        if tail.next != Position::NONE && self.second.load(Ordering::Relaxed) != 0 {
+            self.second.store(0, Ordering::Relaxed);
+        }
         Ok(start)
     }
 
@@ -174,13 +179,10 @@ impl<T> Producers<T> {
 
     /// Slots of a block that follows another one.
     fn next_size(&self) -> usize {
-        // ORDERING: Relaxed, both: a block of the wrong size is as good.
+        // ORDERING: Relaxed: a block of the wrong size is as good.
         match self.second.load(Ordering::Relaxed) {
             0 => usize::from(self.later),
-            second => {
-                self.second.store(0, Ordering::Relaxed);
-                usize::from(second)
-            }
+            second => usize::from(second),
         }
     }
 

@@ -24,6 +24,8 @@ thread_local! {
     /// The chunk that was freed last; its first word leads to the one before.
     static FREE: Cell<*mut u8> = const { Cell::new(ptr::null_mut()) };
     static LIVE: Cell<usize> = const { Cell::new(0) };
+    /// Those of them that are wide.
+    static LIVE_WIDE: Cell<usize> = const { Cell::new(0) };
 }
 
 /// As [`loom_tests::check`], and no execution may leave a block behind.
@@ -32,6 +34,15 @@ pub(crate) fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 
         model();
         assert_eq!(LIVE.get(), 0, "blocks were leaked");
     });
+}
+
+/// How many wide blocks there are.
+pub(crate) fn wide_blocks() -> usize {
+    LIVE_WIDE.get()
+}
+
+fn is_wide(layout: Layout) -> bool {
+    layout.align() == BLOCK_ALIGNS[1]
 }
 
 fn is_block(layout: Layout) -> bool {
@@ -47,6 +58,7 @@ unsafe impl GlobalAlloc for BlockPool {
             return unsafe { System.alloc(layout) };
         }
         LIVE.set(LIVE.get() + 1);
+        LIVE_WIDE.set(LIVE_WIDE.get() + usize::from(is_wide(layout)));
         let chunk = FREE.get();
         if chunk.is_null() {
             // SAFETY: the size is not zero.
@@ -63,6 +75,7 @@ unsafe impl GlobalAlloc for BlockPool {
             return unsafe { System.dealloc(pointer, layout) };
         }
         LIVE.set(LIVE.get() - 1);
+        LIVE_WIDE.set(LIVE_WIDE.get() - usize::from(is_wide(layout)));
         // SAFETY: the chunk is free, and large enough for an address.
         unsafe { pointer.cast::<*mut u8>().write(FREE.get()) };
         FREE.set(pointer);

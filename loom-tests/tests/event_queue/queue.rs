@@ -10,6 +10,16 @@ pub(crate) struct Queue<T, const CAP: usize> {
     crossing: Crossing,
 }
 
+impl<T> Queue<T, 1> {
+    /// Only the first block with one slot.
+    pub(crate) fn with_one_slot() -> Arc<Self> {
+        Arc::new(Self {
+            queue: EventQueue::with_one_slot(),
+            crossing: Crossing::new(),
+        })
+    }
+}
+
 impl<T, const CAP: usize> Queue<T, CAP> {
     pub(crate) fn new() -> Arc<Self> {
         Self::with_first(CAP)

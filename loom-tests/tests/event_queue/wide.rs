@@ -3,7 +3,7 @@
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
 
-use crate::block_pool::check;
+use crate::block_pool::{check, wide_blocks};
 use crate::queue::Queue;
 
 /// All orders of two producers' events, each producer's own being in order.
@@ -104,4 +104,36 @@ fn a_hole_before_a_wide_block() {
         (vec![2, 1, 3], vec![]),
         (vec![2, 3], vec![1]),
     ]);
+}
+
+/// The one slot that a queue begins with is full, and two producers push behind it. Both bring a block, and one finds that the
+/// other was faster. Failure: the faster one's was wide, as the other's was the one small block that was to come before those;
+/// and it stays, in each of a million queues where two events once met.
+#[test]
+fn a_lost_installation_costs_no_wide_block() {
+    let outcomes = Outcomes::new();
+    check(
+        "the second block is small, whoever brings it",
+        Bound::exhaustive(30),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 1>::with_one_slot();
+                queue.push(1).unwrap();
+                let other = thread::spawn({
+                    let queue = queue.clone();
+                    move || queue.push(2).unwrap()
+                });
+                queue.push(3).unwrap();
+                other.join().unwrap();
+                assert_eq!(wide_blocks(), 0);
+                outcomes.observe(queue.drain());
+                // It is there for one time: what follows it is large.
+                (0..20).for_each(|event| queue.push(event).unwrap());
+                assert_eq!(wide_blocks(), 1);
+                assert!(queue.drain().into_iter().eq(0..20));
+            }
+        },
+    );
+    outcomes.assert_exactly([vec![1, 2, 3], vec![1, 3, 2]]);
 }
