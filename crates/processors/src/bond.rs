@@ -91,7 +91,7 @@ impl Crew {
         let Some(number) = next.filter(|_| started && !roster.over) else {
             roster.bound -= 1;
             if started {
-                self.give(place, Turn::Leave);
+                self.dismiss(place, &mut roster);
             }
             return None;
         };
@@ -187,5 +187,49 @@ impl Crew {
             Some(bond) => bond.lender = Some(machine),
             None => self.stand_by(machine, roster),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::crew::{Crew, Turn};
+    use crate::hold::Hold;
+    use crate::processor::Queues;
+
+    fn run(crew: &Crew, machine: usize) -> Hold {
+        match crew.turn(machine) {
+            Some(Turn::Run(hold)) => hold,
+            turn => panic!("machine {machine} is told {turn:?}"),
+        }
+    }
+
+    /// A thread is released beyond the limit, and leaves. The next that stands by stays, though the other has not left yet. A failure:
+    /// both leave, and the blocking call after that has no substitute and keeps the only processor.
+    #[test]
+    fn one_thread_too_many_is_one_that_leaves() {
+        let queues = Queues::<()>::new(1);
+        queues.reach(1);
+        let crew = Crew::new(1, 1, 2, 8);
+        assert!(crew.muster(1, |_| true));
+        let (first, second, bound) = (0, 1, 2);
+        let hold = run(&crew, first);
+        assert!(crew.hand_off(hold, first, |_| true, &queues).is_ok());
+        let id = crew.bind(|_| true).unwrap();
+        queues.injector.push(());
+        assert!(crew.wake_one());
+        let Some(Turn::Search(hold)) = crew.turn(second) else {
+            panic!("it has the processor that the call has left");
+        };
+        queues.injector.pop();
+        crew.stop_searching(&queues);
+        assert!(crew.try_regain(first).is_none(), "the other runs");
+
+        crew.unbind(id, || true);
+        assert_eq!(crew.turn(bound), Some(Turn::Leave));
+        crew.hand_over(hold, second).unwrap();
+        assert_eq!(crew.turn(second), None, "there are two, and may be");
+        let hold = run(&crew, first);
+        crew.hand_off(hold, first, |_| false, &queues)
+            .expect("somebody stands by");
     }
 }

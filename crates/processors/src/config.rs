@@ -84,10 +84,10 @@ impl Config {
     /// How long the only task of a busy processor may wait for it before another one takes it, where that processor came for
     /// one task after the other as quickly as a thief could have. Longer: less disturbance where one task makes the next
     /// runnable, a shorter wait where such a task at last takes long. The system's timers may add to it: Linux does, some 50 µs.
-    /// Zero: it waits a few microseconds only. Default: 50 µs.
+    /// Zero: it waits a few microseconds only. More than a second is a second: a task is not forgotten. Default: 50 µs.
     #[must_use]
     pub fn nap(mut self, nap: Duration) -> Self {
-        self.nap = nap;
+        self.nap = nap.min(LONGEST_NAP);
         self
     }
 
@@ -128,6 +128,9 @@ impl Config {
         Ok((processors, places, threads.min(MOST_THREADS)))
     }
 }
+
+/// Also one that every clock can show the end of.
+const LONGEST_NAP: Duration = Duration::from_secs(1);
 
 /// Machines that a pool has places for at most: a million, at some 40 bytes each.
 const MOST_THREADS: usize = 1 << 20;

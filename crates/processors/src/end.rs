@@ -6,7 +6,7 @@
 use filch_sync::atomic::{Ordering, fence};
 
 use crate::Processors;
-use crate::crew::{Crew, Turn, Work};
+use crate::crew::{Crew, Work};
 
 impl Crew {
     /// No task is awaited any more: as soon as nothing can run, all machines leave.
@@ -37,19 +37,19 @@ impl Crew {
             }
             while let Some((hold, machine)) = self.take_idle() {
                 self.lay_down(hold, &mut roster);
-                self.give(machine, Turn::Leave);
+                self.dismiss(machine, &mut roster);
             }
             // Nobody else counts, and nobody is there to be woken.
             let _ = self.idle.stop_searching();
         }
         roster.over = true;
         for spare in std::mem::take(&mut roster.spares) {
-            self.give(spare, Turn::Leave);
+            self.dismiss(spare, &mut roster);
         }
         // All of them wait: one that had a task would have a processor, or be away.
         for bond in std::mem::take(&mut roster.bonds) {
             roster.bound -= 1;
-            self.give(bond.machine, Turn::Leave);
+            self.dismiss(bond.machine, &mut roster);
         }
         let nobody_is_left = roster.threads == 0;
         drop(roster);

@@ -169,7 +169,10 @@ impl Crew {
         let complete = machines.len() == count && !roster.over;
         for (processor, machine) in machines.into_iter().enumerate() {
             let hold = complete.then(|| self.pick_up(processor, &mut roster));
-            self.give(machine, hold.flatten().map_or(Turn::Leave, Turn::Run));
+            match hold.flatten() {
+                Some(hold) => self.give(machine, Turn::Run(hold)),
+                None => self.dismiss(machine, &mut roster),
+            }
         }
         complete
     }
@@ -203,7 +206,7 @@ impl Crew {
             false => self.pick_up(processor, &mut roster),
         };
         let Some(hold) = hold else {
-            self.give(machine, Turn::Leave);
+            self.dismiss(machine, &mut roster);
             return false;
         };
         self.raise_active(processor + 1);

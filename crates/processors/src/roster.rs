@@ -35,6 +35,8 @@ pub(crate) struct Roster {
     pub(crate) over: bool,
     /// Threads that are there, or about to be.
     pub(crate) threads: usize,
+    /// Those of them that have been told to leave.
+    pub(crate) leaving: usize,
     /// Threads started so far.
     pub(crate) started: u64,
     /// Times a thread was wanted and could not be had.
@@ -58,6 +60,7 @@ impl Roster {
             parkers: Vec::new(),
             over: false,
             threads: 0,
+            leaving: 0,
             started: 0,
             refused: 0,
         }
@@ -74,13 +77,22 @@ impl Roster {
 
 impl Crew {
     /// A machine has lost its processor, or given it up between two tasks: it stands by, or leaves if enough others do, or there is one
-    /// too many since tasks are no longer bound to another one.
+    /// too many since tasks are no longer bound to another one. One that leaves already is not too many: it may take its time, and
+    /// were two to leave for it, a call at the limit would find none that stands by.
     pub(crate) fn stand_by(&self, machine: usize, roster: &mut Roster) {
-        if roster.spares.len() >= roster.most_spares || roster.unbound() > self.limit {
-            self.give(machine, Turn::Leave);
+        if roster.spares.len() >= roster.most_spares
+            || roster.unbound() > self.limit + roster.leaving
+        {
+            self.dismiss(machine, roster);
         } else {
             roster.spares.push(machine);
         }
+    }
+
+    /// Tells a machine to leave.
+    pub(crate) fn dismiss(&self, machine: usize, roster: &mut Roster) {
+        roster.leaving += 1;
+        self.give(machine, Turn::Leave);
     }
 
     /// Gives idle processors to those who wait for one, as long as there are both.

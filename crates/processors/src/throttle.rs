@@ -166,6 +166,7 @@ impl Crew {
         roster.parkers[machine] = Some(parker);
         roster.vacant.push(machine);
         roster.threads -= 1;
+        roster.leaving -= 1;
     }
 
     pub(crate) fn thread_stats(&self) -> ThreadStats {

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use crate::pool::{Job, Pool, finish, job, processors, started};
 
+/// Long after whatever does not hang.
+const HANGS: Duration = Duration::from_secs(60);
+
 fn vigils(pool: &Pool) -> u64 {
     pool.stats().iter().map(|processor| processor.vigils).sum()
 }
@@ -32,6 +35,17 @@ fn a_task_behind_a_long_step_is_taken_at_last() {
         waits.is_some() && runs.is_some() && waits != runs,
         "{waits:?} waits, {runs:?} runs"
     );
+    finish(&pool, machines);
+}
+
+/// A failure: the thread that keeps vigil cannot say when its nap ends, panics, and nobody looks after the task.
+#[test]
+fn the_longest_nap_ends_too() {
+    let (pool, machines) = started(processors(2).nap(Duration::MAX));
+    let (done, is_done) = mpsc::channel();
+    pool.inject(link(done));
+    let (waits, runs) = is_done.recv_timeout(HANGS).expect("it hangs");
+    assert_ne!(waits, runs);
     finish(&pool, machines);
 }
 
