@@ -10,6 +10,7 @@ use std::task::{Poll, Wake, Waker, ready};
 use filch_parker::{Parker, Unparker};
 
 use crate::admission::Refusal;
+use crate::contain::dispose_all;
 use crate::exit::Exit;
 use crate::options::Options;
 use crate::promise::{Promised, promise};
@@ -111,9 +112,11 @@ where
     fn step(
         &mut self,
         _: &Context<'_, P>,
-        _: Events<'_, P>,
+        events: Events<'_, P>,
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
+        // One by one: a stranger's message may panic when it is dropped.
+        dispose_all(events);
         // SAFETY: this is the process, and it is stepped by the worker that has it.
         match unsafe {
             self.stage
