@@ -12,7 +12,8 @@ use crate::{CommandError, Handle, Pid, Protocol};
 /// blocks keeps the worker from running processes.
 ///
 /// The handler belongs to the workers, and is dropped by the last of them that leaves: before
-/// [`shutdown`](crate::Scheduler::shutdown) returns, unless that reports processes that are stuck.
+/// [`shutdown`](crate::Scheduler::shutdown) returns, unless that reports processes that are stuck, or does not wait for the
+/// workers, as on a thread of filch's own.
 ///
 /// A closure is a handler:
 ///

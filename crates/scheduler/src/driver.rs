@@ -142,7 +142,7 @@ impl<P: Protocol> Driver<P> {
             self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
             return After::Ended(Err(ProcessError::ShutDown));
         }
-        let Scratch { inbox, output, .. } = scratch;
+        let Scratch { inbox, output } = scratch;
         let mut mail = Mail::after_kept(body, inbox);
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         unsafe { slot.events.drain(|item| mail.sort(item, body, inbox)) };

@@ -148,7 +148,7 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
 pub enum ProcessError<P: Protocol> {
     /// `step` returned this error.
     Failed(P::Error),
-    /// `step` or `close` panicked with this message.
+    /// `step`, `close` or the destructor panicked with this message; or so did a future.
     Panicked(String),
     /// The process said that it waits for commands, with none outstanding: it would have waited for ever.
     WaitsForNothing,
@@ -287,7 +287,8 @@ pub enum Undelivered {
     },
     /// The process lives on a node for which no [`Receiver`](crate::Receiver) is connected.
     NoRoute,
-    /// The message was brought to the scheduler of another node than the process's. See [`Receiver`](crate::Receiver).
+    /// The message was brought to the scheduler of another node than the process's, which does not pass it on. See
+    /// [`Receiver`](crate::Receiver).
     Misrouted {
         /// The node that it was brought to.
         node: Node,

@@ -45,7 +45,8 @@ impl<P: Protocol> fmt::Debug for Event<P> {
 
 /// The events of one step, in order of arrival: per sender first in, first out.
 ///
-/// A step is expected to take all of them; those it leaves are dropped with it, as if it had read and ignored them.
+/// A step is expected to take all of them; those it leaves, or forgets with this ([`forget`](std::mem::forget)), are dropped with
+/// it, as if it had read and ignored them. No other step gets them.
 pub struct Events<'step, P: Protocol> {
     inbox: &'step mut VecDeque<Event<P>>,
 }

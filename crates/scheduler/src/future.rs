@@ -10,6 +10,7 @@ use std::task::{Poll, Wake, Waker, ready};
 use filch_parker::{Parker, Unparker};
 
 use crate::admission::Refusal;
+use crate::contain::dispose_all;
 use crate::exit::Exit;
 use crate::options::Options;
 use crate::promise::{Promised, promise};
@@ -27,7 +28,7 @@ impl<P: Protocol> Handle<P> {
     /// a PID, stands in the list of processes and in the limit, a panic in it ends it and nothing else, and a
     /// [`shutdown`](crate::Scheduler::shutdown) waits for it, and drops it when the patience is over. Messages to its PID are
     /// dropped: it has no inbox. Should somebody [upgrade](Self::upgrade) it to another process, then the future is dropped, and
-    /// its handle says [`ProcessError::Terminated`] when that one ends.
+    /// its handle says [`ProcessError::Terminated`] when that one has ended well, or how it failed.
     ///
     /// ```
     /// # enum Any {}
@@ -93,7 +94,7 @@ impl<P: Protocol> Wake for Task<P> {
     }
 }
 
-/// The process of a future: two words for its stage and its waker, so that it takes no memory of its own.
+/// The process of a future: three words for its stage and its waker, so that it takes no memory of its own.
 struct FutureProcess<F: Future> {
     stage: Arc<StageCell<F>>,
     waker: Waker,
@@ -111,9 +112,11 @@ where
     fn step(
         &mut self,
         _: &Context<'_, P>,
-        _: Events<'_, P>,
+        events: Events<'_, P>,
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
+        // One by one: a stranger's message may panic when it is dropped.
+        dispose_all(events);
         // SAFETY: this is the process, and it is stepped by the worker that has it.
         match unsafe {
             self.stage
@@ -137,8 +140,8 @@ impl<F: Future> Drop for FutureProcess<F> {
 /// A [spawned](Handle::spawn) future, to whoever wants its output: await it, or [`join`](Self::join) it. Dropping it
 /// lets the future go on unwatched.
 ///
-/// What the future did happens before its output is seen. Until it has been awaited to its end, or is dropped, this keeps the process's place
-/// in the table, as a [`ProcessHandle`] does.
+/// What the future did happens before its output is seen. Until it is awaited, joined or dropped, this keeps the process's place in the
+/// table, as a [`ProcessHandle`] does; and as long as it is there, the memory that the future had.
 #[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
 pub struct JoinHandle<P: Protocol, T> {
     end: End<P>,

@@ -57,7 +57,7 @@ impl<P: Protocol> Submission<'_, P> {
     /// [`Undelivered::Full`](crate::Undelivered::Full), exactly. Completions, cancel events, and what monitors and links bring,
     /// are accepted always. Default: no limit. With a limit of zero it takes no messages.
     ///
-    /// It costs senders one contended RMW more; processes without a limit pay nothing.
+    /// It costs senders a pin and a contended RMW more; those to processes without a limit, a load.
     pub fn mailbox(mut self, messages: usize) -> Self {
         self.options.mailbox = Some(messages);
         self

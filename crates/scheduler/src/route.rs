@@ -29,7 +29,8 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// [`SendError`], with the message, if the process has ended or never was, or its
-    /// [mailbox](crate::Submission::mailbox) is full, or it lives on a node that is not connected.
+    /// [mailbox](crate::Submission::mailbox) is full, or it lives on a node that is not connected; or what the receiver for that node
+    /// says.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let gone = |message| SendError {
             to,

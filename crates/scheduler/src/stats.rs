@@ -18,7 +18,7 @@ pub struct Stats {
 pub struct WorkerStats {
     /// Steps of processes.
     pub steps: u64,
-    /// Messages and cancel events delivered.
+    /// Messages, and other events but completions, delivered.
     pub messages: u64,
     /// Commands dispatched to the handler.
     pub commands: u64,

@@ -8,8 +8,9 @@ use crate::{Handle, Process, Protocol, ReserveError, Submission};
 ///
 /// Its processes are scheduled and found like any other; the worker that has found one lends its right to run to this
 /// thread, and rests meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step, so it is for those
-/// who must. `close` and the destructor run there, too, as does what a [hook](crate::LifeCycle::on_complete) does at the end;
-/// `init` runs where the process is submitted, and the destructor of the output where it is dropped.
+/// who must. `close` and the destructor run there, too, as does what a [hook](crate::LifeCycle::on_complete) does at the end, and
+/// the `init` of a [new version](Handle::upgrade). The first `init` runs where the process is submitted, and so does `close` if that one
+/// refuses; the destructor of the output runs where it is dropped.
 ///
 /// When it is dropped the thread is released: processes that are bound to it go on wherever a worker finds them. It need not
 /// be released before the scheduler is shut down.

@@ -190,7 +190,8 @@ impl Timers {
 
     /// Sends the process `to` a message each `period`, for the first time after one period, until the process has ended or
     /// the timer is cancelled. Turns that the machine slept through are left out, and so are those for which its
-    /// [mailbox](crate::Submission::mailbox) has no room, or its node no route.
+    /// [mailbox](crate::Submission::mailbox) has no room, or its node no route: also when the `scheduler` is shut down and will have
+    /// none again.
     ///
     /// # Errors
     /// [`ZeroPeriod`], if that is what the period is.

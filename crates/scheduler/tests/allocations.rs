@@ -1,9 +1,11 @@
 //! What is asked of the allocator for each process and each future, counted. One test, as the counter is the program's.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Poll;
+use std::sync::{Arc, Mutex};
+use std::task::{self, Poll, Waker};
 
 use filch_scheduler::{Context, Events, InitError, Process, Protocol, Scheduler, StepOutput};
 
@@ -106,6 +108,28 @@ fn a_process_none_a_future_two() {
         quiet();
         future.unwrap().join().unwrap();
     });
+    let waker = Arc::new(Mutex::new(None::<Waker>));
+    let awaited = allocations("a future that is awaited before it has ended", || {
+        let open = Arc::clone(&waker);
+        let mut first = true;
+        let future = scheduler.spawn(poll_fn(move |context| {
+            if std::mem::take(&mut first) {
+                *open.lock().unwrap() = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        }));
+        let mut future = future.unwrap();
+        let mut context = task::Context::from_waker(Waker::noop());
+        assert!(Pin::new(&mut future).poll(&mut context).is_pending());
+        // Not by a standstill, whose list of processes takes memory.
+        let wake = || waker.lock().unwrap().take().map(Waker::wake);
+        while wake().is_none() {
+            std::thread::yield_now();
+        }
+        quiet();
+        assert!(Pin::new(&mut future).poll(&mut context).is_ready());
+    });
     assert_eq!((process, with_options), (0.0, 0.0));
-    assert_eq!((future, twice_polled), (2.0, 2.0));
+    assert_eq!((future, twice_polled, awaited), (2.0, 2.0, 5.0));
 }

@@ -6,6 +6,7 @@ mod common;
 mod dynamic;
 mod fairness;
 mod forgotten;
+mod future_ends;
 mod futures;
 mod hooks;
 mod hostile;

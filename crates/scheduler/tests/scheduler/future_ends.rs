@@ -1,0 +1,199 @@
+//! Futures and outputs that come to their end in hostile ways: destructors that panic, strangers' messages, upgrades, and handles that
+//! are dropped at that very moment.
+
+use std::future::{Future, pending, poll_fn, ready};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use filch_scheduler::{JoinError, JoinHandle, ProcessError, Protocol, Scheduler};
+
+use crate::common::{scheduler, summing};
+
+/// Counts when it is dropped, and then panics, if it is armed.
+struct Counted(Arc<AtomicUsize>, bool);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        assert!(!self.1, "bomb");
+    }
+}
+
+fn counter() -> Arc<AtomicUsize> {
+    Arc::default()
+}
+
+fn error<P: Protocol, T>(future: JoinHandle<P, T>) -> ProcessError<P> {
+    match future.join() {
+        Err(JoinError::Process(error)) => error,
+        _ => panic!("it ends badly"),
+    }
+}
+
+/// Pending for ever, with a bomb that goes off before the rest of it is dropped.
+struct Mined {
+    _bomb: Counted,
+    _rest: Counted,
+}
+
+impl Future for Mined {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+}
+
+/// A failure: a field is dropped again with the stage, when the handle goes; or the panic ends more than the future.
+#[test]
+fn a_future_whose_destructor_panics_is_dropped_once() {
+    let scheduler = scheduler(1);
+    for keep in [true, false] {
+        let (bomb, rest) = (counter(), counter());
+        let future = scheduler.spawn(Mined {
+            _bomb: Counted(Arc::clone(&bomb), true),
+            _rest: Counted(Arc::clone(&rest), false),
+        });
+        let future = future.unwrap();
+        future.abort();
+        if keep {
+            assert!(matches!(error(future), ProcessError::Terminated));
+        } else {
+            drop(future);
+        }
+        while scheduler.live() > 0 {
+            thread::yield_now();
+        }
+        scheduler.wait_for_standstill().unwrap();
+        for count in [bomb, rest] {
+            assert_eq!(count.load(Ordering::Relaxed), 1);
+        }
+    }
+    assert_eq!(scheduler.spawn(ready(1)).unwrap().join().unwrap(), 1);
+}
+
+/// The output of a future that nobody watches is dropped by the worker. A failure: its panic ends more than the future.
+#[test]
+fn an_output_that_nobody_takes_and_that_panics() {
+    let scheduler = scheduler(1);
+    let count = counter();
+    let output = Counted(Arc::clone(&count), true);
+    let (open, opened) = mpsc::channel::<()>();
+    drop(scheduler.spawn(async move {
+        opened.recv().unwrap();
+        output
+    }));
+    open.send(()).unwrap();
+    assert_eq!(scheduler.spawn(ready(1)).unwrap().join().unwrap(), 1);
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+    assert_eq!(scheduler.stats().total().failed, 1);
+}
+
+/// A protocol whose messages panic when they are dropped.
+enum Mines {}
+
+impl Protocol for Mines {
+    type Input = ();
+    type Message = Counted;
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
+}
+
+/// Its PID is known to others. A failure: what a stranger's message does when it is dropped ends the future, or costs its output.
+#[test]
+fn a_message_that_panics_does_not_end_a_future() {
+    let scheduler = Scheduler::<Mines>::builder().workers(1).build().unwrap();
+    let count = counter();
+    let (say, begun) = mpsc::channel();
+    let (open, opened) = mpsc::channel::<()>();
+    let mut first = true;
+    let future = scheduler.spawn(poll_fn(move |_| {
+        if !std::mem::take(&mut first) {
+            return Poll::Ready(5);
+        }
+        say.send(()).unwrap();
+        opened.recv().unwrap();
+        Poll::Pending
+    }));
+    let future = future.unwrap();
+    begun.recv().unwrap();
+    for _ in 0..2 {
+        let message = Counted(Arc::clone(&count), true);
+        assert!(scheduler.send(future.pid(), message).is_ok());
+    }
+    open.send(()).unwrap();
+    assert_eq!(future.join().unwrap(), 5);
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+}
+
+/// A failure: the future is dropped twice or late, or its handle takes what is not there.
+#[test]
+fn an_upgrade_drops_the_future_and_the_handle_gets_no_output() {
+    let scheduler = scheduler(2);
+    let count = counter();
+    let kept = Counted(Arc::clone(&count), false);
+    let future = scheduler.spawn(async move {
+        let _kept = kept;
+        pending::<u64>().await
+    });
+    let future = future.unwrap();
+    let pid = future.pid();
+    let successor = Box::new(summing(1));
+    scheduler.upgrade(pid, successor, "run", 0).unwrap();
+    scheduler.wait_for_standstill().unwrap();
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+    assert!(!future.has_ended());
+    scheduler.send(pid, (0, 7)).unwrap();
+    assert!(matches!(error(future), ProcessError::Terminated));
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+}
+
+/// One thread wakes, one aborts, and one polls the handle once or not at all, and drops it. A failure: a future or an output is lost or
+/// dropped twice, or the memory of both is used after its end.
+#[test]
+fn whoever_is_last() {
+    const ROUNDS: usize = 500;
+    let scheduler = scheduler(2);
+    let (futures, outputs, made) = (counter(), counter(), counter());
+    for round in 0..ROUNDS {
+        let (give, take) = mpsc::channel::<Waker>();
+        let held = Counted(Arc::clone(&futures), false);
+        let (outputs, made) = (Arc::clone(&outputs), Arc::clone(&made));
+        let mut first = true;
+        let future = scheduler.spawn(poll_fn(move |context| {
+            let _held = &held;
+            if std::mem::take(&mut first) {
+                give.send(context.waker().clone()).unwrap();
+                return Poll::Pending;
+            }
+            made.fetch_add(1, Ordering::Relaxed);
+            Poll::Ready(Counted(Arc::clone(&outputs), false))
+        }));
+        let mut future = future.unwrap();
+        let (handle, pid) = (scheduler.handle(), future.pid());
+        thread::scope(|scope| {
+            scope.spawn(move || take.into_iter().for_each(Waker::wake));
+            if round % 3 == 0 {
+                scope.spawn(move || handle.terminate(pid).is_ok());
+            }
+            if round % 2 == 0 {
+                let _ = Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop()));
+            }
+            drop(future);
+        });
+    }
+    while scheduler.live() > 0 {
+        thread::yield_now();
+    }
+    scheduler.wait_for_standstill().unwrap();
+    assert_eq!(futures.load(Ordering::Relaxed), ROUNDS);
+    assert_eq!(
+        outputs.load(Ordering::Relaxed),
+        made.load(Ordering::Relaxed)
+    );
+}
