@@ -92,7 +92,7 @@ impl<T> Consumer<T> {
             // SAFETY: as ours.
             let event = unsafe { pass.next(producers).map(|event| event.take()) };
             // SAFETY: as ours.
-            unsafe { self.keep(pass, producers) };
+            unsafe { self.keep(&mut pass, producers) };
             if event.is_some() {
                 return event;
             }
@@ -107,7 +107,7 @@ impl<T> Consumer<T> {
         // SAFETY: the limit was acquired; this is the newest pass.
         let event = unsafe { pass.next(producers).map(|event| event.take()) };
         // SAFETY: as ours.
-        unsafe { self.keep(pass, producers) };
+        unsafe { self.keep(&mut pass, producers) };
         if limit.left() == 0 {
             // SAFETY: as ours.
             unsafe { self.rewind(producers, limit) };
@@ -116,21 +116,29 @@ impl<T> Consumer<T> {
     }
 
     /// Stores where the consumer is after a pass, or a part of one.
-    unsafe fn keep(&self, mut pass: Pass, producers: &Producers<T>) {
+    #[inline]
+    unsafe fn keep(&self, pass: &mut Pass, producers: &Producers<T>) {
+        // One that was kept had holes, so this one has, too, until it is settled.
         if pass.has_holes() {
-            // SAFETY: as ours: the newest pass.
-            unsafe { pass.settle(producers) };
+            // SAFETY: as ours.
+            unsafe { self.keep_holes(pass, producers) };
         }
         let head = pass.head();
         // A call that finds nothing writes nothing: not to disturb those who ask `is_empty`.
         if head != self.head() {
             self.set_head(head);
         }
+    }
+
+    /// Settles the pass, and keeps it if it has holes then.
+    #[cold]
+    unsafe fn keep_holes(&self, pass: &mut Pass, producers: &Producers<T>) {
+        // SAFETY: as ours: the newest pass.
+        unsafe { pass.settle(producers) };
         // SAFETY: the caller is the only consumer (contract).
         self.pass.with_mut(|kept| match unsafe { &mut *kept } {
-            Some(kept) if pass.has_holes() => **kept = pass,
-            None if !pass.has_holes() => {}
-            kept => *kept = pass.has_holes().then(|| Box::new(pass)),
+            Some(kept) if pass.has_holes() => **kept = *pass,
+            kept => *kept = pass.has_holes().then(|| Box::new(*pass)),
         });
     }
 
@@ -239,6 +247,6 @@ struct Drain<'a, T> {
 impl<T> Drop for Drain<'_, T> {
     fn drop(&mut self) {
         // SAFETY: made by the consumer, for the time of its call.
-        unsafe { self.consumer.keep(self.pass, self.producers) };
+        unsafe { self.consumer.keep(&mut self.pass, self.producers) };
     }
 }

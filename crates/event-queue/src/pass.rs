@@ -165,7 +165,6 @@ impl Pass {
     ///
     /// # Safety
     /// As for `next`.
-    #[cold]
     pub(crate) unsafe fn settle<T>(&mut self, producers: &Producers<T>) {
         while let Some(holes) = &mut self.holes
             && holes.head == self.at
