@@ -10,7 +10,7 @@ use std::task::{Poll, Wake, Waker, ready};
 use filch_parker::{Parker, Unparker};
 
 use crate::admission::Refusal;
-use crate::contain::dispose_all;
+use crate::contain::{dispose, dispose_all};
 use crate::exit::Exit;
 use crate::options::Options;
 use crate::promise::{Promised, promise};
@@ -257,8 +257,18 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     unsafe fn output(&self, exit: Exit<P>) -> Result<T, ProcessError<P>> {
         // SAFETY: the caller has the exit.
         let output = unsafe { self.stage.take() };
-        // Without an output: somebody has replaced its process by another one. See `Handle::upgrade`.
-        exit.and_then(|_| output.ok_or(ProcessError::Terminated))
+        // What is left over is dropped here, and yet not the caller's: a panic in there must not hide how it ended.
+        match exit {
+            Ok(another) => {
+                dispose(another);
+                // Without an output: somebody has replaced its process by another one. See `Handle::upgrade`.
+                output.ok_or(ProcessError::Terminated)
+            }
+            Err(error) => {
+                dispose(output);
+                Err(error)
+            }
+        }
     }
 }
 

@@ -165,9 +165,9 @@ impl<P: Protocol> Scheduler<P> {
     /// Processes that have not ended after `patience` are closed where they stand and end with
     /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a step cannot be: it is
     /// given the same patience once more, but at least three seconds, and if it still runs then, it is reported as stuck,
-    /// with its thread left behind. From the call on, [`submit`](Handle::submit) refuses. Blocking. When all have ended, it
-    /// waits for the workers to return, from [`on_exit`](crate::ProcessHandle::on_exit) calls and destructors too, as long as
-    /// that takes.
+    /// with its thread left behind. From the call on, [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for other
+    /// nodes. Blocking. When all have ended, it waits for the workers to return, from [`on_exit`](crate::ProcessHandle::on_exit) calls and
+    /// destructors too, as long as that takes.
     ///
     /// What a timer fires, what [`BlockingThreads`](crate::BlockingThreads) do, and a worker of another scheduler may shut this one
     /// down too. They do not wait for the workers to return, which may wait for them: the handler may have the last

@@ -92,6 +92,25 @@ fn an_output_that_nobody_takes_and_that_panics() {
     assert_eq!(scheduler.stats().total().failed, 1);
 }
 
+/// Ready with an output that panics when it is dropped, as does the future itself: so it ends by the panic, and the output is nobody's. A
+/// failure: whoever awaits it ends by that panic too, and does not learn of the first one.
+#[test]
+fn an_output_that_is_left_over_does_not_panic_at_who_awaits_it() {
+    let scheduler = scheduler(1);
+    let count = counter();
+    let bomb = Counted(Arc::clone(&count), true);
+    let mut output = Some(Counted(Arc::clone(&count), true));
+    let future = scheduler.spawn(poll_fn(move |_| {
+        let _stays_in_the_future = &bomb;
+        Poll::Ready(output.take())
+    }));
+    let future = future.unwrap();
+    let awaiting = scheduler.spawn(async move { future.await.map(drop).unwrap_err().to_string() });
+    let message = awaiting.unwrap().join().unwrap();
+    assert_eq!(message, "the process panicked: bomb");
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+}
+
 /// A protocol whose messages panic when they are dropped.
 enum Mines {}
 
