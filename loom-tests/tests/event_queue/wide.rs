@@ -114,7 +114,7 @@ fn a_lost_installation_costs_no_wide_block() {
     let outcomes = Outcomes::new();
     check(
         "the second block is small, whoever brings it",
-        Bound::exhaustive(30),
+        Bound::exhaustive(65),
         {
             let outcomes = outcomes.clone();
             move || {
