@@ -85,8 +85,10 @@ impl Crew {
             roster.bound += 1;
             place
         };
-        let started = self.try_start(place, start);
+        let started = start(place);
+        // Under one lock with what follows: or there would seem to be room for one more.
         let mut roster = self.roster();
+        self.settle(place, started, &mut roster);
         let next = roster.bound_so_far.checked_add(1);
         let Some(number) = next.filter(|_| started && !roster.over) else {
             roster.bound -= 1;

@@ -70,8 +70,7 @@ impl Roster {
 impl Roster {
     /// Threads that no tasks are bound to.
     pub(crate) fn unbound(&self) -> usize {
-        // A bound one that could not be started is for a moment taken from the threads alone.
-        self.threads.saturating_sub(self.bound)
+        self.threads - self.bound
     }
 }
 

@@ -139,7 +139,12 @@ impl Crew {
     /// Starts a thread for a place that was vacant; if that cannot be, it is so again.
     pub(crate) fn try_start(&self, place: usize, start: impl FnOnce(usize) -> bool) -> bool {
         let started = start(place);
-        let mut roster = self.roster();
+        self.settle(place, started, &mut self.roster());
+        started
+    }
+
+    /// The thread for that place is there, or could not be had.
+    pub(crate) fn settle(&self, place: usize, started: bool, roster: &mut Roster) {
         if started {
             roster.started += 1;
         } else {
@@ -147,7 +152,6 @@ impl Crew {
             roster.threads -= 1;
             roster.vacant.push(place);
         }
-        started
     }
 
     /// The thread of that place has begun: its parker.

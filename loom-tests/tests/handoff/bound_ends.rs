@@ -92,7 +92,7 @@ fn a_thread_is_reserved_at_the_end() {
     let outcomes = Outcomes::new();
     check(
         "a thread that is reserved at the end leaves",
-        Bound::preemptions(3, 20),
+        Bound::preemptions(3, 15),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -195,4 +195,29 @@ fn a_release_against_a_bound_task() {
         },
     );
     outcomes.assert_exactly([(false, false), (true, true), (true, false)]);
+}
+
+/// There are as many threads as may be, when one is to be reserved that the system refuses, and a call needs a substitute. A failure:
+/// the reservation is undone in two steps, and in between there seems to be room for one more.
+#[test]
+fn a_reservation_that_fails_makes_no_room() {
+    check(
+        "no thread more than the limit",
+        Bound::exhaustive(5),
+        || {
+            let (pool, mut holds) = Pool::new(3);
+            pool.hand_off(holds.remove(0), 0);
+            let reserver = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || {
+                    pool.pass();
+                    assert_eq!(pool.crew.bind(|_| false), None);
+                }
+            });
+            let second = holds.remove(0);
+            let kept = pool.crew.hand_off(second, 1, |_| true, &pool.queues);
+            assert!(kept.is_err(), "there are four already");
+            reserver.join().unwrap();
+        },
+    );
 }

@@ -185,6 +185,47 @@ fn a_call_does_not_leave_a_task_to_the_vigil() {
     );
 }
 
+/// The same, while a third one searches, which leaves the task to the vigil and goes idle. Either the call comes last, and its
+/// second look wakes somebody; or that relies on the search, and the search on the vigil: then the task waits for the end of that, and no
+/// longer. A failure: nobody is woken then either.
+#[test]
+fn a_call_beside_a_search_waits_for_the_end_of_the_vigil() {
+    let outcomes = Outcomes::new();
+    check(
+        "what a search leaves to a vigil is taken at its end, whoever has gone",
+        Bound::exhaustive(40),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut holds) = Pool::new(3);
+                let first = holds.remove(0);
+                pool.rest(holds.remove(0), 1);
+                pool.rest(holds.remove(0), 2);
+                assert!(pool.publish() && pool.take());
+                let hold = pool.awake(2).unwrap();
+                assert!(pool.crew.keep_vigil(0));
+                assert!(!pool.schedule(&first), "somebody searches");
+                let searcher = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        pool.pass();
+                        pool.crew.rest(hold, 2, true, &pool.queues);
+                    }
+                });
+                pool.hand_off(first, 0);
+                searcher.join().unwrap();
+                // Machine 3 is the substitute.
+                let is_awake = || (1..4).filter_map(|machine| pool.awake(machine)).count();
+                let at_once = is_awake();
+                pool.crew.end_vigils([0], &pool.queues);
+                assert_eq!(at_once + is_awake(), 1, "a task is there, and nobody looks");
+                outcomes.observe(at_once);
+            }
+        },
+    );
+    outcomes.assert_exactly([0, 1]);
+}
+
 /// The pool is stopped while the watched processor goes idle, its only task done, and the vigil ends. Whoever is woken in vain goes idle
 /// again, and in the end both machines are told to leave. A failure: one that nobody tells.
 #[test]
