@@ -111,7 +111,7 @@ pub enum ReserveError {
     NotRunning,
     /// The pool has been stopped.
     Stopped,
-    /// As many threads are reserved as may be.
+    /// As many threads are reserved as may be; or were just now, and those that were released have not left yet.
     Limit {
         /// So many.
         limit: usize,
