@@ -92,7 +92,7 @@ impl<T> Consumer<T> {
             // SAFETY: as ours.
             let event = unsafe { pass.next(producers).map(|event| event.take()) };
             // SAFETY: as ours.
-            unsafe { self.keep(&mut pass, producers) };
+            unsafe { self.keep(&pass, producers) };
             if event.is_some() {
                 return event;
             }
@@ -107,7 +107,7 @@ impl<T> Consumer<T> {
         // SAFETY: the limit was acquired; this is the newest pass.
         let event = unsafe { pass.next(producers).map(|event| event.take()) };
         // SAFETY: as ours.
-        unsafe { self.keep(&mut pass, producers) };
+        unsafe { self.keep(&pass, producers) };
         if limit.left() == 0 {
             // SAFETY: as ours.
             unsafe { self.rewind(producers, limit) };
@@ -117,29 +117,32 @@ impl<T> Consumer<T> {
 
     /// Stores where the consumer is after a pass, or a part of one.
     #[inline]
-    unsafe fn keep(&self, pass: &mut Pass, producers: &Producers<T>) {
+    unsafe fn keep(&self, pass: &Pass, producers: &Producers<T>) {
         // One that was kept had holes, so this one has, too, until it is settled.
-        if pass.has_holes() {
+        let head = if pass.has_holes() {
             // SAFETY: as ours.
-            unsafe { self.keep_holes(pass, producers) };
-        }
-        let head = pass.head();
+            unsafe { self.keep_holes(*pass, producers) }
+        } else {
+            pass.at()
+        };
         // A call that finds nothing writes nothing: not to disturb those who ask `is_empty`.
         if head != self.head() {
             self.set_head(head);
         }
     }
 
-    /// Settles the pass, and keeps it if it has holes then.
+    /// Settles the pass, keeps it if it has holes then, and says where the head is.
     #[cold]
-    unsafe fn keep_holes(&self, pass: &mut Pass, producers: &Producers<T>) {
+    #[inline(never)]
+    unsafe fn keep_holes(&self, mut pass: Pass, producers: &Producers<T>) -> Position {
         // SAFETY: as ours: the newest pass.
         unsafe { pass.settle(producers) };
         // SAFETY: the caller is the only consumer (contract).
         self.pass.with_mut(|kept| match unsafe { &mut *kept } {
-            Some(kept) if pass.has_holes() => **kept = *pass,
-            kept => *kept = pass.has_holes().then(|| Box::new(*pass)),
+            Some(kept) if pass.has_holes() => **kept = pass,
+            kept => *kept = pass.has_holes().then(|| Box::new(pass)),
         });
+        pass.head()
     }
 
     /// Uses the slots before `end` again, in place, if all of them are emptied and `end` is the
@@ -247,6 +250,6 @@ struct Drain<'a, T> {
 impl<T> Drop for Drain<'_, T> {
     fn drop(&mut self) {
         // SAFETY: made by the consumer, for the time of its call.
-        unsafe { self.consumer.keep(&mut self.pass, self.producers) };
+        unsafe { self.consumer.keep(&self.pass, self.producers) };
     }
 }
