@@ -31,7 +31,7 @@ const MILLION: u64 = 1_000_000;
 const RING: usize = 1000;
 
 /// Senders of the fan-in.
-const SENDERS: u64 = 100;
+const SENDERS: u64 = 1000;
 
 /// Messages that each of them sends in one go.
 const EACH: u64 = 1000;
@@ -65,7 +65,7 @@ trait Actors: 'static {
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let hops = effort.operations(2_000_000);
-    let bursts = effort.operations(16);
+    let bursts = effort.operations(2);
     let leaves = if effort.operations(8) == 8 {
         1_000_000
     } else {
@@ -113,7 +113,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("filch-scheduler", idle::<Filch>())
             .contender("tokio mpsc", idle::<Tokio>())
             .contender("async-executor, async-channel", idle::<Async>()),
-        Scenario::new("fan-in 100 x 1000", "ns per message")
+        Scenario::new("fan-in 1000 x 1000", "ns per message")
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))
             .contender("async-executor, async-channel", fan_in::<Async>(bursts))
