@@ -8,7 +8,7 @@ use crate::backoff::let_producers_get_ahead;
 use crate::closed::{PushError, ReopenError};
 use crate::consumer::Consumer;
 use crate::producers::Producers;
-use crate::queue::{BYTES_OF_CHANNEL, sizes};
+use crate::queue::sizes_of_channel;
 
 /// The queue behind the ends. What producers write and what the consumer writes lie on lines of
 /// their own: there are few channels, and their ends are on different cores.
@@ -72,7 +72,7 @@ impl<T> fmt::Debug for Queue<T> {
 /// assert_eq!(sender.push("too late").unwrap_err().into_inner(), "too late");
 /// ```
 pub fn channel<T: Send>() -> (Sender<T>, Receiver<T>) {
-    let sizes = sizes::<T>(BYTES_OF_CHANNEL);
+    let sizes = sizes_of_channel::<T>();
     let queue = Arc::new(Queue {
         producers: CachePadded::new(Producers::new(sizes)),
         consumer: CachePadded::new(Consumer::new()),

@@ -27,6 +27,9 @@ pub(crate) struct Producers<T> {
     events: PhantomData<T>,
 }
 
+/// The most slots of a first block: a queue keeps the number in a byte.
+pub(crate) const MAX_SLOTS_OF_FIRST: usize = u8::MAX as usize;
+
 /// Slots of the first block, of the first that follows one, and of each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {

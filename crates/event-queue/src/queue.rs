@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::closed::{Closed, PushError, ReopenError};
 use crate::consumer::Consumer;
 use crate::position::{MAX_SLOTS, MAX_SLOTS_OF_SMALL};
-use crate::producers::{Producers, Sizes};
+use crate::producers::{MAX_SLOTS_OF_FIRST, Producers, Sizes};
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
 /// proves by other means who consumes. [`channel`](crate::channel) is the safe pair of ends.
@@ -61,8 +61,14 @@ pub(crate) const fn sizes<T>(later: usize) -> Sizes {
 /// Of a queue like many others, most of which are idle.
 const BYTES: usize = 2040;
 
-/// Of a queue that has its own lines, and two ends on different cores.
-pub(crate) const BYTES_OF_CHANNEL: usize = 4088;
+/// Of a queue that has its own lines, and two ends on different cores. There are few of them, so the first block may be large, too: one
+/// that is used again and again is rewound once for some two hundred events, and not for ten.
+pub(crate) const fn sizes_of_channel<T>() -> Sizes {
+    Sizes {
+        first: Block::<T>::slots_in(BYTES, 7, MAX_SLOTS_OF_FIRST),
+        ..sizes::<T>(4088)
+    }
+}
 
 impl<T> EventQueue<T> {
     /// Empty and open, in its first life, which is number 0; allocates nothing.
@@ -245,19 +251,29 @@ impl<T> fmt::Debug for EventQueue<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BYTES, BYTES_OF_CHANNEL, sizes};
+    use super::{BYTES, sizes, sizes_of_channel};
 
     #[test]
     fn the_first_block_is_small_whatever_the_events() {
-        fn slots<T>(later: usize) -> (usize, usize) {
-            let sizes = sizes::<T>(later);
+        fn slots<T>() -> (usize, usize) {
+            let sizes = sizes::<T>(BYTES);
             (sizes.first, sizes.later)
         }
-        assert_eq!(slots::<u64>(BYTES), (10, 224));
-        assert_eq!(slots::<u64>(BYTES_OF_CHANNEL), (10, 451));
-        assert_eq!(slots::<()>(BYTES), (15, 511));
-        assert_eq!(slots::<u32>(BYTES), (15, 402));
-        assert_eq!(slots::<[u64; 4]>(BYTES), (3, 61));
-        assert_eq!(slots::<[u64; 100]>(BYTES), (3, 7));
+        assert_eq!(slots::<u64>(), (10, 224));
+        assert_eq!(slots::<()>(), (15, 511));
+        assert_eq!(slots::<u32>(), (15, 402));
+        assert_eq!(slots::<[u64; 4]>(), (3, 61));
+        assert_eq!(slots::<[u64; 100]>(), (3, 7));
+    }
+
+    #[test]
+    fn that_of_a_channel_is_not() {
+        fn slots<T>() -> (usize, usize) {
+            let sizes = sizes_of_channel::<T>();
+            (sizes.first, sizes.later)
+        }
+        assert_eq!(slots::<u64>(), (224, 451));
+        assert_eq!(slots::<()>(), (255, 511));
+        assert_eq!(slots::<[u64; 100]>(), (7, 7));
     }
 }
