@@ -119,6 +119,19 @@ fn the_end_of_a_vigil_and_another_sleeper() {
     outcomes.assert_exactly([false]);
 }
 
+/// Three processors: the first is in use; the second sleeps; the third was woken, searches, and is going to keep vigil over the first.
+/// With what the first and the third are held by.
+fn searching() -> (Arc<Pool>, Hold, Hold) {
+    let (pool, mut holds) = Pool::new(3);
+    let first = holds.remove(0);
+    pool.rest(holds.remove(0), 1);
+    pool.rest(holds.remove(0), 2);
+    assert!(pool.publish() && pool.take());
+    let hold = pool.awake(2).unwrap();
+    assert!(pool.crew.keep_vigil(0));
+    (pool, first, hold)
+}
+
 /// A searcher was going to keep vigil, and finds something else in its last round, which takes long. It gives the vigil up and stops
 /// searching, just as the processor schedules its only task: it relies on the vigil, or on the searcher, whose last look sees the task, or
 /// it wakes the one that is idle. A failure: that one sleeps on, nobody looks, and there is no nap that would end.
@@ -131,13 +144,7 @@ fn a_vigil_that_is_not_kept() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(3);
-                let first = holds.remove(0);
-                pool.rest(holds.remove(0), 1);
-                pool.rest(holds.remove(0), 2);
-                assert!(pool.publish() && pool.take());
-                let hold = pool.awake(2).unwrap();
-                assert!(pool.crew.keep_vigil(0));
+                let (pool, first, hold) = searching();
                 let searcher = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
@@ -197,13 +204,7 @@ fn a_call_beside_a_search_waits_for_the_end_of_the_vigil() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(3);
-                let first = holds.remove(0);
-                pool.rest(holds.remove(0), 1);
-                pool.rest(holds.remove(0), 2);
-                assert!(pool.publish() && pool.take());
-                let hold = pool.awake(2).unwrap();
-                assert!(pool.crew.keep_vigil(0));
+                let (pool, first, hold) = searching();
                 assert!(!pool.schedule(&first), "somebody searches");
                 let searcher = thread::spawn({
                     let pool = Arc::clone(&pool);
