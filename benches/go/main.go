@@ -1,13 +1,14 @@
 // The Go side of the comparisons: the same scenarios, with goroutines and channels.
 //
 // It reads one line per round from its standard input, a scenario's name and its numbers, and answers with the nanoseconds
-// that the round took. Between rounds it waits for the next line, so that the others have the machine to themselves.
+// that the round took, or the bytes. Between rounds it waits for the next line, so that the others have the machine to themselves.
 package main
 
 import (
 	"bufio"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -127,6 +128,39 @@ func fanIn(bursts, senders, each uint64) {
 	}
 }
 
+// Idle has the memory of goroutines, each of which has had a message through a channel of its own, and waits for the next one.
+func idle(goroutines uint64) uint64 {
+	before := inUse()
+	mailboxes := make([]chan uint64, goroutines)
+	var all sync.WaitGroup
+	all.Add(int(goroutines))
+	for number := range mailboxes {
+		mailbox := make(chan uint64, 1)
+		mailboxes[number] = mailbox
+		go func() {
+			for range mailbox {
+				all.Done()
+			}
+		}()
+		mailbox <- 1
+	}
+	all.Wait()
+	// The list of them is where they are addressed: it is not counted.
+	bytes := inUse() - before - goroutines*8
+	for _, mailbox := range mailboxes {
+		close(mailbox)
+	}
+	return bytes
+}
+
+// InUse is what live objects and stacks have, as goroutines' descriptors are objects of the runtime's own.
+func inUse() uint64 {
+	runtime.GC()
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return memory.HeapAlloc + memory.StackInuse + memory.OtherSys
+}
+
 func main() {
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
@@ -134,6 +168,10 @@ func main() {
 		var a, b, c uint64
 		// What a scenario does not need is not there.
 		_, _ = fmt.Sscan(lines.Text(), &scenario, &a, &b, &c)
+		if scenario == "idle" {
+			fmt.Println(idle(a))
+			continue
+		}
 		start := time.Now()
 		switch scenario {
 		case "spawn":

@@ -5,11 +5,11 @@
 
 mod curve;
 mod floor;
-mod go;
 mod groups;
 mod harness;
 mod machine;
 mod memory;
+mod outside;
 mod report;
 mod rivals;
 mod total;

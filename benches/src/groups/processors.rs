@@ -249,13 +249,13 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let trees = effort.operations(64);
     let mut scenarios = vec![
         inject("inject 100k, wait for all", WORKERS, waves, WAVE)
-            .go(format!("spawn {waves} {WAVE}"), waves * WAVE),
+            .outside(&format!("spawn {waves} {WAVE}"), waves * WAVE),
         inject("inject 1M, wait for all", WORKERS, 1, LARGE_WAVE)
-            .go(format!("spawn 1 {LARGE_WAVE}"), LARGE_WAVE),
+            .outside(&format!("spawn 1 {LARGE_WAVE}"), LARGE_WAVE),
         tree("tree of 2^14 leaves", WORKERS, trees, DEPTH)
-            .go(format!("tree {trees} {DEPTH}"), trees << DEPTH),
+            .outside(&format!("tree {trees} {DEPTH}"), trees << DEPTH),
         tree("tree of 2^20 leaves", WORKERS, 1, LARGE_DEPTH)
-            .go(format!("tree 1 {LARGE_DEPTH}"), 1 << LARGE_DEPTH),
+            .outside(&format!("tree 1 {LARGE_DEPTH}"), 1 << LARGE_DEPTH),
     ];
     scenarios.extend(blocking::scenarios(effort));
     scenarios.extend(idle::scenarios(effort));

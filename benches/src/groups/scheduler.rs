@@ -3,6 +3,7 @@
 //! To the rivals a process is a task, and its mailbox an unbounded channel. Every pool has as many threads
 //! ([`WORKERS`](crate::rivals::WORKERS)) and lives as long as its scenario; while another one has its turn it sleeps.
 
+mod actix;
 mod blocked;
 mod contenders;
 mod skynet;
@@ -12,6 +13,7 @@ use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use actix::Actix;
 use blocked::{FilchWaiters, Waiters};
 use contenders::{Async, Filch, FilchFutures, Rayon, Tokio};
 use skynet::Grower;
@@ -19,6 +21,7 @@ use skynet::Grower;
 use crate::floor;
 use crate::harness::{Effort, Scenario, per_operation, time};
 use crate::memory::left_in_use;
+use crate::rivals::WORKERS;
 use crate::total::{Total, sum_to};
 
 /// Processes that are spawned before anybody waits for them.
@@ -65,6 +68,8 @@ trait Actors: 'static {
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let hops = effort.operations(2_000_000);
+    // Those that cannot but wake a thread for every hop.
+    let across = effort.operations(50_000);
     let bursts = effort.operations(2);
     let leaves = if effort.operations(8) == 8 {
         1_000_000
@@ -83,48 +88,56 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("tokio", spawn::<Tokio>(waves, WAVE))
             .contender("async-executor", spawn::<Async>(waves, WAVE))
             .contender("rayon scope", spawn::<Rayon>(waves, WAVE))
-            .go(format!("spawn {waves} {WAVE}"), waves * WAVE),
+            .outside(&format!("spawn {waves} {WAVE}"), waves * WAVE),
         Scenario::new("a million processes, wait for all", "ns per process")
             .contender("filch-scheduler", spawn::<Filch>(1, MILLION))
             .contender("tokio", spawn::<Tokio>(1, MILLION))
             .contender("async-executor", spawn::<Async>(1, MILLION))
             .contender("rayon scope", spawn::<Rayon>(1, MILLION))
-            .go(format!("spawn 1 {MILLION}"), MILLION),
+            .outside(&format!("spawn 1 {MILLION}"), MILLION),
         Scenario::new("ring of 1000", "ns per hop")
             .contender("filch-scheduler", ring::<Filch>(hops, RING))
             .contender("tokio mpsc", ring::<Tokio>(hops, RING))
             .contender("async-executor, async-channel", ring::<Async>(hops, RING))
-            .go(format!("ring {hops} {RING}"), hops),
+            .contender("actix, one thread", ring::<Actix<1>>(hops, RING))
+            .contender("actix", ring::<Actix<WORKERS>>(across, RING))
+            .outside(&format!("ring {hops} {RING}"), hops),
         Scenario::new("ping-pong", "ns per hop")
             .contender("filch-scheduler", ring::<Filch>(hops, 2))
             .contender("tokio mpsc", ring::<Tokio>(hops, 2))
             .contender("async-executor, async-channel", ring::<Async>(hops, 2))
-            .go(format!("ring {hops} 2"), hops),
+            .contender("actix, one thread", ring::<Actix<1>>(hops, 2))
+            .contender("actix", ring::<Actix<WORKERS>>(across, 2))
+            .outside(&format!("ring {hops} 2"), hops),
         Scenario::new("skynet", "ns per leaf")
             .contender("filch-scheduler", skynet::<Filch>(leaves))
             .contender("tokio", skynet::<Tokio>(leaves))
             .contender("async-executor", skynet::<Async>(leaves))
             .contender("rayon scope", skynet::<Rayon>(leaves))
-            .go(format!("skynet {leaves}"), leaves),
+            .outside(&format!("skynet {leaves}"), leaves),
         Scenario::new("send to a blocked process", "ns per message")
             .contender("filch-scheduler", kept::<FilchWaiters>(waiters))
             .contender("tokio mpsc", kept::<Tokio>(waiters)),
         Scenario::new("idle process with its mailbox", "bytes")
             .contender("filch-scheduler", idle::<Filch>())
             .contender("tokio mpsc", idle::<Tokio>())
-            .contender("async-executor, async-channel", idle::<Async>()),
+            .contender("async-executor, async-channel", idle::<Async>())
+            .outside_anew(&format!("idle {IDLE}"), IDLE),
         Scenario::new("fan-in 1000 x 1000", "ns per message")
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))
             .contender("async-executor, async-channel", fan_in::<Async>(bursts))
-            .go(
-                format!("fan-in {bursts} {SENDERS} {EACH}"),
+            .contender("actix, one thread", fan_in::<Actix<1>>(bursts))
+            .contender("actix", fan_in::<Actix<WORKERS>>(bursts))
+            .outside(
+                &format!("fan-in {bursts} {SENDERS} {EACH}"),
                 bursts * SENDERS * EACH,
             ),
         Scenario::new("request from outside, answer", "ns per request")
             .contender("filch-scheduler", request::<Filch>(requests))
             .contender("tokio mpsc", request::<Tokio>(requests))
             .contender("async-executor, async-channel", request::<Async>(requests))
+            .contender("actix", request::<Actix<WORKERS>>(requests))
             .floor("a thread that parks", floor::parked_thread(requests)),
     ]
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: builds the comparisons in release and runs them.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -30,6 +31,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     if let Some(rival) = go_rival()? {
         command.env("FILCH_GO_RIVAL", rival);
     }
+    if let Some(rival) = beam_rival()? {
+        command.env("FILCH_BEAM_RIVAL", rival);
+    }
     // The caller's directory, so that `--json FILE` is where they expect it.
     command
         .args(&options.arguments)
@@ -53,5 +57,22 @@ fn go_rival() -> Result<Option<PathBuf>> {
         // No Go, no rival; what was asked for by name has to be there.
         Err(_) if std::env::var_os("FILCH_GO").is_none() => Ok(None),
         Err(error) => Err(format!("FILCH_GO: {}: {error}", go.display()).into()),
+    }
+}
+
+/// Builds Erlang's side, where `erlc` is in the path. Where its modules are.
+fn beam_rival() -> Result<Option<PathBuf>> {
+    let modules = target_directory("beam-rival");
+    fs::create_dir_all(&modules)?;
+    let mut command = Command::new("erlc");
+    command
+        .arg("-o")
+        .arg(&modules)
+        .arg(root().join("benches/beam/filch_rival.erl"));
+    match command.status() {
+        Ok(status) if status.success() => Ok(Some(modules)),
+        Ok(_) => Err("Erlang's side of the comparisons does not compile".into()),
+        // No Erlang, no rival.
+        Err(_) => Ok(None),
     }
 }

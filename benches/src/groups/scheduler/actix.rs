@@ -1,0 +1,74 @@
+//! actix: an actor lives on the thread of its arbiter, and stays there.
+
+use std::cell::Cell;
+
+use actix::{Actor, Addr, Arbiter, Context, Handler, Message, Recipient, System, SystemRunner};
+
+use super::Actors;
+
+/// As many arbiters, to which actors are dealt in turn.
+pub(super) struct Actix<const ARBITERS: usize> {
+    arbiters: [Arbiter; ARBITERS],
+    next: Cell<usize>,
+    /// Arbiters belong to one.
+    _system: SystemRunner,
+}
+
+pub(super) struct Number(u64);
+
+impl Message for Number {
+    type Result = ();
+}
+
+/// An actor whose handler is a closure.
+struct Behaving<F>(F);
+
+/// No closure is pinned.
+impl<F> Unpin for Behaving<F> {}
+
+impl<F: FnMut(u64) + 'static> Actor for Behaving<F> {
+    type Context = Context<Self>;
+}
+
+impl<F: FnMut(u64) + 'static> Handler<Number> for Behaving<F> {
+    type Result = ();
+
+    fn handle(&mut self, Number(number): Number, _context: &mut Context<Self>) {
+        (self.0)(number);
+    }
+}
+
+impl<const ARBITERS: usize> Actors for Actix<ARBITERS> {
+    type Address = Recipient<Number>;
+
+    fn new() -> Self {
+        let system = System::new();
+        Self {
+            arbiters: std::array::from_fn(|_| Arbiter::new()),
+            next: Cell::new(0),
+            _system: system,
+        }
+    }
+
+    fn actor(&self, behaviour: impl FnMut(u64) + Send + 'static) -> Self::Address {
+        let next = self.next.get();
+        self.next.set((next + 1) % ARBITERS);
+        let arbiter = self.arbiters[next].handle();
+        let address: Addr<_> =
+            Behaving::start_in_arbiter(&arbiter, move |_context| Behaving(behaviour));
+        address.recipient()
+    }
+
+    /// Whatever is in the mailbox already: none of ours has a limit.
+    fn send(to: &Self::Address, message: u64) {
+        to.do_send(Number(message));
+    }
+}
+
+impl<const ARBITERS: usize> Drop for Actix<ARBITERS> {
+    fn drop(&mut self) {
+        for arbiter in &self.arbiters {
+            arbiter.stop();
+        }
+    }
+}
