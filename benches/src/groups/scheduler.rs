@@ -7,6 +7,7 @@ mod actix;
 mod blocked;
 mod contenders;
 mod skynet;
+mod stateful;
 
 use std::cell::LazyCell;
 use std::hint::black_box;
@@ -17,6 +18,7 @@ use actix::Actix;
 use blocked::{FilchWaiters, Waiters};
 use contenders::{Async, Filch, FilchFutures, Rayon, Tokio};
 use skynet::Grower;
+use stateful::{Filch as Stateful, completed_outside};
 
 use crate::floor;
 use crate::harness::{Effort, Scenario, per_operation, time};
@@ -78,6 +80,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     };
     let waiters = effort.operations(80);
     let requests = effort.operations(20_000);
+    let steps = effort.operations(200_000);
     vec![
         Scenario::new("spawn 100k, wait for all", "ns per process")
             .contender("filch-scheduler", spawn::<Filch>(waves, WAVE))
@@ -132,6 +135,18 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .outside(
                 &format!("fan-in {bursts} {SENDERS} {EACH}"),
                 bursts * SENDERS * EACH,
+            ),
+        Scenario::new("completed outside, 64 bytes of state", "ns per step")
+            .contender("filch-scheduler", completed_outside::<Stateful>(64, steps))
+            .contender("tokio oneshot", completed_outside::<Tokio>(64, steps)),
+        Scenario::new("completed outside, 48 KiB of state", "ns per step")
+            .contender(
+                "filch-scheduler",
+                completed_outside::<Stateful>(48 << 10, steps / 5),
+            )
+            .contender(
+                "tokio oneshot",
+                completed_outside::<Tokio>(48 << 10, steps / 5),
             ),
         Scenario::new("request from outside, answer", "ns per request")
             .contender("filch-scheduler", request::<Filch>(requests))

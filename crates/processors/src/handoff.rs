@@ -171,7 +171,7 @@ impl Crew {
 impl<T: Send + 'static> Processors<T> {
     /// Runs `call`, which may block: a system call, a lock, a wait for something that another task does. If the calling
     /// thread is running a task of this pool, then other tasks go on meanwhile: the thread gives its processor to
-    /// another thread. At the end it takes the processor that went idle last, usually its own, or waits until a running one is
+    /// another thread. At the end it takes the processor that went idle last, its own if nothing happened meanwhile, or waits until a running one is
     /// between two tasks and gives its own away. Blocking.
     ///
     /// Elsewhere, or inside another `blocking`, it just runs `call`. So it does, **with the processor kept**, when the limit of

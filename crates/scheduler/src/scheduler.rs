@@ -73,6 +73,18 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
+    /// What the processors have of it.
+    fn config(&self) -> Config {
+        let mut config = Config::default();
+        if let Some(workers) = self.workers {
+            config = config.processors(workers);
+        }
+        if let Some(nap) = self.nap {
+            config = config.nap(nap);
+        }
+        config
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
@@ -83,14 +95,7 @@ impl<P: Protocol> Builder<P> {
             Some(Some(limit)) => Some(limit),
             Some(None) => return Err(BuildError::ZeroLimit),
         };
-        let mut config = Config::default();
-        if let Some(workers) = self.workers {
-            config = config.processors(workers);
-        }
-        if let Some(nap) = self.nap {
-            config = config.nap(nap);
-        }
-        let processors = Processors::new(config).map_err(BuildError::Processors)?;
+        let processors = Processors::new(self.config()).map_err(BuildError::Processors)?;
         let workers = processors.max_count();
         let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
@@ -226,5 +231,41 @@ impl<P: Protocol> fmt::Debug for Scheduler<P> {
         f.debug_struct("Scheduler")
             .field("stats", &self.handle.stats())
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use filch_processors::Config;
+
+    use super::Scheduler;
+    use crate::Protocol;
+
+    enum Nothing {}
+
+    impl Protocol for Nothing {
+        type Input = ();
+        type Message = ();
+        type Command = ();
+        type Reply = ();
+        type Output = ();
+        type Error = String;
+    }
+
+    /// What they do with it, their own tests say.
+    #[test]
+    fn the_processors_get_what_they_are_to_have() {
+        let builder = Scheduler::<Nothing>::builder;
+        let eleven = Config::default().processors(11);
+        let no_naps = Config::default().nap(Duration::ZERO);
+        for (builder, config) in [
+            (builder(), Config::default()),
+            (builder().workers(11), eleven),
+            (builder().nap(Duration::ZERO), no_naps),
+        ] {
+            assert_eq!(format!("{:?}", builder.config()), format!("{config:?}"));
+        }
     }
 }

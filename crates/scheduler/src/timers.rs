@@ -188,10 +188,10 @@ impl Timers {
         })
     }
 
-    /// Sends the process `to` a message each `period`, for the first time after one period, until the process has ended or
-    /// the timer is cancelled. Turns that the machine slept through are left out, and so are those for which its
-    /// [mailbox](crate::Submission::mailbox) has no room, or its node no route: also when the `scheduler` is shut down and will have
-    /// none again.
+    /// Sends the process `to` a message each `period`, for the first time after one period, until the process has ended, or
+    /// lives on another node and the `scheduler` is shut down and so has no route to it any more, or the timer is cancelled. Turns
+    /// that the machine slept through are left out, and so are those for which its
+    /// [mailbox](crate::Submission::mailbox) has no room, or its node no route for now.
     ///
     /// # Errors
     /// [`ZeroPeriod`], if that is what the period is.
@@ -206,9 +206,13 @@ impl Timers {
         self.call_every(period, move || match scheduler.send(to, message()) {
             Ok(()) => true,
             Err(refused) => {
-                let ended = refused.reason == Undelivered::Gone;
+                let over = match refused.reason {
+                    Undelivered::Gone => true,
+                    Undelivered::NoRoute => scheduler.is_cut_off(),
+                    Undelivered::Full { .. } | Undelivered::Misrouted { .. } => false,
+                };
                 dispose(refused);
-                !ended
+                !over
             }
         })
     }

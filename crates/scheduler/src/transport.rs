@@ -133,6 +133,12 @@ impl<P: Protocol> Handle<P> {
         dispose_all(all.into_iter().flatten());
     }
 
+    /// Whether it has let go of all receivers, so that there will never be one again.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        let routes = self.shared.routes.to.read();
+        routes.unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
     /// Hands a message for another node to whoever is connected for that one.
     pub(crate) fn send_away(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let routes = self.shared.routes.to.read();

@@ -1,10 +1,12 @@
 //! Messages to other nodes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use filch_scheduler::{Handle, Node, Pid, Receiver, Scheduler, SendError, Undelivered};
 
 use crate::common::{Test, summing};
+use crate::timers::{SECOND, fake};
 
 fn on_node(node: u32) -> Scheduler<Test> {
     Scheduler::builder()
@@ -168,4 +170,35 @@ fn nobody_is_connected_to_a_scheduler_that_is_shut_down() {
     }
     drop(handles);
     assert_eq!(Arc::strong_count(&payload), 1);
+}
+
+/// A failure: the timer is pending for as long as its `Timers` live, and keeps its scheduler; or it gives up while there may be a route.
+#[test]
+fn an_interval_to_another_node_is_over_when_there_can_be_no_route() {
+    let (clock, timers) = fake();
+    let (here, there) = (on_node(1), on_node(2));
+    let process = there.submit(summing(2), "run", 0).unwrap();
+    timers
+        .interval(SECOND, &here, process.pid(), || (0, 1))
+        .unwrap();
+    clock.advance(SECOND);
+    assert_eq!(timers.pending(), 1, "nobody is connected yet");
+    assert!(here.connect(Node(2), there.handle()).unwrap().is_none());
+    clock.advance(SECOND);
+    assert!(here.disconnect(Node(2)).is_some());
+    clock.advance(SECOND);
+    assert_eq!(timers.pending(), 1, "somebody may be connected again");
+    assert!(here.connect(Node(2), there.handle()).unwrap().is_none());
+    clock.advance(SECOND);
+    assert_eq!(process.join().unwrap(), 2);
+
+    let process = there.submit(summing(1), "run", 0).unwrap();
+    timers
+        .interval(SECOND, &here, process.pid(), || (0, 1))
+        .unwrap();
+    clock.advance(SECOND / 2);
+    assert!(here.shutdown(Duration::ZERO).is_ok());
+    clock.advance(SECOND);
+    assert_eq!(timers.pending(), 0, "nobody can be connected any more");
+    assert!(!process.has_ended());
 }

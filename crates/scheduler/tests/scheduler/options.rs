@@ -1,11 +1,11 @@
-//! Bounded mailboxes, idle priority, naps.
+//! Bounded mailboxes, idle priority.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::common::{Command, Test, scheduler, scripted, summing};
-use filch_scheduler::{Event, JoinError, Pid, ProcessError, Scheduler, SendError, Undelivered};
+use crate::common::{Command, scheduler, scripted, summing};
+use filch_scheduler::{Event, JoinError, ProcessError, SendError, Undelivered};
 
 #[test]
 fn one_message_more_than_the_limit_comes_back() {
@@ -222,51 +222,4 @@ fn idle_priority_comes_last() {
     let order = order.lock().unwrap().clone();
     assert_eq!(order, ["normal", "idle", "|", "normal", "idle", "|"]);
     go_on.send(()).unwrap();
-}
-
-/// Two processes pass one message to and fro, so often. How often a worker has kept vigil until then.
-fn vigils_of_a_game(scheduler: &Scheduler<Test>, passes: u64) -> u64 {
-    let pids: Arc<OnceLock<[Pid; 2]>> = Arc::default();
-    let player = |partner: usize| {
-        let pids = Arc::clone(&pids);
-        scripted(move |context, events, out| {
-            out.idle();
-            for event in events {
-                let Event::Message((_, left)) = event else {
-                    continue;
-                };
-                if left <= 1 {
-                    out.done(0);
-                }
-                if left > 0 {
-                    let pids = pids.get().ok_or("the game has not begun")?;
-                    context
-                        .send(pids[partner], (0, left - 1))
-                        .map_err(|error| error.to_string())?;
-                }
-            }
-            Ok(())
-        })
-    };
-    let players = [1, 0].map(|partner| scheduler.submit(player(partner), "run", 0).unwrap());
-    pids.set([players[0].pid(), players[1].pid()]).unwrap();
-    scheduler.send(players[0].pid(), (0, passes)).unwrap();
-    for player in players {
-        assert_eq!(player.join().unwrap(), 0);
-    }
-    let workers = scheduler.stats().workers;
-    workers.iter().map(|worker| worker.processor.vigils).sum()
-}
-
-/// One worker would be enough for them. The other one sees that after a while, and keeps vigil, if there are naps; if there are none it
-/// has not done so after twice as many games.
-#[test]
-fn without_naps_no_worker_keeps_vigil() {
-    let napping = scheduler(2);
-    let games = (1..)
-        .find(|_| vigils_of_a_game(&napping, 5_000) > 0)
-        .unwrap();
-    let builder = Scheduler::builder().workers(2).nap(Duration::ZERO);
-    let awake = builder.build().unwrap();
-    assert!((0..2 * games).all(|_| vigils_of_a_game(&awake, 5_000) == 0));
 }
