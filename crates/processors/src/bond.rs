@@ -234,4 +234,24 @@ mod tests {
         crew.hand_off(hold, first, |_| false, &queues)
             .expect("somebody stands by");
     }
+
+    /// No spares are kept, and the limit leaves room for one call. A failure: the thread that the last call has displaced counts
+    /// until it has left, and the next call keeps the only processor.
+    #[test]
+    fn one_that_leaves_makes_room_for_one_that_starts() {
+        let queues = Queues::<()>::new(1);
+        queues.reach(1);
+        let crew = Crew::new(1, 1, 2, 0);
+        assert!(crew.muster(1, |_| true));
+        let (first, second) = (0, 1);
+        let hold = run(&crew, first);
+        assert!(crew.hand_off(hold, first, |_| true, &queues).is_ok());
+        let hold = crew.try_regain(first).expect("nobody else has come");
+        assert_eq!(crew.turn(second), Some(Turn::Leave));
+        let mut started = None;
+        let start = |place| started.replace(place).is_none();
+        crew.hand_off(hold, first, start, &queues)
+            .expect("a thread that leaves is not one too many");
+        assert_eq!(started, Some(2), "its place is not free yet");
+    }
 }

@@ -110,9 +110,10 @@ impl Threads {
 }
 
 impl Crew {
-    /// A place for one more machine that no tasks are bound to, if there may be one.
+    /// A place for one more machine that no tasks are bound to, if there may be one. Those that have been told to leave do not count:
+    /// or a call at the limit would keep its processor because of a thread that is as good as gone.
     pub(crate) fn vacancy(&self, roster: &mut Roster) -> Option<usize> {
-        if roster.unbound() >= self.limit {
+        if roster.unbound() >= self.limit + roster.leaving {
             roster.refused += 1;
             return None;
         }

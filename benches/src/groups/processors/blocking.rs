@@ -23,25 +23,56 @@ const TASKS: u64 = 100_000;
 /// How long each of the calls that come and go blocks.
 const NAP: Duration = Duration::from_millis(10);
 
-pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
+pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
     let waves = effort.operations(8);
     let wake_ups = effort.operations(400);
     [
         Scenario::new("CPU tasks beside 100 blocking calls", "ns per task")
-            .contender("filch-processors, undisturbed", beside(waves, Calls::None))
-            .contender("filch-processors, they stay", beside(waves, Calls::Stay))
+            .contender(
+                "filch-processors, undisturbed",
+                task_time(waves, beside(waves, Calls::None)),
+            )
+            .contender(
+                "filch-processors, they stay",
+                task_time(waves, beside(waves, Calls::Stay)),
+            )
             .contender(
                 "filch-processors, 10 ms each",
-                beside(waves, Calls::ComeAndGo),
+                task_time(waves, beside(waves, Calls::ComeAndGo)),
             )
-            .contender("two threads, undisturbed", plain(waves, Calls::None))
+            .contender(
+                "two threads, undisturbed",
+                task_time(waves, plain(waves, Calls::None)),
+            )
             .contender(
                 "two threads, 100 that sleep 10 ms",
-                plain(waves, Calls::ComeAndGo),
+                task_time(waves, plain(waves, Calls::ComeAndGo)),
             )
-            .contender("tokio, undisturbed", beside_tokio(waves, Calls::None))
-            .contender("tokio, they stay", beside_tokio(waves, Calls::Stay))
-            .contender("tokio, 10 ms each", beside_tokio(waves, Calls::ComeAndGo)),
+            .contender(
+                "tokio, undisturbed",
+                task_time(waves, beside_tokio(waves, Calls::None)),
+            )
+            .contender(
+                "tokio, they stay",
+                task_time(waves, beside_tokio(waves, Calls::Stay)),
+            )
+            .contender(
+                "tokio, 10 ms each",
+                task_time(waves, beside_tokio(waves, Calls::ComeAndGo)),
+            ),
+        Scenario::new("blocking calls made beside CPU tasks", "ns per call")
+            .contender(
+                "filch-processors, 10 ms each",
+                call_time(beside(waves, Calls::ComeAndGo)),
+            )
+            .contender(
+                "two threads, 100 that sleep 10 ms",
+                call_time(plain(waves, Calls::ComeAndGo)),
+            )
+            .contender(
+                "tokio, 10 ms each",
+                call_time(beside_tokio(waves, Calls::ComeAndGo)),
+            ),
         Scenario::new("wake a sleeping pool", "ns until the task runs")
             .contender("filch-processors", {
                 let pool = LazyCell::new(|| Filch::<Closure>::new(WORKERS));
@@ -83,6 +114,27 @@ struct Round {
     lock: Mutex<bool>,
     ended: Condvar,
     alive: AtomicUsize,
+    /// Calls that have ended.
+    made: AtomicU64,
+}
+
+/// What a round took, and how many calls ended meanwhile.
+struct Taken {
+    elapsed: Duration,
+    calls: u64,
+}
+
+/// Who makes fewer calls disturbs the tasks less: the second figure belongs to the first.
+fn task_time(waves: u64, mut round: impl FnMut() -> Taken) -> impl FnMut() -> f64 {
+    move || per_operation(round().elapsed, waves * TASKS)
+}
+
+/// The time of the round for each of its calls.
+fn call_time(mut round: impl FnMut() -> Taken) -> impl FnMut() -> f64 {
+    move || {
+        let taken = round();
+        per_operation(taken.elapsed, taken.calls.max(1))
+    }
 }
 
 impl Round {
@@ -107,6 +159,7 @@ impl Round {
 
     /// Whether another call follows.
     fn goes_on(&self) -> bool {
+        self.made.fetch_add(1, Ordering::Relaxed);
         let on = !self.over.load(Ordering::Relaxed);
         if !on {
             self.alive.fetch_sub(1, Ordering::Release);
@@ -135,18 +188,19 @@ fn call(pool: &Processors<Closure>, round: Arc<Round>, calls: Calls) {
 }
 
 /// Runs `wave` with calls under way, which `start` starts one of.
-fn with_calls(calls: Calls, start: impl Fn(Arc<Round>), wave: impl FnOnce()) -> Duration {
+fn with_calls(calls: Calls, start: impl Fn(Arc<Round>), wave: impl FnOnce()) -> Taken {
     let round = Arc::new(Round::default());
     if calls != Calls::None {
         round.alive.store(CALLS, Ordering::Relaxed);
         (0..CALLS).for_each(|_| start(Arc::clone(&round)));
     }
     let elapsed = time(wave);
+    let calls = round.made.load(Ordering::Relaxed);
     round.end();
-    elapsed
+    Taken { elapsed, calls }
 }
 
-fn beside(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
+fn beside(waves: u64, calls: Calls) -> impl FnMut() -> Taken {
     let pool = LazyCell::new(|| Filch::<Closure>::new(WORKERS));
     move || {
         let pool = &pool.pool;
@@ -159,13 +213,12 @@ fn beside(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
                 TOTAL.wait();
             }
         };
-        let elapsed = with_calls(calls, |round| call(pool, round, calls), wave);
-        per_operation(elapsed, waves * TASKS)
+        with_calls(calls, |round| call(pool, round, calls), wave)
     }
 }
 
 /// The floor: no pool. Two threads share the tasks; the calls are made by a hundred others, which do nothing else.
-fn plain(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
+fn plain(waves: u64, calls: Calls) -> impl FnMut() -> Taken {
     move || {
         let start = |round: Arc<Round>| {
             let caller = move || {
@@ -187,8 +240,7 @@ fn plain(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
                 TOTAL.wait();
             }
         };
-        let elapsed = with_calls(calls, start, wave);
-        per_operation(elapsed, waves * TASKS)
+        with_calls(calls, start, wave)
     }
 }
 
@@ -203,7 +255,7 @@ fn call_tokio(runtime: &tokio::runtime::Handle, round: Arc<Round>, calls: Calls)
     }));
 }
 
-fn beside_tokio(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
+fn beside_tokio(waves: u64, calls: Calls) -> impl FnMut() -> Taken {
     let runtime = LazyCell::new(tokio_runtime);
     move || {
         let runtime = &*runtime;
@@ -217,8 +269,7 @@ fn beside_tokio(waves: u64, calls: Calls) -> impl FnMut() -> f64 {
             }
         };
         let start = |round| call_tokio(runtime.handle(), round, calls);
-        let elapsed = with_calls(calls, start, wave);
-        per_operation(elapsed, waves * TASKS)
+        with_calls(calls, start, wave)
     }
 }
 
