@@ -32,6 +32,10 @@ const YIELDING: u32 = 12;
 /// Pauses of one who has left a task to its owner, before each further look, which takes a cache line from that owner.
 pub(crate) const DISCRETION: u32 = 64;
 
+/// Pauses of one whose tasks come from outside, before each further look: for some 2 µs the producers have the queue to
+/// themselves, and one look finds more of what they have brought.
+const COURTESY: u32 = 200;
+
 /// The threads of a pool.
 #[must_use = "detach or join them"]
 pub struct Machines {
@@ -325,9 +329,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             // gives up early, for as long as it lies there.
             let last = pool.crew.notice().waiting > 0 || spinner.spin() == Spin::Block;
             discreet |= owner.has_left();
-            if discreet {
-                (0..DISCRETION).for_each(|_| hint::spin_loop());
-            }
+            let pauses = match owner.is_fed() {
+                true => COURTESY,
+                false if discreet => DISCRETION,
+                false => 0,
+            };
+            (0..pauses).for_each(|_| hint::spin_loop());
             patience = match spinner.rounds() {
                 _ if last => Patience::Spent,
                 ..TIGHT => Patience::Fresh,
