@@ -165,8 +165,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                     }
                     Turn::Leave => break,
                 };
-                // Here, and not where it parted: a thread that wakes up returns to each caller in turn, and the kernel has made the
-                // core forget where that is.
+                // The one place where it waits, on a stack that is as short as can be.
                 turn = self.wait(parted);
             }
             crate::panic::contain(|| drop(scratch));
