@@ -3,6 +3,9 @@
 //! A machine's speed drifts: clocks change, neighbours come and go. The contenders of a scenario therefore take
 //! turns in one process, in a new random order each round, so that a slow minute falls on all of them. The first
 //! round warms caches, allocators and branch predictors, and is thrown away.
+//!
+//! Where single operations can be timed, and each may come out as one of two very different things, as a wake-up does
+//! on the same core or on another, they take turns operation by operation, and a round's figure is the median.
 
 use std::hint;
 use std::sync::{Barrier, LazyLock};
@@ -38,13 +41,15 @@ impl Effort {
 pub(crate) struct Scenario {
     name: String,
     unit: &'static str,
+    /// Turns of each contender in a round.
+    samples: u64,
     contenders: Vec<Contender>,
 }
 
 struct Contender {
     name: &'static str,
     floor: bool,
-    round: Box<dyn FnMut() -> f64>,
+    turn: Box<dyn FnMut() -> f64>,
 }
 
 /// What a scenario's contenders were measured at.
@@ -67,8 +72,15 @@ impl Scenario {
         Self {
             name: name.into(),
             unit,
+            samples: 1,
             contenders: Vec::new(),
         }
+    }
+
+    /// A contender gives `samples` figures a round, one whenever it has its turn, and their median counts.
+    pub(crate) fn sampled(mut self, samples: u64) -> Self {
+        self.samples = samples;
+        self
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -85,27 +97,23 @@ impl Scenario {
         self.contenders.is_empty()
     }
 
-    /// `round` does the work once and returns its figure.
+    /// `turn` does the work once and returns its figure.
     pub(crate) fn contender(
         mut self,
         name: &'static str,
-        round: impl FnMut() -> f64 + 'static,
+        turn: impl FnMut() -> f64 + 'static,
     ) -> Self {
         self.contenders.push(Contender {
             name,
             floor: false,
-            round: Box::new(round),
+            turn: Box::new(turn),
         });
         self
     }
 
     /// Not a rival: what the machine asks for the least that such work needs.
-    pub(crate) fn floor(
-        mut self,
-        name: &'static str,
-        round: impl FnMut() -> f64 + 'static,
-    ) -> Self {
-        self = self.contender(name, round);
+    pub(crate) fn floor(mut self, name: &'static str, turn: impl FnMut() -> f64 + 'static) -> Self {
+        self = self.contender(name, turn);
         self.contenders.last_mut().expect("it was just added").floor = true;
         self
     }
@@ -116,11 +124,17 @@ impl Scenario {
         let mut series: Vec<Series> = self.contenders.iter().map(Series::of).collect();
         let mut order: Vec<usize> = (0..series.len()).collect();
         for round in 0..=rounds {
-            random.shuffle(&mut order);
-            for &index in &order {
-                let figure = (self.contenders[index].round)();
-                if round > 0 {
-                    series[index].figures.push(figure);
+            let mut figures = vec![Vec::new(); series.len()];
+            for _ in 0..self.samples {
+                random.shuffle(&mut order);
+                for &index in &order {
+                    figures[index].push((self.contenders[index].turn)());
+                }
+            }
+            if round > 0 {
+                for (one, mut figures) in series.iter_mut().zip(figures) {
+                    figures.sort_by(f64::total_cmp);
+                    one.figures.push(median(&figures));
                 }
             }
         }
@@ -145,12 +159,7 @@ impl Series {
     }
 
     pub(crate) fn median(&self) -> f64 {
-        let middle = self.figures.len() / 2;
-        if self.figures.len() % 2 == 1 {
-            self.figures[middle]
-        } else {
-            f64::midpoint(self.figures[middle - 1], self.figures[middle])
-        }
+        median(&self.figures)
     }
 
     pub(crate) fn min(&self) -> f64 {
@@ -164,6 +173,16 @@ impl Series {
     /// How far apart the extremes are, as a share of the median.
     pub(crate) fn spread(&self) -> f64 {
         (self.max() - self.min()) / self.median()
+    }
+}
+
+/// Of figures that are sorted.
+fn median(figures: &[f64]) -> f64 {
+    let middle = figures.len() / 2;
+    if figures.len() % 2 == 1 {
+        figures[middle]
+    } else {
+        f64::midpoint(figures[middle - 1], figures[middle])
     }
 }
 
@@ -282,6 +301,9 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
     use super::{Random, Scenario};
 
     #[test]
@@ -301,6 +323,31 @@ mod tests {
         assert_eq!(measured.series[1].figures, [102.0, 103.0, 104.0, 105.0]);
         assert_eq!(measured.series[0].median(), 3.5);
         assert!(measured.series[1].floor);
+    }
+
+    #[test]
+    fn samples_take_turns_and_their_median_counts() {
+        let turns = Rc::new(RefCell::new(String::new()));
+        let taking = |name, figures: [f64; 3]| {
+            let turns = Rc::clone(&turns);
+            let mut next = figures.into_iter().cycle();
+            move || {
+                turns.borrow_mut().push(name);
+                next.next().expect("a cycle has no end")
+            }
+        };
+        let scenario = Scenario::new("sampling", "turns")
+            .sampled(3)
+            .contender("a", taking('a', [9.0, 1.0, 2.0]))
+            .contender("b", taking('b', [5.0, 7.0, 6.0]));
+        let measured = scenario.measure(2, 7);
+        assert_eq!(measured.series[0].figures, [2.0, 2.0]);
+        assert_eq!(measured.series[1].figures, [6.0, 6.0]);
+        let turns = turns.borrow();
+        assert_eq!(turns.len(), 3 * 3 * 2);
+        for pair in turns.as_bytes().chunks(2) {
+            assert_ne!(pair[0], pair[1], "two turns in a row: {turns}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl Pool {
     }
 
     fn wake_one(&self) -> bool {
-        let processor = self.idle.processor_to_wake();
+        let processor = self.idle.processor_to_wake(|| false);
         if let Some(processor) = processor {
             self.tokens[processor].fetch_add(1, Ordering::Relaxed);
         }
@@ -285,7 +285,7 @@ fn the_idle_stack_keeps_everybody() {
             pool.idle.go_idle(0, false);
             pool.idle.go_idle(1, false);
             let wake_and_return = |pool: &Pool| {
-                if let Some(woken) = pool.idle.processor_to_wake() {
+                if let Some(woken) = pool.idle.processor_to_wake(|| false) {
                     pool.idle.go_idle(woken, true);
                 }
             };

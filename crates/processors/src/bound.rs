@@ -8,10 +8,9 @@ use std::io;
 use filch_sync::{Arc, Mutex};
 
 use crate::bond::{BoundId, MOST_BOUND, Release};
-use crate::crew::Turn;
 use crate::current::Current;
 use crate::hold::Hold;
-use crate::machine::Machine;
+use crate::machine::{Machine, Parted};
 use crate::processors::{Processors, Runner};
 
 /// Tasks that have been found, and wait for their thread, which is busy or about to be woken. One lock for all: there are few.
@@ -198,9 +197,9 @@ impl<T: Send + 'static> Processors<T> {
 }
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    /// Runs a task, or sees to it that its thread does. What the machine must do next, if its processor has gone there.
+    /// Runs a task, or sees to it that its thread does, and then its processor may have gone there.
     #[inline]
-    pub(crate) fn run_where_it_belongs(&self, task: T, scratch: &mut R::Scratch) -> Option<Turn> {
+    pub(crate) fn run_where_it_belongs(&self, task: T, scratch: &mut R::Scratch) -> Option<Parted> {
         match self.runner.bound_to(&task) {
             None => self.run(task, scratch),
             Some(thread) => match self.pool.bound.push(thread, task) {
@@ -213,13 +212,13 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 
     /// Gives the processor to a bound machine, if that waits, and rests.
-    fn lend(&self, to: BoundId) -> Option<Turn> {
+    fn lend(&self, to: BoundId) -> Option<Parted> {
         let hold = self.current.hold.take()?;
         let counters = &self.pool.queues.processors[hold.processor()].counters;
         // Before it is given away: afterwards these figures are another thread's.
         counters.lent.add(1);
         match self.pool.crew.lend(hold, self.current.machine, to) {
-            Ok(()) => Some(self.wait()),
+            Ok(()) => Some(Parted::default()),
             Err(hold) => {
                 counters.lent.take_back(1);
                 self.keep(hold);
@@ -233,7 +232,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 
     /// Runs what is bound to this machine, until there is no more, and gives the processor back.
-    pub(crate) fn work_bound(&self, hold: Hold, id: BoundId, scratch: &mut R::Scratch) -> Turn {
+    pub(crate) fn work_bound(&self, hold: Hold, id: BoundId, scratch: &mut R::Scratch) -> Parted {
         let pool = self.pool;
         let mut hold = hold;
         loop {
@@ -247,7 +246,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             };
             let is_done = |close| pool.bound.is_done(id, close);
             hold = match pool.crew.release(released, self.current.machine, is_done) {
-                Release::Returned => return self.wait(),
+                Release::Returned => return Parted::default(),
                 Release::Another(hold) => hold,
                 Release::Unbound(hold) => {
                     self.bound.set(None);

@@ -247,10 +247,10 @@ impl Crew {
         self.wake_one_unless(|| false)
     }
 
-    /// The same, unless the work turns out to be `covered`: see [`Idle::processor_to_wake_unless`].
+    /// The same, unless the work turns out to be `covered`: see [`Idle::processor_to_wake`].
     #[inline]
     pub(crate) fn wake_one_unless(&self, covered: impl Fn() -> bool) -> bool {
-        let Some(processor) = self.idle.processor_to_wake_unless(covered) else {
+        let Some(processor) = self.idle.processor_to_wake(covered) else {
             return false;
         };
         // SAFETY: popped: nobody else has it, and its last holder's push happened before.

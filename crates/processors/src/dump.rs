@@ -35,6 +35,8 @@ struct ProcessorLine {
     number: usize,
     at_rest: bool,
     machine: String,
+    /// Who keeps vigil over it.
+    keeper: Option<String>,
     tasks: usize,
     stats: ProcessorStats,
 }
@@ -98,6 +100,7 @@ impl<T: Send + 'static> Processors<T> {
                 number,
                 at_rest: at_rest[number],
                 machine: self.name(self.crew.attached(number)),
+                keeper: self.crew.keeper(number).map(|machine| self.name(machine)),
                 tasks: self.queues.processors[number].stealer.len(),
                 stats,
             })
@@ -239,6 +242,9 @@ impl ProcessorLine {
             write!(f, "idle, with {}", self.machine)?;
         } else {
             write!(f, "held by {}", self.machine)?;
+        }
+        if let Some(keeper) = &self.keeper {
+            write!(f, ", over which {keeper} keeps vigil")?;
         }
         writeln!(
             f,

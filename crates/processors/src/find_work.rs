@@ -31,6 +31,8 @@ pub(crate) struct Owner<T> {
     left: RefCell<Vec<Left>>,
     /// Whether the last one has left any.
     has_left: Cell<bool>,
+    /// Whether what it had last that was not its own came from the global queue, and there was more than one.
+    is_fed: Cell<bool>,
 }
 
 /// What a search does about a victim's only task: the victim is likely to come for it next, and has its data at hand.
@@ -53,6 +55,7 @@ impl<T: Send + 'static> Owner<T> {
             random: Random::new(own),
             left: RefCell::new(Vec::new()),
             has_left: Cell::new(false),
+            is_fed: Cell::new(false),
         }
     }
 
@@ -117,6 +120,7 @@ impl<T: Send + 'static> Owner<T> {
                 }
                 match stealer.steal_half_into(&self.local, usize::MAX) {
                     Steal::Success(task) => {
+                        self.is_fed.set(false);
                         counters.steals.add(1);
                         counters.stolen.add(1 + self.local.len() as u64);
                         return Some(task);
@@ -180,6 +184,11 @@ impl<T: Send + 'static> Owner<T> {
         self.has_left.get()
     }
 
+    /// Whether a stream of tasks comes from outside: then each look takes a cache line from whoever brings them.
+    pub(crate) fn is_fed(&self) -> bool {
+        self.is_fed.get()
+    }
+
     /// The search has ended: over whom its machine is to keep vigil.
     pub(crate) fn vigils(&self) -> Vec<Left> {
         let mut left = self.left.borrow_mut();
@@ -194,6 +203,7 @@ impl<T: Send + 'static> Owner<T> {
             moved += 1;
         })?;
         let counters = &pool.queues.processors[self.own].counters;
+        self.is_fed.set(moved > 0);
         counters.from_injector.add(1 + moved);
         if moved > 0 {
             // Between the claim and the last push these tasks were in no queue, and a processor that looked for the last time

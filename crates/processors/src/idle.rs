@@ -65,14 +65,11 @@ impl Idle {
 
     /// After work was published: the processor that the caller must wake, if one must be woken for it. It has
     /// been taken off the stack and counts as searching. Lock-free.
-    pub fn processor_to_wake(&self) -> Option<usize> {
-        self.processor_to_wake_unless(|| false)
-    }
-
-    /// The same; but when there is one, and nobody searches, `covered` is asked whether the work is somebody's already who has promised
-    /// to look for it. It is asked after the fence.
+    ///
+    /// When there is one, and nobody searches, `covered` is asked whether the work is somebody's already who has promised to look
+    /// for it. It is asked after the fence.
     #[inline]
-    pub fn processor_to_wake_unless(&self, covered: impl Fn() -> bool) -> Option<usize> {
+    pub fn processor_to_wake(&self, covered: impl Fn() -> bool) -> Option<usize> {
         // ORDERING: the fence's partner is the one in `go_idle`. Either the load in `pop` sees the processor that went
         // idle, or that processor's second look at the queues sees the work published before this fence.
         fence(Ordering::SeqCst);
@@ -263,6 +260,11 @@ impl fmt::Debug for Idle {
 mod tests {
     use super::{Idle, Word};
 
+    /// Nobody has promised to look.
+    fn nobody() -> bool {
+        false
+    }
+
     #[test]
     fn a_word_survives_packing() {
         for tag in [0, 1, u32::MAX] {
@@ -282,14 +284,18 @@ mod tests {
     #[test]
     fn the_last_to_go_idle_is_woken_first_and_one_at_a_time() {
         let idle = Idle::new(4);
-        assert_eq!(idle.processor_to_wake(), None, "all are running");
+        assert_eq!(idle.processor_to_wake(nobody), None, "all are running");
         idle.go_idle(2, false);
         idle.go_idle(0, false);
         assert_eq!(idle.snapshot(), (vec![0, 2], 0));
-        assert_eq!(idle.processor_to_wake(), Some(0));
-        assert_eq!(idle.processor_to_wake(), None, "one is searching already");
+        assert_eq!(idle.processor_to_wake(nobody), Some(0));
+        assert_eq!(
+            idle.processor_to_wake(nobody),
+            None,
+            "one is searching already"
+        );
         assert!(idle.stop_searching(), "it was the only one");
-        assert_eq!(idle.processor_to_wake(), Some(2));
+        assert_eq!(idle.processor_to_wake(nobody), Some(2));
         assert!(idle.stillness().is_none(), "it searches");
         idle.go_idle(2, true);
         assert_eq!(idle.snapshot(), (vec![2], 0));
@@ -304,7 +310,7 @@ mod tests {
         assert_eq!(still.idle, 3);
         assert!(idle.is_still(still));
         assert_eq!(idle.take(), Some(2));
-        assert_eq!(idle.processor_to_wake(), Some(1), "nobody searched");
+        assert_eq!(idle.processor_to_wake(nobody), Some(1), "nobody searched");
         assert_eq!(idle.take(), Some(0), "also while somebody searches");
         idle.go_idle(2, false);
         assert!(idle.stop_searching());
@@ -322,7 +328,7 @@ mod tests {
         let still = idle.stillness().unwrap();
         assert!(idle.close(still));
         assert!(!idle.close(still), "once");
-        assert_eq!(idle.processor_to_wake(), None);
+        assert_eq!(idle.processor_to_wake(nobody), None);
         assert_eq!((idle.take(), idle.take()), (Some(1), Some(0)));
         assert!(idle.stop_searching());
     }

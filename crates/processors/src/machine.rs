@@ -32,6 +32,10 @@ const YIELDING: u32 = 12;
 /// Pauses of one who has left a task to its owner, before each further look, which takes a cache line from that owner.
 pub(crate) const DISCRETION: u32 = 64;
 
+/// Pauses of one whose tasks come from outside, before each further look: for some 2 µs the producers have the queue to
+/// themselves, and one look finds more of what they have brought.
+const COURTESY: u32 = 200;
+
 /// The threads of a pool.
 #[must_use = "detach or join them"]
 pub struct Machines {
@@ -126,20 +130,25 @@ enum Next<T> {
 /// What a search comes to.
 enum Found<T> {
     Task(T),
-    /// None; the processor has been given away, and this is what the machine is told to do next.
-    Nothing(Turn),
+    /// None, and the processor has been given away.
+    Nothing(Parted),
 }
+
+/// The machine has no processor any more. It must [wait](Machine::wait), and keep these vigils meanwhile.
+#[derive(Default)]
+#[must_use = "it waits for what it is told to do next"]
+pub(crate) struct Parted(Vec<Left>);
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     fn main(&self) {
         current::enter(self.pool, &self.current, || {
             let mut scratch = self.runner.scratch(self.current.machine);
-            let mut turn = self.wait();
+            let mut turn = self.wait(Parted::default());
             // Not before the first turn: until then it may not be known yet.
             self.bound
                 .set(self.pool.crew.bound_as(self.current.machine));
             loop {
-                turn = match turn {
+                let parted = match turn {
                     Turn::Run(hold) => match self.bound.get() {
                         None => self.work(hold, None, &mut scratch),
                         Some(id) => self.work_bound(hold, id, &mut scratch),
@@ -156,20 +165,22 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                     }
                     Turn::Leave => break,
                 };
+                // The one place where it waits, on a stack that is as short as can be.
+                turn = self.wait(parted);
             }
             crate::panic::contain(|| drop(scratch));
         });
     }
 
     /// Runs tasks until the machine has no processor any more, which need not be the one that it began with.
-    pub(crate) fn work(&self, hold: Hold, first: Option<T>, scratch: &mut R::Scratch) -> Turn {
+    pub(crate) fn work(&self, hold: Hold, first: Option<T>, scratch: &mut R::Scratch) -> Parted {
         let pool = self.pool;
         let mut seen = pool.crew.notice().settled();
         self.current.hold.replace(Some(hold));
         if let Some(task) = first
-            && let Some(turn) = self.run_where_it_belongs(task, scratch)
+            && let Some(parted) = self.run_where_it_belongs(task, scratch)
         {
-            return turn;
+            return parted;
         }
         loop {
             let notice = pool.crew.notice();
@@ -178,17 +189,17 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 Next::Attend => {
                     seen = notice.settled();
                     match self.attend() {
-                        Some(turn) => return turn,
+                        Some(parted) => return parted,
                         None => continue,
                     }
                 }
                 Next::Search => match self.search() {
                     Found::Task(task) => task,
-                    Found::Nothing(turn) => return turn,
+                    Found::Nothing(parted) => return parted,
                 },
             };
-            if let Some(turn) = self.run_where_it_belongs(task, scratch) {
-                return turn;
+            if let Some(parted) = self.run_where_it_belongs(task, scratch) {
+                return parted;
             }
         }
     }
@@ -244,9 +255,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// Between two tasks something on the board is new: gives the processor up, or to somebody who waits, if need be. What
-    /// the machine must do next, if it has no processor any more.
-    fn attend(&self) -> Option<Turn> {
+    /// Between two tasks something on the board is new: gives the processor up, or to somebody who waits, if need be.
+    fn attend(&self) -> Option<Parted> {
         let pool = self.pool;
         let hold = self.current.hold.take()?;
         let machine = self.current.machine;
@@ -267,7 +277,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             (None, Err(hold))
         };
         match kept {
-            Ok(()) => Some(self.wait()),
+            Ok(()) => Some(Parted::default()),
             Err(hold) => {
                 if let Some(figure) = figure {
                     figure.take_back(1);
@@ -318,9 +328,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             // gives up early, for as long as it lies there.
             let last = pool.crew.notice().waiting > 0 || spinner.spin() == Spin::Block;
             discreet |= owner.has_left();
-            if discreet {
-                (0..DISCRETION).for_each(|_| hint::spin_loop());
-            }
+            let pauses = match owner.is_fed() {
+                true => COURTESY,
+                false if discreet => DISCRETION,
+                false => 0,
+            };
+            (0..pauses).for_each(|_| hint::spin_loop());
             patience = match spinner.rounds() {
                 _ if last => Patience::Spent,
                 ..TIGHT => Patience::Fresh,
@@ -338,8 +351,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         found
     }
 
-    /// The processor goes idle, and the machine waits with it, or for whatever it is told.
-    fn rest(&self, hold: Hold, searching: bool) -> Turn {
+    /// The processor goes idle, and the machine is to wait with it, or for whatever it is told.
+    fn rest(&self, hold: Hold, searching: bool) -> Parted {
         let pool = self.pool;
         let counters = &pool.queues.processors[hold.processor()].counters;
         counters.parks.add(1);
@@ -349,15 +362,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
         pool.crew
             .rest(hold, self.current.machine, searching, &pool.queues);
-        self.wait_with(vigils)
-    }
-
-    pub(crate) fn wait(&self) -> Turn {
-        self.wait_with(Vec::new())
+        Parted(vigils)
     }
 
     /// Waits for what it is told to do next, and keeps vigil meanwhile.
-    fn wait_with(&self, vigils: Vec<Left>) -> Turn {
+    #[inline]
+    fn wait(&self, Parted(vigils): Parted) -> Turn {
         let Current {
             machine, parker, ..
         } = self.current;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use filch_deque::Sole;
 use filch_parker::Parker;
-use filch_sync::atomic::{AtomicBool, Ordering, fence};
+use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use filch_sync::hint;
 
 use crate::Processors;
@@ -18,11 +18,18 @@ use crate::machine::DISCRETION;
 const QUICK: u64 = 4;
 
 /// For each processor, whether some machine keeps vigil over it.
-pub(crate) struct Vigils(Box<[AtomicBool]>);
+pub(crate) struct Vigils {
+    kept: Box<[AtomicBool]>,
+    /// Which one has done so last, for people.
+    keepers: Box<[AtomicU32]>,
+}
 
 impl Vigils {
     pub(crate) fn new(processors: usize) -> Self {
-        Self((0..processors).map(|_| AtomicBool::new(false)).collect())
+        Self {
+            kept: (0..processors).map(|_| AtomicBool::new(false)).collect(),
+            keepers: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+        }
     }
 }
 
@@ -64,21 +71,29 @@ impl Crew {
     /// only task in that processor's deque wakes nobody. Whether nobody else does.
     pub fn keep_vigil(&self, processor: usize) -> bool {
         // ORDERING: Relaxed: it promises something, and publishes nothing. What counts is its end: see `end_vigils`.
-        !self.vigils.0[processor].swap(true, Ordering::Relaxed)
+        !self.vigils.kept[processor].swap(true, Ordering::Relaxed)
     }
 
     /// Whether somebody keeps vigil over the processor.
     #[inline]
     pub fn is_watched(&self, processor: usize) -> bool {
         // ORDERING: Relaxed: who relies on it has published, or gone idle, and passed a fence: see `end_vigils`.
-        self.vigils.0[processor].load(Ordering::Relaxed)
+        self.vigils.kept[processor].load(Ordering::Relaxed)
+    }
+
+    /// The machine that keeps vigil over the processor, for people. One that has begun just now may not be known yet.
+    pub(crate) fn keeper(&self, processor: usize) -> Option<usize> {
+        self.is_watched(processor).then(|| {
+            // ORDERING: Relaxed: for people.
+            self.vigils.keepers[processor].load(Ordering::Relaxed) as usize
+        })
     }
 
     /// A machine that counts as searching will not keep these vigils after all. Its search goes on, or ends as any does.
     pub fn drop_vigils(&self, processors: impl IntoIterator<Item = usize>) {
         for processor in processors {
             // ORDERING: Relaxed: released with the count of those who search, by the end of the search.
-            self.vigils.0[processor].store(false, Ordering::Relaxed);
+            self.vigils.kept[processor].store(false, Ordering::Relaxed);
         }
     }
 
@@ -128,6 +143,10 @@ impl<T: Send + 'static> Processors<T> {
         parker: &Parker,
         mut vigils: Vec<Left>,
     ) -> Option<Turn> {
+        for left in &vigils {
+            // ORDERING: Relaxed: for people.
+            self.crew.vigils.keepers[left.victim].store(machine as u32, Ordering::Relaxed);
+        }
         let turn = loop {
             let deadline = Instant::now() + self.config().nap;
             let turn = self.crew.wait_until(machine, parker, deadline);
@@ -146,24 +165,22 @@ impl<T: Send + 'static> Processors<T> {
 
 impl fmt::Debug for Vigils {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.0).finish()
+        f.debug_list().entries(&self.kept).finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
     use crate::{Config, Processors, Runner};
 
-    /// Runs a task by scheduling the next, until there was a vigil.
-    struct Chain(Arc<Processors<()>>);
-
-    impl Chain {
-        fn vigils(&self) -> u64 {
-            self.0.stats().iter().map(|kept| kept.vigils).sum()
-        }
+    /// Runs a task by scheduling the next, until it is over.
+    struct Chain {
+        pool: Arc<Processors<()>>,
+        over: AtomicBool,
     }
 
     impl Runner<()> for Chain {
@@ -172,20 +189,31 @@ mod tests {
         fn scratch(&self, _machine: usize) {}
 
         fn run(&self, (): (), (): &mut ()) {
-            if self.vigils() == 0 {
-                self.0.schedule(());
+            if !self.over.load(Ordering::Relaxed) {
+                self.pool.schedule(());
             }
         }
     }
 
-    /// A failure: it hangs, because a machine goes on napping beside an idle processor.
+    /// A failure: it hangs, because nobody is shown to keep vigil, or because a machine goes on napping beside an idle processor.
     #[test]
-    fn a_vigil_ends_when_nothing_runs() {
+    fn a_vigil_is_shown_and_ends_when_nothing_runs() {
         let pool = Processors::new(Config::default().processors(2)).unwrap();
-        let chain = Arc::new(Chain(Arc::clone(&pool)));
+        let chain = Arc::new(Chain {
+            pool: Arc::clone(&pool),
+            over: AtomicBool::new(false),
+        });
         let machines = Processors::start(&pool, Arc::clone(&chain)).unwrap();
         pool.inject(());
-        while chain.vigils() == 0 || (0..2).any(|processor| pool.crew.is_watched(processor)) {
+        let shown = |dump: &str| {
+            dump.contains("held by filch-0, over which filch-1 keeps vigil")
+                || dump.contains("held by filch-1, over which filch-0 keeps vigil")
+        };
+        while !shown(&pool.dump().to_string()) {
+            thread::yield_now();
+        }
+        chain.over.store(true, Ordering::Relaxed);
+        while (0..2).any(|processor| pool.crew.is_watched(processor)) {
             thread::yield_now();
         }
         pool.wait_quiescent().unwrap();
