@@ -88,6 +88,10 @@ impl Bonds {
         self.0.push(bond);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn into_iter(self) -> impl Iterator<Item = Arc<Bond>> {
         self.0.into_iter()
     }

@@ -7,6 +7,8 @@ use filch_process_state::Release;
 use filch_processors::{BoundId, Counter, Runner};
 use filch_sync::atomic::Ordering;
 
+use crate::backlog::Backlog;
+use crate::bond::Bonds;
 use crate::command::{CommandHandler, Completion, dispatch};
 use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
@@ -16,6 +18,7 @@ use crate::mail::Mail;
 use crate::signal::Signal;
 use crate::step_output::{Status, Yield};
 use crate::table::Slot;
+use crate::urgency::Urgent;
 use crate::{
     Context, Event, Events, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput,
     WorkerStats,
@@ -30,10 +33,13 @@ pub(crate) struct Driver<P: Protocol> {
     handle: Handle<P>,
     /// Here and not with the handles: a handler may keep completions, and each of those is a handle.
     handler: Option<Box<dyn CommandHandler<P>>>,
+    /// How many events a step is given at most.
+    share: usize,
 }
 
 /// What a worker keeps from step to step, so that steps allocate nothing.
 pub(crate) struct Scratch<P: Protocol> {
+    /// The events of one step: never more than its share.
     inbox: VecDeque<Event<P>>,
     output: StepOutput<P>,
 }
@@ -116,9 +122,20 @@ enum After<P: Protocol> {
     Ended(Exit<P>),
 }
 
+/// A turn that looks for the completion of a command moves so many times more events than a step is given: it costs no step's time.
+const LOOK_AHEAD: usize = 16;
+
 impl<P: Protocol> Driver<P> {
-    pub(crate) fn new(handle: Handle<P>, handler: Option<Box<dyn CommandHandler<P>>>) -> Self {
-        Self { handle, handler }
+    pub(crate) fn new(
+        handle: Handle<P>,
+        handler: Option<Box<dyn CommandHandler<P>>>,
+        share: usize,
+    ) -> Self {
+        Self {
+            handle,
+            handler,
+            share,
+        }
     }
 
     /// The figures of the worker that the thread is just now. User code that blocks may come back on another one: ask again.
@@ -143,9 +160,22 @@ impl<P: Protocol> Driver<P> {
             return After::Ended(Err(ProcessError::ShutDown));
         }
         let Scratch { inbox, output } = scratch;
-        let mut mail = Mail::after_kept(body, inbox);
+        let word = match slot.urgency.take() {
+            Urgent::Nothing => false,
+            Urgent::Signal => true,
+            Urgent::End => return After::Ended(Err(ProcessError::Terminated)),
+        };
+        let mut mail = Mail::new();
+        mail.recall(body, inbox, self.share);
+        let room = self.share - inbox.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
-        unsafe { slot.events.drain(|item| mail.sort(item, body, inbox)) };
+        let mut more = unsafe {
+            slot.events
+                .drain_up_to(room, |item| mail.sort(item, body, inbox))
+        };
+        if more && (word || !mail.ends(body.waits, inbox)) {
+            more = self.look_ahead(slot, body, &mut mail, inbox, word);
+        }
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
         if let Some(orders) = mail.orders.take() {
@@ -158,10 +188,10 @@ impl<P: Protocol> Driver<P> {
         if !mail.ends(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
             // and the step came in between. It would not know what to do with a step without events.
-            if !inbox.is_empty() {
-                body.held().kept.extend(inbox.drain(..));
+            while let Some(event) = inbox.pop_back() {
+                body.held().backlog.put_back(event);
             }
-            return self.let_go(slot, body.waits);
+            return self.let_go(slot, body, more);
         }
         if slot.mailbox.is_limited() {
             let messages = inbox
@@ -208,7 +238,30 @@ impl<P: Protocol> Driver<P> {
                 Err(error) => return After::Ended(Err(error)),
             },
         };
-        self.let_go(slot, body.waits)
+        self.let_go(slot, body, more)
+    }
+
+    /// Looks on, behind the share, where what matters has not been found: for signals among all that was pushed, if there is `word` of any;
+    /// else for what ends a wait for commands. Whether there is more in the queue.
+    #[cold]
+    #[inline(never)]
+    fn look_ahead(
+        &self,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        mail: &mut Mail<P>,
+        inbox: &mut VecDeque<Event<P>>,
+        word: bool,
+    ) -> bool {
+        let most = if word {
+            usize::MAX
+        } else {
+            self.share.saturating_mul(LOOK_AHEAD)
+        };
+        // SAFETY: the worker that has the process, which is the caller, is its queue's one consumer.
+        let more = unsafe { slot.events.drain_up_to(most, |item| mail.stow(item, body)) };
+        mail.pick(body, inbox, self.share);
+        more
     }
 
     /// Hands the commands of a step to the handler. Apart from `step`, as most steps have none.
@@ -222,8 +275,13 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Lets go of the process. From the RMW on it may be running on another worker.
-    fn let_go(&self, slot: &Slot<P>, waits: Waits) -> After<P> {
+    /// Lets go of the process, behind which there may be `more` in its queue. From the RMW on it may be running on another worker.
+    fn let_go(&self, slot: &Slot<P>, body: &mut Body<P>, more: bool) -> After<P> {
+        let waits = if (more || body.held.is_some()) && is_behind(slot, body, more) {
+            Waits::Turn
+        } else {
+            body.waits
+        };
         let release = match waits {
             Waits::Turn => slot.state.yield_now(),
             Waits::Commands => slot.state.block(),
@@ -252,14 +310,16 @@ impl<P: Protocol> Driver<P> {
         let Body {
             mut process, held, ..
         } = body;
-        let (kept, bonds) = held.map_or_else(Default::default, |held| (held.kept, held.bonds));
         let mut reason = ExitReason::of(&exit);
         // All of this is user code, and each part of it may panic: one by one, so that no panic keeps the rest.
         let said = contain(|| process.close(&reason));
         let dropped = contain(|| drop(process));
         scratch.output.clear();
         dispose_all(scratch.inbox.drain(..));
-        dispose_all(kept);
+        let bonds = held.map(|held| {
+            dispose_all(held.backlog.into_events());
+            held.bonds
+        });
         if let (true, Err(message)) = (exit.is_ok(), said.and(dropped)) {
             reason = ExitReason::Panicked(message.as_str().into());
             let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
@@ -275,10 +335,42 @@ impl<P: Protocol> Driver<P> {
                 release(bond);
             }
         });
-        bonds.into_iter().for_each(release);
+        bonds
+            .into_iter()
+            .flat_map(Bonds::into_iter)
+            .for_each(release);
         hooks::complete(&Context::new(&self.handle, pid), &reason);
         // Before whoever joins the process is told: it finds room for another one.
         self.handle.leave();
         completed.tell(exit);
     }
+}
+
+/// Whether a process has more to look at than it was given, so that others come first, and then it goes on: in its queue, or, if it
+/// does not wait for commands, in what was drained already. (A wait for commands that is over has left something of the latter that
+/// ends it.) A process that has caught up gives back the memory that its backlog took.
+#[cold]
+#[inline(never)]
+fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>, more: bool) -> bool {
+    let waits = body.waits;
+    let held = body.held();
+    let left = match waits {
+        Waits::Commands => held.backlog.has_ender(),
+        Waits::Turn | Waits::Events | Waits::Wakes => !held.backlog.is_empty(),
+    };
+    if more || left {
+        held.behind = true;
+        return true;
+    }
+    if held.behind && held.backlog.is_empty() && slot.events.is_empty() {
+        // SAFETY: the worker that has the process, which is the caller, is its queue's one consumer.
+        unsafe { slot.events.shrink() };
+        if held.bonds.is_empty() {
+            body.held = None;
+        } else {
+            held.behind = false;
+            held.backlog = Backlog::new();
+        }
+    }
+    false
 }

@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod admission;
+mod backlog;
 mod blocking;
 mod bond;
 mod child;
@@ -71,6 +72,7 @@ mod thread;
 pub mod timers;
 mod transport;
 mod upgrade;
+mod urgency;
 
 pub use blocking::BlockingThreads;
 pub use bond::{Down, Exited, Link, Monitor};

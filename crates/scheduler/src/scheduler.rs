@@ -21,10 +21,14 @@ pub struct Builder<P: Protocol> {
     workers: Option<usize>,
     nap: Option<Duration>,
     limit: Option<usize>,
+    events_per_step: usize,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
 }
+
+/// Unless the builder says otherwise.
+const EVENTS_PER_STEP: usize = 256;
 
 impl<P: Protocol> Builder<P> {
     /// The number of workers, each with a thread. Default: the parallelism that the system reports.
@@ -48,6 +52,17 @@ impl<P: Protocol> Builder<P> {
     #[must_use]
     pub fn limit(mut self, processes: usize) -> Self {
         self.limit = Some(processes);
+        self
+    }
+
+    /// How many events one step is given at most. Where more wait, the process goes behind the others that are runnable, and has the next
+    /// ones in another step: so nobody waits for a whole backlog. Smaller: others come sooner, and each event of a backlog
+    /// costs more. Default: 256.
+    ///
+    /// What ends a process does not wait for its backlog: see [`terminate`](Handle::terminate).
+    #[must_use]
+    pub fn events_per_step(mut self, events: usize) -> Self {
+        self.events_per_step = events;
         self
     }
 
@@ -83,6 +98,9 @@ impl<P: Protocol> Builder<P> {
             Some(Some(limit)) => Some(limit),
             Some(None) => return Err(BuildError::ZeroLimit),
         };
+        if self.events_per_step == 0 {
+            return Err(BuildError::ZeroEventsPerStep);
+        }
         let mut config = Config::default();
         if let Some(workers) = self.workers {
             config = config.processors(workers);
@@ -107,7 +125,11 @@ impl<P: Protocol> Builder<P> {
                 aborted: AtomicUsize::new(0),
             })),
         };
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler));
+        let driver = Arc::new(Driver::new(
+            handle.clone(),
+            self.handler,
+            self.events_per_step,
+        ));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
@@ -123,6 +145,7 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("workers", &self.workers)
             .field("nap", &self.nap)
             .field("limit", &self.limit)
+            .field("events_per_step", &self.events_per_step)
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
             .field("hooks", &self.hooks.is_some())
@@ -149,6 +172,7 @@ impl<P: Protocol> Scheduler<P> {
             workers: None,
             nap: None,
             limit: None,
+            events_per_step: EVENTS_PER_STEP,
             handler: None,
             node: Node::default(),
             hooks: None,
