@@ -7,7 +7,6 @@ use filch_process_state::Release;
 use filch_processors::{BoundId, Counter, Runner};
 use filch_sync::atomic::Ordering;
 
-use crate::backlog::Backlog;
 use crate::bond::Bonds;
 use crate::command::{CommandHandler, Completion, dispatch};
 use crate::contain::{contain, dispose, dispose_all};
@@ -15,6 +14,7 @@ use crate::exit::Exit;
 use crate::hooks;
 use crate::life::{Body, Waits};
 use crate::mail::Mail;
+use crate::share::{Share, is_behind};
 use crate::signal::Signal;
 use crate::step_output::{Status, Yield};
 use crate::table::Slot;
@@ -33,8 +33,7 @@ pub(crate) struct Driver<P: Protocol> {
     handle: Handle<P>,
     /// Here and not with the handles: a handler may keep completions, and each of those is a handle.
     handler: Option<Box<dyn CommandHandler<P>>>,
-    /// How many events a step is given at most.
-    share: usize,
+    share: Share,
 }
 
 /// What a worker keeps from step to step, so that steps allocate nothing.
@@ -114,7 +113,7 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
 enum After<P: Protocol> {
     /// It was let go and waits; another worker may have it already.
     Waits,
-    /// It was let go and is Ready: something came while it ran.
+    /// It was let go and is Ready: something came while it ran, or it has had its share of what is there, and not yet its slice.
     Again,
     /// It was let go and is Ready: it has more to do, and others come first.
     GaveWay,
@@ -122,14 +121,11 @@ enum After<P: Protocol> {
     Ended(Exit<P>),
 }
 
-/// A turn that looks for the completion of a command moves so many times more events than a step is given: it costs no step's time.
-const LOOK_AHEAD: usize = 16;
-
 impl<P: Protocol> Driver<P> {
     pub(crate) fn new(
         handle: Handle<P>,
         handler: Option<Box<dyn CommandHandler<P>>>,
-        share: usize,
+        share: Share,
     ) -> Self {
         Self {
             handle,
@@ -166,8 +162,8 @@ impl<P: Protocol> Driver<P> {
             Urgent::End => return After::Ended(Err(ProcessError::Terminated)),
         };
         let mut mail = Mail::new();
-        mail.recall(body, inbox, self.share);
-        let room = self.share - inbox.len();
+        mail.recall(body, inbox, self.share.events);
+        let room = self.share.events - inbox.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         let mut more = unsafe {
             slot.events
@@ -188,10 +184,8 @@ impl<P: Protocol> Driver<P> {
         if !mail.ends(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
             // and the step came in between. It would not know what to do with a step without events.
-            while let Some(event) = inbox.pop_back() {
-                body.held().backlog.put_back(event);
-            }
-            return self.let_go(slot, body, more);
+            mail.put_back(body, inbox);
+            return self.let_go_behind(slot, body, more);
         }
         if slot.mailbox.is_limited() {
             let messages = inbox
@@ -238,7 +232,10 @@ impl<P: Protocol> Driver<P> {
                 Err(error) => return After::Ended(Err(error)),
             },
         };
-        self.let_go(slot, body, more)
+        if more || body.held.is_some() {
+            return self.let_go_behind(slot, body, more);
+        }
+        self.let_go(slot, body.waits)
     }
 
     /// Looks on, behind the share, where what matters has not been found: for signals among all that was pushed, if there is `word` of any;
@@ -253,14 +250,10 @@ impl<P: Protocol> Driver<P> {
         inbox: &mut VecDeque<Event<P>>,
         word: bool,
     ) -> bool {
-        let most = if word {
-            usize::MAX
-        } else {
-            self.share.saturating_mul(LOOK_AHEAD)
-        };
+        let most = self.share.look_ahead(word);
         // SAFETY: the worker that has the process, which is the caller, is its queue's one consumer.
         let more = unsafe { slot.events.drain_up_to(most, |item| mail.stow(item, body)) };
-        mail.pick(body, inbox, self.share);
+        mail.pick(body, inbox, self.share.events);
         more
     }
 
@@ -275,13 +268,23 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Lets go of the process, behind which there may be `more` in its queue. From the RMW on it may be running on another worker.
-    fn let_go(&self, slot: &Slot<P>, body: &mut Body<P>, more: bool) -> After<P> {
-        let waits = if (more || body.held.is_some()) && is_behind(slot, body, more) {
-            Waits::Turn
-        } else {
-            body.waits
-        };
+    /// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as most have.
+    #[cold]
+    #[inline(never)]
+    fn let_go_behind(&self, slot: &Slot<P>, body: &mut Body<P>, more: bool) -> After<P> {
+        // SAFETY: the worker that has the process is the caller.
+        if !unsafe { is_behind(slot, body, more) } {
+            return self.let_go(slot, body.waits);
+        }
+        let goes_on = self.share.goes_on(body);
+        match self.let_go(slot, Waits::Turn) {
+            After::GaveWay if goes_on => After::Again,
+            after => after,
+        }
+    }
+
+    /// Lets go of the process. From the RMW on it may be running on another worker.
+    fn let_go(&self, slot: &Slot<P>, waits: Waits) -> After<P> {
         let release = match waits {
             Waits::Turn => slot.state.yield_now(),
             Waits::Commands => slot.state.block(),
@@ -344,33 +347,4 @@ impl<P: Protocol> Driver<P> {
         self.handle.leave();
         completed.tell(exit);
     }
-}
-
-/// Whether a process has more to look at than it was given, so that others come first, and then it goes on: in its queue, or, if it
-/// does not wait for commands, in what was drained already. (A wait for commands that is over has left something of the latter that
-/// ends it.) A process that has caught up gives back the memory that its backlog took.
-#[cold]
-#[inline(never)]
-fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>, more: bool) -> bool {
-    let waits = body.waits;
-    let held = body.held();
-    let left = match waits {
-        Waits::Commands => held.backlog.has_ender(),
-        Waits::Turn | Waits::Events | Waits::Wakes => !held.backlog.is_empty(),
-    };
-    if more || left {
-        held.behind = true;
-        return true;
-    }
-    if held.behind && held.backlog.is_empty() && slot.events.is_empty() {
-        // SAFETY: the worker that has the process, which is the caller, is its queue's one consumer.
-        unsafe { slot.events.shrink() };
-        if held.bonds.is_empty() {
-            body.held = None;
-        } else {
-            held.behind = false;
-            held.backlog = Backlog::new();
-        }
-    }
-    false
 }

@@ -50,6 +50,11 @@ mod report;
 mod resident;
 mod route;
 mod scheduler;
+#[expect(
+    unsafe_code,
+    reason = "shrinks the queue of the process that the worker has"
+)]
+mod share;
 mod shutdown;
 mod signal;
 mod staff;

@@ -32,6 +32,8 @@ pub(crate) struct Held<P: Protocol> {
     pub(crate) backlog: Backlog<P>,
     /// Whether there was more than a step is given, and it has not caught up since.
     pub(crate) behind: bool,
+    /// Since when it has gone on so, step after step.
+    pub(crate) since: Option<Instant>,
     /// Who must hear of its end.
     pub(crate) bonds: Bonds,
 }
@@ -42,6 +44,7 @@ impl<P: Protocol> Body<P> {
             Box::new(Held {
                 backlog: Backlog::new(),
                 behind: false,
+                since: None,
                 bonds: Bonds::default(),
             })
         })

@@ -62,15 +62,13 @@ impl<P: Protocol> Mail<P> {
         body: &mut Body<P>,
         inbox: &mut VecDeque<Event<P>>,
     ) {
-        let event = match item {
-            Item::Event(event) => event,
-            Item::Signal(signal) => match heed(signal, body, self) {
-                Some(event) => event,
-                None => return,
-            },
-        };
-        self.count(&event);
-        inbox.push_back(event);
+        match item {
+            Item::Event(event) => {
+                self.count(&event);
+                inbox.push_back(event);
+            }
+            Item::Signal(signal) => inbox.extend(heed(signal, body, self)),
+        }
     }
 
     #[inline]
@@ -114,6 +112,15 @@ impl<P: Protocol> Mail<P> {
                 self.count(&ender);
                 inbox.push_back(ender);
             }
+        }
+    }
+
+    /// Keeps what is in the inbox for later: it ends no wait.
+    pub(crate) fn put_back(&self, body: &mut Body<P>, inbox: &mut VecDeque<Event<P>>) {
+        while let Some(event) = inbox.pop_back() {
+            let held = body.held();
+            held.behind = true;
+            held.backlog.put_back(event);
         }
     }
 

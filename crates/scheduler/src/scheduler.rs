@@ -11,6 +11,7 @@ use crate::admission::Admission;
 use crate::command::CommandHandler;
 use crate::driver::{Counters, Driver};
 use crate::handle::Shared;
+use crate::share::Share;
 use crate::staff;
 use crate::table::Table;
 use crate::transport::Routes;
@@ -22,13 +23,15 @@ pub struct Builder<P: Protocol> {
     nap: Option<Duration>,
     limit: Option<usize>,
     events_per_step: usize,
+    slice: Duration,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
 }
 
 /// Unless the builder says otherwise.
-const EVENTS_PER_STEP: usize = 256;
+const EVENTS_PER_STEP: usize = 1024;
+const SLICE: Duration = Duration::from_millis(1);
 
 impl<P: Protocol> Builder<P> {
     /// The number of workers, each with a thread. Default: the parallelism that the system reports.
@@ -55,14 +58,21 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How many events one step is given at most. Where more wait, the process goes behind the others that are runnable, and has the next
-    /// ones in another step: so nobody waits for a whole backlog. Smaller: others come sooner, and each event of a backlog
-    /// costs more. Default: 256.
+    /// How many events a step is given at most; the others come in further steps. Default: 1024.
     ///
-    /// What ends a process does not wait for its backlog: see [`terminate`](Handle::terminate).
+    /// What ends a process, or replaces it, does not wait for those: see [`terminate`](Handle::terminate).
     #[must_use]
     pub fn events_per_step(mut self, events: usize) -> Self {
         self.events_per_step = events;
+        self
+    }
+
+    /// How long a process that has more events than a step is given goes on with them, step after step, before it goes behind
+    /// the others that are runnable. Zero: after each step. Shorter: others come sooner; but those who send to it get further ahead of
+    /// it meanwhile, and what it reads then is in no cache any more. Default: 1 ms.
+    #[must_use]
+    pub fn slice(mut self, slice: Duration) -> Self {
+        self.slice = slice;
         self
     }
 
@@ -98,9 +108,13 @@ impl<P: Protocol> Builder<P> {
             Some(Some(limit)) => Some(limit),
             Some(None) => return Err(BuildError::ZeroLimit),
         };
-        if self.events_per_step == 0 {
-            return Err(BuildError::ZeroEventsPerStep);
-        }
+        let share = match self.events_per_step {
+            0 => return Err(BuildError::ZeroEventsPerStep),
+            events => Share {
+                events,
+                slice: self.slice,
+            },
+        };
         let mut config = Config::default();
         if let Some(workers) = self.workers {
             config = config.processors(workers);
@@ -125,11 +139,7 @@ impl<P: Protocol> Builder<P> {
                 aborted: AtomicUsize::new(0),
             })),
         };
-        let driver = Arc::new(Driver::new(
-            handle.clone(),
-            self.handler,
-            self.events_per_step,
-        ));
+        let driver = Arc::new(Driver::new(handle.clone(), self.handler, share));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
@@ -146,6 +156,7 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("nap", &self.nap)
             .field("limit", &self.limit)
             .field("events_per_step", &self.events_per_step)
+            .field("slice", &self.slice)
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
             .field("hooks", &self.hooks.is_some())
@@ -173,6 +184,7 @@ impl<P: Protocol> Scheduler<P> {
             nap: None,
             limit: None,
             events_per_step: EVENTS_PER_STEP,
+            slice: SLICE,
             handler: None,
             node: Node::default(),
             hooks: None,
