@@ -77,7 +77,8 @@ mod thread;
 pub mod timers;
 mod transport;
 mod upgrade;
-mod urgency;
+#[doc(hidden)] // public for the models
+pub mod urgency;
 
 pub use blocking::BlockingThreads;
 pub use bond::{Down, Exited, Link, Monitor};
