@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::common::{Command, Scripted, Test, closed_once, handle, scripted, summing};
 use filch_scheduler::{
-    Activity, BuildError, Context, Event, Events, InitError, JoinError, Process, ProcessError,
-    ProcessHandle, Protocol, Scheduler, SendError, StepOutput, Undelivered,
+    Activity, Context, Event, JoinError, ProcessError, ProcessHandle, Scheduler, SendError,
+    StepOutput, Undelivered,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -360,67 +360,4 @@ fn a_future_goes_on_whatever_it_is_sent() {
     assert_eq!(standstill.processes[0].activity, Activity::Pending);
     pending.abort();
     assert!(pending.join().is_err());
-}
-
-enum Shared {}
-
-impl Protocol for Shared {
-    type Input = ();
-    type Message = Arc<()>;
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
-
-/// Panics when it has had a few steps with messages.
-struct Fragile(u32);
-
-impl Process<Shared> for Fragile {
-    fn init(&mut self, _: &Context<'_, Shared>, _: &str, (): ()) -> Result<(), InitError<Shared>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Shared>,
-        events: Events<'_, Shared>,
-        out: &mut StepOutput<Shared>,
-    ) -> Result<(), String> {
-        if events.len() > 0 {
-            self.0 -= 1;
-        }
-        assert!(self.0 > 0, "enough");
-        out.idle();
-        Ok(())
-    }
-}
-
-#[test]
-fn what_a_panic_leaves_is_dropped() {
-    let scheduler = Scheduler::<Shared>::builder()
-        .workers(1)
-        .events_per_step(5)
-        .build()
-        .unwrap();
-    let message = Arc::new(());
-    let process = scheduler.submit(Fragile(3), "run", ()).unwrap();
-    let mut accepted = 0;
-    while scheduler.send(process.pid(), Arc::clone(&message)).is_ok() {
-        accepted += 1;
-    }
-    assert!(accepted > 0);
-    match process.join() {
-        Err(JoinError::Process(ProcessError::Panicked(said))) => assert_eq!(said, "enough"),
-        other => panic!("{other:?}"),
-    }
-    assert_eq!(Arc::strong_count(&message), 1);
-}
-
-#[test]
-fn a_step_of_no_events_is_refused() {
-    match Scheduler::<Test>::builder().events_per_step(0).build() {
-        Err(BuildError::ZeroEventsPerStep) => {}
-        other => panic!("{other:?}"),
-    }
 }
