@@ -239,6 +239,39 @@ fn a_completion_is_found_behind_it() {
     }
 }
 
+/// Three completions stand behind a few messages, and a step is given one event: the turn that looks for one of them finds all, and the
+/// wait for the others goes on. The messages come when it is over.
+#[test]
+fn several_completions_are_found_at_a_time() {
+    let scheduler = scheduler(1);
+    let mut seen = Vec::new();
+    let (process, inside, go_on) = gated(move |_, events, out| {
+        match &events[..] {
+            [Event::Message((_, number))] => seen.push(*number),
+            [Event::Completed { tag, .. }] => seen.push(100 + tag),
+            events => panic!("{events:?}"),
+        }
+        if seen == [0] {
+            (0..3).for_each(|tag| out.yield_command(tag, Command::Echo(1)));
+        }
+        match seen.len() {
+            1..=3 => out.wait(),
+            8 => {
+                assert_eq!(seen, [0, 100, 101, 102, 1, 2, 3, 4]);
+                out.done(1);
+            }
+            _ => {}
+        }
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    inside.recv().unwrap();
+    for number in 0..5 {
+        scheduler.send(process.pid(), (0, number)).unwrap();
+    }
+    go_on.send(()).unwrap();
+    assert_eq!(process.join().unwrap(), 1);
+}
+
 /// It waits for a command with a backlog that has none to offer: its turns come to an end, and then it is blocked. What a signal has
 /// the worker look at meanwhile, stays in order.
 #[test]
