@@ -38,10 +38,47 @@ impl<T> Consumer<T> {
     }
 
     pub(crate) unsafe fn drain(&self, producers: &Producers<T>, mut sink: impl FnMut(T)) -> usize {
+        let mut moved = 0;
+        let sink = |event| {
+            moved += 1;
+            sink(event);
+            true
+        };
+        // SAFETY: as ours.
+        unsafe { self.drain_while(producers, sink) };
+        moved
+    }
+
+    pub(crate) unsafe fn drain_up_to(
+        &self,
+        producers: &Producers<T>,
+        max: usize,
+        mut sink: impl FnMut(T),
+    ) -> bool {
+        if max == 0 {
+            return !self.is_empty(producers);
+        }
+        let mut left = max;
+        let sink = |event| {
+            left -= 1;
+            sink(event);
+            left > 0
+        };
+        // SAFETY: as ours.
+        unsafe { self.drain_while(producers, sink) }
+    }
+
+    /// Makes one pass, which ends when `sink` has had enough. Whether slots that were claimed when it began have not been looked at.
+    #[inline]
+    unsafe fn drain_while(
+        &self,
+        producers: &Producers<T>,
+        mut sink: impl FnMut(T) -> bool,
+    ) -> bool {
         let head = self.head();
         let limit = producers.snapshot();
         if head == limit {
-            return 0;
+            return false;
         }
         // SAFETY: the caller is the only consumer (contract, here and below).
         let holes = unsafe { self.has_holes() };
@@ -50,20 +87,21 @@ impl<T> Consumer<T> {
             producers,
             pass: Pass::new(head, holes),
         };
-        let mut moved = 0;
         drain.pass.go_on_to(limit);
         // SAFETY: the limit was acquired; this is the newest pass.
         while let Some(event) = unsafe { drain.pass.next(producers) } {
-            moved += 1;
             // SAFETY: found just now.
-            sink(unsafe { event.take() });
+            if !sink(unsafe { event.take() }) {
+                break;
+            }
         }
+        let more = drain.pass.at() != limit;
         drop(drain);
         if limit.left() <= FEW {
             // SAFETY: as above.
             unsafe { self.rewind(producers, limit) };
         }
-        moved
+        more
     }
 
     pub(crate) unsafe fn pop(&self, producers: &Producers<T>) -> Option<T> {

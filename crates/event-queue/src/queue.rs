@@ -158,12 +158,46 @@ impl<T> EventQueue<T> {
     /// Frees blocks; and allocates a few words when it passes over such a push, if the one before did not.
     ///
     /// # Safety
-    /// The caller is the only consumer until this returns: no other call of `drain`, `pop`,
+    /// The caller is the only consumer until this returns: no other call of `drain`, `drain_up_to`, `pop`,
     /// `shrink` or `reopen` overlaps, and calls from different threads are ordered by
     /// happens-before. `sink` calls none of them.
     pub unsafe fn drain(&self, sink: impl FnMut(T)) -> usize {
         // SAFETY: as ours.
         unsafe { self.consumer.drain(&self.producers, sink) }
+    }
+
+    /// As [`drain`](Self::drain), but moves `max` events at most; returns whether it has stopped for that, before the last of the slots
+    /// that were claimed when it began.
+    ///
+    /// For a consumer that wants its other work done in between: it calls this again until the answer is `false`, and need not be
+    /// woken for what is left. An answer of `true` does not promise that a later call finds something: pushes may be under
+    /// way in the slots that are left.
+    ///
+    /// Each call begins a pass of its own, so the order is that of [`drain`](Self::drain), and it costs no more for each event. The first
+    /// one that meets a backlog walks over its blocks once, to link them: not over the events.
+    ///
+    /// # Safety
+    /// As for [`drain`](Self::drain).
+    ///
+    /// # Examples
+    /// ```
+    /// let queue = filch_event_queue::EventQueue::new();
+    /// (0..5).for_each(|event| queue.push(event).unwrap());
+    /// let mut portions = Vec::new();
+    /// loop {
+    ///     let mut portion = Vec::new();
+    ///     // SAFETY: nobody else consumes.
+    ///     let more = unsafe { queue.drain_up_to(2, |event| portion.push(event)) };
+    ///     portions.push(portion);
+    ///     if !more {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!(portions, [vec![0, 1], vec![2, 3], vec![4]]);
+    /// ```
+    pub unsafe fn drain_up_to(&self, max: usize, sink: impl FnMut(T)) -> bool {
+        // SAFETY: as ours.
+        unsafe { self.consumer.drain_up_to(&self.producers, max, sink) }
     }
 
     /// Takes the oldest event, or `None` if no push had completed when it looked.

@@ -2,8 +2,8 @@
 //! so this stands in the crate. Invariants:
 //!
 //! - an event is taken once, and not before one whose push had returned when its own push began;
-//! - `drain` takes, in the order of the claims, what is there when it begins, unless its sink cuts it short; `pop` says `None`
-//!   only where nothing is there;
+//! - `drain` takes, in the order of the claims, what is there when it begins, unless its sink cuts it short; `drain_up_to` the first
+//!   of that, and says exactly whether it has looked at every slot; `pop` says `None` only where nothing is there;
 //! - `is_empty`, `shrink` and `reopen` know exactly whether every claimed slot is emptied, whoever emptied them;
 //! - after a drain, a block but the tail's is there only if it has a stalled push's slot;
 //! - nothing is leaked, nothing is dropped twice. (Of blocks, a run under valgrind or a sanitizer says so.)
@@ -33,6 +33,8 @@ enum Call {
     Spoil(prop::sample::Index),
     Pop(usize),
     Drain,
+    /// Up to so many.
+    DrainUpTo(usize),
     /// A drain whose sink panics at that event.
     CutDrain(usize),
     Close,
@@ -48,6 +50,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         1 => any::<prop::sample::Index>().prop_map(Call::Spoil),
         6 => (1_usize..8).prop_map(Call::Pop),
         2 => Just(Call::Drain),
+        4 => (0_usize..5).prop_map(Call::DrainUpTo),
         3 => (1_usize..5).prop_map(Call::CutDrain),
         1 => Just(Call::Close),
         2 => Just(Call::Reopen),
@@ -213,6 +216,23 @@ impl Queue {
         events.into_iter().for_each(|number| self.taken(number));
     }
 
+    fn drain_up_to(&mut self, max: usize) {
+        let mut expected = self.full();
+        let rest = expected.split_off(max.min(expected.len()));
+        let mut events = Vec::new();
+        let sink = |(number, _): Event| events.push(number);
+        // SAFETY: one thread.
+        let more = unsafe { self.consumer.drain_up_to(&self.producers, max, sink) };
+        assert_eq!(events, expected);
+        events.into_iter().for_each(|number| self.taken(number));
+        if !more {
+            // It has looked at every slot.
+            assert_eq!(rest, []);
+            self.slots.retain(|slot| slot.content != Content::Void);
+            self.check_blocks();
+        }
+    }
+
     /// After a drain, each block but the tail's is there for the sake of a stalled push.
     fn check_blocks(&self) {
         let mut live = Vec::new();
@@ -281,6 +301,7 @@ impl Queue {
                 self.check();
             }),
             Call::Drain => self.drain(None),
+            Call::DrainUpTo(max) => self.drain_up_to(max),
             Call::CutDrain(at) => self.drain(Some(at)),
             Call::Close => {
                 self.producers.close();

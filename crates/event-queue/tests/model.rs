@@ -1,7 +1,7 @@
 //! Against `VecDeque`, on one thread, for any order of calls. Invariants:
 //!
 //! - events leave in the order in which they came, each once;
-//! - `drain` empties the queue, `is_empty` and `is_closed` are exact;
+//! - `drain` empties the queue, `drain_up_to` takes its share and says whether that was all, `is_empty` and `is_closed` are exact;
 //! - a closed queue refuses with the event, and keeps what it had;
 //! - no size of a block, and no call of `shrink`, makes a difference;
 //! - a sink that panics costs the event that it was called with;
@@ -24,6 +24,8 @@ enum Call {
     PushIn(u32),
     Pop(usize),
     Drain,
+    /// Up to so many.
+    DrainUpTo(usize),
     /// A drain whose sink panics at that event, if there are so many.
     CutDrain(usize),
     Close,
@@ -37,6 +39,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         8 => (1_usize..12).prop_map(Call::Pop),
         2 => (0_u32..3).prop_map(Call::PushIn),
         2 => Just(Call::Drain),
+        6 => (0_usize..12).prop_map(Call::DrainUpTo),
         2 => (1_usize..8).prop_map(Call::CutDrain),
         1 => Just(Call::Close),
         1 => Just(Call::Reopen),
@@ -91,6 +94,14 @@ fn run(queue: EventQueue<Event>, calls: &[Call]) -> Result<(), TestCaseError> {
                 prop_assert_eq!(moved, events.len());
                 prop_assert_eq!(&events, &model);
                 model.clear();
+            }
+            Call::DrainUpTo(max) => {
+                let mut events = Vec::new();
+                // SAFETY: one thread.
+                let more = unsafe { queue.drain_up_to(max, |event| events.push(event.0)) };
+                let taken: Vec<_> = model.drain(..max.min(model.len())).collect();
+                prop_assert_eq!(events, taken);
+                prop_assert_eq!(more, !model.is_empty());
             }
             Call::CutDrain(at) => {
                 let mut events = Vec::new();

@@ -88,6 +88,10 @@ impl Bonds {
         self.0.push(bond);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn into_iter(self) -> impl Iterator<Item = Arc<Bond>> {
         self.0.into_iter()
     }
@@ -211,7 +215,8 @@ impl<P: Protocol> Handle<P> {
     ///
     /// Exactly one, however the end and this call race: if `watched` has ended, or never was, the event says
     /// [`ExitReason::NoProcess`]. None if the watcher itself ends before, or [ends the monitor](Monitor::demonitor). Each call
-    /// makes a monitor of its own. The event is like a message: it does not end a wait for commands.
+    /// makes a monitor of its own. The event is like a message: it comes behind those that were sent before, those of the process
+    /// that has ended among them, and does not end a wait for commands.
     ///
     /// To the watched process it costs a turn without a step at most, and a reference as long as it lives.
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
@@ -230,7 +235,7 @@ impl<P: Protocol> Handle<P> {
     ///
     /// (Erlang's rules, but that each call makes a link of its own.) Exactly one of those, however the end and this call
     /// race, unless they are [unlinked](Link::unlink) before. A process that runs ends after its step, as if
-    /// [terminated](Self::terminate). It passes on to those who are linked to it what it ended by.
+    /// [terminated](Self::terminate); one with a backlog, before its next step. It passes on to those who are linked to it what it ended by.
     ///
     /// A link of a process to itself does nothing.
     pub fn link(&self, one: Pid, other: Pid) -> Link {

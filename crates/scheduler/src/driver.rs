@@ -7,15 +7,18 @@ use filch_process_state::Release;
 use filch_processors::{BoundId, Counter, Runner};
 use filch_sync::atomic::Ordering;
 
+use crate::bond::Bonds;
 use crate::command::{CommandHandler, Completion, dispatch};
 use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
 use crate::hooks;
 use crate::life::{Body, Waits};
 use crate::mail::Mail;
+use crate::share::{Share, is_behind};
 use crate::signal::Signal;
 use crate::step_output::{Status, Yield};
 use crate::table::Slot;
+use crate::urgency::Urgent;
 use crate::{
     Context, Event, Events, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput,
     WorkerStats,
@@ -30,10 +33,12 @@ pub(crate) struct Driver<P: Protocol> {
     handle: Handle<P>,
     /// Here and not with the handles: a handler may keep completions, and each of those is a handle.
     handler: Option<Box<dyn CommandHandler<P>>>,
+    share: Share,
 }
 
 /// What a worker keeps from step to step, so that steps allocate nothing.
 pub(crate) struct Scratch<P: Protocol> {
+    /// The events of one step: never more than its share.
     inbox: VecDeque<Event<P>>,
     output: StepOutput<P>,
 }
@@ -108,7 +113,7 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
 enum After<P: Protocol> {
     /// It was let go and waits; another worker may have it already.
     Waits,
-    /// It was let go and is Ready: something came while it ran.
+    /// It was let go and is Ready: something came while it ran, or it has had its share of what is there, and not yet its slice.
     Again,
     /// It was let go and is Ready: it has more to do, and others come first.
     GaveWay,
@@ -117,8 +122,16 @@ enum After<P: Protocol> {
 }
 
 impl<P: Protocol> Driver<P> {
-    pub(crate) fn new(handle: Handle<P>, handler: Option<Box<dyn CommandHandler<P>>>) -> Self {
-        Self { handle, handler }
+    pub(crate) fn new(
+        handle: Handle<P>,
+        handler: Option<Box<dyn CommandHandler<P>>>,
+        share: Share,
+    ) -> Self {
+        Self {
+            handle,
+            handler,
+            share,
+        }
     }
 
     /// The figures of the worker that the thread is just now. User code that blocks may come back on another one: ask again.
@@ -143,9 +156,22 @@ impl<P: Protocol> Driver<P> {
             return After::Ended(Err(ProcessError::ShutDown));
         }
         let Scratch { inbox, output } = scratch;
-        let mut mail = Mail::after_kept(body, inbox);
+        let word = match slot.urgency.take() {
+            Urgent::Nothing => false,
+            Urgent::Signal => true,
+            Urgent::End => return After::Ended(Err(ProcessError::Terminated)),
+        };
+        let mut mail = Mail::new();
+        mail.recall(body, inbox, self.share.events);
+        let room = self.share.events - inbox.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
-        unsafe { slot.events.drain(|item| mail.sort(item, body, inbox)) };
+        let mut more = unsafe {
+            slot.events
+                .drain_up_to(room, |item| mail.sort(item, body, inbox))
+        };
+        if more && (word || !mail.ends(body.waits, inbox)) {
+            more = self.look_ahead(slot, body, &mut mail, inbox, word);
+        }
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
         if let Some(orders) = mail.orders.take() {
@@ -158,10 +184,8 @@ impl<P: Protocol> Driver<P> {
         if !mail.ends(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
             // and the step came in between. It would not know what to do with a step without events.
-            if !inbox.is_empty() {
-                body.held().kept.extend(inbox.drain(..));
-            }
-            return self.let_go(slot, body.waits);
+            mail.put_back(body, inbox);
+            return self.let_go_behind(slot, body, more);
         }
         if slot.mailbox.is_limited() {
             let messages = inbox
@@ -208,7 +232,29 @@ impl<P: Protocol> Driver<P> {
                 Err(error) => return After::Ended(Err(error)),
             },
         };
+        if more || body.held.is_some() {
+            return self.let_go_behind(slot, body, more);
+        }
         self.let_go(slot, body.waits)
+    }
+
+    /// Looks on, behind the share, where what matters has not been found: for signals among all that was pushed, if there is `word` of any;
+    /// else for what ends a wait for commands. Whether there is more in the queue.
+    #[cold]
+    #[inline(never)]
+    fn look_ahead(
+        &self,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        mail: &mut Mail<P>,
+        inbox: &mut VecDeque<Event<P>>,
+        word: bool,
+    ) -> bool {
+        let most = self.share.look_ahead(word);
+        // SAFETY: the worker that has the process, which is the caller, is its queue's one consumer.
+        let more = unsafe { slot.events.drain_up_to(most, |item| mail.stow(item, body)) };
+        mail.pick(body, inbox, self.share.events);
+        more
     }
 
     /// Hands the commands of a step to the handler. Apart from `step`, as most steps have none.
@@ -219,6 +265,21 @@ impl<P: Protocol> Driver<P> {
             slot.awaited.ask();
             self.counters().commands.add(1);
             dispatch(handler, command, Completion::new(&self.handle, pid, tag));
+        }
+    }
+
+    /// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as most have.
+    #[cold]
+    #[inline(never)]
+    fn let_go_behind(&self, slot: &Slot<P>, body: &mut Body<P>, more: bool) -> After<P> {
+        // SAFETY: the worker that has the process is the caller.
+        if !unsafe { is_behind(slot, body, more) } {
+            return self.let_go(slot, body.waits);
+        }
+        let goes_on = self.share.goes_on(body);
+        match self.let_go(slot, Waits::Turn) {
+            After::GaveWay if goes_on => After::Again,
+            after => after,
         }
     }
 
@@ -252,14 +313,16 @@ impl<P: Protocol> Driver<P> {
         let Body {
             mut process, held, ..
         } = body;
-        let (kept, bonds) = held.map_or_else(Default::default, |held| (held.kept, held.bonds));
         let mut reason = ExitReason::of(&exit);
         // All of this is user code, and each part of it may panic: one by one, so that no panic keeps the rest.
         let said = contain(|| process.close(&reason));
         let dropped = contain(|| drop(process));
         scratch.output.clear();
         dispose_all(scratch.inbox.drain(..));
-        dispose_all(kept);
+        let bonds = held.map(|held| {
+            dispose_all(held.backlog.into_events());
+            held.bonds
+        });
         if let (true, Err(message)) = (exit.is_ok(), said.and(dropped)) {
             reason = ExitReason::Panicked(message.as_str().into());
             let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
@@ -275,7 +338,10 @@ impl<P: Protocol> Driver<P> {
                 release(bond);
             }
         });
-        bonds.into_iter().for_each(release);
+        bonds
+            .into_iter()
+            .flat_map(Bonds::into_iter)
+            .for_each(release);
         hooks::complete(&Context::new(&self.handle, pid), &reason);
         // Before whoever joins the process is told: it finds room for another one.
         self.handle.leave();

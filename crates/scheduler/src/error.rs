@@ -15,6 +15,8 @@ pub enum BuildError {
     Processors(StartError),
     /// A limit of zero live processes: nothing could ever be submitted.
     ZeroLimit,
+    /// Steps of zero events: nothing could ever be delivered.
+    ZeroEventsPerStep,
 }
 
 impl fmt::Display for BuildError {
@@ -24,6 +26,9 @@ impl fmt::Display for BuildError {
             Self::ZeroLimit => f.write_str(
                 "a limit of 0 processes admits none: give at least 1, or no limit at all",
             ),
+            Self::ZeroEventsPerStep => {
+                f.write_str("a step of 0 events delivers none: give each at least 1")
+            }
         }
     }
 }
@@ -32,7 +37,7 @@ impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Processors(error) => Some(error),
-            Self::ZeroLimit => None,
+            Self::ZeroLimit | Self::ZeroEventsPerStep => None,
         }
     }
 }

@@ -17,8 +17,8 @@ pub enum Event<P: Protocol> {
     },
     /// Somebody sent a message.
     Message(P::Message),
-    /// The scheduler shuts down: finish what must be finished and say [`done`](crate::StepOutput::done). A process that
-    /// was submitted just then may get two.
+    /// The scheduler shuts down: finish what must be finished and say [`done`](crate::StepOutput::done). It comes in its turn, behind
+    /// the events that were there before. A process that was submitted just then may get two.
     Cancel,
     /// A process that this one [watches](crate::Handle::monitor) is over.
     Down(Box<Down>),
@@ -43,7 +43,9 @@ impl<P: Protocol> fmt::Debug for Event<P> {
     }
 }
 
-/// The events of one step, in order of arrival: per sender first in, first out.
+/// The events of one step, in order of arrival: per sender first in, first out. They are at most as many as the scheduler was
+/// [built](crate::Builder::events_per_step) to give a step; the others come in the next ones. A completion may overtake messages where
+/// more events wait than that; nothing overtakes a completion, and no message a message.
 ///
 /// A step is expected to take all of them; those it leaves, or forgets with this ([`forget`](std::mem::forget)), are dropped with
 /// it, as if it had read and ignored them. No other step gets them.

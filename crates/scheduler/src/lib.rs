@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod admission;
+mod backlog;
 mod blocking;
 mod bond;
 mod child;
@@ -49,6 +50,11 @@ mod report;
 mod resident;
 mod route;
 mod scheduler;
+#[expect(
+    unsafe_code,
+    reason = "shrinks the queue of the process that the worker has"
+)]
+mod share;
 mod shutdown;
 mod signal;
 mod staff;
@@ -71,6 +77,8 @@ mod thread;
 pub mod timers;
 mod transport;
 mod upgrade;
+#[doc(hidden)] // public for the models
+pub mod urgency;
 
 pub use blocking::BlockingThreads;
 pub use bond::{Down, Exited, Link, Monitor};

@@ -8,11 +8,12 @@ use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
 
+use crate::Protocol;
+use crate::backlog::Backlog;
 use crate::bond::Bonds;
 use crate::contain::{contain, dispose};
 use crate::exit::Exit;
 use crate::resident::Resident;
-use crate::{Event, Protocol};
 
 /// What runs in a slot: touched only by the one who has the process.
 pub(crate) struct Body<P: Protocol> {
@@ -27,8 +28,12 @@ pub(crate) struct Body<P: Protocol> {
 
 /// What the worker keeps for a process from turn to turn.
 pub(crate) struct Held<P: Protocol> {
-    /// Messages that were drained while it waited for commands: a signal had the worker look.
-    pub(crate) kept: Vec<Event<P>>,
+    /// What was drained before a step could have it.
+    pub(crate) backlog: Backlog<P>,
+    /// Whether there was more than a step is given, and it has not caught up since.
+    pub(crate) behind: bool,
+    /// Since when it has gone on so, step after step.
+    pub(crate) since: Option<Instant>,
     /// Who must hear of its end.
     pub(crate) bonds: Bonds,
 }
@@ -37,7 +42,9 @@ impl<P: Protocol> Body<P> {
     pub(crate) fn held(&mut self) -> &mut Held<P> {
         self.held.get_or_insert_with(|| {
             Box::new(Held {
-                kept: Vec::new(),
+                backlog: Backlog::new(),
+                behind: false,
+                since: None,
                 bonds: Bonds::default(),
             })
         })

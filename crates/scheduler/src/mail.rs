@@ -26,15 +26,31 @@ pub(crate) struct Orders<P: Protocol> {
 }
 
 impl<P: Protocol> Mail<P> {
-    /// Nothing yet, but what was kept of earlier mail, which goes to the inbox.
-    pub(crate) fn after_kept(body: &mut Body<P>, inbox: &mut VecDeque<Event<P>>) -> Self {
-        if let Some(held) = &mut body.held {
-            inbox.extend(held.kept.drain(..));
-        }
+    pub(crate) const fn new() -> Self {
         Self {
             completions: 0,
             cancels: 0,
             orders: None,
+        }
+    }
+
+    /// Puts what was drained earlier into the inbox, up to its share.
+    #[inline]
+    pub(crate) fn recall(
+        &mut self,
+        body: &mut Body<P>,
+        inbox: &mut VecDeque<Event<P>>,
+        share: usize,
+    ) {
+        if let Some(held) = &mut body.held
+            && !held.backlog.is_empty()
+        {
+            while inbox.len() < share
+                && let Some(event) = held.backlog.take()
+            {
+                self.count(&event);
+                inbox.push_back(event);
+            }
         }
     }
 
@@ -48,15 +64,69 @@ impl<P: Protocol> Mail<P> {
     ) {
         match item {
             Item::Event(event) => {
-                match event {
-                    Event::Completed { .. } => self.completions += 1,
-                    Event::Cancel => self.cancels += 1,
-                    Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
-                }
+                self.count(&event);
                 inbox.push_back(event);
             }
-            Item::Signal(signal) => heed(signal, body, self, inbox),
+            Item::Signal(signal) => inbox.extend(heed(signal, body, self)),
         }
+    }
+
+    #[inline]
+    fn count(&mut self, event: &Event<P>) {
+        match event {
+            Event::Completed { .. } => self.completions += 1,
+            Event::Cancel => self.cancels += 1,
+            Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
+        }
+    }
+
+    /// Puts an event into the backlog, or heeds a signal.
+    pub(crate) fn stow(&mut self, item: Item<P>, body: &mut Body<P>) {
+        let event = match item {
+            Item::Event(event) => Some(event),
+            Item::Signal(signal) => heed(signal, body, self),
+        };
+        if let Some(event) = event {
+            body.held().backlog.put(event);
+        }
+    }
+
+    /// After events were stowed. If the process waits for commands, and the backlog alone has what ends that, gives it one, in the last
+    /// place of its share.
+    pub(crate) fn pick(
+        &mut self,
+        body: &mut Body<P>,
+        inbox: &mut VecDeque<Event<P>>,
+        share: usize,
+    ) {
+        let ends = self.ends(body.waits, inbox);
+        let held = body.held();
+        held.behind = true;
+        if !ends && held.backlog.has_ender() {
+            if inbox.len() == share
+                && let Some(last) = inbox.pop_back()
+            {
+                held.backlog.put_back(last);
+            }
+            if let Some(ender) = held.backlog.take() {
+                self.count(&ender);
+                inbox.push_back(ender);
+            }
+        }
+    }
+
+    /// Keeps what is in the inbox for later: it ends no wait.
+    pub(crate) fn put_back(&self, body: &mut Body<P>, inbox: &mut VecDeque<Event<P>>) {
+        while let Some(event) = inbox.pop_back() {
+            let held = body.held();
+            held.behind = true;
+            held.backlog.put_back(event);
+        }
+    }
+
+    /// What ends a wait for commands.
+    fn enders(&self) -> usize {
+        self.completions + self.cancels
     }
 
     fn orders(&mut self) -> &mut Orders<P> {
@@ -72,7 +142,7 @@ impl<P: Protocol> Mail<P> {
     pub(crate) fn ends(&self, waits: Waits, inbox: &VecDeque<Event<P>>) -> bool {
         match waits {
             Waits::Turn | Waits::Wakes => true,
-            Waits::Commands => self.completions + self.cancels > 0,
+            Waits::Commands => self.enders() > 0,
             Waits::Events => !inbox.is_empty(),
         }
     }
@@ -99,28 +169,25 @@ impl<P: Protocol> Orders<P> {
     }
 }
 
-/// What a signal means to a process that goes on.
+/// What a signal means to a process that goes on: perhaps an event.
 #[cold]
 fn heed<P: Protocol>(
     signal: Signal<P>,
     body: &mut Body<P>,
     mail: &mut Mail<P>,
-    inbox: &mut VecDeque<Event<P>>,
-) {
+) -> Option<Event<P>> {
     match signal {
-        Signal::Terminate => {
-            mail.orders().end.get_or_insert(ProcessError::Terminated);
-        }
         Signal::Upgrade(successor) => mail.orders().successors.push(successor),
         Signal::Tie(bond) => body.held().bonds.push(bond),
         Signal::Exit(exit) => match exit.meaning() {
             Meaning::Nothing => {}
-            Meaning::Down(down) => inbox.push_back(Event::Down(down)),
-            Meaning::Exited(exited) if body.trap_exits => inbox.push_back(Event::Exited(exited)),
+            Meaning::Down(down) => return Some(Event::Down(down)),
+            Meaning::Exited(exited) if body.trap_exits => return Some(Event::Exited(exited)),
             Meaning::Exited(exited) if exited.reason.is_normal() => {}
             Meaning::Exited(exited) => {
                 mail.orders().end.get_or_insert((*exited).into());
             }
         },
     }
+    None
 }

@@ -21,7 +21,7 @@ pub trait Process<P: Protocol>: Send {
         input: P::Input,
     ) -> Result<(), InitError<P>>;
 
-    /// Advances by the `events` since the last step, and writes to `out` what to do next. Only the first step, that of a
+    /// Advances by the next `events`, which have come since the last step or were too many for that one, and writes to `out` what to do next. Only the first step, that of a
     /// [new version](StepOutput::upgrade) too, and the one after [`go_on`](StepOutput::go_on), may have no events.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use crate::admission::Admission;
 use crate::command::CommandHandler;
 use crate::driver::{Counters, Driver};
 use crate::handle::Shared;
+use crate::share::Share;
 use crate::staff;
 use crate::table::Table;
 use crate::transport::Routes;
@@ -21,10 +22,16 @@ pub struct Builder<P: Protocol> {
     workers: Option<usize>,
     nap: Option<Duration>,
     limit: Option<usize>,
+    events_per_step: usize,
+    slice: Duration,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
 }
+
+/// Unless the builder says otherwise.
+const EVENTS_PER_STEP: usize = 1024;
+const SLICE: Duration = Duration::from_millis(1);
 
 impl<P: Protocol> Builder<P> {
     /// The number of workers, each with a thread. Default: the parallelism that the system reports.
@@ -48,6 +55,24 @@ impl<P: Protocol> Builder<P> {
     #[must_use]
     pub fn limit(mut self, processes: usize) -> Self {
         self.limit = Some(processes);
+        self
+    }
+
+    /// How many events a step is given at most; the others come in further steps. Default: 1024.
+    ///
+    /// What ends a process, or replaces it, does not wait for those: see [`terminate`](Handle::terminate).
+    #[must_use]
+    pub fn events_per_step(mut self, events: usize) -> Self {
+        self.events_per_step = events;
+        self
+    }
+
+    /// How long a process that has more events than a step is given goes on with them, step after step, before it goes behind
+    /// the others that are runnable. Zero: after each step. Shorter: others come sooner; but those who send to it get further ahead of
+    /// it meanwhile, and what it reads then is in no cache any more. Default: 1 ms.
+    #[must_use]
+    pub fn slice(mut self, slice: Duration) -> Self {
+        self.slice = slice;
         self
     }
 
@@ -95,6 +120,13 @@ impl<P: Protocol> Builder<P> {
             Some(Some(limit)) => Some(limit),
             Some(None) => return Err(BuildError::ZeroLimit),
         };
+        let share = match self.events_per_step {
+            0 => return Err(BuildError::ZeroEventsPerStep),
+            events => Share {
+                events,
+                slice: self.slice,
+            },
+        };
         let processors = Processors::new(self.config()).map_err(BuildError::Processors)?;
         let workers = processors.max_count();
         let counters = (0..workers)
@@ -112,7 +144,7 @@ impl<P: Protocol> Builder<P> {
                 aborted: AtomicUsize::new(0),
             })),
         };
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler));
+        let driver = Arc::new(Driver::new(handle.clone(), self.handler, share));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
@@ -128,6 +160,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
             .field("workers", &self.workers)
             .field("nap", &self.nap)
             .field("limit", &self.limit)
+            .field("events_per_step", &self.events_per_step)
+            .field("slice", &self.slice)
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
             .field("hooks", &self.hooks.is_some())
@@ -154,6 +188,8 @@ impl<P: Protocol> Scheduler<P> {
             workers: None,
             nap: None,
             limit: None,
+            events_per_step: EVENTS_PER_STEP,
+            slice: SLICE,
             handler: None,
             node: Node::default(),
             hooks: None,

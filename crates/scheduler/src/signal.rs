@@ -22,8 +22,6 @@ pub(crate) enum Item<P: Protocol> {
 
 /// What a worker does with a process between two steps.
 pub(crate) enum Signal<P: Protocol> {
-    /// Ends it.
-    Terminate,
     /// Has the end of the process break this bond.
     Tie(Arc<Bond>),
     /// The process at the other end of a bond is over.
@@ -46,7 +44,16 @@ impl<P: Protocol> Signal<P> {
         match self {
             Self::Tie(_) => Reason::Message,
             Self::Exit(exit) if exit.bond.kind() == Kind::Monitor => Reason::Message,
-            Self::Exit(_) | Self::Terminate | Self::Upgrade(_) => Reason::Cancel,
+            Self::Exit(_) | Self::Upgrade(_) => Reason::Cancel,
+        }
+    }
+
+    /// Whether it must not stand behind the events in the queue: it may end the process, or replace it.
+    fn is_urgent(&self) -> bool {
+        match self {
+            Self::Tie(_) => false,
+            Self::Exit(exit) => exit.bond.kind() == Kind::Link && !exit.reason.is_normal(),
+            Self::Upgrade(_) => true,
         }
     }
 }
@@ -63,7 +70,7 @@ pub(crate) enum Heard {
 impl<P: Protocol> Handle<P> {
     /// Ends the process `pid`, whatever it waits for and however many commands it has outstanding. Lock-free.
     ///
-    /// It takes no further step: a step that is under way is its last one, and if that one says
+    /// It takes no further step, however many events wait: a step that is under way is its last one, and if that one says
     /// [`done`](crate::StepOutput::done) or fails, that is how the process ends. Else it ends with
     /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) as soon as a worker has it, its
     /// [`close`](crate::Process::close) is called, and its unread messages are dropped. Completions that come later do
@@ -74,11 +81,15 @@ impl<P: Protocol> Handle<P> {
     /// # Errors
     /// [`NoSuchProcess`] if it has ended already, or never was.
     pub fn terminate(&self, pid: Pid) -> Result<(), NoSuchProcess> {
-        match self.signal(pid, Signal::Terminate) {
-            // It may be the signal itself that has ended it since.
-            Ok(_) => Ok(()),
-            Err(_) => Err(NoSuchProcess { pid }),
+        let process = self.table().pin(pid).ok_or(NoSuchProcess { pid })?;
+        let slot = process.slot;
+        if slot.events.is_closed() {
+            return Err(NoSuchProcess { pid });
         }
+        slot.urgency.end();
+        // Refused: its first turn is to come, and will see it; or it has ended since.
+        self.wake(pid, slot, Reason::Cancel);
+        Ok(())
     }
 
     /// Gives `signal` to the worker that will have the process `to` next; at the latest the one that ends it finds it in
@@ -91,11 +102,14 @@ impl<P: Protocol> Handle<P> {
             return Err(signal);
         };
         let slot = process.slot;
-        let reason = signal.wakes();
+        let (reason, urgent) = (signal.wakes(), signal.is_urgent());
         match slot.events.push(Item::Signal(signal)) {
             Ok(()) => {}
             Err(Closed(Item::Signal(signal))) => return Err(signal),
             Err(Closed(Item::Event(_))) => unreachable!("the queue hands back what was pushed"),
+        }
+        if urgent {
+            slot.urgency.signal();
         }
         if self.wake(to, slot, reason) == Woken::Heard {
             // Before its end, in the order of the state's edges, and the queue is drained after that edge.
@@ -118,7 +132,6 @@ impl<P: Protocol> fmt::Debug for Item<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event(event) => event.fmt(f),
-            Self::Signal(Signal::Terminate) => f.write_str("Terminate"),
             Self::Signal(Signal::Upgrade(_)) => f.write_str("Upgrade"),
             Self::Signal(Signal::Tie(_)) => f.write_str("Tie"),
             Self::Signal(Signal::Exit(exit)) => {

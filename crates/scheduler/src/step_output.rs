@@ -48,14 +48,15 @@ impl<P: Protocol> StepOutput<P> {
         self.yields.push(Yield { tag, command });
     }
 
-    /// The process has more to do and gives way to others: it goes to the end of the global queue.
+    /// The process has more to do, be there events or not, and gives way to others: it goes to the end of the global queue. (Not
+    /// needed for events that wait: see [`Builder::events_per_step`](crate::Builder::events_per_step).)
     pub fn go_on(&mut self) {
         self.status = Status::Continue;
     }
 
     /// The process waits for the commands it yielded. Messages are kept for then and do not wake it. (One that arrives
-    /// at the moment of a completion may still come in a step of its own.) A process that waits for either is
-    /// [`idle`](Self::idle).
+    /// at the moment of a completion may still come in a step of its own.) The step that ends the wait has the completion, however
+    /// many messages were sent before it, and the oldest of these. A process that waits for either is [`idle`](Self::idle).
     ///
     /// With no command outstanding nothing could ever wake it: the process then ends with
     /// [`ProcessError::WaitsForNothing`](crate::ProcessError::WaitsForNothing).

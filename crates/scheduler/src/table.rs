@@ -18,6 +18,7 @@ use crate::names::Names;
 use crate::options::Options;
 use crate::pid::Origin;
 use crate::signal::{Item, Signal};
+use crate::urgency::Urgency;
 use crate::{Node, Pid, Protocol};
 
 /// One place of the table, for one process after another.
@@ -27,6 +28,7 @@ use crate::{Node, Pid, Protocol};
 /// | `tenancy`, `state`, `named` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch the body, and the last one out |
 /// | `mailbox`, `idle_priority`, `bound_to` | set by the submitter before `move_in`; atomic words for whoever holds a pin, and hints for a sender without one |
+/// | `urgency` | reset by the submitter before `move_in`; an atomic word for whoever holds a pin, and whoever may touch the body |
 /// | `figures`, `awaited` | reset by the submitter before `move_in`; written as the body is; read by whoever holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last one out: see there |
 pub(crate) struct Slot<P: Protocol> {
@@ -36,6 +38,7 @@ pub(crate) struct Slot<P: Protocol> {
     pub(crate) mailbox: Mailbox,
     pub(crate) figures: Figures,
     pub(crate) awaited: Awaited,
+    pub(crate) urgency: Urgency,
     /// Whether it runs only when nothing else can.
     idle_priority: AtomicBool,
     /// The thread that it runs on, as [`BoundId::to_bits`] has it; or 0.
@@ -60,6 +63,7 @@ impl<P: Protocol> Slot<P> {
             mailbox: Mailbox::new(),
             figures: Figures::new(),
             awaited: Awaited::new(),
+            urgency: Urgency::new(),
             idle_priority: AtomicBool::new(false),
             bound_to: AtomicU32::new(0),
             life: LifeCell::new(),
@@ -141,6 +145,7 @@ impl<P: Protocol> Table<P> {
         slot.mailbox.open(options.mailbox);
         slot.figures.reset();
         slot.awaited.reset();
+        slot.urgency.reset();
         // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
         slot.idle_priority
             .store(options.idle_priority, Ordering::Relaxed);

@@ -55,7 +55,7 @@ impl<P: Protocol> Successor<P> {
 impl<P: Protocol> Handle<P> {
     /// Replaces the live process `pid` by a new version of itself. Lock-free.
     ///
-    /// When a worker has the process next, before a step, it calls `init` of the new version, with `method` and `input`; closes
+    /// When a worker has the process next, before a step, and however many events wait, it calls `init` of the new version, with `method` and `input`; closes
     /// the old one, with [`ExitReason::Upgraded`]; and steps the new one, with the events that the old one had not been given.
     /// All else stays: the PID, the mailbox and its limit, outstanding commands, whose completions the new version gets,
     /// monitors and links, and whoever joins. If that `init` refuses, the process ends with

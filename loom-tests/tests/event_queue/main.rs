@@ -16,5 +16,6 @@ mod closing;
 mod lives;
 mod order;
 mod queue;
+mod share;
 mod spare;
 mod wide;

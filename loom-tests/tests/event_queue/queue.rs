@@ -59,6 +59,11 @@ impl<T, const CAP: usize> Queue<T, CAP> {
         unsafe { self.cross().drain(sink) }
     }
 
+    pub(crate) fn drain_up_to(&self, max: usize, sink: impl FnMut(T)) -> bool {
+        // SAFETY: as in `drain`.
+        unsafe { self.cross().drain_up_to(max, sink) }
+    }
+
     pub(crate) fn pop(&self) -> Option<T> {
         // SAFETY: as in `drain`.
         unsafe { self.cross().pop() }

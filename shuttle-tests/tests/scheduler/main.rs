@@ -2,6 +2,7 @@
 //! time.
 #![cfg(shuttle)]
 
+mod backlog;
 mod bonds;
 mod commands;
 mod futures;

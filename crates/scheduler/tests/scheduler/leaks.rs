@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
 use filch_scheduler::{
-    CommandHandler, Completion, Context, Events, InitError, Process, Protocol, Scheduler,
-    StepOutput, SubmitError,
+    CommandHandler, Completion, Context, Events, InitError, JoinError, Process, ProcessError,
+    Protocol, Scheduler, StepOutput, SubmitError,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -215,4 +215,61 @@ fn a_limit_of_one_admits_any_number_one_after_another() {
         scheduler.send(process.pid(), (0, value)).unwrap();
         assert_eq!(process.join().unwrap(), value);
     }
+}
+
+/// Messages that are counted.
+enum Shared {}
+
+impl Protocol for Shared {
+    type Input = ();
+    type Message = Arc<()>;
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
+}
+
+/// Panics when it has had a few steps with messages.
+struct Fragile(u32);
+
+impl Process<Shared> for Fragile {
+    fn init(&mut self, _: &Context<'_, Shared>, _: &str, (): ()) -> Result<(), InitError<Shared>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Shared>,
+        events: Events<'_, Shared>,
+        out: &mut StepOutput<Shared>,
+    ) -> Result<(), String> {
+        if events.len() > 0 {
+            self.0 -= 1;
+        }
+        assert!(self.0 > 0, "enough");
+        out.idle();
+        Ok(())
+    }
+}
+
+/// In the middle of a backlog.
+#[test]
+fn what_a_panic_leaves_is_dropped() {
+    let scheduler = Scheduler::<Shared>::builder()
+        .workers(1)
+        .events_per_step(5)
+        .build()
+        .unwrap();
+    let message = Arc::new(());
+    let process = scheduler.submit(Fragile(3), "run", ()).unwrap();
+    let mut accepted = 0;
+    while scheduler.send(process.pid(), Arc::clone(&message)).is_ok() {
+        accepted += 1;
+    }
+    assert!(accepted > 0);
+    match process.join() {
+        Err(JoinError::Process(ProcessError::Panicked(said))) => assert_eq!(said, "enough"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(Arc::strong_count(&message), 1);
 }

@@ -24,6 +24,18 @@ fn no_workers() {
 }
 
 #[test]
+fn steps_without_events() {
+    let builder = Scheduler::<Test>::builder().events_per_step(0);
+    let error = builder.build().unwrap_err();
+    assert!(matches!(error, BuildError::ZeroEventsPerStep));
+    assert_eq!(
+        error.to_string(),
+        "a step of 0 events delivers none: give each at least 1"
+    );
+    assert!(error.source().is_none());
+}
+
+#[test]
 fn absurdly_many_workers() {
     let error = Scheduler::<Test>::builder()
         .workers(usize::MAX)

@@ -1,0 +1,111 @@
+//! What stays of the memory that a burst of messages took, counted. One test, as the counter is the program's.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, RwLock};
+
+use filch_scheduler::{
+    Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+};
+
+/// Counts the bytes that are in use.
+struct Counting;
+
+static BYTES: AtomicI64 = AtomicI64::new(0);
+
+// SAFETY: passes every call on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // ORDERING: Relaxed, here and below: a figure.
+        BYTES.fetch_add(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: as ours.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: as ours.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn in_use() -> i64 {
+    BYTES.load(Ordering::Relaxed)
+}
+
+enum Words {}
+
+impl Protocol for Words {
+    type Input = ();
+    type Message = u64;
+    type Command = ();
+    type Reply = u64;
+    type Output = u64;
+    type Error = String;
+}
+
+/// Reads its messages, once the gate is open.
+struct Reader(Arc<RwLock<()>>);
+
+impl Process<Words> for Reader {
+    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Words>,
+        events: Events<'_, Words>,
+        out: &mut StepOutput<Words>,
+    ) -> Result<(), String> {
+        drop(self.0.read());
+        for event in events {
+            if let Event::Cancel = event {
+                out.done(0);
+            }
+        }
+        Ok(())
+    }
+}
+
+const MILLION: u64 = 1_000_000;
+const PROCESSES: usize = 200;
+
+#[test]
+fn a_process_that_has_caught_up_keeps_no_block() {
+    let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
+    let gate = Arc::new(RwLock::new(()));
+    let pids: Vec<_> = (0..PROCESSES)
+        .map(|_| scheduler.submit(Reader(Arc::clone(&gate)), "run", ()))
+        .map(|process| process.unwrap().pid())
+        .collect();
+    // Sends each so many messages, which wait for the last one, and waits until all are read.
+    let burst = |pids: &[Pid], messages: u64| {
+        let closed = gate.write();
+        for number in 0..messages {
+            for &pid in pids {
+                scheduler.send(pid, number).unwrap();
+            }
+        }
+        drop(closed);
+        drop(scheduler.wait_for_standstill().unwrap());
+    };
+    burst(&pids, 1);
+    let before = in_use();
+    burst(&pids[..1], MILLION);
+    burst(&pids[1..2], MILLION);
+    let of_workers = in_use() - before;
+    println!("{of_workers} bytes after two times a million messages");
+    // Two inboxes of a share of events each, and some blocks of the run queues.
+    assert!(of_workers < 2 * 1024 * 40 + 20_000);
+
+    let before = in_use();
+    burst(&pids, MILLION / PROCESSES as u64);
+    let each = (in_use() - before) / PROCESSES as i64;
+    println!("{each} bytes more for each after {PROCESSES} bursts at a time");
+    // Not the block of one event that it had before, nor a larger one. The run queues may have grown for them.
+    assert!(each <= 0, "{each} bytes");
+}

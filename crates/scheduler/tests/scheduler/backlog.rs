@@ -1,0 +1,396 @@
+//! A process with more events than a step is given: others come in between, nothing is lost or overtaken, and what ends or replaces
+//! the process does not wait for the rest.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use crate::common::{Command, Scripted, Test, closed_once, handle, scripted, summing};
+use filch_scheduler::{
+    Activity, Context, Event, JoinError, ProcessError, ProcessHandle, Scheduler, SendError,
+    StepOutput, Undelivered,
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// More than any share here.
+const MANY: u64 = 10_000;
+
+/// One worker, and steps of so many events, between which others come.
+fn scheduler(events: usize) -> Scheduler<Test> {
+    Scheduler::builder()
+        .workers(1)
+        .events_per_step(events)
+        .slice(Duration::ZERO)
+        .handler(handle)
+        .build()
+        .unwrap()
+}
+
+/// Says when its first step has begun, and stays in there until it is let out. The later ones are `rest`'s.
+fn gated(
+    mut rest: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) + Send + 'static,
+) -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let (entered, inside) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let mut first = true;
+    let process = scripted(move |context, events, out| {
+        if std::mem::take(&mut first) {
+            entered.send(()).unwrap();
+            gate.recv().unwrap();
+            out.idle();
+        } else {
+            rest(context, events, out);
+        }
+        Ok(())
+    });
+    (process, inside, go_on)
+}
+
+/// Checks that the messages come in order, and is done with their number when it has had so many.
+fn counting(
+    count: u64,
+    share: usize,
+) -> impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) + Send {
+    let mut next = 0;
+    move |_, events, out| {
+        assert!(events.len() <= share);
+        for event in events {
+            let Event::Message((_, number)) = event else {
+                panic!("{event:?}");
+            };
+            assert_eq!(number, next);
+            next += 1;
+        }
+        if next == count {
+            out.done(next);
+        }
+    }
+}
+
+/// The backlog of one process and a single message for another, behind it: that one has its step after the first share.
+#[test]
+fn others_come_before_a_backlog_is_through() {
+    let scheduler = scheduler(16);
+    let read = Arc::new(AtomicU64::new(0));
+    let mut count = counting(MANY, 16);
+    let (busy, inside, go_on) = gated({
+        let read = Arc::clone(&read);
+        move |context, events, out| {
+            read.fetch_add(events.len() as u64, Ordering::Relaxed);
+            count(context, events, out);
+        }
+    });
+    let other = scripted(move |_, events, out| {
+        if !events.is_empty() {
+            out.done(read.load(Ordering::Relaxed));
+        }
+        Ok(())
+    });
+    let other = scheduler.submit(other, "run", 0).unwrap();
+    let busy = scheduler.submit(busy, "run", 0).unwrap();
+    inside.recv().unwrap();
+    for number in 0..MANY {
+        scheduler.send(busy.pid(), (0, number)).unwrap();
+    }
+    scheduler.send(other.pid(), (0, 0)).unwrap();
+    go_on.send(()).unwrap();
+    assert!(other.join().unwrap() <= 16);
+    assert_eq!(busy.join().unwrap(), MANY);
+}
+
+/// As long as its slice lasts, it goes on: the same messages, in the same order.
+#[test]
+fn a_slice_changes_nothing_for_the_process() {
+    let scheduler = Scheduler::<Test>::builder()
+        .workers(2)
+        .events_per_step(3)
+        .slice(Duration::MAX)
+        .build()
+        .unwrap();
+    let (process, inside, go_on) = gated(counting(MANY, 3));
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    inside.recv().unwrap();
+    go_on.send(()).unwrap();
+    for number in 0..MANY {
+        scheduler.send(process.pid(), (0, number)).unwrap();
+    }
+    assert_eq!(process.join().unwrap(), MANY);
+}
+
+/// A process in its first step, with a backlog, and what lets it out. It must not have another step.
+fn doomed(scheduler: &Scheduler<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
+    let (process, inside, go_on) = gated(|_, events, _| panic!("a step with {events:?}"));
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    inside.recv().unwrap();
+    for number in 0..MANY {
+        scheduler.send(process.pid(), (0, number)).unwrap();
+    }
+    (process, go_on)
+}
+
+#[test]
+fn a_termination_does_not_stand_behind_it() {
+    let scheduler = scheduler(1);
+    let (process, go_on) = doomed(&scheduler);
+    scheduler.terminate(process.pid()).unwrap();
+    go_on.send(()).unwrap();
+    match process.join() {
+        Err(JoinError::Process(ProcessError::Terminated)) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_end_of_a_linked_process_does_not_either() {
+    let scheduler = scheduler(1);
+    let ended = scheduler.submit(summing(0), "run", 0).unwrap();
+    let pid = ended.pid();
+    ended.join().unwrap();
+    let (process, go_on) = doomed(&scheduler);
+    scheduler.link(process.pid(), pid);
+    go_on.send(()).unwrap();
+    match process.join() {
+        Err(JoinError::Process(ProcessError::Linked { origin, .. })) => assert_eq!(origin, pid),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The new version has all that the old one was not given, in order, behind what was sent after it.
+#[test]
+fn an_upgrade_does_not_and_the_new_version_has_the_rest() {
+    let scheduler = scheduler(3);
+    let (process, go_on) = doomed(&scheduler);
+    let pid = process.pid();
+    let version = Box::new(scripted({
+        let mut count = counting(MANY + 1, 3);
+        move |context, events, out| {
+            count(context, events, out);
+            Ok(())
+        }
+    }));
+    scheduler.upgrade(pid, version, "run", 0).unwrap();
+    scheduler.send(pid, (0, MANY)).unwrap();
+    go_on.send(()).unwrap();
+    assert_eq!(process.join().unwrap(), MANY + 1);
+}
+
+/// In the second of its steps with messages it terminates itself; in the first, it has some more to come.
+#[test]
+fn a_process_that_terminates_itself_has_no_other_step() {
+    let scheduler = scheduler(1);
+    let mut steps = 0;
+    let (process, inside, go_on) = gated(move |context, _, _| {
+        steps += 1;
+        assert!(steps <= 2);
+        if steps == 2 {
+            context.terminate(context.pid()).unwrap();
+        }
+    });
+    let closed = process.closed();
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    inside.recv().unwrap();
+    for number in 0..MANY {
+        scheduler.send(process.pid(), (0, number)).unwrap();
+    }
+    go_on.send(()).unwrap();
+    match process.join() {
+        Err(JoinError::Process(ProcessError::Terminated)) => {}
+        other => panic!("{other:?}"),
+    }
+    assert!(closed_once(&closed));
+}
+
+/// It yields a command in the middle of a backlog, and waits: the completion stands behind the rest, and is in its next step, with the
+/// oldest of the messages. All come once and in order, whatever the share, and however many turns it takes to find the completion.
+#[test]
+fn a_completion_is_found_behind_it() {
+    for share in [1, 2, 16, 1_000, 20_000] {
+        let scheduler = scheduler(share);
+        let (mut next, mut asked) = (0, false);
+        let (process, inside, go_on) = gated(move |_, events, out| {
+            assert!(events.len() <= share);
+            let waited = std::mem::take(&mut asked);
+            let completed = events
+                .iter()
+                .any(|event| matches!(event, Event::Completed { .. }));
+            assert_eq!(completed, waited, "{next}");
+            for event in events {
+                if let Event::Message((_, number)) = event {
+                    assert_eq!(number, next);
+                    next += 1;
+                }
+            }
+            if next == MANY {
+                out.done(next);
+            } else if !waited {
+                asked = true;
+                out.yield_command(0, Command::Echo(1));
+                out.wait();
+            }
+        });
+        let process = scheduler.submit(process, "run", 0).unwrap();
+        inside.recv().unwrap();
+        for number in 0..MANY {
+            scheduler.send(process.pid(), (0, number)).unwrap();
+        }
+        go_on.send(()).unwrap();
+        assert_eq!(process.join().unwrap(), MANY);
+    }
+}
+
+/// Three completions stand behind a few messages, and a step is given one event: the turn that looks for one of them finds all, and the
+/// wait for the others goes on. The messages come when it is over.
+#[test]
+fn several_completions_are_found_at_a_time() {
+    let scheduler = scheduler(1);
+    let mut seen = Vec::new();
+    let (process, inside, go_on) = gated(move |_, events, out| {
+        match &events[..] {
+            [Event::Message((_, number))] => seen.push(*number),
+            [Event::Completed { tag, .. }] => seen.push(100 + tag),
+            events => panic!("{events:?}"),
+        }
+        if seen == [0] {
+            (0..3).for_each(|tag| out.yield_command(tag, Command::Echo(1)));
+        }
+        match seen.len() {
+            1..=3 => out.wait(),
+            8 => {
+                assert_eq!(seen, [0, 100, 101, 102, 1, 2, 3, 4]);
+                out.done(1);
+            }
+            _ => {}
+        }
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    inside.recv().unwrap();
+    for number in 0..5 {
+        scheduler.send(process.pid(), (0, number)).unwrap();
+    }
+    go_on.send(()).unwrap();
+    assert_eq!(process.join().unwrap(), 1);
+}
+
+/// It waits for a command with a backlog that has none to offer: its turns come to an end, and then it is blocked. What a signal has
+/// the worker look at meanwhile, stays in order.
+#[test]
+fn a_wait_for_commands_comes_to_rest() {
+    let scheduler = scheduler(2);
+    let (give, completions) = mpsc::channel();
+    let mut count = counting(MANY + 2, 2);
+    let (process, inside, go_on) = gated(move |context, mut events, out| {
+        if let Some(Event::Message((_, 0))) = events.first() {
+            out.yield_command(0, Command::Give(give.clone()));
+            out.wait();
+        }
+        events.retain(|event| !matches!(event, Event::Completed { .. }));
+        count(context, events, out);
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    inside.recv().unwrap();
+    for number in 0..MANY {
+        scheduler.send(process.pid(), (0, number)).unwrap();
+    }
+    go_on.send(()).unwrap();
+    let completion = completions.recv().unwrap();
+    for number in [MANY, MANY + 1] {
+        let standstill = scheduler.wait_for_standstill().unwrap();
+        assert_eq!(standstill.processes[0].activity, Activity::Blocked);
+        assert_eq!(standstill.processes[0].messages, 2);
+        scheduler.send(process.pid(), (0, number)).unwrap();
+        let normal = scheduler.submit(summing(1), "run", 0).unwrap();
+        scheduler.link(normal.pid(), process.pid());
+        scheduler.send(normal.pid(), (0, 0)).unwrap();
+        normal.join().unwrap();
+    }
+    completion.complete(1);
+    assert_eq!(process.join().unwrap(), MANY + 2);
+}
+
+/// Room is what steps were given, and no more: of a full mailbox, a share.
+#[test]
+fn a_bounded_mailbox_has_room_for_what_a_step_was_given() {
+    let scheduler = scheduler(10);
+    let mut first = true;
+    let (process, inside, go_on) = gated(move |context, events, out| {
+        assert!(events.len() <= 10);
+        if std::mem::take(&mut first) {
+            for _ in 0..10 {
+                context.send(context.pid(), (0, 0)).unwrap();
+            }
+            let refused = context.send(context.pid(), (0, 0));
+            let Err(SendError { reason, .. }) = refused else {
+                panic!("accepted");
+            };
+            assert_eq!(reason, Undelivered::Full { limit: 100 });
+        }
+        if events.iter().any(|event| matches!(event, Event::Cancel)) {
+            out.done(7);
+        }
+    });
+    let process = scheduler
+        .submission(process, "run", 0)
+        .mailbox(100)
+        .submit()
+        .unwrap();
+    inside.recv().unwrap();
+    for _ in 0..100 {
+        scheduler.send(process.pid(), (0, 0)).unwrap();
+    }
+    assert!(scheduler.send(process.pid(), (0, 0)).is_err());
+    go_on.send(()).unwrap();
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.processes[0].undelivered, Some(0));
+    assert_eq!(standstill.processes[0].messages, 110);
+    scheduler.shutdown(PATIENCE).unwrap();
+    assert_eq!(process.join().unwrap(), 7);
+}
+
+/// A cancel is an event: it comes in its turn.
+#[test]
+fn a_cancel_stands_behind_it() {
+    let scheduler = scheduler(7);
+    let mut messages = 0;
+    let (process, inside, go_on) = gated(move |_, events, out| {
+        for event in events {
+            match event {
+                Event::Message(_) => messages += 1,
+                Event::Cancel => out.done(messages),
+                event => panic!("{event:?}"),
+            }
+        }
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    inside.recv().unwrap();
+    for number in 0..MANY {
+        scheduler.send(process.pid(), (0, number)).unwrap();
+    }
+    let shutdown = std::thread::spawn(move || scheduler.shutdown(PATIENCE).unwrap());
+    go_on.send(()).unwrap();
+    assert_eq!(process.join().unwrap(), MANY);
+    assert!(shutdown.join().unwrap().stuck.is_empty());
+}
+
+/// A future's backlog is dropped share by share, and keeps it neither from its end nor from others.
+#[test]
+fn a_future_goes_on_whatever_it_is_sent() {
+    let scheduler = scheduler(1);
+    let (resolve, gate) = mpsc::channel();
+    let future = scheduler
+        .spawn(async move { gate.recv().unwrap() })
+        .unwrap();
+    for number in 0..MANY {
+        scheduler.send(future.pid(), (0, number)).unwrap();
+    }
+    resolve.send(7).unwrap();
+    assert_eq!(future.join().unwrap(), 7);
+    let pending = scheduler.spawn(std::future::pending::<()>()).unwrap();
+    for number in 0..MANY {
+        scheduler.send(pending.pid(), (0, number)).unwrap();
+    }
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.processes[0].activity, Activity::Pending);
+    pending.abort();
+    assert!(pending.join().is_err());
+}

@@ -1,0 +1,112 @@
+//! Word of a signal that stands behind events: the scheduler's own byte, around the real queue and the real state. Beside it the way to
+//! lose it, caught.
+//!
+//! The race: a process has two events, and its turns take one each. Somebody pushes a third one and a signal, leaves word, and wakes the
+//! process; a worker has it at that moment, or has it next. The claim: the first turn that begins after that call finds the
+//! signal at the latest, whatever it was that took the word back. A failure would be a process that ends, or is upgraded, some steps too late.
+#![cfg(loom)]
+
+use filch_event_queue::EventQueue;
+use filch_process_state::{ProcessState, Reason, Release, Wake};
+use filch_scheduler::urgency::{Urgency, Urgent};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check, refute};
+
+const TOO_LATE: &str = "a turn after the call has not found the signal";
+
+struct Process {
+    queue: EventQueue<u8>,
+    state: ProcessState,
+    urgency: Urgency,
+}
+
+const SIGNAL: u8 = 9;
+
+impl Process {
+    fn with_two_events() -> Arc<Self> {
+        let process = Self {
+            queue: EventQueue::with_blocks(4, 4),
+            state: ProcessState::new_ready(),
+            urgency: Urgency::new(),
+        };
+        process.queue.push(1).unwrap();
+        process.queue.push(2).unwrap();
+        Arc::new(process)
+    }
+
+    /// As `Handle::signal` does it, behind one more event. Whether the caller has to enqueue the process.
+    fn signal(&self) -> bool {
+        self.queue.push(3).unwrap();
+        self.queue.push(SIGNAL).unwrap();
+        self.urgency.signal();
+        self.state.wake(Reason::Cancel) == Wake::Enqueue
+    }
+
+    /// The same in another order: the word, and then what it is about.
+    fn signal_before_the_push(&self) -> bool {
+        self.urgency.signal();
+        self.queue.push(3).unwrap();
+        self.queue.push(SIGNAL).unwrap();
+        self.state.wake(Reason::Cancel) == Wake::Enqueue
+    }
+
+    /// As `Driver::step` does it. Whether it has found the signal.
+    fn turn(&self) -> bool {
+        self.state.start().unwrap();
+        let most = match self.urgency.take() {
+            Urgent::Signal => usize::MAX,
+            Urgent::Nothing => 1,
+            Urgent::End => unreachable!("nobody ends it"),
+        };
+        let mut found = false;
+        // SAFETY: whoever has started the process is its queue's one consumer.
+        unsafe {
+            self.queue
+                .drain_up_to(most, |event| found |= event == SIGNAL)
+        };
+        found
+    }
+}
+
+/// In how many turns of two the signal was found: the first may have come too early.
+fn meet(signal: fn(&Process) -> bool) -> usize {
+    let process = Process::with_two_events();
+    let other = thread::spawn({
+        let process = process.clone();
+        move || signal(&process)
+    });
+    let early = process.turn();
+    // There is more in the queue, perhaps.
+    assert_eq!(process.state.yield_now(), Ok(Release::Enqueue));
+    let enqueues = other.join().unwrap();
+    assert!(!enqueues, "it was Ready, or Running");
+    let late = process.turn();
+    assert!(early || late, "{TOO_LATE}");
+    usize::from(early) + 2 * usize::from(late)
+}
+
+#[test]
+fn a_signal_is_found_by_the_next_turn() {
+    let outcomes = Outcomes::new();
+    check(
+        "whoever takes the word back finds the signal, and nobody else need look",
+        Bound::exhaustive(1_400),
+        {
+            let outcomes = outcomes.clone();
+            move || outcomes.observe(meet(Process::signal))
+        },
+    );
+    outcomes.assert_exactly([1, 2]);
+}
+
+#[test]
+fn word_before_the_push_is_taken_back_in_vain() {
+    refute(
+        "the word is left before the push",
+        TOO_LATE,
+        Bound::exhaustive(1),
+        || {
+            meet(Process::signal_before_the_push);
+        },
+    );
+}
