@@ -8,6 +8,7 @@ use filch_sync::cell::UnsafeCell;
 
 use crate::block::Block;
 use crate::closed::ReopenError;
+use crate::content::{Content, Full};
 use crate::pass::Pass;
 use crate::position::Position;
 use crate::producers::Producers;
@@ -45,6 +46,19 @@ impl<T> Consumer<T> {
         }
         // SAFETY: the caller is the only consumer (contract, here and below).
         let holes = unsafe { self.has_holes() };
+        // SAFETY: as above; the limit was acquired, and there is no pass.
+        if !holes && let Some(event) = unsafe { self.find_only(head, limit) } {
+            // SAFETY: found just now. Before the slot is cleared.
+            let event = unsafe { event.take() };
+            // SAFETY: the block is live, and now the slot is emptied.
+            unsafe { Block::<T>::at(limit.block()).clear(limit.left()) };
+            // Back to where the head is still. If another slot was claimed meanwhile, the head goes on.
+            if !producers.rewind(limit, head) {
+                self.set_head(limit);
+            }
+            sink(event);
+            return 1;
+        }
         let mut drain = Drain {
             consumer: self,
             producers,
@@ -64,6 +78,25 @@ impl<T> Consumer<T> {
             unsafe { self.rewind(producers, limit) };
         }
         moved
+    }
+
+    /// The event between `head` and `limit`, if there is exactly one and it is the first of a block that is then to be rewound: what a
+    /// short queue has most often. With as little ado as that needs: a pass is for all the rest.
+    ///
+    /// # Safety
+    /// The caller is the consumer, the limit was acquired, and no slot behind the head is emptied.
+    #[inline]
+    unsafe fn find_only(&self, head: Position, limit: Position) -> Option<Full<T>> {
+        if limit.left() > FEW || head.left() == 0 || head.next() != limit {
+            return None;
+        }
+        let block = Block::<T>::at(limit.block());
+        // SAFETY: the block of the limit is live, and acquired with it; the caller is the consumer, and what comes after the head
+        // is not emptied.
+        match unsafe { (block.start() == head, block.look(limit.left())) } {
+            (true, Content::Event(event)) => Some(event),
+            _ => None,
+        }
     }
 
     pub(crate) unsafe fn pop(&self, producers: &Producers<T>) -> Option<T> {

@@ -25,6 +25,7 @@ const RACES: u32 = 4;
 pub(crate) struct Owner<T> {
     own: usize,
     local: Worker<T>,
+    /// Turns until the global queue comes first again.
     turn: Cell<u32>,
     random: Random,
     /// Whose only task the searches since the last [`begin`](Self::begin) have left where it was.
@@ -71,7 +72,8 @@ impl<T: Send + 'static> Owner<T> {
     /// [`BATCH`] more.
     #[inline]
     pub(crate) fn next(&self, pool: &Processors<T>) -> Option<T> {
-        let turn = (self.turn.get() + 1) % (2 * FAIRNESS);
+        let turn = self.turn.get().checked_sub(1);
+        let turn = turn.unwrap_or(2 * FAIRNESS - 1);
         self.turn.set(turn);
         let fair = match turn {
             0 => self.take_global(pool, 0),

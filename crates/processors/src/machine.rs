@@ -13,7 +13,7 @@ use filch_sync::{Arc, hint};
 
 use crate::bond::BoundId;
 use crate::config::Config;
-use crate::crew::{Doing, Turn};
+use crate::crew::{Doing, Member, Turn};
 use crate::current::{self, Current};
 use crate::find_work::Patience;
 use crate::hold::Hold;
@@ -87,6 +87,7 @@ impl<T: Send + 'static, R: Runner<T>> Start<T> for Starter<T, R> {
             let parker = pool.crew.enter(machine);
             Machine {
                 bound: Cell::new(None),
+                member: pool.crew.member(machine),
                 pool: &pool,
                 runner: &*runner,
                 current: Current {
@@ -110,6 +111,8 @@ pub(crate) struct Machine<'thread, T, R> {
     pub(crate) pool: &'thread Processors<T>,
     pub(crate) runner: &'thread R,
     pub(crate) current: Current<'thread>,
+    /// What the others see of it.
+    member: &'thread Member,
     /// What it is bound as; perhaps it is not any more.
     pub(crate) bound: Cell<Option<BoundId>>,
 }
@@ -213,7 +216,11 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 
     pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
-        self.count(|counters| &counters.run);
+        if let Some(hold) = &*self.current.hold.borrow() {
+            let processor = hold.processor();
+            self.pool.queues.processors[processor].counters.run.add(1);
+            self.runner.on_processor(processor, scratch);
+        }
         let label = self.runner.label(&task);
         if label.is_some() {
             self.show(label);
@@ -232,9 +239,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     #[inline]
     fn show(&self, label: Option<NonZeroU64>) {
         let label = label.map_or(0, NonZeroU64::get);
-        let member = self.pool.crew.member(self.current.machine);
         // ORDERING: Relaxed: for people.
-        member.label.store(label, Ordering::Relaxed);
+        self.member.label.store(label, Ordering::Relaxed);
     }
 
     /// Adds one to a figure of the processor that the machine holds.

@@ -43,6 +43,11 @@ pub trait Runner<T>: Send + Sync + 'static {
         format!("task {label}")
     }
 
+    /// The number of the processor that the task which comes next begins on: see [`Processors::current`], which costs more. The default
+    /// does nothing, and costs nothing. It must not panic: the thread would be lost, and a processor with it.
+    #[inline]
+    fn on_processor(&self, _processor: usize, _scratch: &mut Self::Scratch) {}
+
     /// Runs one task. A panic is contained and counted; the task is gone.
     fn run(&self, task: T, scratch: &mut Self::Scratch);
 }
@@ -126,6 +131,7 @@ impl<T: Send + 'static> Processors<T> {
     /// the end of the global queue. Lock-free.
     ///
     /// What the caller did before happens before the task runs.
+    #[inline]
     pub fn schedule(&self, task: T) {
         let mut task = Some(task);
         current::with_current(self, |current| {

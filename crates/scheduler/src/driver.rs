@@ -36,6 +36,8 @@ pub(crate) struct Driver<P: Protocol> {
 pub(crate) struct Scratch<P: Protocol> {
     inbox: VecDeque<Event<P>>,
     output: StepOutput<P>,
+    /// The worker that the process to be run begins on. User code that blocks may come back on another one.
+    worker: usize,
 }
 
 /// What one worker has done. It alone writes; anybody reads.
@@ -70,6 +72,7 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
         Scratch {
             inbox: VecDeque::new(),
             output: StepOutput::new(),
+            worker: 0,
         }
     }
 
@@ -88,6 +91,11 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
             Some(pid) => format!("process {pid}"),
             None => "a process that has just ended".to_owned(),
         }
+    }
+
+    #[inline]
+    fn on_processor(&self, processor: usize, scratch: &mut Scratch<P>) {
+        scratch.worker = processor;
     }
 
     fn run(&self, task: Task, scratch: &mut Scratch<P>) {
@@ -142,7 +150,11 @@ impl<P: Protocol> Driver<P> {
             self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
             return After::Ended(Err(ProcessError::ShutDown));
         }
-        let Scratch { inbox, output } = scratch;
+        let Scratch {
+            inbox,
+            output,
+            worker,
+        } = scratch;
         let mut mail = Mail::after_kept(body, inbox);
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         unsafe { slot.events.drain(|item| mail.sort(item, body, inbox)) };
@@ -169,7 +181,7 @@ impl<P: Protocol> Driver<P> {
                 .filter(|event| matches!(event, Event::Message(_)));
             slot.mailbox.deliver(messages.count() as u32);
         }
-        let counters = self.counters();
+        let counters = &self.handle.shared.counters[*worker];
         counters.steps.add(1);
         counters.completions.add(mail.completions as u64);
         let others = (inbox.len() - mail.completions) as u64;
@@ -188,7 +200,7 @@ impl<P: Protocol> Driver<P> {
         }
         let status = output.take_status();
         if output.has_yields() {
-            self.dispatch(pid, slot, output);
+            self.dispatch(context.pid(), slot, output);
         }
         body.waits = match status {
             Status::Done(output) => return After::Ended(Ok(Some(output))),

@@ -130,6 +130,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Puts a process that has become Ready into a run queue: the caller's own, to be run next.
+    #[inline]
     pub(crate) fn enqueue(&self, task: Task, slot: &Slot<P>) {
         if slot.has_idle_priority() {
             self.shared.processors.schedule_idle(task);
@@ -153,6 +154,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Does what a wake-up has its caller do.
+    #[inline]
     fn follow(&self, wake: Wake, pid: Pid, slot: &Slot<P>) -> Woken {
         match wake {
             Wake::Enqueue => {
