@@ -38,6 +38,7 @@ impl<T> Consumer<T> {
         }
     }
 
+    #[inline]
     pub(crate) unsafe fn drain(&self, producers: &Producers<T>, mut sink: impl FnMut(T)) -> usize {
         let head = self.head();
         let limit = producers.snapshot();
@@ -48,21 +49,39 @@ impl<T> Consumer<T> {
         let holes = unsafe { self.has_holes() };
         // SAFETY: as above; the limit was acquired, and there is no pass.
         if !holes && let Some(event) = unsafe { self.find_only(head, limit) } {
-            // SAFETY: found just now. Before the slot is cleared.
-            let event = unsafe { event.take() };
+            let moved = Moved {
+                consumer: self,
+                to: limit,
+            };
+            // SAFETY: found just now; once, also if the sink panics: then the head moves.
+            sink(unsafe { event.take() });
+            core::mem::forget(moved);
             // SAFETY: the block is live, and now the slot is emptied.
             unsafe { Block::<T>::at(limit.block()).clear(limit.left()) };
             // Back to where the head is still. If another slot was claimed meanwhile, the head goes on.
             if !producers.rewind(limit, head) {
                 self.set_head(limit);
             }
-            sink(event);
             return 1;
         }
+        // SAFETY: as ours; the limit was acquired.
+        unsafe { self.drain_by_pass(producers, Pass::new(head, holes), limit, sink) }
+    }
+
+    /// As `drain`, which has found more or less than one event, or something in the way. Apart, so that what does that seldom has
+    /// nothing of it.
+    #[inline(never)]
+    unsafe fn drain_by_pass(
+        &self,
+        producers: &Producers<T>,
+        pass: Pass,
+        limit: Position,
+        mut sink: impl FnMut(T),
+    ) -> usize {
         let mut drain = Drain {
             consumer: self,
             producers,
-            pass: Pass::new(head, holes),
+            pass,
         };
         let mut moved = 0;
         drain.pass.go_on_to(limit);
@@ -284,5 +303,17 @@ impl<T> Drop for Drain<'_, T> {
     fn drop(&mut self) {
         // SAFETY: made by the consumer, for the time of its call.
         unsafe { self.consumer.keep(&self.pass, self.producers) };
+    }
+}
+
+/// An event is being moved out: stores that it is gone, if the sink panics.
+struct Moved<'a, T> {
+    consumer: &'a Consumer<T>,
+    to: Position,
+}
+
+impl<T> Drop for Moved<'_, T> {
+    fn drop(&mut self) {
+        self.consumer.set_head(self.to);
     }
 }

@@ -161,6 +161,7 @@ impl<T> EventQueue<T> {
     /// The caller is the only consumer until this returns: no other call of `drain`, `pop`,
     /// `shrink` or `reopen` overlaps, and calls from different threads are ordered by
     /// happens-before. `sink` calls none of them.
+    #[inline]
     pub unsafe fn drain(&self, sink: impl FnMut(T)) -> usize {
         // SAFETY: as ours.
         unsafe { self.consumer.drain(&self.producers, sink) }

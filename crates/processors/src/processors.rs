@@ -9,6 +9,7 @@ use crate::config::{Config, StartError};
 use crate::crew::Crew;
 use crate::current;
 use crate::machine::{Machines, Starter};
+use crate::hold::Hold;
 use crate::processor::Queues;
 use crate::stats::ProcessorStats;
 use crate::throttle::{Start, Threads};
@@ -132,12 +133,10 @@ impl<T: Send + 'static> Processors<T> {
     ///
     /// What the caller did before happens before the task runs.
     #[inline]
+    #[expect(unsafe_code, reason = "looks at the hold where it is")]
     pub fn schedule(&self, task: T) {
         let mut task = Some(task);
-        current::with_current(self, |current| {
-            let hold = current.hold.borrow();
-            // In a blocking call the thread has none.
-            let Some(hold) = &*hold else { return };
+        let push = |hold: &Hold| {
             if let Some(task) = task.take() {
                 let owner = self.queues.owners.get(hold);
                 owner.push(task);
@@ -149,7 +148,10 @@ impl<T: Send + 'static> Processors<T> {
                     self.crew.wake_one_beside(hold, || owner.has_one());
                 }
             }
-        });
+        };
+        // In a blocking call the thread has none.
+        // SAFETY: none of these knows of the cell, and none runs a task.
+        current::with_current(self, |current| unsafe { current.hold.with(push) });
         if let Some(task) = task {
             self.inject(task);
         }
@@ -193,14 +195,7 @@ impl<T: Send + 'static> Processors<T> {
     /// A task may find another one after each [`blocking`](Self::blocking) call.
     #[inline]
     pub fn current(&self) -> Option<usize> {
-        current::with_current(self, |current| {
-            current
-                .hold
-                .borrow()
-                .as_ref()
-                .map(crate::hold::Hold::processor)
-        })
-        .flatten()
+        current::with_current(self, |current| current.hold.processor()).flatten()
     }
 
     /// What each processor has done so far, those included that have been given up.

@@ -160,14 +160,16 @@ impl<P: Protocol> Driver<P> {
         unsafe { slot.events.drain(|item| mail.sort(item, body, inbox)) };
         let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
         let context = Context::new(&self.handle, pid);
-        if let Some(orders) = mail.orders.take() {
+        // In pieces: to be dropped at the end, it would have to be kept until then.
+        let Mail { urgent, orders } = mail;
+        if let Some(orders) = orders {
             if let Err(error) = orders.carry_out(&context, body) {
                 return After::Ended(Err(error));
             }
             // It goes on, so it was replaced: by no future.
             slot.awaited.set_future(false);
         }
-        if !mail.ends(body.waits, inbox) {
+        if !urgent.ends(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
             // and the step came in between. It would not know what to do with a step without events.
             if !inbox.is_empty() {
@@ -183,11 +185,13 @@ impl<P: Protocol> Driver<P> {
         }
         let counters = &self.handle.shared.counters[*worker];
         counters.steps.add(1);
-        counters.completions.add(mail.completions as u64);
-        let others = (inbox.len() - mail.completions) as u64;
+        let others = inbox.len() as u64 - u64::from(urgent.completions);
         counters.messages.add(others);
         slot.figures.step(others);
-        slot.awaited.answer(mail.completions as u32);
+        if urgent.completions > 0 {
+            counters.completions.add(urgent.completions.into());
+            slot.awaited.answer(urgent.completions);
+        }
 
         match contain(|| body.process.step(&context, Events::new(inbox), output)) {
             Ok(Ok(())) => {}

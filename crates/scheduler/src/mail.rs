@@ -11,10 +11,16 @@ use crate::{Context, Event, ProcessError, Protocol};
 
 /// What a worker found in a queue besides the events that it put into its inbox.
 pub(crate) struct Mail<P: Protocol> {
-    pub(crate) completions: usize,
-    cancels: usize,
+    pub(crate) urgent: Urgent,
     /// What few ever find.
     pub(crate) orders: Option<Box<Orders<P>>>,
+}
+
+/// How many there are of the events that end any wait.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Urgent {
+    pub(crate) completions: u32,
+    cancels: u32,
 }
 
 /// What signals have the worker do before, or instead of, a step.
@@ -32,8 +38,7 @@ impl<P: Protocol> Mail<P> {
             inbox.extend(held.kept.drain(..));
         }
         Self {
-            completions: 0,
-            cancels: 0,
+            urgent: Urgent::default(),
             orders: None,
         }
     }
@@ -49,8 +54,8 @@ impl<P: Protocol> Mail<P> {
         match item {
             Item::Event(event) => {
                 match event {
-                    Event::Completed { .. } => self.completions += 1,
-                    Event::Cancel => self.cancels += 1,
+                    Event::Completed { .. } => self.urgent.completions += 1,
+                    Event::Cancel => self.urgent.cancels += 1,
                     Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
                 }
                 inbox.push_back(event);
@@ -67,14 +72,16 @@ impl<P: Protocol> Mail<P> {
             })
         })
     }
+}
 
-    /// Whether this ends the wait.
-    pub(crate) fn ends(&self, waits: Waits, inbox: &VecDeque<Event<P>>) -> bool {
-        match waits {
-            Waits::Turn | Waits::Wakes => true,
-            Waits::Commands => self.completions + self.cancels > 0,
-            Waits::Events => !inbox.is_empty(),
+impl Urgent {
+    /// Whether these, or whatever else is in the inbox, end the wait.
+    #[inline]
+    pub(crate) fn ends<P: Protocol>(self, waits: Waits, inbox: &VecDeque<Event<P>>) -> bool {
+        if waits == Waits::Events {
+            return !inbox.is_empty();
         }
+        waits != Waits::Commands || self.completions + self.cancels > 0
     }
 }
 

@@ -149,7 +149,7 @@ mod tests {
     /// queue, its limit and its figures, beside the queue's first block.
     #[test]
     fn sizes() {
-        assert_eq!(size_of::<Event<Small>>(), 40);
+        assert_eq!(size_of::<Event<Small>>(), 32);
         assert_eq!(size_of::<Item<Small>>(), size_of::<Event<Small>>());
         assert_eq!(size_of::<Signal<Small>>(), 16);
         assert_eq!(size_of::<Slot<Small>>(), 152);
