@@ -160,6 +160,7 @@ impl<T: Send + 'static> Processors<T> {
     /// Makes `task` runnable, after everything that is in the global queue. Lock-free.
     ///
     /// What the caller did before happens before the task runs.
+    #[inline(never)]
     pub fn inject(&self, task: T) {
         self.queues.injector.push(task);
         self.crew.wake_one();

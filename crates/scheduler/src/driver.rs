@@ -158,8 +158,7 @@ impl<P: Protocol> Driver<P> {
         let mut mail = Mail::after_kept(body, inbox);
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         unsafe { slot.events.drain(|item| mail.sort(item, body, inbox)) };
-        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
-        let context = Context::new(&self.handle, pid);
+        let context = Context::of(&self.handle, task.0, slot.tenancy.generation());
         // In pieces: to be dropped at the end, it would have to be kept until then.
         let Mail { urgent, orders } = mail;
         if let Some(orders) = orders {

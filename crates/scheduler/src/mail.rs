@@ -33,6 +33,7 @@ pub(crate) struct Orders<P: Protocol> {
 
 impl<P: Protocol> Mail<P> {
     /// Nothing yet, but what was kept of earlier mail, which goes to the inbox.
+    #[inline]
     pub(crate) fn after_kept(body: &mut Body<P>, inbox: &mut VecDeque<Event<P>>) -> Self {
         if let Some(held) = &mut body.held {
             inbox.extend(held.kept.drain(..));
@@ -53,11 +54,8 @@ impl<P: Protocol> Mail<P> {
     ) {
         match item {
             Item::Event(event) => {
-                match event {
-                    Event::Completed { .. } => self.urgent.completions += 1,
-                    Event::Cancel => self.urgent.cancels += 1,
-                    Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
-                }
+                self.urgent.completions += u32::from(matches!(event, Event::Completed { .. }));
+                self.urgent.cancels += u32::from(matches!(event, Event::Cancel));
                 inbox.push_back(event);
             }
             Item::Signal(signal) => heed(signal, body, self, inbox),
@@ -108,6 +106,7 @@ impl<P: Protocol> Orders<P> {
 
 /// What a signal means to a process that goes on.
 #[cold]
+#[inline(never)]
 fn heed<P: Protocol>(
     signal: Signal<P>,
     body: &mut Body<P>,

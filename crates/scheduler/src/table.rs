@@ -163,9 +163,10 @@ impl<P: Protocol> Table<P> {
     /// # Panics
     /// If the index is not from this table: never, for indices out of its run queues and pins.
     pub(crate) fn slot(&self, index: u32) -> &Slot<P> {
-        self.slots
-            .get(index)
-            .unwrap_or_else(|| unreachable!("slot {index} was never allocated"))
+        match self.slots.get(index) {
+            Some(slot) => slot,
+            None => no_slot(index),
+        }
     }
 
     /// Tries again to clean a slot that a sender had not finished with. Every submission does, and whoever has sent something
@@ -302,6 +303,12 @@ impl<P: Protocol> Table<P> {
             }
         }
     }
+}
+
+/// Apart, and given the index by value: else it would be written to memory in each call of `slot`, to be printed.
+#[cold]
+fn no_slot(index: u32) -> ! {
+    unreachable!("slot {index} was never allocated")
 }
 
 /// A process that cannot leave the table: it may end, but its PID keeps meaning it.
