@@ -103,9 +103,12 @@ impl ProcessState {
         // ORDERING: Release pairs with the Acquire of `start`: without it the first worker would
         // not see the new process. Acquire pairs with the Release of `complete`: without it the new
         // process could be written while the end of the old one is still being written.
-        self.take(Edge::Submit, Snapshot::is_complete, Ordering::AcqRel, |_| {
-            Snapshot::READY
-        })?;
+        self.take(
+            Edge::Submit,
+            Snapshot::is_complete,
+            Ordering::AcqRel,
+            |_| Snapshot::READY,
+        )?;
         Ok(())
     }
 
@@ -203,9 +206,12 @@ impl ProcessState {
         // ORDERING: Release pairs with the Acquire of `submit` and `snapshot`: without it they
         // could see the end of a life and not what it left. Acquire pairs with the Release of
         // `wake`: without it the last drain could miss an event that was noted.
-        self.take(Edge::Complete, Snapshot::is_running, Ordering::AcqRel, |_| {
-            Snapshot::COMPLETE
-        })?;
+        self.take(
+            Edge::Complete,
+            Snapshot::is_running,
+            Ordering::AcqRel,
+            |_| Snapshot::COMPLETE,
+        )?;
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
+use std::ptr::NonNull;
 
 use filch_process_state::Release;
 use filch_processors::{BoundId, Counter, Runner};
@@ -22,8 +23,19 @@ use crate::{
 };
 
 /// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another one.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Task(pub(crate) u32);
+///
+/// An address and not an index: it is looked up between two read-modify-writes, where nothing else goes on.
+pub(crate) struct Task<P: Protocol>(NonNull<Slot<P>>);
+
+impl<P: Protocol> Task<P> {
+    #[inline]
+    pub(crate) fn of(slot: &Slot<P>) -> Self {
+        Self(NonNull::from(slot))
+    }
+}
+
+// SAFETY: it stands for a reference to a slot, which is Sync.
+unsafe impl<P: Protocol> Send for Task<P> {}
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
@@ -65,7 +77,7 @@ impl Counters {
     }
 }
 
-impl<P: Protocol> Runner<Task> for Driver<P> {
+impl<P: Protocol> Runner<Task<P>> for Driver<P> {
     type Scratch = Scratch<P>;
 
     fn scratch(&self, _thread: usize) -> Scratch<P> {
@@ -77,13 +89,13 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
     }
 
     #[inline]
-    fn bound_to(&self, task: &Task) -> Option<BoundId> {
-        self.handle.table().slot(task.0).bound_to()
+    fn bound_to(&self, task: &Task<P>) -> Option<BoundId> {
+        self.slot(task).bound_to()
     }
 
     #[inline]
-    fn label(&self, task: &Task) -> Option<NonZeroU64> {
-        NonZeroU64::new(u64::from(task.0) + 1)
+    fn label(&self, task: &Task<P>) -> Option<NonZeroU64> {
+        NonZeroU64::new(u64::from(self.slot(task).index) + 1)
     }
 
     fn describe(&self, label: NonZeroU64) -> String {
@@ -98,16 +110,16 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
         scratch.worker = processor;
     }
 
-    fn run(&self, task: Task, scratch: &mut Scratch<P>) {
-        let slot = self.handle.table().slot(task.0);
+    fn run(&self, task: Task<P>, scratch: &mut Scratch<P>) {
+        let slot = self.slot(&task);
         if slot.state.start().is_err() {
             unreachable!("a process in a run queue is Ready, and in one run queue only");
         }
-        match self.step(task, slot, scratch) {
+        match self.step(slot, scratch) {
             After::Waits => {}
-            After::Again => self.handle.enqueue(task, slot),
-            After::GaveWay => self.handle.requeue(task, slot),
-            After::Ended(exit) => self.end(task, slot, exit, scratch),
+            After::Again => self.handle.enqueue(slot),
+            After::GaveWay => self.handle.requeue(slot),
+            After::Ended(exit) => self.end(slot, exit, scratch),
         }
     }
 }
@@ -129,6 +141,14 @@ impl<P: Protocol> Driver<P> {
         Self { handle, handler }
     }
 
+    /// The slot of a process from a run queue.
+    #[inline]
+    fn slot(&self, task: &Task<P>) -> &Slot<P> {
+        // SAFETY: only this scheduler's slots get into its run queues. They neither move nor go before its table does, and the
+        // driver's handle keeps that.
+        unsafe { task.0.as_ref() }
+    }
+
     /// The figures of the worker that the thread is just now. User code that blocks may come back on another one: ask again.
     fn counters(&self) -> &Counters {
         let Some(worker) = self.handle.shared.processors.current() else {
@@ -137,7 +157,7 @@ impl<P: Protocol> Driver<P> {
         &self.handle.shared.counters[worker]
     }
 
-    fn step(&self, task: Task, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
+    fn step(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
         // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of whoever had the
         // process before.
         let Some(body) = (unsafe { slot.life.body() }) else {
@@ -158,7 +178,7 @@ impl<P: Protocol> Driver<P> {
         let mut mail = Mail::after_kept(body, inbox);
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         unsafe { slot.events.drain(|item| mail.sort(item, body, inbox)) };
-        let context = Context::of(&self.handle, task.0, slot.tenancy.generation());
+        let context = Context::of(&self.handle, slot.index, slot.tenancy.generation());
         // In pieces: to be dropped at the end, it would have to be kept until then.
         let Mail { urgent, orders } = mail;
         if let Some(orders) = orders {
@@ -257,9 +277,9 @@ impl<P: Protocol> Driver<P> {
     /// Ends the process that this worker has: closes it, tells who waits, and gives its place in the table up. Apart from `run`, so
     /// that this one, which has little to do for a message, needs few registers.
     #[inline(never)]
-    fn end(&self, task: Task, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
+    fn end(&self, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
         // SAFETY: the state is Running, and this worker made it so.
-        let closed = unsafe { self.handle.table().close(task.0) };
+        let closed = unsafe { self.handle.table().close(slot.index) };
         // SAFETY: the state is still Running, and this worker made it so.
         let Some(body) = (unsafe { slot.life.take_body() }) else {
             unreachable!("a process ends once");
@@ -283,7 +303,10 @@ impl<P: Protocol> Driver<P> {
         let counters = self.counters();
         counters.ended.add(1);
         counters.failed.add(u64::from(exit.is_err()));
-        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
+        let pid = self
+            .handle
+            .table()
+            .pid(slot.index, slot.tenancy.generation());
         let release = |bond| self.handle.release(pid, &bond, &reason);
         let completed = closed.complete(|signal| {
             if let Signal::Tie(bond) = signal {

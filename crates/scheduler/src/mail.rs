@@ -16,11 +16,11 @@ pub(crate) struct Mail<P: Protocol> {
     pub(crate) orders: Option<Box<Orders<P>>>,
 }
 
-/// How many there are of the events that end any wait.
+/// What there is of the events that end any wait.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Urgent {
     pub(crate) completions: u32,
-    cancels: u32,
+    cancel: bool,
 }
 
 /// What signals have the worker do before, or instead of, a step.
@@ -55,7 +55,7 @@ impl<P: Protocol> Mail<P> {
         match item {
             Item::Event(event) => {
                 self.urgent.completions += u32::from(matches!(event, Event::Completed { .. }));
-                self.urgent.cancels += u32::from(matches!(event, Event::Cancel));
+                self.urgent.cancel |= matches!(event, Event::Cancel);
                 inbox.push_back(event);
             }
             Item::Signal(signal) => heed(signal, body, self, inbox),
@@ -79,7 +79,7 @@ impl Urgent {
         if waits == Waits::Events {
             return !inbox.is_empty();
         }
-        waits != Waits::Commands || self.completions + self.cancels > 0
+        waits != Waits::Commands || self.completions > 0 || self.cancel
     }
 }
 

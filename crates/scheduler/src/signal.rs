@@ -97,7 +97,7 @@ impl<P: Protocol> Handle<P> {
             Err(Closed(Item::Signal(signal))) => return Err(signal),
             Err(Closed(Item::Event(_))) => unreachable!("the queue hands back what was pushed"),
         }
-        if self.wake(to, slot, reason) == Woken::Heard {
+        if self.wake(slot, reason) == Woken::Heard {
             // Before its end, in the order of the state's edges, and the queue is drained after that edge.
             return Ok(Heard::Surely);
         }

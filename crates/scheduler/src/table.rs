@@ -30,6 +30,8 @@ use crate::{Node, Pid, Protocol};
 /// | `figures`, `awaited` | reset by the submitter before `move_in`; written as the body is; read by whoever holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last one out: see there |
 pub(crate) struct Slot<P: Protocol> {
+    /// Its place in the table.
+    pub(crate) index: u32,
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
     pub(crate) events: EventQueue<Item<P>>,
@@ -52,8 +54,9 @@ pub(crate) struct Slot<P: Protocol> {
 unsafe impl<P: Protocol> Sync for Slot<P> {}
 
 impl<P: Protocol> Slot<P> {
-    fn vacant(_index: u32) -> Self {
+    fn vacant(index: u32) -> Self {
         Self {
+            index,
             tenancy: Tenancy::new(),
             state: ProcessState::new_complete(),
             events: EventQueue::with_one_slot(),
