@@ -103,17 +103,18 @@ impl<T> Consumer<T> {
     /// short queue has most often. With as little ado as that needs: a pass is for all the rest.
     ///
     /// # Safety
-    /// The caller is the consumer, the limit was acquired, and no slot behind the head is emptied.
+    /// The caller is the consumer, the limit was acquired and is not the head, and no slot behind the head is emptied.
     #[inline]
     unsafe fn find_only(&self, head: Position, limit: Position) -> Option<Full<T>> {
-        if limit.left() > FEW || head.left() == 0 || head.next() != limit {
+        let left = limit.left();
+        if left > FEW || !limit.is_one_after(head) {
             return None;
         }
         let block = Block::<T>::at(limit.block());
-        // SAFETY: the block of the limit is live, and acquired with it; the caller is the consumer, and what comes after the head
-        // is not emptied.
-        match unsafe { (block.start() == head, block.look(limit.left())) } {
-            (true, Content::Event(event)) => Some(event),
+        // SAFETY: there is something before the limit, so it has a block, which is live, and acquired with it; the caller is the
+        // consumer. If one slot of it is claimed, the head is before that one, and it is not emptied.
+        match unsafe { (block.slots() - left, block.look(left)) } {
+            (1, Content::Event(event)) => Some(event),
             _ => None,
         }
     }
