@@ -116,3 +116,25 @@ impl<O> Owners<O> {
         self.0[hold.processor].with(|owner| unsafe { &*owner })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Hold, HoldCell};
+
+    #[test]
+    fn a_hold_is_in_one_place() {
+        // SAFETY: the only one, of a pool that is not there.
+        let hold = unsafe { Hold::from_number(3) };
+        let cell = HoldCell::empty();
+        assert!(cell.processor().is_none() && cell.take().is_none());
+        assert!(cell.replace(Some(hold)).is_none());
+        assert_eq!(cell.processor(), Some(3));
+        // SAFETY: `processor` does not touch the cell.
+        assert_eq!(unsafe { cell.with(Hold::processor) }, Some(3));
+        let hold = cell.take().expect("put there before");
+        assert_eq!(hold.processor(), 3);
+        assert!(cell.processor().is_none() && cell.take().is_none());
+        // SAFETY: as above.
+        assert_eq!(unsafe { cell.with(Hold::processor) }, None);
+    }
+}

@@ -76,7 +76,8 @@ impl Idle {
         // ORDERING: the fence's partner is the one in `go_idle`. Either the load sees the processor that went idle, or that
         // processor's second look at the queues sees the work published before this fence.
         fence(Ordering::SeqCst);
-        // ORDERING: Acquire, partner of the Release in `stop_searching`: `covered` sees what those who searched had promised.
+        // ORDERING: Acquire, partner of the Release in `stop_searching`: `covered` sees what those who searched had promised, and whether
+        // they still do. (No model fails without it: who ends a search, or a vigil, passes a fence and looks, too.)
         let word = Word::unpack(self.word.load(Ordering::Acquire));
         if word.top == 0 || word.searching != 0 || covered() {
             return None;
