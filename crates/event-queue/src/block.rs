@@ -176,30 +176,42 @@ impl<T> Block<T> {
         Position::before(self.header.addr().get(), unsafe { self.slots() })
     }
 
-    /// Writes `value` into a claimed slot, or nothing, and hands the slot to the consumer.
+    /// Writes `value` into a claimed slot, and hands the slot to the consumer.
     ///
     /// # Safety
     /// The block is live, and the caller claimed its slot `index` and has not filled it. The block
     /// may be freed as soon as this has stored the state.
-    pub(crate) unsafe fn fill(self, index: usize, value: Option<T>) {
+    #[inline]
+    pub(crate) unsafe fn fill(self, index: usize, value: T) {
         // SAFETY: the block is live (contract): the consumer frees it only once each claimed slot
         // was filled.
-        let (slot_state, slot_value) = unsafe { (self.state(index), self.value(index)) };
-        let state = match value {
-            Some(value) => {
-                // SAFETY: the slot is claimed by this thread alone, until the store below. What the
-                // consumer read from it in an earlier life of the block happens before: the claim
-                // acquired the consumer's rewind, or the installation.
-                unsafe { (*slot_value).with_mut(|cell| (*cell).write(value)) };
-                FULL
-            }
-            None => VOID,
-        };
+        let slot = unsafe { self.value(index) };
+        // SAFETY: the slot is claimed by this thread alone, until the state is stored. What the
+        // consumer read from it in an earlier life of the block happens before: the claim
+        // acquired the consumer's rewind, or the installation.
+        unsafe { (*slot).with_mut(|cell| (*cell).write(value)) };
+        // SAFETY: as ours, and the value is there.
+        unsafe { self.hand_over(index, FULL) };
+    }
+
+    /// Leaves nothing in a claimed slot, and hands it to the consumer.
+    ///
+    /// # Safety
+    /// As for [`fill`](Self::fill).
+    pub(crate) unsafe fn spoil(self, index: usize) {
+        // SAFETY: as ours.
+        unsafe { self.hand_over(index, VOID) };
+    }
+
+    /// # Safety
+    /// As for [`fill`](Self::fill), and if `state` is [`FULL`], the value is there.
+    #[inline]
+    unsafe fn hand_over(self, index: usize, state: u8) {
         // SAFETY: live until this store, the last access. No reference to the slot is held: one that
         // is an argument would have to stay valid until this returns.
         // ORDERING: Release, with the Acquire load in `look`: the value is written before the state
         // is seen, and this thread is done with the block before the consumer frees it.
-        unsafe { (*slot_state).store(state, Ordering::Release) };
+        unsafe { (*self.state(index)).store(state, Ordering::Release) };
     }
 
     /// Looks into slot `index`.
@@ -228,11 +240,21 @@ impl<T> Block<T> {
         // SAFETY: as ours.
         let slots = unsafe { self.slots() };
         for index in left..slots {
-            // SAFETY: live (contract).
-            // ORDERING: Relaxed: no producer owns the slot; the next one to claim it acquires the
-            // rewind or the installation, which comes after this store.
-            unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
+            // SAFETY: as ours.
+            unsafe { self.clear(index) };
         }
+    }
+
+    /// Makes slot `index` claimable once more.
+    ///
+    /// # Safety
+    /// As for `clear_from`.
+    #[inline]
+    pub(crate) unsafe fn clear(self, index: usize) {
+        // SAFETY: live (contract).
+        // ORDERING: Relaxed: no producer owns the slot; the next one to claim it acquires the
+        // rewind or the installation, which comes after this store.
+        unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
     }
 
     /// Makes all slots claimable: whole groups at a time, so that the stores, each to another line, do not wait

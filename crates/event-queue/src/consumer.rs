@@ -8,6 +8,7 @@ use filch_sync::cell::UnsafeCell;
 
 use crate::block::Block;
 use crate::closed::ReopenError;
+use crate::content::{Content, Full};
 use crate::pass::Pass;
 use crate::position::Position;
 use crate::producers::Producers;
@@ -37,6 +38,7 @@ impl<T> Consumer<T> {
         }
     }
 
+    #[inline]
     pub(crate) unsafe fn drain(&self, producers: &Producers<T>, mut sink: impl FnMut(T)) -> usize {
         let mut moved = 0;
         let sink = |event| {
@@ -49,6 +51,7 @@ impl<T> Consumer<T> {
         moved
     }
 
+    #[inline]
     pub(crate) unsafe fn drain_up_to(
         &self,
         producers: &Producers<T>,
@@ -68,7 +71,7 @@ impl<T> Consumer<T> {
         unsafe { self.drain_while(producers, sink) }
     }
 
-    /// Makes one pass, which ends when `sink` has had enough. Whether slots that were claimed when it began have not been looked at.
+    /// Moves what is there, until `sink` has had enough. Whether slots that were claimed when it began have not been looked at.
     #[inline]
     unsafe fn drain_while(
         &self,
@@ -82,10 +85,41 @@ impl<T> Consumer<T> {
         }
         // SAFETY: the caller is the only consumer (contract, here and below).
         let holes = unsafe { self.has_holes() };
+        // SAFETY: as above; the limit was acquired, and there is no pass.
+        if !holes && let Some(event) = unsafe { self.find_only(head, limit) } {
+            let moved = Moved {
+                consumer: self,
+                to: limit,
+            };
+            // SAFETY: found just now; once, also if the sink panics: then the head moves.
+            sink(unsafe { event.take() });
+            core::mem::forget(moved);
+            // SAFETY: the block is live, and now the slot is emptied.
+            unsafe { Block::<T>::at(limit.block()).clear(limit.left()) };
+            // Back to where the head is still. If another slot was claimed meanwhile, the head goes on.
+            if !producers.rewind(limit, head) {
+                self.set_head(limit);
+            }
+            return false;
+        }
+        // SAFETY: as ours; the limit was acquired.
+        unsafe { self.drain_by_pass(producers, Pass::new(head, holes), limit, sink) }
+    }
+
+    /// As `drain_while`, which has found more or less than one event, or something in the way. Apart, so that what does that seldom has
+    /// nothing of it.
+    #[inline(never)]
+    unsafe fn drain_by_pass(
+        &self,
+        producers: &Producers<T>,
+        pass: Pass,
+        limit: Position,
+        mut sink: impl FnMut(T) -> bool,
+    ) -> bool {
         let mut drain = Drain {
             consumer: self,
             producers,
-            pass: Pass::new(head, holes),
+            pass,
         };
         drain.pass.go_on_to(limit);
         // SAFETY: the limit was acquired; this is the newest pass.
@@ -102,6 +136,26 @@ impl<T> Consumer<T> {
             unsafe { self.rewind(producers, limit) };
         }
         more
+    }
+
+    /// The event between `head` and `limit`, if there is exactly one and it is the first of a block that is then to be rewound: what a
+    /// short queue has most often. With as little ado as that needs: a pass is for all the rest.
+    ///
+    /// # Safety
+    /// The caller is the consumer, the limit was acquired and is not the head, and no slot behind the head is emptied.
+    #[inline]
+    unsafe fn find_only(&self, head: Position, limit: Position) -> Option<Full<T>> {
+        let left = limit.left();
+        if left > FEW || !limit.is_one_after(head) {
+            return None;
+        }
+        let block = Block::<T>::at(limit.block());
+        // SAFETY: there is something before the limit, so it has a block, which is live, and acquired with it; the caller is the
+        // consumer. If one slot of it is claimed, the head is before that one, and it is not emptied.
+        match unsafe { (block.slots() - left, block.look(left)) } {
+            (1, Content::Event(event)) => Some(event),
+            _ => None,
+        }
     }
 
     pub(crate) unsafe fn pop(&self, producers: &Producers<T>) -> Option<T> {
@@ -289,5 +343,17 @@ impl<T> Drop for Drain<'_, T> {
     fn drop(&mut self) {
         // SAFETY: made by the consumer, for the time of its call.
         unsafe { self.consumer.keep(&self.pass, self.producers) };
+    }
+}
+
+/// An event is being moved out: stores that it is gone, if the sink panics.
+struct Moved<'a, T> {
+    consumer: &'a Consumer<T>,
+    to: Position,
+}
+
+impl<T> Drop for Moved<'_, T> {
+    fn drop(&mut self) {
+        self.consumer.set_head(self.to);
     }
 }

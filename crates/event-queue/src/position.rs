@@ -96,6 +96,11 @@ impl Position {
         Self(self.0 - ONE_LEFT)
     }
 
+    /// Whether this place is one slot after that one, if both are in the same block.
+    pub(crate) const fn is_one_after(self, earlier: Self) -> bool {
+        self.0.wrapping_add(ONE_LEFT) == earlier.0
+    }
+
     pub(crate) const fn to_word(self) -> usize {
         self.0
     }

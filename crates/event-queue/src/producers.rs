@@ -68,10 +68,11 @@ impl<T> Producers<T> {
             return Err(Closed(event));
         };
         // SAFETY: `claim` gave us the slot.
-        unsafe { Block::at(place.block()).fill(place.left() - 1, Some(event)) };
+        unsafe { Block::at(place.block()).fill(place.left() - 1, event) };
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
         // A life that is over does not come back: no need to spoil a slot.
         if self.generation() != generation {
@@ -82,14 +83,15 @@ impl<T> Producers<T> {
         };
         // Asked again, and now it stays: a life ends only when every slot that was claimed in it is
         // emptied, and ours is not even filled.
-        let (value, result) = if self.generation() == generation {
-            (Some(event), Ok(()))
-        } else {
-            (None, Err(PushError::Stale(event)))
-        };
-        // SAFETY: `claim` gave us the slot.
-        unsafe { Block::at(place.block()).fill(place.left() - 1, value) };
-        result
+        let (block, index) = (Block::at(place.block()), place.left() - 1);
+        if self.generation() != generation {
+            // SAFETY: `claim` gave us the slot.
+            unsafe { block.spoil(index) };
+            return Err(PushError::Stale(event));
+        }
+        // SAFETY: as above.
+        unsafe { block.fill(index, event) };
+        Ok(())
     }
 
     /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.

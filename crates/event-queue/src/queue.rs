@@ -161,6 +161,7 @@ impl<T> EventQueue<T> {
     /// The caller is the only consumer until this returns: no other call of `drain`, `drain_up_to`, `pop`,
     /// `shrink` or `reopen` overlaps, and calls from different threads are ordered by
     /// happens-before. `sink` calls none of them.
+    #[inline]
     pub unsafe fn drain(&self, sink: impl FnMut(T)) -> usize {
         // SAFETY: as ours.
         unsafe { self.consumer.drain(&self.producers, sink) }
@@ -195,6 +196,7 @@ impl<T> EventQueue<T> {
     /// }
     /// assert_eq!(portions, [vec![0, 1], vec![2, 3], vec![4]]);
     /// ```
+    #[inline]
     pub unsafe fn drain_up_to(&self, max: usize, sink: impl FnMut(T)) -> bool {
         // SAFETY: as ours.
         unsafe { self.consumer.drain_up_to(&self.producers, max, sink) }

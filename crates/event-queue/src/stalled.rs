@@ -157,14 +157,16 @@ impl Queue {
         let Content::Stalled(place) = slot.content else {
             unreachable!("one that is stalled");
         };
-        let event = (!spoil).then(|| (slot.number, Rc::clone(&self.token)));
-        slot.content = if spoil {
-            Content::Void
+        let (block, index) = (Block::at(place.block()), place.left() - 1);
+        if spoil {
+            slot.content = Content::Void;
+            // SAFETY: it was claimed, and not filled.
+            unsafe { block.spoil(index) };
         } else {
-            Content::Full(now)
-        };
-        // SAFETY: it was claimed, and not filled.
-        unsafe { Block::at(place.block()).fill(place.left() - 1, event) };
+            slot.content = Content::Full(now);
+            // SAFETY: as above.
+            unsafe { block.fill(index, (slot.number, Rc::clone(&self.token))) };
+        }
     }
 
     /// The consumer has got this event.

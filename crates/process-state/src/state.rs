@@ -99,17 +99,30 @@ impl Snapshot {
 
     /// The state that the word stands for.
     pub const fn state(self) -> State {
-        if self.0 & COMPLETE != 0 {
-            State::Complete
-        } else if self.0 & AWAITS_MASK == 0 {
-            State::Running
-        } else if (self.0 >> AWAITS) & self.0 & PENDING_MASK != 0 {
+        if self.is_ready() {
             State::Ready
+        } else if self.is_complete() {
+            State::Complete
+        } else if self.is_running() {
+            State::Running
         } else if self.awaits(Reason::Message) {
             State::Idle
         } else {
             State::Blocked
         }
+    }
+
+    /// Something has come that the process awaits. One whose life is over awaits nothing.
+    pub(crate) const fn is_ready(self) -> bool {
+        (self.0 >> AWAITS) & self.0 & PENDING_MASK != 0
+    }
+
+    pub(crate) const fn is_running(self) -> bool {
+        self.0 & (COMPLETE | AWAITS_MASK) == 0
+    }
+
+    pub(crate) const fn is_complete(self) -> bool {
+        self.0 & COMPLETE != 0
     }
 
     /// An event of this kind came since the last turn began; the turn that is running may have

@@ -103,9 +103,12 @@ impl ProcessState {
         // ORDERING: Release pairs with the Acquire of `start`: without it the first worker would
         // not see the new process. Acquire pairs with the Release of `complete`: without it the new
         // process could be written while the end of the old one is still being written.
-        self.take(Edge::Submit, State::Complete, Ordering::AcqRel, |_| {
-            Snapshot::READY
-        })?;
+        self.take(
+            Edge::Submit,
+            Snapshot::is_complete,
+            Ordering::AcqRel,
+            |_| Snapshot::READY,
+        )?;
         Ok(())
     }
 
@@ -123,7 +126,7 @@ impl ProcessState {
         // events are drained next), with that of the letting-go edge (the process itself), and with
         // that of `submit`. All are RMWs, so the word that is read here continues the release
         // sequence of each. No Release: nothing was written that a waker reads.
-        self.take(Edge::Start, State::Ready, Ordering::Acquire, |_| {
+        self.take(Edge::Start, Snapshot::is_ready, Ordering::Acquire, |_| {
             Snapshot::RUNNING
         })?;
         Ok(())
@@ -144,10 +147,12 @@ impl ProcessState {
         // of the process.
         let old = self.word.fetch_or(reason.flag(), Ordering::Release);
         let old = Snapshot::from_bits(old);
-        match (old.state(), old.woken(reason).state()) {
-            (State::Complete, _) => Wake::Refused,
-            (State::Blocked | State::Idle, State::Ready) => Wake::Enqueue,
-            _ => Wake::Noted,
+        if !old.is_ready() && old.woken(reason).is_ready() {
+            Wake::Enqueue
+        } else if old.is_complete() {
+            Wake::Refused
+        } else {
+            Wake::Noted
         }
     }
 
@@ -201,9 +206,12 @@ impl ProcessState {
         // ORDERING: Release pairs with the Acquire of `submit` and `snapshot`: without it they
         // could see the end of a life and not what it left. Acquire pairs with the Release of
         // `wake`: without it the last drain could miss an event that was noted.
-        self.take(Edge::Complete, State::Running, Ordering::AcqRel, |_| {
-            Snapshot::COMPLETE
-        })?;
+        self.take(
+            Edge::Complete,
+            Snapshot::is_running,
+            Ordering::AcqRel,
+            |_| Snapshot::COMPLETE,
+        )?;
         Ok(())
     }
 
@@ -218,6 +226,7 @@ impl ProcessState {
         self.snapshot().state()
     }
 
+    #[inline]
     fn let_go(
         &self,
         edge: Edge,
@@ -226,23 +235,25 @@ impl ProcessState {
         // ORDERING: Release pairs with the Acquire of the next `start`: without it that worker
         // would not see what this turn wrote into the process. No Acquire: whoever drains next
         // starts first.
-        let after = self.take(edge, State::Running, Ordering::Release, next)?;
-        Ok(match after.state() {
-            State::Ready => Release::Enqueue,
-            _ => Release::Waits,
+        let after = self.take(edge, Snapshot::is_running, Ordering::Release, next)?;
+        Ok(if after.is_ready() {
+            Release::Enqueue
+        } else {
+            Release::Waits
         })
     }
 
-    /// Takes `edge` from `from` to `next(word)`, which it returns; or leaves the word alone.
+    /// Takes `edge`, if the process `is_there` where that begins, to `next(word)`, which it returns; or leaves the word alone.
     ///
     /// Why a compare-exchange and not a swap: a swap by somebody who may not take the edge would
     /// destroy the word. Why strong: then an attempt fails only because the word changed. While the
     /// party that owns the edge is in here, only wakers change the word, each flag at most once:
     /// four attempts at most.
+    #[inline]
     fn take(
         &self,
         edge: Edge,
-        from: State,
+        is_there: fn(Snapshot) -> bool,
         success: Ordering,
         next: impl Fn(Snapshot) -> Snapshot,
     ) -> Result<Snapshot, IllegalTransition> {
@@ -250,13 +261,13 @@ impl ProcessState {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let mut old = Snapshot::from_bits(word);
-            if old.state() != from {
+            if !is_there(old) {
                 // A load may be old (and a failed compare-exchange is a load): from before the edge
                 // that made the process Ready, say, if the run queue does not order it. Only an RMW
                 // is sure to read the latest.
                 // ORDERING: Relaxed: who may not take the edge learns nothing but the state.
                 old = Snapshot::from_bits(self.word.fetch_or(0, Ordering::Relaxed));
-                if old.state() != from {
+                if !is_there(old) {
                     let from = old.state();
                     return Err(IllegalTransition { from, edge });
                 }

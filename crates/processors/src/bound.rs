@@ -201,14 +201,31 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     #[inline]
     pub(crate) fn run_where_it_belongs(&self, task: T, scratch: &mut R::Scratch) -> Option<Parted> {
         match self.runner.bound_to(&task) {
-            None => self.run(task, scratch),
-            Some(thread) => match self.pool.bound.push(thread, task) {
-                // Released.
-                Err(task) => self.run(task, scratch),
-                Ok(()) => return self.lend(thread),
-            },
+            None => {
+                self.run(task, scratch);
+                None
+            }
+            Some(thread) => self.send_to_its_thread(thread, task, scratch),
         }
-        None
+    }
+
+    /// For a bound task. Apart, so that nothing of it is in the way of all others.
+    #[cold]
+    #[inline(never)]
+    fn send_to_its_thread(
+        &self,
+        thread: BoundId,
+        task: T,
+        scratch: &mut R::Scratch,
+    ) -> Option<Parted> {
+        match self.pool.bound.push(thread, task) {
+            // Released.
+            Err(task) => {
+                self.run(task, scratch);
+                None
+            }
+            Ok(()) => self.lend(thread),
+        }
     }
 
     /// Gives the processor to a bound machine, if that waits, and rests.

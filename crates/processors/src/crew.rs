@@ -249,15 +249,21 @@ impl Crew {
 
     /// The same, unless the work turns out to be `covered`: see [`Idle::processor_to_wake`].
     #[inline]
-    pub(crate) fn wake_one_unless(&self, covered: impl Fn() -> bool) -> bool {
+    pub(crate) fn wake_one_unless(&self, covered: impl FnOnce() -> bool) -> bool {
         let Some(processor) = self.idle.processor_to_wake(covered) else {
             return false;
         };
+        self.send_to_search(processor);
+        true
+    }
+
+    /// Wakes the machine that waits with a processor which was popped for that.
+    #[inline(never)]
+    fn send_to_search(&self, processor: usize) {
         // SAFETY: popped: nobody else has it, and its last holder's push happened before.
         let hold = unsafe { Hold::from_number(processor) };
         // It waits for just this processor; we are the one who may tell it.
         self.give(self.attached(processor), Turn::Search(hold));
-        true
     }
 
     /// A machine that counts as searching has found something, and goes to run it. If it was the last one, producers have

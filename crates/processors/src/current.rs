@@ -1,20 +1,20 @@
 //! How a thread knows that it is one of ours: work that becomes runnable on it goes to its own deque.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
 use filch_parker::Parker;
 use filch_sync::thread_local;
 
 use crate::Processors;
-use crate::hold::Hold;
+use crate::hold::HoldCell;
 
 /// What a machine shows of itself to the code that it runs.
 pub(crate) struct Current<'machine> {
     pub(crate) machine: usize,
     pub(crate) parker: &'machine Parker,
     /// The processor that it holds; none while it is in a blocking call.
-    pub(crate) hold: RefCell<Option<Hold>>,
+    pub(crate) hold: HoldCell,
 }
 
 /// The pool that the thread works for, and its machine.

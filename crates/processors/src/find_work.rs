@@ -25,6 +25,7 @@ const RACES: u32 = 4;
 pub(crate) struct Owner<T> {
     own: usize,
     local: Worker<T>,
+    /// Turns until the global queue comes first again.
     turn: Cell<u32>,
     random: Random,
     /// Whose only task the searches since the last [`begin`](Self::begin) have left where it was.
@@ -74,17 +75,24 @@ impl<T: Send + 'static> Owner<T> {
     /// [`BATCH`] more.
     #[inline]
     pub(crate) fn next(&self, pool: &Processors<T>) -> Option<T> {
-        let turn = (self.turn.get() + 1) % (2 * FAIRNESS);
+        let turn = self.turn.get().checked_sub(1);
+        let turn = turn.unwrap_or(2 * FAIRNESS - 1);
         self.turn.set(turn);
-        let fair = match turn {
-            0 => self.take_global(pool, 0),
-            FAIRNESS => oldest(&pool.queues.processors[self.own]),
-            _ => None,
-        };
-        if fair.is_some() {
-            return fair;
+        if matches!(turn, 0 | FAIRNESS)
+            && let Some(task) = self.take_old(pool, turn)
+        {
+            return Some(task);
         }
         self.local.pop().or_else(|| self.take_global(pool, BATCH))
+    }
+
+    /// What comes first in one of so many turns.
+    #[cold]
+    fn take_old(&self, pool: &Processors<T>, turn: u32) -> Option<T> {
+        match turn {
+            0 => self.take_global(pool, 0),
+            _ => oldest(&pool.queues.processors[self.own]),
+        }
     }
 
     /// A whole search: what needs none, else what another processor has, else a task that had time: more than one that was
@@ -196,6 +204,7 @@ impl<T: Send + 'static> Owner<T> {
     }
 
     /// The oldest task of the global queue, and up to `more` of the next ones into the own deque.
+    #[inline(never)]
     fn take_global(&self, pool: &Processors<T>, more: usize) -> Option<T> {
         let mut moved = 0;
         let task = pool.queues.injector.pop_batch(more, |task| {

@@ -69,11 +69,17 @@ impl Idle {
     /// When there is one, and nobody searches, `covered` is asked whether the work is somebody's already who has promised to look
     /// for it. It is asked after the fence.
     #[inline]
-    pub fn processor_to_wake(&self, covered: impl Fn() -> bool) -> Option<usize> {
-        // ORDERING: the fence's partner is the one in `go_idle`. Either the load in `pop` sees the processor that went
-        // idle, or that processor's second look at the queues sees the work published before this fence.
+    pub fn processor_to_wake(&self, covered: impl FnOnce() -> bool) -> Option<usize> {
+        // ORDERING: the fence's partner is the one in `go_idle`. Either the load sees the processor that went idle, or that
+        // processor's second look at the queues sees the work published before this fence.
         fence(Ordering::SeqCst);
-        self.pop(|word| (word.searching == 0 && !covered()).then_some(1))
+        // ORDERING: Acquire, partner of the Release in `stop_searching`: `covered` sees what those who searched had promised, and whether
+        // they still do. (No model fails without it: who ends a search, or a vigil, passes a fence and looks, too.)
+        let word = Word::unpack(self.word.load(Ordering::Acquire));
+        if word.top == 0 || word.searching != 0 || covered() {
+            return None;
+        }
+        self.pop(|word| (word.searching == 0).then_some(1))
     }
 
     /// Takes the processor on top of the stack, to run on it: it counts as running. Lock-free.
@@ -82,10 +88,10 @@ impl Idle {
     }
 
     /// Takes the processor on top of the stack, if there is one and `searching` agrees, which gives the new count.
+    #[inline(never)]
     fn pop(&self, searching: impl Fn(Word) -> Option<u16>) -> Option<usize> {
         // ORDERING: Acquire, partner of the Release in `go_idle`: the `below` of the processor on top is the one of its last
-        // push, and all that its last holder did has happened. (In `processor_to_wake` the fence orders the load after the
-        // publication of the work.)
+        // push, and all that its last holder did has happened.
         let mut word = Word::unpack(self.word.load(Ordering::Acquire));
         loop {
             if word.top == 0 {

@@ -1,6 +1,6 @@
 //! A thread that runs the tasks of whichever processor it holds.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::num::NonZeroU64;
@@ -13,10 +13,10 @@ use filch_sync::{Arc, hint};
 
 use crate::bond::BoundId;
 use crate::config::Config;
-use crate::crew::{Doing, Turn};
+use crate::crew::{Doing, Member, Turn};
 use crate::current::{self, Current};
 use crate::find_work::Patience;
-use crate::hold::Hold;
+use crate::hold::{Hold, HoldCell};
 use crate::notice::Notice;
 use crate::processors::{Processors, Runner};
 use crate::stats::{Counter, Counters};
@@ -91,12 +91,13 @@ impl<T: Send + 'static, R: Runner<T>> Start<T> for Starter<T, R> {
             let parker = pool.crew.enter(machine);
             Machine {
                 bound: Cell::new(None),
+                member: pool.crew.member(machine),
                 pool: &pool,
                 runner: &*runner,
                 current: Current {
                     machine,
                     parker: &parker,
-                    hold: RefCell::new(None),
+                    hold: HoldCell::empty(),
                 },
             }
             .main();
@@ -114,6 +115,8 @@ pub(crate) struct Machine<'thread, T, R> {
     pub(crate) pool: &'thread Processors<T>,
     pub(crate) runner: &'thread R,
     pub(crate) current: Current<'thread>,
+    /// What the others see of it.
+    member: &'thread Member,
     /// What it is bound as; perhaps it is not any more.
     pub(crate) bound: Cell<Option<BoundId>>,
 }
@@ -206,25 +209,32 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
 
     /// What to do between two tasks.
     #[inline]
+    #[expect(unsafe_code, reason = "looks at the hold where it is")]
     fn next(&self, notice: Notice, seen: Notice) -> Next<T> {
         let pool = self.pool;
-        let hold = self.current.hold.borrow();
-        let Some(hold) = &*hold else {
+        let next = |hold: &Hold| {
+            let owner = pool.queues.owners.get(hold);
+            if notice == seen && !notice.is_surplus(hold.processor()) {
+                return owner.next(pool).map_or(Next::Search, Next::Task);
+            }
+            if notice.waiting > 0 && pool.crew.owes_a_turn(hold) {
+                pool.crew.settle_the_turn(hold);
+                return owner.next(pool).map_or(Next::Attend, Next::Task);
+            }
+            Next::Attend
+        };
+        // SAFETY: none of these knows of the cell, and none runs a task.
+        let Some(next) = (unsafe { self.current.hold.with(next) }) else {
             unreachable!("a machine that runs tasks has a processor");
         };
-        let owner = pool.queues.owners.get(hold);
-        if notice == seen && !notice.is_surplus(hold.processor()) {
-            return owner.next(pool).map_or(Next::Search, Next::Task);
-        }
-        if notice.waiting > 0 && pool.crew.owes_a_turn(hold) {
-            pool.crew.settle_the_turn(hold);
-            return owner.next(pool).map_or(Next::Attend, Next::Task);
-        }
-        Next::Attend
+        next
     }
 
     pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
-        self.count(|counters| &counters.run);
+        if let Some(processor) = self.current.hold.processor() {
+            self.pool.queues.processors[processor].counters.run.add(1);
+            self.runner.on_processor(processor, scratch);
+        }
         let label = self.runner.label(&task);
         if label.is_some() {
             self.show(label);
@@ -243,15 +253,14 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     #[inline]
     fn show(&self, label: Option<NonZeroU64>) {
         let label = label.map_or(0, NonZeroU64::get);
-        let member = self.pool.crew.member(self.current.machine);
         // ORDERING: Relaxed: for people.
-        member.label.store(label, Ordering::Relaxed);
+        self.member.label.store(label, Ordering::Relaxed);
     }
 
     /// Adds one to a figure of the processor that the machine holds.
     pub(crate) fn count(&self, figure: impl FnOnce(&Counters) -> &Counter) {
-        if let Some(hold) = &*self.current.hold.borrow() {
-            figure(&self.pool.queues.processors[hold.processor()].counters).add(1);
+        if let Some(processor) = self.current.hold.processor() {
+            figure(&self.pool.queues.processors[processor].counters).add(1);
         }
     }
 

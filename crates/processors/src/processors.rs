@@ -8,6 +8,7 @@ use crate::bound::BoundQueues;
 use crate::config::{Config, StartError};
 use crate::crew::Crew;
 use crate::current;
+use crate::hold::Hold;
 use crate::machine::{Machines, Starter};
 use crate::processor::Queues;
 use crate::stats::ProcessorStats;
@@ -42,6 +43,11 @@ pub trait Runner<T>: Send + Sync + 'static {
     fn describe(&self, label: NonZeroU64) -> String {
         format!("task {label}")
     }
+
+    /// The number of the processor that the task which comes next begins on: see [`Processors::current`], which costs more. The default
+    /// does nothing, and costs nothing. It must not panic: the thread would be lost, and a processor with it.
+    #[inline]
+    fn on_processor(&self, _processor: usize, _scratch: &mut Self::Scratch) {}
 
     /// Runs one task. A panic is contained and counted; the task is gone.
     fn run(&self, task: T, scratch: &mut Self::Scratch);
@@ -126,12 +132,11 @@ impl<T: Send + 'static> Processors<T> {
     /// the end of the global queue. Lock-free.
     ///
     /// What the caller did before happens before the task runs.
+    #[inline]
+    #[expect(unsafe_code, reason = "looks at the hold where it is")]
     pub fn schedule(&self, task: T) {
         let mut task = Some(task);
-        current::with_current(self, |current| {
-            let hold = current.hold.borrow();
-            // In a blocking call the thread has none.
-            let Some(hold) = &*hold else { return };
+        let push = |hold: &Hold| {
             if let Some(task) = task.take() {
                 let owner = self.queues.owners.get(hold);
                 owner.push(task);
@@ -143,7 +148,10 @@ impl<T: Send + 'static> Processors<T> {
                     self.crew.wake_one_beside(hold, || owner.has_one());
                 }
             }
-        });
+        };
+        // In a blocking call the thread has none.
+        // SAFETY: none of these knows of the cell, and none runs a task.
+        current::with_current(self, |current| unsafe { current.hold.with(push) });
         if let Some(task) = task {
             self.inject(task);
         }
@@ -152,6 +160,7 @@ impl<T: Send + 'static> Processors<T> {
     /// Makes `task` runnable, after everything that is in the global queue. Lock-free.
     ///
     /// What the caller did before happens before the task runs.
+    #[inline(never)]
     pub fn inject(&self, task: T) {
         self.queues.injector.push(task);
         self.crew.wake_one();
@@ -187,14 +196,7 @@ impl<T: Send + 'static> Processors<T> {
     /// A task may find another one after each [`blocking`](Self::blocking) call.
     #[inline]
     pub fn current(&self) -> Option<usize> {
-        current::with_current(self, |current| {
-            current
-                .hold
-                .borrow()
-                .as_ref()
-                .map(crate::hold::Hold::processor)
-        })
-        .flatten()
+        current::with_current(self, |current| current.hold.processor()).flatten()
     }
 
     /// What each processor has done so far, those included that have been given up.

@@ -117,8 +117,9 @@ impl Crew {
     /// The holder of the processor has put a task into its deque: wakes a processor for it, if one is idle and none is searching. Not if
     /// it is the only one there, and somebody keeps vigil.
     #[inline]
-    pub fn wake_one_beside(&self, hold: &Hold, is_sole: impl Fn() -> bool) -> bool {
-        self.wake_one_unless(|| self.is_watched(hold.processor()) && is_sole())
+    pub fn wake_one_beside(&self, hold: &Hold, is_sole: impl FnOnce() -> bool) -> bool {
+        let processor = hold.processor();
+        self.wake_one_unless(|| self.is_watched(processor) && is_sole())
     }
 
     /// Blocks until the machine is told what to do next, or until the deadline.

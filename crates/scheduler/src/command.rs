@@ -118,7 +118,7 @@ impl<P: Protocol> Completion<P> {
 
     /// Whoever did the command panicked with that message.
     pub(crate) fn panicked(mut self, message: String) {
-        self.answer(Err(CommandError::Panicked(message)));
+        self.answer(Err(CommandError::Panicked(message.into())));
     }
 
     fn answer(&mut self, result: Result<P::Reply, CommandError<P>>) {
@@ -188,7 +188,7 @@ pub(crate) fn dispatch<P: Protocol>(
         for unanswered in unwound {
             match unanswered.downcast::<Completion<P>>() {
                 Ok(mut unanswered) => {
-                    unanswered.answer(Err(CommandError::Panicked(message.clone())));
+                    unanswered.answer(Err(CommandError::Panicked(message.as_str().into())));
                 }
                 // Another scheduler's: its own drop calls it abandoned, now that nothing unwinds.
                 Err(foreign) => drop(foreign),

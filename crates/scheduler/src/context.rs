@@ -16,6 +16,15 @@ impl<'a, P: Protocol> Context<'a, P> {
         Self { handle, pid }
     }
 
+    /// For a step of the process that lives in `slot` in that generation.
+    #[inline]
+    pub(crate) fn of(handle: &'a Handle<P>, slot: u32, generation: u32) -> Self {
+        Self {
+            handle,
+            pid: handle.table().pid(slot, generation),
+        }
+    }
+
     /// The process's own PID, for others to send to.
     pub fn pid(&self) -> Pid {
         self.pid

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
+use std::ptr::NonNull;
 
 use filch_process_state::Release;
 use filch_processors::{BoundId, Counter, Runner};
@@ -13,7 +14,7 @@ use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
 use crate::hooks;
 use crate::life::{Body, Waits};
-use crate::mail::Mail;
+use crate::mail::{Mail, put_back};
 use crate::share::{Share, is_behind};
 use crate::signal::Signal;
 use crate::step_output::{Status, Yield};
@@ -25,8 +26,19 @@ use crate::{
 };
 
 /// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another one.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Task(pub(crate) u32);
+///
+/// An address and not an index: it is looked up between two read-modify-writes, where nothing else goes on.
+pub(crate) struct Task<P: Protocol>(NonNull<Slot<P>>);
+
+impl<P: Protocol> Task<P> {
+    #[inline]
+    pub(crate) fn of(slot: &Slot<P>) -> Self {
+        Self(NonNull::from(slot))
+    }
+}
+
+// SAFETY: it stands for a reference to a slot, which is Sync.
+unsafe impl<P: Protocol> Send for Task<P> {}
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
@@ -41,6 +53,8 @@ pub(crate) struct Scratch<P: Protocol> {
     /// The events of one step: never more than its share.
     inbox: VecDeque<Event<P>>,
     output: StepOutput<P>,
+    /// The worker that the process to be run begins on. User code that blocks may come back on another one.
+    worker: usize,
 }
 
 /// What one worker has done. It alone writes; anybody reads.
@@ -68,24 +82,25 @@ impl Counters {
     }
 }
 
-impl<P: Protocol> Runner<Task> for Driver<P> {
+impl<P: Protocol> Runner<Task<P>> for Driver<P> {
     type Scratch = Scratch<P>;
 
     fn scratch(&self, _thread: usize) -> Scratch<P> {
         Scratch {
             inbox: VecDeque::new(),
             output: StepOutput::new(),
+            worker: 0,
         }
     }
 
     #[inline]
-    fn bound_to(&self, task: &Task) -> Option<BoundId> {
-        self.handle.table().slot(task.0).bound_to()
+    fn bound_to(&self, task: &Task<P>) -> Option<BoundId> {
+        self.slot(task).bound_to()
     }
 
     #[inline]
-    fn label(&self, task: &Task) -> Option<NonZeroU64> {
-        NonZeroU64::new(u64::from(task.0) + 1)
+    fn label(&self, task: &Task<P>) -> Option<NonZeroU64> {
+        NonZeroU64::new(u64::from(self.slot(task).index) + 1)
     }
 
     fn describe(&self, label: NonZeroU64) -> String {
@@ -95,16 +110,21 @@ impl<P: Protocol> Runner<Task> for Driver<P> {
         }
     }
 
-    fn run(&self, task: Task, scratch: &mut Scratch<P>) {
-        let slot = self.handle.table().slot(task.0);
+    #[inline]
+    fn on_processor(&self, processor: usize, scratch: &mut Scratch<P>) {
+        scratch.worker = processor;
+    }
+
+    fn run(&self, task: Task<P>, scratch: &mut Scratch<P>) {
+        let slot = self.slot(&task);
         if slot.state.start().is_err() {
             unreachable!("a process in a run queue is Ready, and in one run queue only");
         }
-        match self.step(task, slot, scratch) {
+        match self.step(slot, scratch) {
             After::Waits => {}
-            After::Again => self.handle.enqueue(task, slot),
-            After::GaveWay => self.handle.requeue(task, slot),
-            After::Ended(exit) => self.end(task, slot, exit, scratch),
+            After::Again => self.handle.enqueue(slot),
+            After::GaveWay => self.handle.requeue(slot),
+            After::Ended(exit) => self.end(slot, exit, scratch),
         }
     }
 }
@@ -134,6 +154,14 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
+    /// The slot of a process from a run queue.
+    #[inline]
+    fn slot(&self, task: &Task<P>) -> &Slot<P> {
+        // SAFETY: only this scheduler's slots get into its run queues. They neither move nor go before its table does, and the
+        // driver's handle keeps that.
+        unsafe { task.0.as_ref() }
+    }
+
     /// The figures of the worker that the thread is just now. User code that blocks may come back on another one: ask again.
     fn counters(&self) -> &Counters {
         let Some(worker) = self.handle.shared.processors.current() else {
@@ -142,7 +170,7 @@ impl<P: Protocol> Driver<P> {
         &self.handle.shared.counters[worker]
     }
 
-    fn step(&self, task: Task, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
+    fn step(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
         // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of whoever had the
         // process before.
         let Some(body) = (unsafe { slot.life.body() }) else {
@@ -155,12 +183,16 @@ impl<P: Protocol> Driver<P> {
             self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
             return After::Ended(Err(ProcessError::ShutDown));
         }
-        let Scratch { inbox, output } = scratch;
         let word = match slot.urgency.take() {
             Urgent::Nothing => false,
             Urgent::Signal => true,
             Urgent::End => return After::Ended(Err(ProcessError::Terminated)),
         };
+        let Scratch {
+            inbox,
+            output,
+            worker,
+        } = scratch;
         let mut mail = Mail::new();
         mail.recall(body, inbox, self.share.events);
         let room = self.share.events - inbox.len();
@@ -169,22 +201,23 @@ impl<P: Protocol> Driver<P> {
             slot.events
                 .drain_up_to(room, |item| mail.sort(item, body, inbox))
         };
-        if more && (word || !mail.ends(body.waits, inbox)) {
+        if more && (word || !mail.enders.end(body.waits, inbox)) {
             more = self.look_ahead(slot, body, &mut mail, inbox, word);
         }
-        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
-        let context = Context::new(&self.handle, pid);
-        if let Some(orders) = mail.orders.take() {
+        let context = Context::of(&self.handle, slot.index, slot.tenancy.generation());
+        // In pieces: to be dropped at the end, it would have to be kept until then.
+        let Mail { enders, orders } = mail;
+        if let Some(orders) = orders {
             if let Err(error) = orders.carry_out(&context, body) {
                 return After::Ended(Err(error));
             }
             // It goes on, so it was replaced: by no future.
             slot.awaited.set_future(false);
         }
-        if !mail.ends(body.waits, inbox) {
+        if !enders.end(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
             // and the step came in between. It would not know what to do with a step without events.
-            mail.put_back(body, inbox);
+            put_back(body, inbox);
             return self.let_go_behind(slot, body, more);
         }
         if slot.mailbox.is_limited() {
@@ -193,13 +226,15 @@ impl<P: Protocol> Driver<P> {
                 .filter(|event| matches!(event, Event::Message(_)));
             slot.mailbox.deliver(messages.count() as u32);
         }
-        let counters = self.counters();
+        let counters = &self.handle.shared.counters[*worker];
         counters.steps.add(1);
-        counters.completions.add(mail.completions as u64);
-        let others = (inbox.len() - mail.completions) as u64;
+        let others = inbox.len() as u64 - u64::from(enders.completions);
         counters.messages.add(others);
         slot.figures.step(others);
-        slot.awaited.answer(mail.completions as u32);
+        if enders.completions > 0 {
+            counters.completions.add(enders.completions.into());
+            slot.awaited.answer(enders.completions);
+        }
 
         match contain(|| body.process.step(&context, Events::new(inbox), output)) {
             Ok(Ok(())) => {}
@@ -212,7 +247,7 @@ impl<P: Protocol> Driver<P> {
         }
         let status = output.take_status();
         if output.has_yields() {
-            self.dispatch(pid, slot, output);
+            self.dispatch(context.pid(), slot, output);
         }
         body.waits = match status {
             Status::Done(output) => return After::Ended(Ok(Some(output))),
@@ -303,9 +338,9 @@ impl<P: Protocol> Driver<P> {
     /// Ends the process that this worker has: closes it, tells who waits, and gives its place in the table up. Apart from `run`, so
     /// that this one, which has little to do for a message, needs few registers.
     #[inline(never)]
-    fn end(&self, task: Task, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
+    fn end(&self, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
         // SAFETY: the state is Running, and this worker made it so.
-        let closed = unsafe { self.handle.table().close(task.0) };
+        let closed = unsafe { self.handle.table().close(slot.index) };
         // SAFETY: the state is still Running, and this worker made it so.
         let Some(body) = (unsafe { slot.life.take_body() }) else {
             unreachable!("a process ends once");
@@ -331,7 +366,10 @@ impl<P: Protocol> Driver<P> {
         let counters = self.counters();
         counters.ended.add(1);
         counters.failed.add(u64::from(exit.is_err()));
-        let pid = self.handle.table().pid(task.0, slot.tenancy.generation());
+        let pid = self
+            .handle
+            .table()
+            .pid(slot.index, slot.tenancy.generation());
         let release = |bond| self.handle.release(pid, &bond, &reason);
         let completed = closed.complete(|signal| {
             if let Signal::Tie(bond) = signal {

@@ -325,7 +325,7 @@ pub enum CommandError<P: Protocol> {
     /// The handler's own error.
     Failed(P::Error),
     /// The handler panicked with this message while it was given the command, or what it had the command done by did.
-    Panicked(String),
+    Panicked(Box<str>),
     /// The handler let go of the [`Completion`](crate::Completion) without completing it.
     Abandoned,
     /// The scheduler was built without a command handler.

@@ -64,6 +64,7 @@ impl<'step, P: Protocol> Events<'step, P> {
 impl<P: Protocol> Iterator for Events<'_, P> {
     type Item = Event<P>;
 
+    #[inline]
     fn next(&mut self) -> Option<Event<P>> {
         self.inbox.pop_front()
     }
@@ -78,18 +79,26 @@ impl<P: Protocol> ExactSizeIterator for Events<'_, P> {}
 impl<P: Protocol> Drop for Events<'_, P> {
     /// Drops what the step has left, one by one. A destructor that panics is a panic of the step; a second one, or one while the
     /// step panics, would abort the program if it got out.
+    #[inline]
     fn drop(&mut self) {
-        let mut panicked = None;
-        while let Some(event) = self.inbox.pop_front() {
-            if let Err(message) = contain(|| drop(event)) {
-                panicked.get_or_insert(message);
-            }
+        if !self.inbox.is_empty() {
+            drop_rest(self.inbox);
         }
-        if let Some(message) = panicked
-            && !std::thread::panicking()
-        {
-            resume_unwind(Box::new(message));
+    }
+}
+
+#[cold]
+fn drop_rest<P: Protocol>(inbox: &mut VecDeque<Event<P>>) {
+    let mut panicked = None;
+    while let Some(event) = inbox.pop_front() {
+        if let Err(message) = contain(|| drop(event)) {
+            panicked.get_or_insert(message);
         }
+    }
+    if let Some(message) = panicked
+        && !std::thread::panicking()
+    {
+        resume_unwind(Box::new(message));
     }
 }
 

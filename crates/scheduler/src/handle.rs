@@ -20,7 +20,7 @@ pub struct Handle<P: Protocol> {
 
 /// What the handles, the workers and the completions of one scheduler share.
 pub(crate) struct Shared<P: Protocol> {
-    pub(crate) processors: Arc<Processors<Task>>,
+    pub(crate) processors: Arc<Processors<Task<P>>>,
     pub(crate) table: Table<P>,
     /// How messages get to other nodes.
     pub(crate) routes: Routes<P>,

@@ -11,10 +11,16 @@ use crate::{Context, Event, ProcessError, Protocol};
 
 /// What a worker found in a queue besides the events that it put into its inbox.
 pub(crate) struct Mail<P: Protocol> {
-    pub(crate) completions: usize,
-    cancels: usize,
+    pub(crate) enders: Enders,
     /// What few ever find.
     pub(crate) orders: Option<Box<Orders<P>>>,
+}
+
+/// What there is of the events that end any wait.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Enders {
+    pub(crate) completions: u32,
+    cancel: bool,
 }
 
 /// What signals have the worker do before, or instead of, a step.
@@ -26,10 +32,11 @@ pub(crate) struct Orders<P: Protocol> {
 }
 
 impl<P: Protocol> Mail<P> {
-    pub(crate) const fn new() -> Self {
+    /// Nothing yet.
+    #[inline]
+    pub(crate) fn new() -> Self {
         Self {
-            completions: 0,
-            cancels: 0,
+            enders: Enders::default(),
             orders: None,
         }
     }
@@ -48,7 +55,7 @@ impl<P: Protocol> Mail<P> {
             while inbox.len() < share
                 && let Some(event) = held.backlog.take()
             {
-                self.count(&event);
+                self.enders.count(&event);
                 inbox.push_back(event);
             }
         }
@@ -64,19 +71,10 @@ impl<P: Protocol> Mail<P> {
     ) {
         match item {
             Item::Event(event) => {
-                self.count(&event);
+                self.enders.count(&event);
                 inbox.push_back(event);
             }
             Item::Signal(signal) => inbox.extend(heed(signal, body, self)),
-        }
-    }
-
-    #[inline]
-    fn count(&mut self, event: &Event<P>) {
-        match event {
-            Event::Completed { .. } => self.completions += 1,
-            Event::Cancel => self.cancels += 1,
-            Event::Message(_) | Event::Down(_) | Event::Exited(_) => {}
         }
     }
 
@@ -99,7 +97,7 @@ impl<P: Protocol> Mail<P> {
         inbox: &mut VecDeque<Event<P>>,
         share: usize,
     ) {
-        let ends = self.ends(body.waits, inbox);
+        let ends = self.enders.end(body.waits, inbox);
         let held = body.held();
         held.behind = true;
         if !ends && held.backlog.has_ender() {
@@ -109,24 +107,10 @@ impl<P: Protocol> Mail<P> {
                 held.backlog.put_back(last);
             }
             if let Some(ender) = held.backlog.take() {
-                self.count(&ender);
+                self.enders.count(&ender);
                 inbox.push_back(ender);
             }
         }
-    }
-
-    /// Keeps what is in the inbox for later: it ends no wait.
-    pub(crate) fn put_back(&self, body: &mut Body<P>, inbox: &mut VecDeque<Event<P>>) {
-        while let Some(event) = inbox.pop_back() {
-            let held = body.held();
-            held.behind = true;
-            held.backlog.put_back(event);
-        }
-    }
-
-    /// What ends a wait for commands.
-    fn enders(&self) -> usize {
-        self.completions + self.cancels
     }
 
     fn orders(&mut self) -> &mut Orders<P> {
@@ -137,14 +121,22 @@ impl<P: Protocol> Mail<P> {
             })
         })
     }
+}
 
-    /// Whether this ends the wait.
-    pub(crate) fn ends(&self, waits: Waits, inbox: &VecDeque<Event<P>>) -> bool {
-        match waits {
-            Waits::Turn | Waits::Wakes => true,
-            Waits::Commands => self.enders() > 0,
-            Waits::Events => !inbox.is_empty(),
+impl Enders {
+    #[inline]
+    fn count<P: Protocol>(&mut self, event: &Event<P>) {
+        self.completions += u32::from(matches!(event, Event::Completed { .. }));
+        self.cancel |= matches!(event, Event::Cancel);
+    }
+
+    /// Whether these, or whatever else is in the inbox, end the wait.
+    #[inline]
+    pub(crate) fn end<P: Protocol>(self, waits: Waits, inbox: &VecDeque<Event<P>>) -> bool {
+        if waits == Waits::Events {
+            return !inbox.is_empty();
         }
+        waits != Waits::Commands || self.completions > 0 || self.cancel
     }
 }
 
@@ -169,8 +161,18 @@ impl<P: Protocol> Orders<P> {
     }
 }
 
+/// Keeps what is in the inbox for later: it ends no wait.
+pub(crate) fn put_back<P: Protocol>(body: &mut Body<P>, inbox: &mut VecDeque<Event<P>>) {
+    while let Some(event) = inbox.pop_back() {
+        let held = body.held();
+        held.behind = true;
+        held.backlog.put_back(event);
+    }
+}
+
 /// What a signal means to a process that goes on: perhaps an event.
 #[cold]
+#[inline(never)]
 fn heed<P: Protocol>(
     signal: Signal<P>,
     body: &mut Body<P>,

@@ -54,7 +54,7 @@ impl<P: Protocol> Handle<P> {
         );
         match posted {
             Ok(woken) => {
-                self.follow(woken, to, slot);
+                self.follow(woken, slot);
                 Ok(())
             }
             Err(Item::Event(Event::Message(message))) => Err(gone(message)),
@@ -85,7 +85,7 @@ impl<P: Protocol> Handle<P> {
         }
         match slot.events.push(Item::Event(Event::Message(message))) {
             Ok(()) => {
-                self.wake(to, slot, Reason::Message);
+                self.wake(slot, Reason::Message);
                 Ok(())
             }
             Err(Closed(Item::Event(Event::Message(message)))) => {
@@ -107,7 +107,7 @@ impl<P: Protocol> Handle<P> {
         let completed = Item::Event(Event::Completed { tag, result });
         match slot.events.push(completed) {
             Ok(()) => {
-                self.wake(pid, slot, Reason::Completion);
+                self.wake(slot, Reason::Completion);
             }
             Err(refused) => dispose(refused),
         }
@@ -118,45 +118,47 @@ impl<P: Protocol> Handle<P> {
         if let Some(process) = self.table().pin(pid)
             && process.slot.events.push(Item::Event(Event::Cancel)).is_ok()
         {
-            self.wake(pid, process.slot, Reason::Cancel);
+            self.wake(process.slot, Reason::Cancel);
         }
     }
 
     /// Has the process take another turn, if it still lives: without an event.
     pub(crate) fn nudge(&self, pid: Pid) {
         if let Some(process) = self.table().pin(pid) {
-            self.wake(pid, process.slot, Reason::Message);
+            self.wake(process.slot, Reason::Message);
         }
     }
 
     /// Puts a process that has become Ready into a run queue: the caller's own, to be run next.
-    pub(crate) fn enqueue(&self, task: Task, slot: &Slot<P>) {
+    #[inline]
+    pub(crate) fn enqueue(&self, slot: &Slot<P>) {
         if slot.has_idle_priority() {
-            self.shared.processors.schedule_idle(task);
+            self.shared.processors.schedule_idle(Task::of(slot));
         } else {
-            self.shared.processors.schedule(task);
+            self.shared.processors.schedule(Task::of(slot));
         }
     }
 
     /// Puts a process that has given way to others behind them.
-    pub(crate) fn requeue(&self, task: Task, slot: &Slot<P>) {
+    pub(crate) fn requeue(&self, slot: &Slot<P>) {
         if slot.has_idle_priority() {
-            self.shared.processors.schedule_idle(task);
+            self.shared.processors.schedule_idle(Task::of(slot));
         } else {
-            self.shared.processors.inject(task);
+            self.shared.processors.inject(Task::of(slot));
         }
     }
 
     /// After an event was pushed, or the reason itself is the event.
-    pub(crate) fn wake(&self, pid: Pid, slot: &Slot<P>, reason: Reason) -> Woken {
-        self.follow(slot.state.wake(reason), pid, slot)
+    pub(crate) fn wake(&self, slot: &Slot<P>, reason: Reason) -> Woken {
+        self.follow(slot.state.wake(reason), slot)
     }
 
     /// Does what a wake-up has its caller do.
-    fn follow(&self, wake: Wake, pid: Pid, slot: &Slot<P>) -> Woken {
+    #[inline]
+    fn follow(&self, wake: Wake, slot: &Slot<P>) -> Woken {
         match wake {
             Wake::Enqueue => {
-                self.enqueue(Task(pid.slot), slot);
+                self.enqueue(slot);
                 Woken::Heard
             }
             Wake::Noted => Woken::Heard,

@@ -66,7 +66,7 @@ impl<P: Protocol> Handle<P> {
         // ORDERING: Relaxed: ordered by the RMWs on each process's state; see `Driver::step`.
         self.shared.aborting.store(true, Ordering::Relaxed);
         for process in self.table().iter() {
-            self.wake(process.pid, process.slot, Reason::Cancel);
+            self.wake(process.slot, Reason::Cancel);
         }
     }
 

@@ -88,7 +88,7 @@ impl<P: Protocol> Handle<P> {
         }
         slot.urgency.end();
         // Refused: its first turn is to come, and will see it; or it has ended since.
-        self.wake(pid, slot, Reason::Cancel);
+        self.wake(slot, Reason::Cancel);
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl<P: Protocol> Handle<P> {
         if urgent {
             slot.urgency.signal();
         }
-        if self.wake(to, slot, reason) == Woken::Heard {
+        if self.wake(slot, reason) == Woken::Heard {
             // Before its end, in the order of the state's edges, and the queue is drained after that edge.
             return Ok(Heard::Surely);
         }
@@ -162,9 +162,9 @@ mod tests {
     /// queue, its limit and its figures, beside the queue's first block.
     #[test]
     fn sizes() {
-        assert_eq!(size_of::<Event<Small>>(), 40);
+        assert_eq!(size_of::<Event<Small>>(), 32);
         assert_eq!(size_of::<Item<Small>>(), size_of::<Event<Small>>());
         assert_eq!(size_of::<Signal<Small>>(), 16);
-        assert_eq!(size_of::<Slot<Small>>(), 152);
+        assert_eq!(size_of::<Slot<Small>>(), 160);
     }
 }

@@ -96,7 +96,11 @@ impl<P: Protocol> StepOutput<P> {
 
     /// Takes the status of the step that just ran and leaves the next one its default.
     pub(crate) fn take_status(&mut self) -> Status<P> {
-        std::mem::replace(&mut self.status, Status::Idle)
+        match self.status {
+            // The usual one, which is left as it is.
+            Status::Idle => Status::Idle,
+            _ => std::mem::replace(&mut self.status, Status::Idle),
+        }
     }
 
     pub(crate) fn has_yields(&self) -> bool {

@@ -6,7 +6,6 @@ use filch_sync::atomic::{Ordering, fence};
 
 use crate::admission::Refusal;
 use crate::contain::{contain, dispose};
-use crate::driver::Task;
 use crate::hooks;
 use crate::life::{Body, Waits};
 use crate::options::Options;
@@ -111,7 +110,7 @@ impl<P: Protocol> Handle<P> {
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without a tenant is Complete");
         }
-        self.enqueue(Task(pid.slot), slot);
+        self.enqueue(slot);
         // No fence: either the walk of `cancel_all` through the table has found this process, or this has come into its slot after
         // the walk, and the closed doors are seen. See there.
         if self.shared.admission.is_closed() {

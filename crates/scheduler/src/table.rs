@@ -32,6 +32,8 @@ use crate::{Node, Pid, Protocol};
 /// | `figures`, `awaited` | reset by the submitter before `move_in`; written as the body is; read by whoever holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last one out: see there |
 pub(crate) struct Slot<P: Protocol> {
+    /// Its place in the table.
+    pub(crate) index: u32,
     pub(crate) tenancy: Tenancy,
     pub(crate) state: ProcessState,
     pub(crate) events: EventQueue<Item<P>>,
@@ -55,8 +57,9 @@ pub(crate) struct Slot<P: Protocol> {
 unsafe impl<P: Protocol> Sync for Slot<P> {}
 
 impl<P: Protocol> Slot<P> {
-    fn vacant(_index: u32) -> Self {
+    fn vacant(index: u32) -> Self {
         Self {
+            index,
             tenancy: Tenancy::new(),
             state: ProcessState::new_complete(),
             events: EventQueue::with_one_slot(),
@@ -168,9 +171,10 @@ impl<P: Protocol> Table<P> {
     /// # Panics
     /// If the index is not from this table: never, for indices out of its run queues and pins.
     pub(crate) fn slot(&self, index: u32) -> &Slot<P> {
-        self.slots
-            .get(index)
-            .unwrap_or_else(|| unreachable!("slot {index} was never allocated"))
+        match self.slots.get(index) {
+            Some(slot) => slot,
+            None => no_slot(index),
+        }
     }
 
     /// Tries again to clean a slot that a sender had not finished with. Every submission does, and whoever has sent something
@@ -307,6 +311,12 @@ impl<P: Protocol> Table<P> {
             }
         }
     }
+}
+
+/// Apart, and given the index by value: else it would be written to memory in each call of `slot`, to be printed.
+#[cold]
+fn no_slot(index: u32) -> ! {
+    unreachable!("slot {index} was never allocated")
 }
 
 /// A process that cannot leave the table: it may end, but its PID keeps meaning it.

@@ -17,7 +17,7 @@ use crate::{Handle, Process, Protocol, ReserveError, Submission};
 #[must_use = "a thread that is released at once runs nothing"]
 pub struct BoundThread<P: Protocol> {
     handle: Handle<P>,
-    thread: filch_processors::BoundThread<Task>,
+    thread: filch_processors::BoundThread<Task<P>>,
 }
 
 impl<P: Protocol> Handle<P> {

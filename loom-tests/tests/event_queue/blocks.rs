@@ -153,7 +153,7 @@ fn a_rewind_races_a_successor() {
 fn a_push_sleeps_through_a_rewind() {
     check(
         "a claim acquires the rewind that it slept through",
-        Bound::exhaustive(240),
+        Bound::exhaustive(220),
         || {
             let queue = Queue::<u32, 1>::new();
             queue.push(1).unwrap();

@@ -76,7 +76,7 @@ fn a_hole_before_a_wide_block() {
     let outcomes = Outcomes::new();
     check(
         "what is taken behind a hole is taken once, in a wide block too",
-        Bound::exhaustive(3_600),
+        Bound::exhaustive(3_000),
         {
             let outcomes = outcomes.clone();
             move || {

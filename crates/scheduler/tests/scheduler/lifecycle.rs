@@ -98,7 +98,7 @@ fn a_command_may_fail_be_forgotten_or_panic_and_the_process_learns_which() {
         );
         assert!(matches!(&outcomes[1].1, Err(CommandError::Abandoned)));
         assert!(
-            matches!(&outcomes[2].1, Err(CommandError::Panicked(m)) if m == "the handler's message")
+            matches!(&outcomes[2].1, Err(CommandError::Panicked(m)) if **m == *"the handler's message")
         );
         assert!(matches!(&outcomes[3].1, Ok(5)));
         out.done(4);
