@@ -31,7 +31,7 @@ pub struct Builder<P: Protocol> {
 
 /// Unless the builder says otherwise.
 const EVENTS_PER_STEP: usize = 1024;
-const SLICE: Duration = Duration::from_millis(1);
+const SLICE: Duration = Duration::from_millis(4);
 
 impl<P: Protocol> Builder<P> {
     /// The number of workers, each with a thread. Default: the parallelism that the system reports.
@@ -69,7 +69,7 @@ impl<P: Protocol> Builder<P> {
 
     /// How long a process that has more events than a step is given goes on with them, step after step, before it goes behind
     /// the others that are runnable. Zero: after each step. Shorter: others come sooner; but those who send to it get further ahead of
-    /// it meanwhile, and what it reads then is in no cache any more. Default: 1 ms.
+    /// it meanwhile, and what it reads then is in no cache any more. Default: 4 ms.
     #[must_use]
     pub fn slice(mut self, slice: Duration) -> Self {
         self.slice = slice;
