@@ -348,6 +348,11 @@ mod tests {
         for pair in turns.as_bytes().chunks(2) {
             assert_ne!(pair[0], pair[1], "two turns in a row: {turns}");
         }
+        let is_mixed = |round: &[u8]| round.chunks(2).any(|pair| pair != &round[..2]);
+        assert!(
+            turns.as_bytes().chunks(6).any(is_mixed),
+            "one order a round: {turns}"
+        );
     }
 
     #[test]

@@ -71,9 +71,7 @@ impl AdaptiveSpinner {
     /// Orders nothing: what the next look must see, it has to acquire.
     pub fn spin(&mut self) -> Spin {
         if self.spent < self.tight {
-            for _ in 0..1_u32 << self.spent.min(6) {
-                hint::spin_loop();
-            }
+            hint::pause(1 << self.spent.min(6));
         } else if self.spent - self.tight < self.yielding {
             thread::yield_now();
         } else {

@@ -194,6 +194,7 @@ impl Crew {
 
 #[cfg(test)]
 mod tests {
+    use super::MOST_BOUND;
     use crate::crew::{Crew, Turn};
     use crate::hold::Hold;
     use crate::processor::Queues;
@@ -253,5 +254,28 @@ mod tests {
         crew.hand_off(hold, first, start, &queues)
             .expect("a thread that leaves is not one too many");
         assert_eq!(started, Some(2), "its place is not free yet");
+    }
+
+    /// The same again and again, and no thread that has been told to leave gets round to it. A failure: they pile up beyond the limit,
+    /// and take the places of threads that tasks are to be bound to, of which there are none.
+    #[test]
+    fn those_that_leave_make_room_for_one_per_processor() {
+        let queues = Queues::<()>::new(1);
+        queues.reach(1);
+        let limit = 2;
+        let crew = Crew::new(1, 1, limit, 0);
+        assert!(crew.muster(1, |_| true));
+        let mut hold = run(&crew, 0);
+        for _ in 0..2 * MOST_BOUND {
+            hold = match crew.hand_off(hold, 0, |_| true, &queues) {
+                Ok(()) => crew.try_regain(0).expect("nobody else has come"),
+                Err(kept) => kept,
+            };
+        }
+        assert_eq!(crew.thread_stats().threads, limit + 1);
+        for reserved in 0..MOST_BOUND {
+            assert!(crew.bind(|_| true).is_some(), "{reserved} are reserved");
+        }
+        assert!(crew.bind(|_| true).is_none(), "enough");
     }
 }

@@ -51,8 +51,9 @@ impl Config {
     }
 
     /// How many threads there may be, for processors and for blocking calls together. Beyond it a blocking call keeps its
-    /// processor. A thread that has been told to leave, since [enough](Self::spare_threads) stand by, counts no more: until it has
-    /// exited, such threads may come on top. [Reserved](crate::Processors::reserve_thread) threads are not counted: they take none from blocking calls. Default: 512, and one per processor that there can be: with that many the system's own limits (of
+    /// processor. Threads that have been told to leave, since [enough](Self::spare_threads) stand by, come on top until they have
+    /// exited, though one per processor at most. [Reserved](crate::Processors::reserve_thread) threads are not counted: they take
+    /// none from blocking calls. Default: 512, and one per processor that there can be: with that many the system's own limits (of
     /// tasks in a container, say) are seldom met, and more calls than that are better queued.
     #[must_use]
     pub fn thread_limit(mut self, threads: usize) -> Self {

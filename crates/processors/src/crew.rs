@@ -1,7 +1,7 @@
 //! Who holds which processor: machines that rest with theirs, those that stand by without one, and the ways in which a
 //! processor changes hands. The arguments are in [`architecture`](crate::architecture).
 //!
-//! A processor is, at any time, in one of five places, and each way between them is a happens-before edge:
+//! A processor is, at any time, in one of four places, and each way between them is a happens-before edge:
 //!
 //! | where its [`Hold`] is | how it gets away from there |
 //! |---|---|
@@ -47,14 +47,14 @@ pub trait Work {
 pub struct Crew {
     pub(crate) idle: Idle,
     pub(crate) board: Board,
-    /// For each processor, the machine that holds it, or waits for it while it is on the idle stack. Written by the holder
-    /// before it gives the processor away.
-    attached: Box<[AtomicU32]>,
+    /// For each processor, the machine that holds it, or waits for it while it is on the idle stack. Written by the holder:
+    /// at the latest before it gives the processor away.
+    pub(crate) attached: Box<[AtomicU32]>,
     /// For each processor, how often in a row it went to a machine that was back from a blocking call. Written by its holder.
     pub(crate) streaks: Box<[AtomicU32]>,
     /// By number. A machine's place is made when its first thread is started, and used again by later ones.
     pub(crate) members: Box<[OnceLock<Member>]>,
-    /// Machines that there may be at most, bound ones aside.
+    /// Machines that there may be at most, bound ones and those aside that have been told to leave.
     pub(crate) limit: usize,
     roster: Mutex<Roster>,
     /// Machines in blocking calls without their processor, those included that are back and wait for one.
@@ -165,7 +165,9 @@ impl Crew {
             board: Board::new(active),
             attached: (0..processors).map(|_| AtomicU32::new(0)).collect(),
             streaks: (0..processors).map(|_| AtomicU32::new(0)).collect(),
-            members: (0..threads + MOST_BOUND).map(|_| OnceLock::new()).collect(),
+            members: (0..threads + processors + MOST_BOUND)
+                .map(|_| OnceLock::new())
+                .collect(),
             limit: threads,
             roster: Mutex::new(Roster::new(processors, spares)),
             away: CachePadded::new(AtomicUsize::new(0)),

@@ -32,7 +32,7 @@ pub(crate) struct Owner<T> {
     left: RefCell<Vec<Left>>,
     /// Whether the last one has left any.
     has_left: Cell<bool>,
-    /// Whether what it had last that was not its own came from the global queue, and there was more than one.
+    /// Whether what it had last that was not its own came from the global queue, and brought others along.
     is_fed: Cell<bool>,
 }
 
@@ -162,7 +162,7 @@ impl<T: Send + 'static> Owner<T> {
                 || known.is_some_and(|left| {
                     left.vigil = !pool.config().nap.is_zero()
                         && left.is_quick(run.get())
-                        && pool.crew.keep_vigil(victim);
+                        && pool.crew.keep_vigil(victim, pool.crew.attached(self.own));
                     left.vigil
                 });
         }

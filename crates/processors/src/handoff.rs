@@ -139,6 +139,8 @@ impl Crew {
             && let Some((hold, displaced)) = self.take_idle()
         {
             self.make_room(displaced, machine, &mut self.roster());
+            // ORDERING: Relaxed: for people, as long as the processor is held.
+            self.attached[hold.processor()].store(machine as u32, Ordering::Relaxed);
             self.count_return(&hold);
             return Some(hold);
         }

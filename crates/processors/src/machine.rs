@@ -32,8 +32,9 @@ const YIELDING: u32 = 12;
 /// Pauses of one who has left a task to its owner, before each further look, which takes a cache line from that owner.
 pub(crate) const DISCRETION: u32 = 64;
 
-/// Pauses of one whose tasks come from outside, before each further look: for some 2 µs the producers have the queue to
-/// themselves, and one look finds more of what they have brought.
+/// Pauses of one whose tasks come from outside, before each further look: for so long the producers have the queue to
+/// themselves, and one look finds more of what they have brought. Some 2 µs where it was measured; how long a pause is, is
+/// the processor's affair, and some take several times as long.
 const COURTESY: u32 = 200;
 
 /// The threads of a pool.
@@ -342,7 +343,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 false if discreet => DISCRETION,
                 false => 0,
             };
-            (0..pauses).for_each(|_| hint::spin_loop());
+            hint::pause(pauses);
             patience = match spinner.rounds() {
                 _ if last => Patience::Spent,
                 ..TIGHT => Patience::Fresh,

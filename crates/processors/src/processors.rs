@@ -20,7 +20,7 @@ pub trait Runner<T>: Send + Sync + 'static {
     /// What a thread keeps from task to task; made on it, and never leaves it.
     type Scratch;
 
-    /// The scratch for the thread of that number. Threads come and go, up to [`Config::thread_limit`] at a time, and numbers
+    /// The scratch for the thread of that number. Threads come and go, so many at a time as [`Config::thread_limit`] says, and numbers
     /// are used again. It must not panic: the thread would be lost, and a processor with it.
     fn scratch(&self, machine: usize) -> Self::Scratch;
 

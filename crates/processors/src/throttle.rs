@@ -2,7 +2,8 @@
 //!
 //! All at once they are started by `start` alone. Later by three only: a machine that holds a processor and is about to block, when
 //! nobody stands by; a resize; and who reserves one. One is started at a time, and at most one per processor is wanted at a time, however many calls block: so no
-//! timer is needed to keep a storm away. In all there are never more than the limit; beyond it a blocking call keeps its processor.
+//! timer is needed to keep a storm away. At the limit a blocking call keeps its processor. Bound threads have a limit of their own, and
+//! of those that have been told to leave one per processor may come on top of it.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -29,7 +30,7 @@ pub struct ThreadStats {
     pub waiting: usize,
     /// Of those, the ones that tasks are bound to.
     pub bound: usize,
-    /// As many threads may be there at once, bound ones aside.
+    /// As many threads may be there at once, bound ones and those aside that have been told to leave.
     pub limit: usize,
     /// Threads started so far.
     pub started: u64,
@@ -111,9 +112,11 @@ impl Threads {
 
 impl Crew {
     /// A place for one more machine that no tasks are bound to, if there may be one. Those that have been told to leave do not count:
-    /// or a call at the limit would keep its processor because of a thread that is as good as gone.
+    /// or a call at the limit would keep its processor because of a thread that is as good as gone. But only one of them per
+    /// processor: they may take their time.
     pub(crate) fn vacancy(&self, roster: &mut Roster) -> Option<usize> {
-        if roster.unbound() >= self.limit + roster.leaving {
+        let on_top = roster.leaving.min(self.attached.len());
+        if roster.unbound() >= self.limit + on_top {
             roster.refused += 1;
             return None;
         }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use filch_deque::Sole;
 use filch_parker::Parker;
-use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use filch_sync::atomic::{AtomicU32, Ordering, fence};
 use filch_sync::hint;
 
 use crate::Processors;
@@ -17,19 +17,12 @@ use crate::machine::DISCRETION;
 /// Tasks that a processor must have run, while a search left what it has, to be trusted to come for the next one as well.
 const QUICK: u64 = 4;
 
-/// For each processor, whether some machine keeps vigil over it.
-pub(crate) struct Vigils {
-    kept: Box<[AtomicBool]>,
-    /// Which one has done so last, for people.
-    keepers: Box<[AtomicU32]>,
-}
+/// For each processor, the number of the machine that keeps vigil over it plus one, or zero.
+pub(crate) struct Vigils(Box<[AtomicU32]>);
 
 impl Vigils {
     pub(crate) fn new(processors: usize) -> Self {
-        Self {
-            kept: (0..processors).map(|_| AtomicBool::new(false)).collect(),
-            keepers: (0..processors).map(|_| AtomicU32::new(0)).collect(),
-        }
+        Self((0..processors).map(|_| AtomicU32::new(0)).collect())
     }
 }
 
@@ -60,40 +53,42 @@ impl Left {
         }
         let sole = victim.stealer.sole();
         sole.is_some() && {
-            (0..DISCRETION).for_each(|_| hint::spin_loop());
+            hint::pause(DISCRETION);
             victim.stealer.sole() == sole
         }
     }
 }
 
 impl Crew {
-    /// The caller, who searches, is going to keep vigil over the processor: from now on, until it [ends](Self::end_vigils) this, the
+    /// `machine`, which searches, is going to keep vigil over the processor: from now on, until it [ends](Self::end_vigils) this, the
     /// only task in that processor's deque wakes nobody. Whether nobody else does.
-    pub fn keep_vigil(&self, processor: usize) -> bool {
+    pub fn keep_vigil(&self, processor: usize, machine: usize) -> bool {
+        let keeper = machine as u32 + 1;
         // ORDERING: Relaxed: it promises something, and publishes nothing. What counts is its end: see `end_vigils`.
-        !self.vigils.kept[processor].swap(true, Ordering::Relaxed)
+        self.vigils.0[processor]
+            .compare_exchange(0, keeper, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// Whether somebody keeps vigil over the processor.
     #[inline]
     pub fn is_watched(&self, processor: usize) -> bool {
         // ORDERING: Relaxed: who relies on it has published, or gone idle, and passed a fence: see `end_vigils`.
-        self.vigils.kept[processor].load(Ordering::Relaxed)
+        self.vigils.0[processor].load(Ordering::Relaxed) != 0
     }
 
-    /// The machine that keeps vigil over the processor, for people. One that has begun just now may not be known yet.
+    /// The machine that keeps vigil over the processor, for people.
     pub(crate) fn keeper(&self, processor: usize) -> Option<usize> {
-        self.is_watched(processor).then(|| {
-            // ORDERING: Relaxed: for people.
-            self.vigils.keepers[processor].load(Ordering::Relaxed) as usize
-        })
+        // ORDERING: Relaxed: for people.
+        let keeper = self.vigils.0[processor].load(Ordering::Relaxed);
+        (keeper as usize).checked_sub(1)
     }
 
     /// A machine that counts as searching will not keep these vigils after all. Its search goes on, or ends as any does.
     pub fn drop_vigils(&self, processors: impl IntoIterator<Item = usize>) {
         for processor in processors {
             // ORDERING: Relaxed: released with the count of those who search, by the end of the search.
-            self.vigils.kept[processor].store(false, Ordering::Relaxed);
+            self.vigils.0[processor].store(0, Ordering::Relaxed);
         }
     }
 
@@ -144,10 +139,6 @@ impl<T: Send + 'static> Processors<T> {
         parker: &Parker,
         mut vigils: Vec<Left>,
     ) -> Option<Turn> {
-        for left in &vigils {
-            // ORDERING: Relaxed: for people.
-            self.crew.vigils.keepers[left.victim].store(machine as u32, Ordering::Relaxed);
-        }
         let turn = loop {
             let deadline = Instant::now() + self.config().nap;
             let turn = self.crew.wait_until(machine, parker, deadline);
@@ -166,7 +157,7 @@ impl<T: Send + 'static> Processors<T> {
 
 impl fmt::Debug for Vigils {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.kept).finish()
+        f.debug_list().entries(&self.0).finish()
     }
 }
 
@@ -176,6 +167,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
+    use crate::crew::Crew;
     use crate::{Config, Processors, Runner};
 
     /// Runs a task by scheduling the next, until it is over.
@@ -193,6 +185,20 @@ mod tests {
             if !self.over.load(Ordering::Relaxed) {
                 self.pool.schedule(());
             }
+        }
+    }
+
+    /// A failure: the dump names one who has come too late, or was there before.
+    #[test]
+    fn one_keeps_vigil_and_is_known() {
+        let crew = Crew::new(1, 1, 1, 0);
+        assert!(crew.keeper(0).is_none() && !crew.is_watched(0));
+        for keeper in [0, 7] {
+            assert!(crew.keep_vigil(0, keeper));
+            assert!(!crew.keep_vigil(0, 3), "one is enough");
+            assert_eq!(crew.keeper(0), Some(keeper));
+            crew.drop_vigils([0]);
+            assert!(crew.keeper(0).is_none() && !crew.is_watched(0));
         }
     }
 

@@ -53,7 +53,8 @@ pub(crate) struct Scratch<P: Protocol> {
     /// The events of one step: never more than its share.
     inbox: VecDeque<Event<P>>,
     output: StepOutput<P>,
-    /// The worker that the process to be run begins on. User code that blocks may come back on another one.
+    /// The worker that the process to be run begins on, or that the thread is after an upgrade. User code that blocks may come
+    /// back on another one.
     worker: usize,
 }
 
@@ -162,12 +163,17 @@ impl<P: Protocol> Driver<P> {
         unsafe { task.0.as_ref() }
     }
 
-    /// The figures of the worker that the thread is just now. User code that blocks may come back on another one: ask again.
-    fn counters(&self) -> &Counters {
+    /// The worker that the thread is just now. User code that blocks may come back on another one: ask again.
+    fn worker(&self) -> usize {
         let Some(worker) = self.handle.shared.processors.current() else {
             unreachable!("tasks run on workers");
         };
-        &self.handle.shared.counters[worker]
+        worker
+    }
+
+    /// Its figures.
+    fn counters(&self) -> &Counters {
+        &self.handle.shared.counters[self.worker()]
     }
 
     fn step(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
@@ -211,6 +217,8 @@ impl<P: Protocol> Driver<P> {
             if let Err(error) = orders.carry_out(&context, body) {
                 return After::Ended(Err(error));
             }
+            // That was user code.
+            *worker = self.worker();
             // It goes on, so it was replaced: by no future.
             slot.awaited.set_future(false);
         }

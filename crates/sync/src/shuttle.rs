@@ -15,6 +15,11 @@ pub mod cell {
 /// What a busy-wait loop tells the processor, or the scheduler of the test.
 pub mod hint {
     pub use shuttle::hint::spin_loop;
+
+    /// Once is enough: how long a pause is means nothing here, where another thread may run through between any two steps.
+    pub fn pause(times: u32) {
+        (0..times.min(1)).for_each(|_| spin_loop());
+    }
 }
 
 pub use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};

@@ -15,6 +15,12 @@ pub mod cell {
 /// What a busy-wait loop tells the processor, or the model checker.
 pub mod hint {
     pub use core::hint::spin_loop;
+
+    /// Tells the processor so many times that this thread only waits.
+    #[inline]
+    pub fn pause(times: u32) {
+        (0..times).for_each(|_| spin_loop());
+    }
 }
 
 pub use alloc::sync::Arc;

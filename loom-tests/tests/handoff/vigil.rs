@@ -14,8 +14,8 @@ use crate::pool::Pool;
 fn watched() -> (Arc<Pool>, Hold) {
     let (pool, mut holds) = Pool::new(2);
     let (first, second) = (holds.remove(0), holds.remove(0));
-    assert!(pool.crew.keep_vigil(0));
-    assert!(!pool.crew.keep_vigil(0), "one is enough");
+    assert!(pool.crew.keep_vigil(0, 9));
+    assert!(!pool.crew.keep_vigil(0, 9), "one is enough");
     pool.rest(second, 1);
     (pool, first)
 }
@@ -34,7 +34,7 @@ fn a_second_task_wakes_the_watcher() {
             move || {
                 let (pool, mut holds) = Pool::new(2);
                 let (first, second) = (holds.remove(0), holds.remove(0));
-                assert!(pool.crew.keep_vigil(0));
+                assert!(pool.crew.keep_vigil(0, 9));
                 let watcher = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || pool.rest(second, 1)
@@ -96,7 +96,7 @@ fn the_end_of_a_vigil_and_another_sleeper() {
             move || {
                 let (pool, mut holds) = Pool::new(2);
                 let (first, second) = (holds.remove(0), holds.remove(0));
-                assert!(pool.crew.keep_vigil(0));
+                assert!(pool.crew.keep_vigil(0, 9));
                 assert!(!pool.schedule(&first), "nobody is idle");
                 // Its machine has lost its processor to one that came back from a call, and still keeps vigil.
                 let watcher = thread::spawn({
@@ -128,7 +128,7 @@ fn searching() -> (Arc<Pool>, Hold, Hold) {
     pool.rest(holds.remove(0), 2);
     assert!(pool.publish() && pool.take());
     let hold = pool.awake(2).unwrap();
-    assert!(pool.crew.keep_vigil(0));
+    assert!(pool.crew.keep_vigil(0, 9));
     (pool, first, hold)
 }
 
@@ -268,7 +268,7 @@ fn a_watched_processor_that_is_given_up() {
         || {
             let (pool, mut holds) = Pool::new(2);
             let (first, second) = (holds.remove(0), holds.remove(0));
-            assert!(pool.crew.keep_vigil(1));
+            assert!(pool.crew.keep_vigil(1, 9));
             pool.rest(first, 0);
             assert!(!pool.schedule(&second), "left to its owner");
             pool.crew.shrink(1, &pool.queues);

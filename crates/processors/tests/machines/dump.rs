@@ -127,6 +127,26 @@ fn a_call_that_keeps_its_processor() {
     machines.join();
 }
 
+/// A call comes back at once, and takes its processor from the thread that had been started to wait with it. A failure: the
+/// dump says that the other one has it.
+#[test]
+fn who_is_back_from_a_call_has_the_processor() {
+    let (pool, machines) = started(Config::default().processors(1).thread_name("back"));
+    let (give, take) = mpsc::channel();
+    pool.inject(named(3, None, move |pool| {
+        pool.blocking(|| {});
+        give.send(pool.dump().to_string()).unwrap();
+    }));
+    let dump = take.recv().unwrap();
+    assert!(dump.contains("processor 0: held by back-0,"), "{dump}");
+    assert!(
+        dump.contains("back-0: runs (order 3), processor 0"),
+        "{dump}"
+    );
+    pool.stop();
+    machines.join();
+}
+
 /// A thread that has lent its processor says to whom.
 #[test]
 fn who_has_lent_to_whom() {
