@@ -50,6 +50,18 @@ impl Process {
         self.state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
+    /// As `Handle::terminate` does it. Whether the caller has to enqueue the process.
+    fn terminate(&self) -> bool {
+        self.urgency.end();
+        self.state.wake(Reason::Cancel) == Wake::Enqueue
+    }
+
+    /// As `Driver::step` begins. Whether it ends the process.
+    fn ends(&self) -> bool {
+        self.state.start().unwrap();
+        self.urgency.take() == Urgent::End
+    }
+
     /// As `Driver::step` does it. Whether it has found the signal.
     fn turn(&self) -> bool {
         self.state.start().unwrap();
@@ -82,6 +94,7 @@ fn meet(signal: fn(&Process) -> bool) -> usize {
     assert!(!enqueues, "it was Ready, or Running");
     let late = process.turn();
     assert!(early || late, "{TOO_LATE}");
+    assert_eq!(process.urgency.take(), Urgent::Nothing, "it was taken back");
     usize::from(early) + 2 * usize::from(late)
 }
 
@@ -109,4 +122,35 @@ fn word_before_the_push_is_taken_back_in_vain() {
             meet(Process::signal_before_the_push);
         },
     );
+}
+
+/// There is word of a signal when somebody terminates the process; a worker takes that word back in the same moment. The claim: the turn finds
+/// the end, or the next one does. A failure would be a process that is never told to end.
+#[test]
+fn a_termination_outlives_word_of_a_signal() {
+    let outcomes = Outcomes::new();
+    check(
+        "taking back word of a signal does not take back the end",
+        Bound::exhaustive(170),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let process = Process::with_two_events();
+                process.urgency.signal();
+                let other = thread::spawn({
+                    let process = process.clone();
+                    move || process.terminate()
+                });
+                let early = process.ends();
+                if !early {
+                    assert_eq!(process.state.yield_now(), Ok(Release::Enqueue));
+                }
+                let enqueues = other.join().unwrap();
+                assert!(!enqueues, "it was Ready, or Running");
+                assert!(early || process.ends(), "the end is forgotten");
+                outcomes.observe(early);
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
 }

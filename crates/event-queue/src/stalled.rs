@@ -95,6 +95,8 @@ struct Queue {
     slots: Vec<Slot>,
     closed: bool,
     life: u32,
+    /// The number of the slot that was claimed last.
+    newest: u32,
     /// One more for each claim and each fill.
     clock: u32,
 }
@@ -108,6 +110,7 @@ impl Queue {
             slots: Vec::new(),
             closed: false,
             life: 0,
+            newest: 0,
             clock: 0,
         }
     }
@@ -124,6 +127,7 @@ impl Queue {
         assert_eq!(pushed.is_err(), self.closed);
         if !self.closed {
             let content = Content::Full(self.tick());
+            self.newest = number;
             self.slots.push(Slot {
                 number,
                 claimed,
@@ -137,6 +141,7 @@ impl Queue {
         let place = self.producers.claim();
         assert_eq!(place.is_none(), self.closed);
         if let Some(place) = place {
+            self.newest = claimed;
             self.slots.push(Slot {
                 number: claimed,
                 claimed,
@@ -226,6 +231,10 @@ impl Queue {
         // SAFETY: one thread.
         let more = unsafe { self.consumer.drain_up_to(&self.producers, max, sink) };
         assert_eq!(events, expected);
+        if events.len() < max || events.last().is_some_and(|&last| last == self.newest) {
+            // It has stopped for nothing else.
+            assert!(!more);
+        }
         events.into_iter().for_each(|number| self.taken(number));
         if !more {
             // It has looked at every slot.
