@@ -53,7 +53,7 @@ pub(crate) struct Scratch<P: Protocol> {
     /// The events of one step: never more than its share.
     inbox: VecDeque<Event<P>>,
     output: StepOutput<P>,
-    /// The worker that the process to be run begins on. User code that blocks may come back on another one.
+    /// The worker that the process to be run begins on. After user code, see [`Driver::worker`].
     worker: usize,
 }
 
@@ -162,12 +162,17 @@ impl<P: Protocol> Driver<P> {
         unsafe { task.0.as_ref() }
     }
 
-    /// The figures of the worker that the thread is just now. User code that blocks may come back on another one: ask again.
-    fn counters(&self) -> &Counters {
+    /// The worker that the thread is just now. User code that blocks may come back on another one: ask again.
+    fn worker(&self) -> usize {
         let Some(worker) = self.handle.shared.processors.current() else {
             unreachable!("tasks run on workers");
         };
-        &self.handle.shared.counters[worker]
+        worker
+    }
+
+    /// The figures of the [worker](Self::worker).
+    fn counters(&self) -> &Counters {
+        &self.handle.shared.counters[self.worker()]
     }
 
     fn step(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
@@ -213,6 +218,8 @@ impl<P: Protocol> Driver<P> {
             }
             // It goes on, so it was replaced: by no future.
             slot.awaited.set_future(false);
+            // Its `init` may have blocked, and the figures have one writer each.
+            *worker = self.worker();
         }
         if !enders.end(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
