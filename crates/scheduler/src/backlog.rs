@@ -10,42 +10,74 @@ use crate::{Event, Protocol};
 /// A worker looks ahead for two reasons: the process waits for commands, and their completions stand behind more messages than a step
 /// is given; or there is word of a signal that must not stand behind events at all.
 pub(crate) struct Backlog<P: Protocol> {
-    /// Completions and cancels: what ends a wait for commands.
-    enders: VecDeque<Event<P>>,
+    completions: VecDeque<Event<P>>,
+    /// In the order in which they came.
     others: VecDeque<Event<P>>,
+    /// How many of the others are cancels.
+    cancels: usize,
 }
 
 impl<P: Protocol> Backlog<P> {
     pub(crate) fn new() -> Self {
         Self {
-            enders: VecDeque::new(),
+            completions: VecDeque::new(),
             others: VecDeque::new(),
+            cancels: 0,
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.enders.is_empty() && self.others.is_empty()
+        self.completions.is_empty() && self.others.is_empty()
     }
 
     /// Whether it has what ends a wait for commands.
     pub(crate) fn has_ender(&self) -> bool {
-        !self.enders.is_empty()
+        !self.completions.is_empty() || self.cancels > 0
     }
 
     /// Adds what comes after all that is there.
     pub(crate) fn put(&mut self, event: Event<P>) {
         match event {
-            Event::Completed { .. } | Event::Cancel => self.enders.push_back(event),
+            Event::Completed { .. } => self.completions.push_back(event),
+            Event::Cancel => {
+                self.cancels += 1;
+                self.others.push_back(event);
+            }
             Event::Message(_) | Event::Down(_) | Event::Exited(_) => self.others.push_back(event),
         }
     }
 
-    /// What comes first: what ends a wait, then the others.
+    /// What comes first: completions, then the others. Not what the process has wanted to hear no more of since it was put there.
     pub(crate) fn take(&mut self) -> Option<Event<P>> {
-        self.enders.pop_front().or_else(|| self.others.pop_front())
+        if let Some(completed) = self.completions.pop_front() {
+            return Some(completed);
+        }
+        while let Some(event) = self.others.pop_front() {
+            if matches!(event, Event::Cancel) {
+                self.cancels -= 1;
+            }
+            if !event.is_cut() {
+                return Some(event);
+            }
+        }
+        None
     }
 
-    /// Puts an event of the inbox, which ends no wait, back before all others of its kind.
+    /// The first event that ends a wait for commands, wherever it stands: a completion, else a cancel.
+    pub(crate) fn take_ender(&mut self) -> Option<Event<P>> {
+        if let Some(completed) = self.completions.pop_front() {
+            return Some(completed);
+        }
+        if self.cancels == 0 {
+            return None;
+        }
+        self.cancels -= 1;
+        let is_cancel = |event: &Event<P>| matches!(event, Event::Cancel);
+        let place = self.others.iter().position(is_cancel)?;
+        self.others.remove(place)
+    }
+
+    /// Puts an event of the inbox, which ends no wait, back before all others.
     pub(crate) fn put_back(&mut self, event: Event<P>) {
         self.others.push_front(event);
     }

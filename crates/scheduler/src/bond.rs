@@ -57,7 +57,7 @@ impl Bond {
 
     /// Whether it was cut, as far as the worker knows that would deliver its end. A process that cuts it in a step is seen to
     /// have done so by the worker of every later step: its state's edges order them.
-    fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         // ORDERING: Relaxed: see above.
         self.state.load(Ordering::Relaxed) == CUT
     }

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::hooks;
 use crate::life::{Body, Waits};
 use crate::mail::{Mail, put_back};
-use crate::share::{Share, is_behind};
+use crate::share::{Lag, Share};
 use crate::signal::Signal;
 use crate::step_output::{Status, Yield};
 use crate::table::Slot;
@@ -53,8 +53,7 @@ pub(crate) struct Scratch<P: Protocol> {
     /// The events of one step: never more than its share.
     inbox: VecDeque<Event<P>>,
     output: StepOutput<P>,
-    /// The worker that the process to be run begins on, or that the thread is after an upgrade. User code that blocks may come
-    /// back on another one.
+    /// The worker that the process to be run begins on. After user code, see [`Driver::worker`].
     worker: usize,
 }
 
@@ -171,7 +170,7 @@ impl<P: Protocol> Driver<P> {
         worker
     }
 
-    /// Its figures.
+    /// The figures of the [worker](Self::worker).
     fn counters(&self) -> &Counters {
         &self.handle.shared.counters[self.worker()]
     }
@@ -217,16 +216,18 @@ impl<P: Protocol> Driver<P> {
             if let Err(error) = orders.carry_out(&context, body) {
                 return After::Ended(Err(error));
             }
-            // That was user code.
-            *worker = self.worker();
             // It goes on, so it was replaced: by no future.
             slot.awaited.set_future(false);
+            // Its `init` may have blocked, and the figures have one writer each.
+            *worker = self.worker();
         }
         if !enders.end(body.waits, inbox) {
             // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
             // and the step came in between. It would not know what to do with a step without events.
             put_back(body, inbox);
-            return self.let_go_behind(slot, body, more);
+            // SAFETY: as for the body.
+            let lag = unsafe { self.share.lag(slot, body, more) };
+            return self.let_go_behind(slot, body.waits, lag);
         }
         if slot.mailbox.is_limited() {
             let messages = inbox
@@ -276,7 +277,9 @@ impl<P: Protocol> Driver<P> {
             },
         };
         if more || body.held.is_some() {
-            return self.let_go_behind(slot, body, more);
+            // SAFETY: as for the body.
+            let lag = unsafe { self.share.lag(slot, body, more) };
+            return self.let_go_behind(slot, body.waits, lag);
         }
         self.let_go(slot, body.waits)
     }
@@ -312,16 +315,17 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as most have.
+    ///
+    /// It is not given the body: a reference that is an argument would have to stay exclusive until this returns, and the process is
+    /// another worker's before that.
     #[cold]
     #[inline(never)]
-    fn let_go_behind(&self, slot: &Slot<P>, body: &mut Body<P>, more: bool) -> After<P> {
-        // SAFETY: the worker that has the process is the caller.
-        if !unsafe { is_behind(slot, body, more) } {
-            return self.let_go(slot, body.waits);
+    fn let_go_behind(&self, slot: &Slot<P>, waits: Waits, lag: Lag) -> After<P> {
+        if lag == Lag::None {
+            return self.let_go(slot, waits);
         }
-        let goes_on = self.share.goes_on(body);
         match self.let_go(slot, Waits::Turn) {
-            After::GaveWay if goes_on => After::Again,
+            After::GaveWay if lag == Lag::GoesOn => After::Again,
             after => after,
         }
     }

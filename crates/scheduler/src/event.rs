@@ -18,13 +18,24 @@ pub enum Event<P: Protocol> {
     /// Somebody sent a message.
     Message(P::Message),
     /// The scheduler shuts down: finish what must be finished and say [`done`](crate::StepOutput::done). It comes in its turn, behind
-    /// the events that were there before. A process that was submitted just then may get two.
+    /// the events that were there before; but it [ends a wait for commands](crate::StepOutput::wait), as a completion does. A process that was submitted just then may get two.
     Cancel,
     /// A process that this one [watches](crate::Handle::monitor) is over.
     Down(Box<Down>),
     /// A process that this one is [linked](crate::Handle::link) to is over. Only for those who
     /// [trap exits](crate::Submission::trap_exits); others end with it, or never hear of it.
     Exited(Box<Exited>),
+}
+
+impl<P: Protocol> Event<P> {
+    /// Whether it tells the process of an end of which that wants to hear no more, as far as the worker knows that has the process.
+    pub(crate) fn is_cut(&self) -> bool {
+        match self {
+            Self::Down(down) => down.monitor.0.is_cut(),
+            Self::Exited(exited) => exited.link.0.is_cut(),
+            Self::Completed { .. } | Self::Message(_) | Self::Cancel => false,
+        }
+    }
 }
 
 impl<P: Protocol> fmt::Debug for Event<P> {
@@ -45,7 +56,8 @@ impl<P: Protocol> fmt::Debug for Event<P> {
 
 /// The events of one step, in order of arrival: per sender first in, first out. They are at most as many as the scheduler was
 /// [built](crate::Builder::events_per_step) to give a step; the others come in the next ones. A completion may overtake messages where
-/// more events wait than that; nothing overtakes a completion, and no message a message.
+/// more events wait than that, and so may a cancel if the process waits for commands; nothing overtakes a completion, and no message a
+/// message.
 ///
 /// A step is expected to take all of them; those it leaves, or forgets with this ([`forget`](std::mem::forget)), are dropped with
 /// it, as if it had read and ignored them. No other step gets them.

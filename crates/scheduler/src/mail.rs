@@ -41,7 +41,7 @@ impl<P: Protocol> Mail<P> {
         }
     }
 
-    /// Puts what was drained earlier into the inbox, up to its share.
+    /// Puts what was drained earlier into the inbox, up to its share: if the process waits for commands, first what ends that.
     #[inline]
     pub(crate) fn recall(
         &mut self,
@@ -52,8 +52,12 @@ impl<P: Protocol> Mail<P> {
         if let Some(held) = &mut body.held
             && !held.backlog.is_empty()
         {
+            let mut next = match body.waits {
+                Waits::Commands => held.backlog.take_ender(),
+                Waits::Turn | Waits::Events | Waits::Wakes => None,
+            };
             while inbox.len() < share
-                && let Some(event) = held.backlog.take()
+                && let Some(event) = next.take().or_else(|| held.backlog.take())
             {
                 self.enders.count(&event);
                 inbox.push_back(event);
@@ -106,7 +110,7 @@ impl<P: Protocol> Mail<P> {
             {
                 held.backlog.put_back(last);
             }
-            if let Some(ender) = held.backlog.take() {
+            if let Some(ender) = held.backlog.take_ender() {
                 self.enders.count(&ender);
                 inbox.push_back(ender);
             }

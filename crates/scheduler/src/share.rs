@@ -15,6 +15,17 @@ pub(crate) struct Share {
     pub(crate) slice: Duration,
 }
 
+/// How a process stands to its events after a turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lag {
+    /// It has caught up, or waits for what is not there.
+    None,
+    /// It has more, and goes on at once.
+    GoesOn,
+    /// It has more, and others come first.
+    GivesWay,
+}
+
 /// A turn that looks for the completion of a command moves so many times more events than a step is given: it takes no step's time.
 const LOOK_AHEAD: usize = 16;
 
@@ -28,8 +39,30 @@ impl Share {
         }
     }
 
+    /// How the process stands to its events; there is `more` in its queue or not.
+    ///
+    /// # Safety
+    /// The caller has the process whose slot and body these are.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn lag<P: Protocol>(
+        &self,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        more: bool,
+    ) -> Lag {
+        // SAFETY: as ours.
+        if !unsafe { is_behind(slot, body, more) } {
+            Lag::None
+        } else if self.goes_on(body) {
+            Lag::GoesOn
+        } else {
+            Lag::GivesWay
+        }
+    }
+
     /// Whether a process that is behind goes on at once. If not, its next slice begins when it has its next turn.
-    pub(crate) fn goes_on<P: Protocol>(&self, body: &mut Body<P>) -> bool {
+    fn goes_on<P: Protocol>(&self, body: &mut Body<P>) -> bool {
         if body.waits == Waits::Turn || self.slice.is_zero() {
             return false;
         }
@@ -47,11 +80,7 @@ impl Share {
 ///
 /// # Safety
 /// The caller has the process whose slot and body these are.
-pub(crate) unsafe fn is_behind<P: Protocol>(
-    slot: &Slot<P>,
-    body: &mut Body<P>,
-    more: bool,
-) -> bool {
+unsafe fn is_behind<P: Protocol>(slot: &Slot<P>, body: &mut Body<P>, more: bool) -> bool {
     if !more && body.held.is_none() {
         return false;
     }

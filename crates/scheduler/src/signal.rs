@@ -116,9 +116,8 @@ impl<P: Protocol> Handle<P> {
             return Ok(Heard::Surely);
         }
         // Before its first turn, which will drain the queue; or after its end.
-        // ORDERING: the fence makes the wake, which read the word that `complete` wrote with Release, an acquire: if the
-        // process has ended, the closed queue is seen. And it is the partner of the one in `turn_away`: either the closing
-        // after a failed `init` is seen here, or that drain finds our signal.
+        // ORDERING: the fence is the partner of the one in `turn_away`: either the closing after a failed `init` is seen here, or
+        // that drain finds our signal. If the process has ended, the wake has acquired `complete`, and the closed queue is seen.
         fence(Ordering::SeqCst);
         if slot.events.is_closed() {
             Ok(Heard::Perhaps)

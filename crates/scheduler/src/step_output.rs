@@ -55,8 +55,8 @@ impl<P: Protocol> StepOutput<P> {
     }
 
     /// The process waits for the commands it yielded. Messages are kept for then and do not wake it. (One that arrives
-    /// at the moment of a completion may still come in a step of its own.) The step that ends the wait has the completion, however
-    /// many messages were sent before it, and the oldest of these. A process that waits for either is [`idle`](Self::idle).
+    /// at the moment of a completion may still come in a step of its own.) The step that ends the wait has the completion, or a
+    /// [`Cancel`](crate::Event::Cancel), however many messages were sent before it, and the oldest of these. A process that waits for either is [`idle`](Self::idle).
     ///
     /// With no command outstanding nothing could ever wake it: the process then ends with
     /// [`ProcessError::WaitsForNothing`](crate::ProcessError::WaitsForNothing).

@@ -27,7 +27,8 @@ use crate::{Node, Pid, Protocol};
 /// |---|---|
 /// | `tenancy`, `state`, `named` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch the body, and the last one out |
-/// | `mailbox`, `idle_priority`, `bound_to` | set by the submitter before `move_in`; atomic words for whoever holds a pin, and hints for a sender without one |
+/// | `mailbox` | opened by the submitter before `move_in`; atomic words for whoever holds a pin, and a hint for a sender without one |
+/// | `idle_priority`, `bound_to` | set by the submitter before `move_in`; atomic words for whoever holds a pin, has made the process Ready, or has it from a run queue |
 /// | `urgency` | reset by the submitter before `move_in`; an atomic word for whoever holds a pin, and whoever may touch the body |
 /// | `figures`, `awaited` | reset by the submitter before `move_in`; written as the body is; read by whoever holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last one out: see there |
@@ -91,13 +92,14 @@ impl<P: Protocol> Slot<P> {
     /// The thread that the tenant runs on. Asked by the worker that has it from a run queue.
     #[inline]
     pub(crate) fn bound_to(&self) -> Option<BoundId> {
-        // ORDERING: Relaxed: set before the tenant was submitted, which happened before it was in a run queue.
+        // ORDERING: Relaxed: set before the tenant was submitted, which happened before it was in a run queue: also where a late
+        // sender to an earlier tenant has put it there, whose `wake` acquired the submission.
         BoundId::from_bits(self.bound_to.load(Ordering::Relaxed))
     }
 
     pub(crate) fn has_idle_priority(&self) -> bool {
         // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one has just made the tenant Ready,
-        // which stays until it is enqueued; what that sender may see of an earlier tenant costs this one its order, once.
+        // which stays until it is enqueued, and has acquired its submission by that.
         self.idle_priority.load(Ordering::Relaxed)
     }
 }

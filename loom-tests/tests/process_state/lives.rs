@@ -1,7 +1,8 @@
 //! Turns and lives: each sees what the one before left behind.
 
-use filch_process_state::{Reason, State, Wake};
-use filch_sync::atomic::Ordering;
+use filch_process_state::{ProcessState, Reason, State, Wake};
+use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
 use crate::toy::{End, Toy, spawn};
@@ -138,6 +139,48 @@ fn a_late_wake_up_meets_a_new_life() {
         }
     });
     answers.assert_exactly([Wake::Refused, Wake::Noted]);
+}
+
+/// Three threads. A submitter writes what a run queue asks before a turn (a word of the slot, as the thread that the process is
+/// bound to), submits, has the first turn, and lets go. A late waker of the life before makes the process Ready, and hands the entry to
+/// a worker that looks at the word before it starts the process. It must see this life's. Failure: it sees the word of the life
+/// before, as the waker's word for it was all that it had.
+#[test]
+fn who_is_told_to_enqueue_hands_on_what_the_submitter_wrote() {
+    let outcomes = Outcomes::new();
+    check("a late waker enqueues", Bound::exhaustive(1_400), {
+        let outcomes = outcomes.clone();
+        move || {
+            let slot = Arc::new((ProcessState::new_complete(), AtomicU32::new(0)));
+            let queue = Arc::new(AtomicBool::new(false));
+            let waker = thread::spawn({
+                let (slot, queue) = (Arc::clone(&slot), Arc::clone(&queue));
+                move || {
+                    if slot.0.wake(Reason::Message) == Wake::Enqueue {
+                        queue.store(true, Ordering::Release);
+                    }
+                }
+            });
+            let worker = thread::spawn({
+                let (slot, queue) = (Arc::clone(&slot), Arc::clone(&queue));
+                move || {
+                    let taken = queue.load(Ordering::Acquire);
+                    if taken {
+                        assert_eq!(slot.1.load(Ordering::Relaxed), 1, "the life before");
+                        slot.0.start().unwrap();
+                    }
+                    taken
+                }
+            });
+            slot.1.store(1, Ordering::Relaxed);
+            slot.0.submit().unwrap();
+            slot.0.start().unwrap();
+            let _ = slot.0.idle().unwrap();
+            waker.join().unwrap();
+            outcomes.observe(worker.join().unwrap());
+        }
+    });
+    outcomes.assert_exactly([false, true]);
 }
 
 /// Two threads that break the rule: both start the process, and both let go of it if they could.

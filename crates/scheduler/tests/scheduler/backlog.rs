@@ -11,13 +11,13 @@ use filch_scheduler::{
     StepOutput, Undelivered,
 };
 
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// More than any share here.
-const MANY: u64 = 10_000;
+pub(crate) const MANY: u64 = 10_000;
 
 /// One worker, and steps of so many events, between which others come.
-fn scheduler(events: usize) -> Scheduler<Test> {
+pub(crate) fn scheduler(events: usize) -> Scheduler<Test> {
     Scheduler::builder()
         .workers(1)
         .events_per_step(events)
@@ -28,7 +28,7 @@ fn scheduler(events: usize) -> Scheduler<Test> {
 }
 
 /// Says when its first step has begun, and stays in there until it is let out. The later ones are `rest`'s.
-fn gated(
+pub(crate) fn gated(
     mut rest: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) + Send + 'static,
 ) -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (entered, inside) = mpsc::channel();
@@ -119,7 +119,7 @@ fn a_slice_changes_nothing_for_the_process() {
 }
 
 /// A process in its first step, with a backlog, and what lets it out. It must not have another step.
-fn doomed(scheduler: &Scheduler<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
+pub(crate) fn doomed(scheduler: &Scheduler<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
     let (process, inside, go_on) = gated(|_, events, _| panic!("a step with {events:?}"));
     let process = scheduler.submit(process, "run", 0).unwrap();
     inside.recv().unwrap();

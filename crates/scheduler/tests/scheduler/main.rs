@@ -15,6 +15,7 @@ mod joining;
 mod leaks;
 mod lifecycle;
 mod links;
+mod looked_ahead;
 mod monitors;
 mod names;
 mod nodes;

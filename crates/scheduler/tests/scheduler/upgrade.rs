@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use crate::common::{Command, Test, scheduler, summing, waiting};
+use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
 use filch_scheduler::{
-    Completion, Context, Event, Events, ExitReason, InitError, JoinError, Pid, Process,
-    ProcessError, StepOutput,
+    Completion, Context, Event, Events, ExitReason, Handle, InitError, JoinError, Pid, Process,
+    ProcessError, ProcessHandle, StepOutput,
 };
 
 /// What happens to the versions of one process, in order.
@@ -132,7 +132,7 @@ fn from_inside_with_its_state() {
 
 /// Is done with 1 when it hears that `pid` is done, with nothing else before.
 fn watching(pid: Pid) -> impl Process<Test> {
-    crate::common::scripted(move |context, events, out| {
+    scripted(move |context, events, out| {
         if events.is_empty() {
             context.monitor(pid);
         }
@@ -192,7 +192,7 @@ fn from_outside_in_whatever_state() {
     let (give, completions) = mpsc::channel();
     // Idle, then blocked, with a message that is kept for the new version.
     let mut give = Some(give);
-    let blocked = crate::common::scripted(move |_, events, out| {
+    let blocked = scripted(move |_, events, out| {
         assert!(events.is_empty(), "{events:?}");
         let give = give.take().expect("it is stepped once");
         out.yield_command(7, Command::Give(give));
@@ -237,7 +237,7 @@ fn a_termination_comes_first() {
     let victim = scheduler.submit(waiting(), "run", 0).unwrap();
     *pids.lock().unwrap() = Some(victim.pid());
     let other = Arc::clone(&log);
-    let both = crate::common::scripted(move |context, _, out| {
+    let both = scripted(move |context, _, out| {
         let pid = pids.lock().unwrap().take().expect("it is stepped once");
         let next = Box::new(version(2, &other));
         context.handle().upgrade(pid, next, "run", 0).unwrap();
@@ -251,4 +251,84 @@ fn a_termination_comes_first() {
         Err(JoinError::Process(ProcessError::Terminated))
     ));
     assert!(log.lock().unwrap().is_empty());
+}
+
+/// Its `init` blocks, on the one worker that has time; another process has that then, until the first worker has time: there the new
+/// version has its step. That one counts it: nobody else writes that worker's figures, and it nobody else's.
+#[test]
+fn a_step_counts_where_init_came_back() {
+    struct Blocking {
+        closure: Option<Box<dyn FnOnce() + Send>>,
+    }
+
+    impl Process<Test> for Blocking {
+        fn init(
+            &mut self,
+            context: &Context<'_, Test>,
+            _: &str,
+            _: u64,
+        ) -> Result<(), InitError<Test>> {
+            let closure = self.closure.take().unwrap();
+            context.blocking(closure);
+            Ok(())
+        }
+
+        fn step(
+            &mut self,
+            _: &Context<'_, Test>,
+            _: Events<'_, Test>,
+            out: &mut StepOutput<Test>,
+        ) -> Result<(), String> {
+            out.done(1);
+            Ok(())
+        }
+    }
+
+    /// It is in its only step until it is let out.
+    fn busy(scheduler: &Handle<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
+        let (entered, inside) = mpsc::channel();
+        let (leave, gate) = mpsc::channel();
+        let process = scripted(move |_, _, out| {
+            entered.send(()).unwrap();
+            gate.recv().unwrap();
+            out.done(0);
+            Ok(())
+        });
+        let process = scheduler.submit(process, "run", 0).unwrap();
+        inside.recv().unwrap();
+        (process, leave)
+    }
+
+    let scheduler = scheduler(2);
+    let steps = |handle: &Handle<Test>| -> Vec<u64> {
+        handle
+            .stats()
+            .workers
+            .iter()
+            .map(|worker| worker.steps)
+            .collect()
+    };
+    let (first, leave_first) = busy(&scheduler);
+    let before = steps(&scheduler);
+    let there = before.iter().position(|&steps| steps == 1).unwrap();
+    let (process, leave) = (summing(1), mpsc::channel::<mpsc::Sender<()>>());
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    let closure = Box::new({
+        let (handle, give) = (scheduler.handle(), leave.0);
+        move || {
+            let (_second, leave_second) = busy(&handle);
+            give.send(leave_second).unwrap();
+            leave_first.send(()).unwrap();
+        }
+    });
+    let blocking = Blocking {
+        closure: Some(closure),
+    };
+    scheduler
+        .upgrade(process.pid(), Box::new(blocking), "run", 0)
+        .unwrap();
+    assert_eq!(process.join().unwrap(), 1);
+    first.join().unwrap();
+    assert_eq!(steps(&scheduler)[there], 2);
+    leave.1.recv().unwrap().send(()).unwrap();
 }
