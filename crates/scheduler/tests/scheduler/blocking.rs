@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 use filch_scheduler::{
-    BlockingThreads, Completion, Context, Event, Events, ExecuteError, ExitReason, InitError,
-    Process, ProcessError, ProcessHandle, StepOutput,
+    BlockingThreads, Completion, Event, ExecuteError, ProcessError, ProcessHandle,
 };
 
-use crate::common::{Command, Test, scheduler, scripted, waiting};
+use crate::common::{Command, Test, scheduler, scripted};
 
 fn threads(limit: usize) -> BlockingThreads {
     BlockingThreads::new(NonZeroUsize::new(limit).unwrap())
@@ -35,94 +34,6 @@ fn others_run_while_a_step_blocks() {
     scheduler.execute(other, "run", 0).unwrap();
     assert_eq!(blocked.join().unwrap(), 5);
     assert_eq!(scheduler.blocking(|| 2), 2, "outside it just runs");
-}
-
-/// Blocks in `init`, and says when it does, and when it is stepped.
-struct Successor {
-    blocks: mpsc::Sender<()>,
-    wake: mpsc::Receiver<()>,
-    steps: mpsc::Sender<()>,
-}
-
-impl Process<Test> for Successor {
-    fn init(
-        &mut self,
-        context: &Context<'_, Test>,
-        _: &str,
-        _: u64,
-    ) -> Result<(), InitError<Test>> {
-        context.blocking(|| {
-            self.blocks.send(()).unwrap();
-            self.wake.recv().unwrap();
-        });
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Test>,
-        _: Events<'_, Test>,
-        out: &mut StepOutput<Test>,
-    ) -> Result<(), String> {
-        self.steps.send(()).unwrap();
-        out.done(0);
-        Ok(())
-    }
-
-    fn close(&mut self, _: &ExitReason) {}
-}
-
-/// An upgrade begins on one worker and comes back from a call on the other one, since a long step runs on the first. A failure: the
-/// step that follows is added to the figures of the first worker, which another thread writes.
-#[test]
-fn a_step_counts_where_its_thread_came_back() {
-    let scheduler = scheduler(2);
-    let until_released = || {
-        let (begin, begun) = mpsc::channel();
-        let (release, released) = mpsc::channel::<()>();
-        let process = scripted(move |_, _, out| {
-            begin.send(()).unwrap();
-            released.recv().unwrap();
-            out.done(0);
-            Ok(())
-        });
-        let process = scheduler.submit(process, "run", 0).unwrap();
-        begun.recv().unwrap();
-        (process, release)
-    };
-    let steps = || -> Vec<u64> {
-        let workers = scheduler.stats().workers;
-        workers.iter().map(|worker| worker.steps).collect()
-    };
-
-    let (first, release_first) = until_released();
-    let held = steps().iter().position(|&steps| steps == 1).unwrap();
-    let upgraded = scheduler.submit(waiting(), "run", 0).unwrap();
-    while steps()[1 - held] == 0 {
-        std::thread::yield_now();
-    }
-    let (blocks, is_blocked) = mpsc::channel();
-    let (wake, woken) = mpsc::channel();
-    let (steps_again, is_stepped) = mpsc::channel();
-    let successor = Box::new(Successor {
-        blocks,
-        wake: woken,
-        steps: steps_again,
-    });
-    scheduler
-        .upgrade(upgraded.pid(), successor, "run", 0)
-        .unwrap();
-    is_blocked.recv().unwrap();
-    let (second, release_second) = until_released();
-    release_first.send(()).unwrap();
-    wake.send(()).unwrap();
-    is_stepped.recv().unwrap();
-    let counted = steps();
-    assert_eq!((counted[held], counted[1 - held]), (2, 2));
-    release_second.send(()).unwrap();
-    for process in [first, second, upgraded] {
-        assert_eq!(process.join().unwrap(), 0);
-    }
 }
 
 #[test]
