@@ -73,9 +73,9 @@ impl Idle {
         // ORDERING: the fence's partner is the one in `go_idle`. Either the load sees the processor that went idle, or that
         // processor's second look at the queues sees the work published before this fence.
         fence(Ordering::SeqCst);
-        // ORDERING: Acquire, partner of the Release in `stop_searching`: `covered` sees what those who searched had promised, and whether
-        // they still do. (No model fails without it: who ends a search, or a vigil, passes a fence and looks, too.)
-        let word = Word::unpack(self.word.load(Ordering::Acquire));
+        // ORDERING: Relaxed: the fence decides. Who goes idle, or ends a search or a vigil, writes that, passes a fence, and looks:
+        // if what this load or `covered` reads is older, that look sees the work.
+        let word = Word::unpack(self.word.load(Ordering::Relaxed));
         if word.top == 0 || word.searching != 0 || covered() {
             return None;
         }
