@@ -1,7 +1,7 @@
 //! Processes that come and go, and processes that send messages.
 //!
 //! To the rivals a process is a task, and its mailbox an unbounded channel. Every pool has as many threads
-//! ([`WORKERS`](crate::rivals::WORKERS)) and lives as long as its scenario; while another one has its turn it sleeps.
+//! ([`WORKERS`]) and lives as long as its scenario; while another one has its turn it sleeps.
 
 mod actix;
 mod blocked;
