@@ -1,36 +1,16 @@
 //! What is asked of the allocator for each process and each future, counted. One test, as the counter is the program's.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+mod counting;
+
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::task::{self, Poll, Waker};
 
 use filch_scheduler::{Context, Events, InitError, Process, Protocol, Scheduler, StepOutput};
 
-/// Counts how often memory is asked for.
-struct Counting;
-
-static CALLS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: passes every call on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // ORDERING: Relaxed, here and below: a figure.
-        CALLS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as ours.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as ours.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use counting::CALLS;
 
 enum Words {}
 

@@ -1,36 +1,15 @@
 //! What stays of the memory that a burst of messages took, counted. One test, as the counter is the program's.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicI64, Ordering};
+mod counting;
+
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, RwLock};
 
 use filch_scheduler::{
     Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
 };
 
-/// Counts the bytes that are in use.
-struct Counting;
-
-static BYTES: AtomicI64 = AtomicI64::new(0);
-
-// SAFETY: passes every call on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // ORDERING: Relaxed, here and below: a figure.
-        BYTES.fetch_add(layout.size() as i64, Ordering::Relaxed);
-        // SAFETY: as ours.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        BYTES.fetch_sub(layout.size() as i64, Ordering::Relaxed);
-        // SAFETY: as ours.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use counting::BYTES;
 
 fn in_use() -> i64 {
     BYTES.load(Ordering::Relaxed)

@@ -1,0 +1,32 @@
+//! An allocator that counts, for the test programs that have this module.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+struct Counting;
+
+/// Bytes that are in use.
+pub(crate) static BYTES: AtomicI64 = AtomicI64::new(0);
+
+/// How often memory was asked for.
+pub(crate) static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: passes every call on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // ORDERING: Relaxed, here and below: figures.
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        BYTES.fetch_add(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: as ours.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: as ours.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
