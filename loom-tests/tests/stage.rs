@@ -96,6 +96,15 @@ impl Process {
         unsafe { table.end(pid, ()) };
     }
 
+    /// A worker that takes these steps, each of which is the last one or not, and ends the process.
+    fn worker<const STEPS: usize>(&self, steps: [bool; STEPS]) -> thread::JoinHandle<()> {
+        let process = self.clone();
+        thread::spawn(move || {
+            assert_eq!(steps.map(|_| process.step()), steps);
+            process.end();
+        })
+    }
+
     /// As a handle that waits for the end. The output, if it has come.
     fn join(self) -> Option<Arc<usize>> {
         // SAFETY: the caller has the handle, and asks once.
@@ -116,13 +125,7 @@ fn an_output_goes_to_who_joins() {
         let outcomes = outcomes.clone();
         move || {
             let (process, output) = Process::begin(1);
-            let worker = thread::spawn({
-                let process = process.clone();
-                move || {
-                    assert_eq!([process.step(), process.step()], [false, true]);
-                    process.end();
-                }
-            });
+            let worker = process.worker([false, true]);
             let had_ended = process.table.has_ended(process.pid);
             assert_eq!(process.join().as_deref(), Some(&7));
             worker.join().unwrap();
@@ -142,13 +145,7 @@ fn an_aborted_future_goes_before_its_end_is_told() {
         Bound::exhaustive(100),
         || {
             let (process, output) = Process::begin(1);
-            let worker = thread::spawn({
-                let process = process.clone();
-                move || {
-                    assert!(!process.step());
-                    process.end();
-                }
-            });
+            let worker = process.worker([false]);
             let left = process.stage.clone();
             assert!(process.join().is_none());
             assert_eq!(Arc::strong_count(&output), 1, "it outlives its process");
@@ -167,13 +164,7 @@ fn an_output_that_nobody_takes_goes_with_the_last() {
         let outcomes = outcomes.clone();
         move || {
             let (process, output) = Process::begin(0);
-            let worker = thread::spawn({
-                let process = process.clone();
-                move || {
-                    assert!(process.step());
-                    process.end();
-                }
-            });
+            let worker = process.worker([true]);
             process.table.drop_handle(process.pid);
             drop(process);
             outcomes.observe(Arc::strong_count(&output));
@@ -194,13 +185,7 @@ fn an_output_goes_to_who_is_called() {
         let outcomes = outcomes.clone();
         move || {
             let (process, output) = Process::begin(0);
-            let worker = thread::spawn({
-                let process = process.clone();
-                move || {
-                    assert!(process.step());
-                    process.end();
-                }
-            });
+            let worker = process.worker([true]);
             let (seen, caller) = (Arc::new(AtomicUsize::new(0)), thread::current().id());
             let Process { table, pid, stage } = process;
             let call = {

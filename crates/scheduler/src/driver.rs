@@ -378,11 +378,8 @@ impl<P: Protocol> Driver<P> {
         let counters = self.counters();
         counters.ended.add(1);
         counters.failed.add(u64::from(exit.is_err()));
-        let pid = self
-            .handle
-            .table()
-            .pid(slot.index, slot.tenancy.generation());
-        let release = |bond| self.handle.release(pid, &bond, &reason);
+        let context = Context::of(&self.handle, slot.index, slot.tenancy.generation());
+        let release = |bond| self.handle.release(context.pid(), &bond, &reason);
         let completed = closed.complete(|signal| {
             if let Signal::Tie(bond) = signal {
                 release(bond);
@@ -392,7 +389,7 @@ impl<P: Protocol> Driver<P> {
             .into_iter()
             .flat_map(Bonds::into_iter)
             .for_each(release);
-        hooks::complete(&Context::new(&self.handle, pid), &reason);
+        hooks::complete(&context, &reason);
         // Before whoever joins the process is told: it finds room for another one.
         self.handle.leave();
         completed.tell(exit);

@@ -185,22 +185,12 @@ impl Error for RegisterError {}
 
 #[cfg(test)]
 mod tests {
-    use crate::{Protocol, Scheduler};
-
-    enum Any {}
-
-    impl Protocol for Any {
-        type Input = ();
-        type Message = ();
-        type Command = ();
-        type Reply = ();
-        type Output = ();
-        type Error = String;
-    }
+    use crate::Scheduler;
+    use crate::protocol::Nothing;
 
     #[test]
     fn nothing_of_a_name_outlives_its_process() {
-        let scheduler = Scheduler::<Any>::builder().workers(2).build().unwrap();
+        let scheduler = Scheduler::<Nothing>::builder().workers(2).build().unwrap();
         for round in 0..100 {
             let process = scheduler.spawn(std::future::pending::<()>()).unwrap();
             for name in ["a", "b", "c"] {

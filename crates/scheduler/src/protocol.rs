@@ -31,3 +31,17 @@ pub trait Protocol: 'static {
     /// How a process, or a command, fails.
     type Error: fmt::Debug + fmt::Display + Send;
 }
+
+/// For unit tests to which it does not matter what processes say.
+#[cfg(test)]
+pub(crate) enum Nothing {}
+
+#[cfg(test)]
+impl Protocol for Nothing {
+    type Input = ();
+    type Message = ();
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
+}

@@ -111,18 +111,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::Resident;
-    use crate::{Context, Events, ExitReason, InitError, Process, Protocol, StepOutput};
-
-    enum Nothing {}
-
-    impl Protocol for Nothing {
-        type Input = ();
-        type Message = ();
-        type Command = ();
-        type Reply = ();
-        type Output = ();
-        type Error = String;
-    }
+    use crate::protocol::Nothing;
+    use crate::{Context, Events, ExitReason, InitError, Process, StepOutput};
 
     /// `SIZE` bytes, aligned like `A`.
     struct Sample<A, const SIZE: usize> {

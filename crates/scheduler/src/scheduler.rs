@@ -277,18 +277,7 @@ mod tests {
     use filch_processors::Config;
 
     use super::Scheduler;
-    use crate::Protocol;
-
-    enum Nothing {}
-
-    impl Protocol for Nothing {
-        type Input = ();
-        type Message = ();
-        type Command = ();
-        type Reply = ();
-        type Output = ();
-        type Error = String;
-    }
+    use crate::protocol::Nothing;
 
     /// What they do with it, their own tests say.
     #[test]

@@ -8,20 +8,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::task::{self, Poll, Waker};
 
-use filch_scheduler::{Context, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+use filch_scheduler::{Context, Events, InitError, Process, Scheduler, StepOutput};
 
-use counting::CALLS;
-
-enum Words {}
-
-impl Protocol for Words {
-    type Input = ();
-    type Message = u64;
-    type Command = ();
-    type Reply = u64;
-    type Output = u64;
-    type Error = String;
-}
+use counting::{CALLS, Words};
 
 /// Is done at once, with what it has.
 struct Brief(u64);

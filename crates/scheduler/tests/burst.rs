@@ -5,25 +5,12 @@ mod counting;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, RwLock};
 
-use filch_scheduler::{
-    Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
-};
+use filch_scheduler::{Context, Event, Events, InitError, Pid, Process, Scheduler, StepOutput};
 
-use counting::BYTES;
+use counting::{BYTES, Words};
 
 fn in_use() -> i64 {
     BYTES.load(Ordering::Relaxed)
-}
-
-enum Words {}
-
-impl Protocol for Words {
-    type Input = ();
-    type Message = u64;
-    type Command = ();
-    type Reply = u64;
-    type Output = u64;
-    type Error = String;
 }
 
 /// Reads its messages, once the gate is open.

@@ -5,22 +5,9 @@ mod counting;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use filch_scheduler::{
-    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
-};
+use filch_scheduler::{Context, Event, Events, InitError, Process, Scheduler, StepOutput};
 
-use counting::BYTES;
-
-enum Words {}
-
-impl Protocol for Words {
-    type Input = ();
-    type Message = u64;
-    type Command = ();
-    type Reply = u64;
-    type Output = u64;
-    type Error = String;
-}
+use counting::{BYTES, Words};
 
 /// Waits for messages; a cancel ends it.
 struct Idler;

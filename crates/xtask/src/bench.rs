@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: builds the comparisons in release and runs them.
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -43,7 +44,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// Builds Go's side of the comparisons, where there is a Go toolchain: `go` in the path, or what `FILCH_GO` says.
 fn go_rival() -> Result<Option<PathBuf>> {
-    let go = std::env::var_os("FILCH_GO").unwrap_or_else(|| "go".into());
+    let asked_for = std::env::var_os("FILCH_GO");
+    let go = asked_for.clone().unwrap_or_else(|| "go".into());
     let program = target_directory("go-rival").join("filch-go-rival");
     let mut command = Command::new(&go);
     command
@@ -51,12 +53,11 @@ fn go_rival() -> Result<Option<PathBuf>> {
         .arg(&program)
         .arg(".")
         .current_dir(root().join("benches/go"));
-    match command.status() {
-        Ok(status) if status.success() => Ok(Some(program)),
-        Ok(_) => Err("Go's side of the comparisons does not compile".into()),
+    match (built("Go's", &mut command)?, asked_for) {
+        (Ok(()), _) => Ok(Some(program)),
         // No Go, no rival; what was asked for by name has to be there.
-        Err(_) if std::env::var_os("FILCH_GO").is_none() => Ok(None),
-        Err(error) => Err(format!("FILCH_GO: {}: {error}", go.display()).into()),
+        (Err(_), None) => Ok(None),
+        (Err(error), Some(go)) => Err(format!("FILCH_GO: {}: {error}", go.display()).into()),
     }
 }
 
@@ -69,10 +70,15 @@ fn beam_rival() -> Result<Option<PathBuf>> {
         .arg("-o")
         .arg(&modules)
         .arg(root().join("benches/beam/filch_rival.erl"));
+    // No Erlang, no rival.
+    Ok(built("Erlang's", &mut command)?.is_ok().then_some(modules))
+}
+
+/// Runs the compiler of one side; why not, if it is not there.
+fn built(whose: &str, command: &mut Command) -> Result<io::Result<()>> {
     match command.status() {
-        Ok(status) if status.success() => Ok(Some(modules)),
-        Ok(_) => Err("Erlang's side of the comparisons does not compile".into()),
-        // No Erlang, no rival.
-        Err(_) => Ok(None),
+        Ok(status) if status.success() => Ok(Ok(())),
+        Ok(_) => Err(format!("{whose} side of the comparisons does not compile").into()),
+        Err(error) => Ok(Err(error)),
     }
 }

@@ -1,7 +1,9 @@
-//! An allocator that counts, for the test programs that have this module.
+//! An allocator that counts, for the test programs that have this module; and what their processes say.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+use filch_scheduler::Protocol;
 
 struct Counting;
 
@@ -30,3 +32,14 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+pub(crate) enum Words {}
+
+impl Protocol for Words {
+    type Input = ();
+    type Message = u64;
+    type Command = ();
+    type Reply = u64;
+    type Output = u64;
+    type Error = String;
+}
