@@ -22,7 +22,8 @@ pub(crate) fn uncontended_rmws(rmws: u32, operations: u64) -> impl FnMut() -> f6
     }
 }
 
-/// A round trip to a thread that sleeps, from one that sleeps until the answer: two wake-ups, and nothing else.
+/// A round trip to a thread that sleeps, from one that sleeps until the answer: two wake-ups, and
+/// nothing else.
 pub(crate) fn parked_thread(round_trips: u64) -> impl FnMut() -> f64 {
     move || {
         let turns = Arc::new(AtomicU64::new(0));

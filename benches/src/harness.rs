@@ -1,11 +1,13 @@
 //! Scenarios, contenders and rounds.
 //!
-//! A machine's speed drifts: clocks change, neighbours come and go. The contenders of a scenario therefore take
-//! turns in one process, in a new random order each round, so that a slow minute falls on all of them. The first
-//! round warms caches, allocators and branch predictors, and is thrown away.
+//! A machine's speed drifts: clocks change, neighbours come and go. The contenders of a scenario
+//! therefore take turns in one process, in a new random order each round, so that a slow minute
+//! falls on all of them. The first round warms caches, allocators and branch predictors, and is
+//! thrown away.
 //!
-//! Where single operations can be timed, and each may come out as one of two very different things, as a wake-up does
-//! on the same core or on another, they take turns operation by operation, and a round's figure is the median.
+//! Where single operations can be timed, and each may come out as one of two very different things,
+//! as a wake-up does on the same core or on another, they take turns operation by operation, and a
+//! round's figure is the median.
 
 use std::hint;
 use std::sync::{Barrier, LazyLock};
@@ -67,7 +69,8 @@ pub(crate) struct Series {
 }
 
 impl Scenario {
-    /// A scenario whose rounds are given in `unit`; all of ours are times, or shares of a processor's, and lower is better.
+    /// A scenario whose rounds are given in `unit`; all of ours are times, or shares of a
+    /// processor's, and lower is better.
     pub(crate) fn new(name: impl Into<String>, unit: &'static str) -> Self {
         Self {
             name: name.into(),
@@ -77,7 +80,8 @@ impl Scenario {
         }
     }
 
-    /// A contender gives `samples` figures a round, one whenever it has its turn, and their median counts.
+    /// A contender gives `samples` figures a round, one whenever it has its turn, and their median
+    /// counts.
     pub(crate) fn sampled(mut self, samples: u64) -> Self {
         self.samples = samples;
         self
@@ -200,9 +204,9 @@ pub(crate) fn time(work: impl FnOnce()) -> Duration {
 
 /// Runs `tasks` on a thread each, and times them from the first one's start to the last one's end.
 ///
-/// Where there are cores enough each has one of its own; otherwise the system places them. They start together; creating the
-/// threads is not part of the time. The tasks themselves look at the clock: on
-/// a busy machine the caller may be woken only after all is done.
+/// Where there are cores enough each has one of its own; otherwise the system places them. They
+/// start together; creating the threads is not part of the time. The tasks themselves look at the
+/// clock: on a busy machine the caller may be woken only after all is done.
 pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Duration {
     let ready = Barrier::new(tasks.len());
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -243,9 +247,10 @@ pub(crate) fn pin(core: usize) {
     }
 }
 
-/// How every contender's consumer waits when there is nothing to take: pauses, twice as many each time, then it gives its
-/// core away. A handful of items does not make it impatient again: who looks again at once finds the next one alone, and fetches
-/// the lines that its producer is writing for each.
+/// How every contender's consumer waits when there is nothing to take: pauses, twice as many each
+/// time, then it gives its core away. A handful of items does not make it impatient again: who
+/// looks again at once finds the next one alone, and fetches the lines that its producer is writing
+/// for each.
 #[derive(Default)]
 pub(crate) struct Patience {
     rounds: u32,

@@ -1,7 +1,7 @@
 //! Comparisons of filch with its rivals, interleaved in one process: `cargo xtask bench`.
 //!
-//! A group holds scenarios, a scenario holds contenders that do the same work. docs/performance.md says how to read
-//! the figures, and what a published one must name.
+//! A group holds scenarios, a scenario holds contenders that do the same work. docs/performance.md
+//! says how to read the figures, and what a published one must name.
 
 mod curve;
 mod floor;

@@ -1,4 +1,5 @@
-//! How much memory is in use: the system's allocator, with a counter that is off unless somebody measures.
+//! How much memory is in use: the system's allocator, with a counter that is off unless somebody
+//! measures.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -13,7 +14,8 @@ static ON: AtomicBool = AtomicBool::new(false);
 static BYTES: AtomicI64 = AtomicI64::new(0);
 
 fn count(bytes: i64) {
-    // ORDERING: Relaxed: figures; nothing is read through them. While nobody measures a clean line is read, and none written.
+    // ORDERING: Relaxed: figures; nothing is read through them. While nobody measures a clean line
+    // is read, and none written.
     if ON.load(Ordering::Relaxed) {
         BYTES.fetch_add(bytes, Ordering::Relaxed);
     }

@@ -1,8 +1,8 @@
-//! Rivals outside Rust: programs of their own in `benches/go` and `benches/beam`, which do a round when they are told to and say
-//! what it cost.
+//! Rivals outside Rust: programs of their own in `benches/go` and `benches/beam`, which do a round
+//! when they are told to and say what it cost.
 //!
-//! `cargo xtask bench` builds each where it finds its compiler, and says in a variable where it is. Where that is not set there
-//! is no such contender.
+//! `cargo xtask bench` builds each where it finds its compiler, and says in a variable where it is.
+//! Where that is not set there is no such contender.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -66,14 +66,16 @@ impl Rival {
 
 impl Drop for Rival {
     fn drop(&mut self) {
-        // It lives on its standard input only, which ends here; there is no one to tell if it does not.
+        // It lives on its standard input only, which ends here; there is no one to tell if it does
+        // not.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 impl Scenario {
-    /// Those outside Rust that are there. A round is `order` to their programs, and `operations` operations.
+    /// Those outside Rust that are there. A round is `order` to their programs, and `operations`
+    /// operations.
     pub(crate) fn outside(self, order: &str, operations: u64) -> Self {
         self.each_outside(|command| {
             let (mut command, order) = (command, order.to_owned());

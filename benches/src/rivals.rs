@@ -1,4 +1,5 @@
-//! The runtimes that the pools are compared with, set up alike: as many threads each, and nothing else turned on.
+//! The runtimes that the pools are compared with, set up alike: as many threads each, and nothing
+//! else turned on.
 
 use std::ops::Deref;
 use std::thread::{self, JoinHandle};

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Thread};
 
-/// A sum that many tasks add to, each a number of its own. It is complete when all have, and the task that completes
-/// it wakes the thread that waits. One RMW a task, for every contender alike.
+/// A sum that many tasks add to, each a number of its own. It is complete when all have, and the
+/// task that completes it wakes the thread that waits. One RMW a task, for every contender alike.
 pub(crate) struct Total {
     sum: AtomicU64,
     expected: AtomicU64,

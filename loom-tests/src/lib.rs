@@ -1,10 +1,11 @@
 //! The harness that every model of filch runs in.
 //!
-//! loom passes silently when it explored nothing: a gate that never compiled the algorithm, a limit that cut the
-//! search short, a model with one thread. [`check`] therefore counts executions, prints them, and fails when there
-//! was a single one or fewer than the model's author saw. [`refute`] is its mirror: a deliberately broken
-//! algorithm, which the checker must catch. [`Outcomes`] collects what the executions observed, so that a model can
-//! say which results are possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out.
+//! loom passes silently when it explored nothing: a gate that never compiled the algorithm, a limit
+//! that cut the search short, a model with one thread. [`check`] therefore counts executions,
+//! prints them, and fails when there was a single one or fewer than the model's author saw.
+//! [`refute`] is its mirror: a deliberately broken algorithm, which the checker must catch.
+//! [`Outcomes`] collects what the executions observed, so that a model can say which results are
+//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out.
 //!
 //! Run the models with `cargo xtask loom`; a file here is empty without `--cfg loom`.
 #![cfg(loom)]
@@ -30,10 +31,11 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// At most `preemptions` involuntary context switches per execution, which must give `at_least` executions.
+    /// At most `preemptions` involuntary context switches per execution, which must give `at_least`
+    /// executions.
     ///
-    /// Take `at_least` from a run that you saw, rounded down: it fails the model when a change makes the
-    /// algorithm, or part of it, vanish from the search.
+    /// Take `at_least` from a run that you saw, rounded down: it fails the model when a change
+    /// makes the algorithm, or part of it, vanish from the search.
     pub const fn preemptions(preemptions: usize, at_least: u64) -> Self {
         Self {
             preemptions: Some(preemptions),
@@ -49,7 +51,8 @@ impl Bound {
         }
     }
 
-    /// What `cargo xtask loom --bound N` or `--full`, or `cargo xtask orderings`, asks for instead, if anything.
+    /// What `cargo xtask loom --bound N` or `--full`, or `cargo xtask orderings`, asks for instead,
+    /// if anything.
     fn or_as_asked(self) -> Self {
         if std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some() {
             return Self {
@@ -100,7 +103,8 @@ impl Bound {
     }
 }
 
-/// Explores `model` up to `bound`; panics if an execution fails, or if too few were explored to mean anything.
+/// Explores `model` up to `bound`; panics if an execution fails, or if too few were explored to
+/// mean anything.
 pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
     let bound = bound.or_as_asked();
     let explored = explore(bound, model);
@@ -122,10 +126,10 @@ pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static
 
 /// Explores a deliberately broken `model` up to `bound`, and panics unless the checker catches it.
 ///
-/// `symptom` is a part of the message that the failing execution panics with, so that the bug is caught for the
-/// reason that its author gives, and not because the model itself is broken. A sound twin of the model, explored by
-/// [`check`], says the rest. How many executions it takes is reported and not judged: of `bound`, only the preemptions
-/// count here.
+/// `symptom` is a part of the message that the failing execution panics with, so that the bug is
+/// caught for the reason that its author gives, and not because the model itself is broken. A sound
+/// twin of the model, explored by [`check`], says the rest. How many executions it takes is
+/// reported and not judged: of `bound`, only the preemptions count here.
 pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
     let explored = explore(bound, model);
     let executions = explored.executions;
@@ -148,7 +152,8 @@ struct Explored {
 }
 
 fn explore(bound: Bound, model: impl Fn() + Send + Sync + 'static) -> Explored {
-    // std's counter, not loom's: it outlives the executions and must not add schedule points to them.
+    // std's counter, not loom's: it outlives the executions and must not add schedule points to
+    // them.
     let executions = Arc::new(AtomicU64::new(0));
     let started = Instant::now();
     let verdict = catch_unwind(AssertUnwindSafe(|| {

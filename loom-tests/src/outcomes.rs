@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The set of results that the executions of one model observed.
 ///
-/// A model that only asserts "nothing bad happened" may never have reached the race that it is about. Observe the
-/// outcome at the end of each execution, and afterwards say which outcomes there are.
+/// A model that only asserts "nothing bad happened" may never have reached the race that it is
+/// about. Observe the outcome at the end of each execution, and afterwards say which outcomes there
+/// are.
 #[derive(Debug)]
 pub struct Outcomes<T> {
     // std's lock, not loom's: it outlives the executions and must not add schedule points to them.

@@ -1,6 +1,8 @@
-//! Models of the scheduler's doors (the shipped `admission.rs`): who is the last one out of a closed house.
+//! Models of the scheduler's doors (the shipped `admission.rs`): who is the last one out of a
+//! closed house.
 //!
-//! The file is compiled into this test as it stands: it is private to its crate, which is too large for loom.
+//! The file is compiled into this test as it stands: it is private to its crate, which is too large
+//! for loom.
 #![cfg(loom)]
 
 #[path = "../../crates/scheduler/src/admission.rs"]
@@ -17,12 +19,14 @@ use loom_tests::{Bound, Outcomes, check};
 /// What a process did before it left.
 struct Deed(UnsafeCell<bool>);
 
-// SAFETY: each is written by one thread, and read by whoever learns that all have left: the claim under test.
+// SAFETY: each is written by one thread, and read by whoever learns that all have left: the claim
+// under test.
 unsafe impl Sync for Deed {}
 
-/// Threads: main, two others. Two processes are inside; each is let out by a worker of its own while main closes the doors.
-/// Somebody must find the house empty: main, or one of the leavers; and who finds that must have the deeds of both before it. A
-/// failure: nobody does (the workers would never be sent home), or a causality violation of a cell.
+/// Threads: main, two others. Two processes are inside; each is let out by a worker of its own
+/// while main closes the doors. Somebody must find the house empty: main, or one of the leavers;
+/// and who finds that must have the deeds of both before it. A failure: nobody does (the workers
+/// would never be sent home), or a causality violation of a cell.
 #[test]
 fn two_leave_by_different_doors_while_the_house_closes() {
     let outcomes = Outcomes::new();
@@ -66,9 +70,9 @@ fn two_leave_by_different_doors_while_the_house_closes() {
     ]);
 }
 
-/// Threads: main, two others. One process stays inside. Another comes in by one door and goes out by a later one, a third goes
-/// out by that one too, while main closes. Nobody may find the house empty. A failure: somebody has missed the coming in and
-/// seen the going out.
+/// Threads: main, two others. One process stays inside. Another comes in by one door and goes out
+/// by a later one, a third goes out by that one too, while main closes. Nobody may find the house
+/// empty. A failure: somebody has missed the coming in and seen the going out.
 #[test]
 fn one_who_stays_is_never_overlooked() {
     check(
@@ -93,9 +97,9 @@ fn one_who_stays_is_never_overlooked() {
     );
 }
 
-/// Threads: main, one other. With a limit there is one door. The last of two leaves while main closes and waits: exactly one of
-/// them finds the house empty, and the wait ends. A failure: both or neither do, a wait that is not woken (a deadlock), or a
-/// third that is let in.
+/// Threads: main, one other. With a limit there is one door. The last of two leaves while main
+/// closes and waits: exactly one of them finds the house empty, and the wait ends. A failure: both
+/// or neither do, a wait that is not woken (a deadlock), or a third that is let in.
 #[test]
 fn the_one_door_of_a_limited_house() {
     let outcomes = Outcomes::new();

@@ -1,9 +1,9 @@
-//! The deque's memory: a thief that stops in the middle of a steal keeps one ring alive, not one per turn; and every
-//! ring is freed once.
+//! The deque's memory: a thief that stops in the middle of a steal keeps one ring alive, not one
+//! per turn; and every ring is freed once.
 //!
-//! loom does not see plain allocations, so this file's allocator counts the rings: their slots, and nothing else
-//! here, are aligned to 512 bytes. loom runs a model's threads on one thread of the process: the counts are
-//! thread-local, one set per model.
+//! loom does not see plain allocations, so this file's allocator counts the rings: their slots, and
+//! nothing else here, are aligned to 512 bytes. loom runs a model's threads on one thread of the
+//! process: the counts are thread-local, one set per model.
 #![cfg(loom)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -52,7 +52,8 @@ unsafe impl GlobalAlloc for RingCounter {
     }
 }
 
-/// Runs one execution and returns the most rings that were alive in it. Panics unless all are gone afterwards.
+/// Runs one execution and returns the most rings that were alive in it. Panics unless all are gone
+/// afterwards.
 fn most_rings(execution: impl FnOnce()) -> isize {
     assert_eq!(LIVE.get(), 0);
     PEAK.set(0);
@@ -61,10 +62,11 @@ fn most_rings(execution: impl FnOnce()) -> isize {
     PEAK.get()
 }
 
-/// Two threads: a thief claims one item and may stop before it says `done`, for as long as the owner runs. The owner
-/// turns its ring of two slots around four times (it takes from the top itself, so that nothing piles up). Claim: one
-/// replacement at most, two rings at any time. A failure: a ring per turn (a thief that never comes back would make
-/// memory grow without bound), or a ring freed under the thief.
+/// Two threads: a thief claims one item and may stop before it says `done`, for as long as the
+/// owner runs. The owner turns its ring of two slots around four times (it takes from the top
+/// itself, so that nothing piles up). Claim: one replacement at most, two rings at any time. A
+/// failure: a ring per turn (a thief that never comes back would make memory grow without bound),
+/// or a ring freed under the thief.
 #[test]
 fn a_stalled_thief_keeps_one_ring() {
     let outcomes = Outcomes::new();
@@ -97,9 +99,10 @@ fn a_stalled_thief_keeps_one_ring() {
     outcomes.assert_exactly([1, 2]);
 }
 
-/// Two threads: a ring grows from one slot to four under a thief that takes one item. Claim: three rings are alive
-/// at most (the thief's, the one being left, the new one), and once the thief has finished, the next time that room
-/// runs out leaves one. A failure: a leak, a double free, or a ring freed under the thief.
+/// Two threads: a ring grows from one slot to four under a thief that takes one item. Claim: three
+/// rings are alive at most (the thief's, the one being left, the new one), and once the thief has
+/// finished, the next time that room runs out leaves one. A failure: a leak, a double free, or a
+/// ring freed under the thief.
 #[test]
 fn outgrown_rings_are_freed() {
     let outcomes = Outcomes::new();

@@ -27,7 +27,8 @@ fn a_known_bug_that_is_none_is_refused() {
     refute("two increments", "", Bound::exhaustive(2), two_increments);
 }
 
-/// Store buffering with relaxed accesses: both threads may miss the other's store, and loom must show it.
+/// Store buffering with relaxed accesses: both threads may miss the other's store, and loom must
+/// show it.
 #[test]
 fn every_outcome_of_store_buffering_is_reached() {
     let outcomes = Outcomes::new();
@@ -55,8 +56,8 @@ fn every_outcome_of_store_buffering_is_reached() {
     outcomes.assert_exactly([(0, 0), (0, 1), (1, 0), (1, 1)]);
 }
 
-/// Main looks at a word; another thread looks at it, and writes it. With `crossing`, both pass there first. Gives what
-/// main saw.
+/// Main looks at a word; another thread looks at it, and writes it. With `crossing`, both pass
+/// there first. Gives what main saw.
 fn look_beside_a_look_and_a_write(crossing: bool) -> u32 {
     let crossing = crossing.then(Crossing::new);
     let pass = |crossing: &Option<Crossing>| crossing.as_ref().map_or((), Crossing::pass);
@@ -75,8 +76,8 @@ fn look_beside_a_look_and_a_write(crossing: bool) -> u32 {
     seen
 }
 
-/// Why there is a [`Crossing`]: the writer's look hides main's, and loom thinks that there is nothing to explore. When
-/// this fails, loom has learnt it, and the crossings can go.
+/// Why there is a [`Crossing`]: the writer's look hides main's, and loom thinks that there is
+/// nothing to explore. When this fails, loom has learnt it, and the crossings can go.
 #[test]
 #[should_panic(expected = "one execution only")]
 fn a_look_hides_an_earlier_one() {

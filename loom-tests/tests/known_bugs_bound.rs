@@ -1,5 +1,5 @@
-//! The ways to lose a task that is bound to a thread, each caught. The roster is reduced to what one lock guards; beside each
-//! mistake stands its sound twin.
+//! The ways to lose a task that is bound to a thread, each caught. The roster is reduced to what
+//! one lock guards; beside each mistake stands its sound twin.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
@@ -49,7 +49,8 @@ fn a_bound_machine_that_looks_too_early() {
     );
 }
 
-/// The pool has been told to stop; of two machines one goes idle, and one still has a task for a bound machine.
+/// The pool has been told to stop; of two machines one goes idle, and one still has a task for a
+/// bound machine.
 fn leave(look_at_all: bool) {
     struct Roster {
         running: usize,

@@ -1,12 +1,13 @@
-//! The ways to lose a processor, a thread or the truth when processors change hands, each caught. The protocol is reduced to
-//! a flag or two; beside each mistake stands its sound twin.
+//! The ways to lose a processor, a thread or the truth when processors change hands, each caught.
+//! The protocol is reduced to a flag or two; beside each mistake stands its sound twin.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, Mutex, thread};
 use loom_tests::{Bound, check, refute};
 
-/// One processor, one thread that comes back from a blocking call, one that lets the processor go idle.
+/// One processor, one thread that comes back from a blocking call, one that lets the processor go
+/// idle.
 #[derive(Default)]
 struct Seat {
     /// The processor is idle. Whoever swaps it to false has it.
@@ -73,7 +74,8 @@ fn a_return_and_a_rest_with_both_fences() {
     );
 }
 
-/// Mistake: who comes back writes that it waits, and looks for an idle processor, with no fence between.
+/// Mistake: who comes back writes that it waits, and looks for an idle processor, with no fence
+/// between.
 #[test]
 fn a_return_without_a_fence() {
     refute(
@@ -253,8 +255,9 @@ fn a_retirement_decided_too_early() {
     );
 }
 
-/// One processor. Idle with a task in its deque (its machine is in a blocking call), it is woken, takes the task out of the
-/// deque, runs it, and sleeps again. `away` is whether the call is still under way.
+/// One processor. Idle with a task in its deque (its machine is in a blocking call), it is woken,
+/// takes the task out of the deque, runs it, and sleeps again. `away` is whether the call is still
+/// under way.
 struct Watched {
     /// Counts the changes; even: idle.
     word: AtomicUsize,
@@ -330,7 +333,8 @@ fn the_word_before_only() {
     );
 }
 
-/// Mistake: blocking calls are not counted: everybody is idle, every queue empty, and a thread will come back with more.
+/// Mistake: blocking calls are not counted: everybody is idle, every queue empty, and a thread will
+/// come back with more.
 #[test]
 fn blocking_calls_forgotten() {
     refute(

@@ -1,5 +1,6 @@
-//! What the slab and the injector would be without one of their precautions. Each is a small copy of the step that
-//! it is about, broken on purpose, and caught; where it is short, the sound twin stands beside it and holds.
+//! What the slab and the injector would be without one of their precautions. Each is a small copy
+//! of the step that it is about, broken on purpose, and caught; where it is short, the sound twin
+//! stands beside it and holds.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -59,8 +60,9 @@ impl UntaggedList {
     }
 }
 
-/// Threads: main, one other. The other reads top 0 and its link 1, and stalls; main takes 0 and 1 and gives 0
-/// back. The other's exchange finds 0 and puts 1 on top, which main still has; main takes it again.
+/// Threads: main, one other. The other reads top 0 and its link 1, and stalls; main takes 0 and 1
+/// and gives 0 back. The other's exchange finds 0 and puts 1 on top, which main still has; main
+/// takes it again.
 #[test]
 fn a_free_list_without_a_tag_gives_an_index_to_two() {
     refute(
@@ -94,8 +96,9 @@ const EMPTY: u32 = 0;
 const FULL: u32 = 1;
 const BURNT: u32 = 2;
 
-/// Threads: a producer and main, on one slot that both have claimed. `put` is the producer's last step and says
-/// whether it takes the item as delivered; main burns the slot if it is first. One of the two must have the item.
+/// Threads: a producer and main, on one slot that both have claimed. `put` is the producer's last
+/// step and says whether it takes the item as delivered; main burns the slot if it is first. One of
+/// the two must have the item.
 fn deliver(put: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
     let producer = thread::spawn({
@@ -126,9 +129,10 @@ fn a_slot_filled_by_a_plain_store_loses_its_item() {
     });
 }
 
-/// Threads: a consumer that looks at slot 0 and claims it if it is full, and main, who takes the item, and puts the
-/// block back into the queue as the next one, where slot 0 is claimed by a producer and not filled yet. `word` is
-/// what `head` says of a place. The consumer must not get what is not there.
+/// Threads: a consumer that looks at slot 0 and claims it if it is full, and main, who takes the
+/// item, and puts the block back into the queue as the next one, where slot 0 is claimed by a
+/// producer and not filled yet. `word` is what `head` says of a place. The consumer must not get
+/// what is not there.
 fn claim_what_was_seen_full(word: fn(sequence: u64, index: u64) -> u64) {
     let head = Arc::new(AtomicU64::new(word(0, 0)));
     let state = Arc::new(AtomicU32::new(FULL));
@@ -171,8 +175,8 @@ fn a_look_without_the_sequence_in_head_claims_what_is_gone() {
     );
 }
 
-/// Threads: a producer on the slot that both have claimed, and main, who burns it: by `burn`, which tells whether the item was
-/// there. One of the two must have the item.
+/// Threads: a producer on the slot that both have claimed, and main, who burns it: by `burn`, which
+/// tells whether the item was there. One of the two must have the item.
 fn give_up(burn: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
     let producer = thread::spawn({
@@ -205,8 +209,9 @@ fn a_slot_burnt_by_a_plain_store_loses_its_item() {
     });
 }
 
-/// Threads: a producer that has no item for the slot that both have claimed, and main, who would not wait: both give it up.
-/// `give_up` is the producer's step, and says whether the slot is its own to finish. One of the two must do it.
+/// Threads: a producer that has no item for the slot that both have claimed, and main, who would
+/// not wait: both give it up. `give_up` is the producer's step, and says whether the slot is its
+/// own to finish. One of the two must do it.
 fn finish_once(give_up: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
     let producer = thread::spawn({
@@ -244,8 +249,9 @@ fn a_place_given_up_by_a_look_and_a_store_is_nobodys_to_finish() {
     );
 }
 
-/// Threads: a producer that has read a position in block 0, and main, for whom block 0 gets its successor, leaves
-/// the queue and is made ready for another place in it. The producer must not link to it any more.
+/// Threads: a producer that has read a position in block 0, and main, for whom block 0 gets its
+/// successor, leaves the queue and is made ready for another place in it. The producer must not
+/// link to it any more.
 fn link_to_a_recycled_block(unlinked: fn(sequence: u32) -> u64) {
     let linked = |sequence: u32| (u64::from(sequence) << 32) | 7;
     let next = Arc::new(AtomicU64::new(unlinked(0)));
@@ -282,11 +288,11 @@ fn a_next_without_a_sequence_takes_a_stale_link() {
     );
 }
 
-/// Threads: two producers and main, who appends blocks of one slot. `tail` is at block 0, sequence 0. One producer
-/// reads that, and stalls before it gets a block. Main appends block 1 as sequence 1. The other producer reads
-/// this, and stalls before its link. Main appends block 2, and block 1 leaves the queue. The first producer is
-/// given block 1; if it prepares it for sequence 1 again, the second one's link succeeds, to a block that is not
-/// in the queue.
+/// Threads: two producers and main, who appends blocks of one slot. `tail` is at block 0, sequence
+/// 0. One producer reads that, and stalls before it gets a block. Main appends block 1 as sequence
+/// 1. The other producer reads this, and stalls before its link. Main appends block 2, and block 1
+/// leaves the queue. The first producer is given block 1; if it prepares it for sequence 1 again,
+/// the second one's link succeeds, to a block that is not in the queue.
 fn prepare_after_a_stall(second_look: bool) {
     const fn word(sequence: u32, block: u32) -> u64 {
         ((sequence as u64) << 32) | block as u64

@@ -23,9 +23,9 @@ enum Bug {
     WithdrawByStore,
 }
 
-/// The real parker, but for `bug`. Its condition variable is a flag, and its sleep is a return: a real deadlock
-/// makes loom abort the process, and a test could not tell what it caught. Who sleeps at the end,
-/// and was not notified, sleeps for ever.
+/// The real parker, but for `bug`. Its condition variable is a flag, and its sleep is a return: a
+/// real deadlock makes loom abort the process, and a test could not tell what it caught. Who sleeps
+/// at the end, and was not notified, sleeps for ever.
 struct Toy {
     bug: Option<Bug>,
     state: AtomicU32,

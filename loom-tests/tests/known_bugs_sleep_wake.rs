@@ -1,4 +1,5 @@
-//! The textbook ways to lose a wake-up, each caught. The protocol here is the idle list reduced to one flag.
+//! The textbook ways to lose a wake-up, each caught. The protocol here is the idle list reduced to
+//! one flag.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicBool, Ordering, fence};
@@ -72,8 +73,8 @@ fn with_both_fences_nothing_is_lost() {
     );
 }
 
-/// Mistake: the producer has no fence. Its store may still be on its way when it reads the flag: release and
-/// acquire order neither a store before a later load.
+/// Mistake: the producer has no fence. Its store may still be on its way when it reads the flag:
+/// release and acquire order neither a store before a later load.
 #[test]
 fn producer_without_a_fence() {
     refute(
@@ -112,7 +113,8 @@ fn sleeper_without_a_fence() {
     );
 }
 
-/// Mistake: the sleeper looks first and registers afterwards. Fences do not help: the task comes in between.
+/// Mistake: the sleeper looks first and registers afterwards. Fences do not help: the task comes in
+/// between.
 #[test]
 fn look_before_registering() {
     refute(
@@ -132,8 +134,8 @@ fn look_before_registering() {
     );
 }
 
-/// Mistake: a searcher that found a task runs it without waking anybody. The producer that saw it searching relied on it, and
-/// its own task waits for the end of the other.
+/// Mistake: a searcher that found a task runs it without waking anybody. The producer that saw it
+/// searching relied on it, and its own task waits for the end of the other.
 #[test]
 fn the_last_searcher_just_runs() {
     refute(

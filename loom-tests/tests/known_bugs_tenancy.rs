@@ -9,8 +9,8 @@ use loom_tests::{Bound, refute};
 /// `generation << 32 | pins`, without a live bit.
 struct Word(AtomicU64);
 
-/// Mistake: the visitor compares the generation first and counts itself in afterwards. Between the two the tenant leaves,
-/// the slot is let again, and the visitor walks in on a stranger.
+/// Mistake: the visitor compares the generation first and counts itself in afterwards. Between the
+/// two the tenant leaves, the slot is let again, and the visitor walks in on a stranger.
 #[test]
 fn generation_checked_before_the_pin() {
     refute(
@@ -45,8 +45,8 @@ fn generation_checked_before_the_pin() {
     );
 }
 
-/// Mistake: whoever brings the pins to zero cleans, without a compare-exchange to close the slot. A visitor who pins and
-/// leaves in between brings them to zero a second time.
+/// Mistake: whoever brings the pins to zero cleans, without a compare-exchange to close the slot. A
+/// visitor who pins and leaves in between brings them to zero a second time.
 #[test]
 fn last_one_out_without_closing_the_door() {
     refute(
@@ -74,8 +74,8 @@ fn last_one_out_without_closing_the_door() {
     );
 }
 
-/// Mistake: pins are given back with a relaxed subtraction. The count is right, but the last one out cleans what a
-/// visitor may still be reading, as far as the memory is concerned.
+/// Mistake: pins are given back with a relaxed subtraction. The count is right, but the last one
+/// out cleans what a visitor may still be reading, as far as the memory is concerned.
 #[test]
 fn unpin_without_release() {
     struct Slot {

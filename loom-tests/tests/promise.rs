@@ -1,5 +1,5 @@
-//! Models of the promise, through which a spawned future's output reaches whoever awaits it. loom reports a wake-up that
-//! is lost as a deadlock, and a cell that two ends touch at once as a race.
+//! Models of the promise, through which a spawned future's output reaches whoever awaits it. loom
+//! reports a wake-up that is lost as a deadlock, and a cell that two ends touch at once as a race.
 #![cfg(loom)]
 
 use std::future::Future;
@@ -38,9 +38,10 @@ fn poll<T>(promised: &mut Promised<T>, waker: &StdArc<Awake>) -> Poll<T> {
     Pin::new(promised).poll(&mut Context::from_waker(&waker))
 }
 
-/// Two threads: one resolves, the other one polls, and sleeps when there is nothing yet. The resolver comes before the poll,
-/// between its look and the moment when its waker is in its cell, or after. Failure: a deadlock, when the waker was put
-/// there and nobody woke it; the value unseen; a race on one of the cells.
+/// Two threads: one resolves, the other one polls, and sleeps when there is nothing yet. The
+/// resolver comes before the poll, between its look and the moment when its waker is in its cell,
+/// or after. Failure: a deadlock, when the waker was put there and nobody woke it; the value
+/// unseen; a race on one of the cells.
 #[test]
 fn the_sleeper_is_woken_and_sees_the_value() {
     let outcomes = Outcomes::new();
@@ -75,10 +76,10 @@ fn the_sleeper_is_woken_and_sees_the_value() {
     outcomes.assert_exactly([(0, 0), (1, 1)]);
 }
 
-/// Two threads: one resolves, the other one polls with one waker, again with another, and then sleeps until that one is woken.
-/// The resolver comes before, between, in the middle of the exchange, or after. Failure: a deadlock, when the first waker
-/// was woken though the second poll was pending; a race on the waker's cell, when the resolver takes it while it is
-/// exchanged.
+/// Two threads: one resolves, the other one polls with one waker, again with another, and then
+/// sleeps until that one is woken. The resolver comes before, between, in the middle of the
+/// exchange, or after. Failure: a deadlock, when the first waker was woken though the second poll
+/// was pending; a race on the waker's cell, when the resolver takes it while it is exchanged.
 #[test]
 fn the_last_waker_is_the_one_that_counts() {
     let outcomes = Outcomes::new();
@@ -109,13 +110,14 @@ fn the_last_waker_is_the_one_that_counts() {
             }
         },
     );
-    // The second poll finds the value: either the resolver woke the first waker, or it came in the middle of the exchange,
-    // when there was none.
+    // The second poll finds the value: either the resolver woke the first waker, or it came in the
+    // middle of the exchange, when there was none.
     outcomes.assert_exactly([(1, 0, 0), (2, 1, 0), (2, 0, 0), (3, 0, 1)]);
 }
 
-/// Two threads: one resolves, the other one polls once and gives up. The value and the waker are dropped, once each, by
-/// whoever comes last. Failure: a leak, or a double drop, of the loom `Arc`s in them.
+/// Two threads: one resolves, the other one polls once and gives up. The value and the waker are
+/// dropped, once each, by whoever comes last. Failure: a leak, or a double drop, of the loom `Arc`s
+/// in them.
 #[test]
 fn nothing_leaks_when_nobody_awaits() {
     let outcomes = Outcomes::new();

@@ -5,7 +5,8 @@ use filch_deque::Worker;
 use filch_sync::thread;
 use loom_tests::{Bound, Outcomes, check};
 
-/// The owner pops its last item while a thief steals it. A failure would be an item for both, or for neither.
+/// The owner pops its last item while a thief steals it. A failure would be an item for both, or
+/// for neither.
 #[rustfmt::skip]
 #[test]
 fn the_last_item_goes_to_one() {

@@ -1,9 +1,10 @@
-//! How a watch meets the end of the process that it is about: the handshake of the scheduler's `signal.rs`, around the real queue
-//! and the real state. Beside it the ways to lose a watch, each caught.
+//! How a watch meets the end of the process that it is about: the handshake of the scheduler's
+//! `signal.rs`, around the real queue and the real state. Beside it the ways to lose a watch, each
+//! caught.
 //!
-//! The race: somebody pushes a watch into a process's queue and wakes the process; a worker ends the process, or its submitter
-//! turns it away. The claim: the watch is answered, by one of the two at least (the word of the bond makes that one). A failure
-//! would be a watcher that is never told.
+//! The race: somebody pushes a watch into a process's queue and wakes the process; a worker ends
+//! the process, or its submitter turns it away. The claim: the watch is answered, by one of the two
+//! at least (the word of the bond makes that one). A failure would be a watcher that is never told.
 #![cfg(loom)]
 
 use filch_event_queue::EventQueue;
@@ -68,7 +69,8 @@ fn turn_away(process: &Process) {
     process.drain();
 }
 
-/// Returns how often the watch was found. Of a process that has `started` there is a worker, else a submitter.
+/// Returns how often the watch was found. Of a process that has `started` there is a worker, else a
+/// submitter.
 fn meet(started: bool, watch: fn(&Process), end: fn(&Process)) -> usize {
     let state = if started {
         let state = ProcessState::new_ready();
@@ -94,7 +96,8 @@ fn meet(started: bool, watch: fn(&Process), end: fn(&Process)) -> usize {
     answers
 }
 
-/// Found once by one of the two, or by both: the watch that the drain finds and whose wake-up is refused.
+/// Found once by one of the two, or by both: the watch that the drain finds and whose wake-up is
+/// refused.
 #[test]
 fn an_end_answers_a_watch() {
     let outcomes = Outcomes::new();

@@ -20,7 +20,8 @@ fn owned(_index: u32) -> Owned {
 /// Adds one to the value at `index`, and gives it as it was.
 fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
     slab.get(index).unwrap().0.with_mut(|value| {
-        // SAFETY: the caller owns `index`; `release` to `allocate` is the edge from the owner before.
+        // SAFETY: the caller owns `index`; `release` to `allocate` is the edge from the owner
+        // before.
         unsafe {
             *value += 1;
             *value - 1
@@ -28,9 +29,10 @@ fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
     })
 }
 
-/// Threads: main, one other. Both take the first slot of an empty slab, so both construct its page, and both want
-/// index 0. One page must win, the other must go; the indices must be 0 and 1. A failure: an index twice, a write
-/// to a page that is gone, or a page that leaks (each value has a loom `Arc` in it, which loom counts).
+/// Threads: main, one other. Both take the first slot of an empty slab, so both construct its page,
+/// and both want index 0. One page must win, the other must go; the indices must be 0 and 1. A
+/// failure: an index twice, a write to a page that is gone, or a page that leaks (each value has a
+/// loom `Arc` in it, which loom counts).
 #[test]
 fn two_threads_install_the_first_page() {
     let outcomes = Outcomes::new();
@@ -60,10 +62,11 @@ fn two_threads_install_the_first_page() {
     outcomes.assert_exactly([(0, 1), (1, 0)]);
 }
 
-/// Threads: main, one other. Slots 0 and 1 are free, 0 on top. One thread allocates: it reads top 0 and its link
-/// 1, and stalls. The other allocates 0 and 1, and gives 0 back. Top is 0 again, but 1 is taken. The first
-/// thread's exchange must fail; it then gets 0, and the next `allocate` must not give out 1. A failure: index 1
-/// has two owners (a causality violation of its cell), or the list's contents are wrong at the end.
+/// Threads: main, one other. Slots 0 and 1 are free, 0 on top. One thread allocates: it reads top 0
+/// and its link 1, and stalls. The other allocates 0 and 1, and gives 0 back. Top is 0 again, but 1
+/// is taken. The first thread's exchange must fail; it then gets 0, and the next `allocate` must
+/// not give out 1. A failure: index 1 has two owners (a causality violation of its cell), or the
+/// list's contents are wrong at the end.
 #[test]
 fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
     let outcomes = Outcomes::new();
@@ -106,7 +109,8 @@ fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
         }
     });
     outcomes.assert_reached([
-        // The other came before, in the middle (then it may have got the index that was released), and after.
+        // The other came before, in the middle (then it may have got the index that was released),
+        // and after.
         (1, 2, Some(1), 0),
         (0, 2, Some(0), 1),
         (0, 1, Some(2), 0),
@@ -114,8 +118,9 @@ fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
     ]);
 }
 
-/// Threads: main, two others. Two allocate while one releases, with slots for all. Every index must have one
-/// owner, who sees what the last owner wrote. A failure: a causality violation of a cell, or a lost increment.
+/// Threads: main, two others. Two allocate while one releases, with slots for all. Every index must
+/// have one owner, who sees what the last owner wrote. A failure: a causality violation of a cell,
+/// or a lost increment.
 #[test]
 fn two_allocate_while_one_releases() {
     check(
@@ -153,8 +158,9 @@ fn two_allocate_while_one_releases() {
     );
 }
 
-/// Threads: main, one other, on a slab of one slot. Main owns it, writes, and gives it back while the other tries
-/// to get it. It must fail, or see what main wrote. A failure: a causality violation, or a value other than 1.
+/// Threads: main, one other, on a slab of one slot. Main owns it, writes, and gives it back while
+/// the other tries to get it. It must fail, or see what main wrote. A failure: a causality
+/// violation, or a value other than 1.
 #[test]
 fn the_next_owner_sees_what_the_last_one_did() {
     let outcomes = Outcomes::new();
@@ -179,10 +185,10 @@ fn the_next_owner_sees_what_the_last_one_did() {
     outcomes.assert_exactly([Some(1), None]);
 }
 
-/// Threads: main, one other, on a slab of two slots. The other frees one slot while main takes the last new one
-/// and then asks for another. The slot that came back is free from some moment on; "full" may only be said of a
-/// moment at which it was not. A failure: main's second request fails although the release had happened before it
-/// began (here: main heard of it through the flag).
+/// Threads: main, one other, on a slab of two slots. The other frees one slot while main takes the
+/// last new one and then asks for another. The slot that came back is free from some moment on;
+/// "full" may only be said of a moment at which it was not. A failure: main's second request fails
+/// although the release had happened before it began (here: main heard of it through the flag).
 #[test]
 fn full_is_never_said_of_a_slab_with_a_free_slot() {
     let outcomes = Outcomes::new();
@@ -218,8 +224,9 @@ fn full_is_never_said_of_a_slab_with_a_free_slot() {
     outcomes.assert_exactly([(Some(1), None), (Some(1), Some(0)), (Some(0), Some(1))]);
 }
 
-/// Threads: main, one other, which grows the slab onto its second page. Main asks for the high-water mark and then
-/// for every value below it. A failure: a mark that ran ahead of the pages, so that `get` finds nothing.
+/// Threads: main, one other, which grows the slab onto its second page. Main asks for the
+/// high-water mark and then for every value below it. A failure: a mark that ran ahead of the
+/// pages, so that `get` finds nothing.
 #[test]
 fn every_index_below_the_high_water_mark_has_a_value() {
     let outcomes = Outcomes::new();
@@ -240,7 +247,8 @@ fn every_index_below_the_high_water_mark_has_a_value() {
             crossing.pass();
             let mark = slab.high_water();
             for index in 0..mark {
-                // ORDERING: Relaxed: the edges of the mark and the page must show the constructed value.
+                // ORDERING: Relaxed: the edges of the mark and the page must show the constructed
+                // value.
                 let value = slab.get(index).map(|value| value.load(Ordering::Relaxed));
                 assert_eq!(value, Some(index), "no value below the mark");
             }

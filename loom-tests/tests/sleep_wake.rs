@@ -1,9 +1,9 @@
-//! Models of the idle protocol (`filch_processors::idle`): no task waits beside a sleeping processor, and no more
-//! processors are woken than needed.
+//! Models of the idle protocol (`filch_processors::idle`): no task waits beside a sleeping
+//! processor, and no more processors are woken than needed.
 //!
-//! The queue is one relaxed counter, weaker than the real queues: all the ordering has to come from the protocol. A
-//! processor's token is a flag instead of a parker: a model that ends with a task left and nobody awake to take it
-//! is a lost wake-up, and is seen by looking, without a deadlock.
+//! The queue is one relaxed counter, weaker than the real queues: all the ordering has to come from
+//! the protocol. A processor's token is a flag instead of a parker: a model that ends with a task
+//! left and nobody awake to take it is a lost wake-up, and is seen by looking, without a deadlock.
 #![cfg(loom)]
 
 use filch_processors::idle::Idle;
@@ -78,8 +78,8 @@ impl Pool {
     }
 }
 
-/// A producer publishes while the one processor goes to sleep. Either the producer sees it idle and wakes it, or its
-/// second look finds the task and it wakes itself. Never neither, never both.
+/// A producer publishes while the one processor goes to sleep. Either the producer sees it idle and
+/// wakes it, or its second look finds the task and it wakes itself. Never neither, never both.
 #[test]
 fn a_task_and_a_sleeper_do_not_miss_each_other() {
     let outcomes = Outcomes::new();
@@ -108,8 +108,8 @@ fn a_task_and_a_sleeper_do_not_miss_each_other() {
     outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
 }
 
-/// Two producers at once, one of two sleepers needed: one is woken, not two. The woken one searches, and its search will
-/// find both tasks or wake the other.
+/// Two producers at once, one of two sleepers needed: one is woken, not two. The woken one
+/// searches, and its search will find both tasks or wake the other.
 #[test]
 fn two_producers_wake_one_searcher() {
     check(
@@ -131,9 +131,9 @@ fn two_producers_wake_one_searcher() {
     );
 }
 
-/// A searcher finds a task just as a producer publishes another, sees somebody searching, and relies on it. The searcher
-/// is the last one, so before it runs what it found it wakes the sleeper: the second task does not wait for the
-/// first to end.
+/// A searcher finds a task just as a producer publishes another, sees somebody searching, and
+/// relies on it. The searcher is the last one, so before it runs what it found it wakes the
+/// sleeper: the second task does not wait for the first to end.
 #[test]
 fn the_last_searcher_wakes_another_before_it_runs() {
     let outcomes = Outcomes::new();
@@ -166,8 +166,8 @@ fn the_last_searcher_wakes_another_before_it_runs() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// A searcher gives up just as a producer relies on it. Its going idle and its second look are the same race as a sleeper's,
-/// with the searching count in between.
+/// A searcher gives up just as a producer relies on it. Its going idle and its second look are the
+/// same race as a sleeper's, with the searching count in between.
 #[test]
 fn a_searcher_that_gives_up_looks_once_more() {
     check(
@@ -197,9 +197,9 @@ fn a_searcher_that_gives_up_looks_once_more() {
     );
 }
 
-/// Two processors search. One finds two tasks, moves both into its own deque, and stops searching while the other still
-/// does; so it wakes nobody. The other looked into that deque too early, gives up, and looks once more: now it must
-/// see them.
+/// Two processors search. One finds two tasks, moves both into its own deque, and stops searching
+/// while the other still does; so it wakes nobody. The other looked into that deque too early,
+/// gives up, and looks once more: now it must see them.
 #[test]
 fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
     let outcomes = Outcomes::new();
@@ -239,8 +239,9 @@ fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
     outcomes.assert_reached([(true, false), (false, true), (false, false)]);
 }
 
-/// A running processor claims a batch of the global queue. While it has the tasks in hand they are in no queue: a processor
-/// that is going to sleep looks at all of them in vain. So the runner wakes one when the tasks are in its deque.
+/// A running processor claims a batch of the global queue. While it has the tasks in hand they are
+/// in no queue: a processor that is going to sleep looks at all of them in vain. So the runner
+/// wakes one when the tasks are in its deque.
 #[test]
 fn a_batch_in_hand_is_announced_when_it_lands() {
     let outcomes = Outcomes::new();
@@ -268,13 +269,15 @@ fn a_batch_in_hand_is_announced_when_it_lands() {
             }
         },
     );
-    // The first is the one that the announcement is for: the second look fell between the claim and the landing.
+    // The first is the one that the announcement is for: the second look fell between the claim and
+    // the landing.
     outcomes.assert_reached([(false, true), (true, false)]);
 }
 
-/// Two threads wake and return processors, while a third processor goes idle for the first time: one is popped and pushed
-/// under the other's hands, onto another neighbour than before. The stack loses nobody, doubles nobody, and the
-/// searching count comes back to zero. A failure would be a pop that believed an old `below`.
+/// Two threads wake and return processors, while a third processor goes idle for the first time:
+/// one is popped and pushed under the other's hands, onto another neighbour than before. The stack
+/// loses nobody, doubles nobody, and the searching count comes back to zero. A failure would be a
+/// pop that believed an old `below`.
 #[test]
 fn the_idle_stack_keeps_everybody() {
     check(

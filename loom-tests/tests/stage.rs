@@ -1,9 +1,11 @@
-//! Models of the cell in which a spawned future lives and leaves its output (the shipped `stage.rs`). It has no atomics of its own: it
-//! is handed from worker to worker by the process's state, and to the handle by the process's exit. So it is modelled between the
-//! shipped table and exit: see `filch_scheduler::tenants`.
+//! Models of the cell in which a spawned future lives and leaves its output (the shipped
+//! `stage.rs`). It has no atomics of its own: it is handed from worker to worker by the process's
+//! state, and to the handle by the process's exit. So it is modelled between the shipped table and
+//! exit: see `filch_scheduler::tenants`.
 //!
-//! The file is compiled into this test as it stands: it is private to its crate. loom sees two who touch the cell at once, or one who has
-//! not acquired what the other did, as a race, and what is dropped twice or never by its `Arc`.
+//! The file is compiled into this test as it stands: it is private to its crate. loom sees two who
+//! touch the cell at once, or one who has not acquired what the other did, as a race, and what is
+//! dropped twice or never by its `Arc`.
 #![cfg(loom)]
 
 #[path = "../../crates/scheduler/src/stage.rs"]
@@ -52,7 +54,8 @@ impl Future for Steps {
     }
 }
 
-/// The process of a future, which the thread has started, as `FutureProcess` and its worker have it.
+/// The process of a future, which the thread has started, as `FutureProcess` and its worker have
+/// it.
 #[derive(Clone)]
 struct Process {
     table: Arc<Tenants<Silent>>,
@@ -116,8 +119,8 @@ impl Process {
     }
 }
 
-/// Two threads: a worker has polled the future once in vain, polls it again and ends its process; the handle is joined before, meanwhile or
-/// after. Failure: a race on the cell, or no output.
+/// Two threads: a worker has polled the future once in vain, polls it again and ends its process;
+/// the handle is joined before, meanwhile or after. Failure: a race on the cell, or no output.
 #[test]
 fn an_output_goes_to_who_joins() {
     let outcomes = Outcomes::new();
@@ -136,8 +139,9 @@ fn an_output_goes_to_who_joins() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// Two threads: a worker ends the process of a future that is not ready, as after an abort. Failure: a future that is there when its end has
-/// been told of, or is dropped by the handle; a race; an output out of nothing.
+/// Two threads: a worker ends the process of a future that is not ready, as after an abort.
+/// Failure: a future that is there when its end has been told of, or is dropped by the handle; a
+/// race; an output out of nothing.
 #[test]
 fn an_aborted_future_goes_before_its_end_is_told() {
     check(
@@ -155,8 +159,9 @@ fn an_aborted_future_goes_before_its_end_is_told() {
     );
 }
 
-/// Two threads: a worker ends the process of a future that is ready, the handle is dropped, and with it the output or not. Failure: an output
-/// that is dropped twice or never, or by one who has not acquired it.
+/// Two threads: a worker ends the process of a future that is ready, the handle is dropped, and
+/// with it the output or not. Failure: an output that is dropped twice or never, or by one who has
+/// not acquired it.
 #[test]
 fn an_output_that_nobody_takes_goes_with_the_last() {
     let outcomes = Outcomes::new();
@@ -176,8 +181,9 @@ fn an_output_that_nobody_takes_goes_with_the_last() {
     outcomes.assert_exactly([1, 2]);
 }
 
-/// Two threads: a worker ends the process of a future that is ready, the handle leaves a call, which takes the output: as who awaits it. Failure:
-/// a race between the call and the worker; no call, or one without the output.
+/// Two threads: a worker ends the process of a future that is ready, the handle leaves a call,
+/// which takes the output: as who awaits it. Failure: a race between the call and the worker; no
+/// call, or one without the output.
 #[test]
 fn an_output_goes_to_who_is_called() {
     let outcomes = Outcomes::new();
@@ -220,8 +226,8 @@ fn again(process: Process) {
     process.end();
 }
 
-/// A worker polls in vain and then lets go, in the order that `turn` has; main wakes the process, and if it is told to, has its second turn; else
-/// the worker has that, too. Whether main had it.
+/// A worker polls in vain and then lets go, in the order that `turn` has; main wakes the process,
+/// and if it is told to, has its second turn; else the worker has that, too. Whether main had it.
 fn woken(turn: fn(&Process) -> bool) -> bool {
     let (process, output) = Process::begin(1);
     let worker = thread::spawn({
@@ -242,8 +248,9 @@ fn woken(turn: fn(&Process) -> bool) -> bool {
     mine
 }
 
-/// Two threads: one worker polls the future in vain and lets go; main wakes it, as a waker does, and is another worker if it is told to.
-/// Failure: both poll at once, or neither; a second poll that does not see the first.
+/// Two threads: one worker polls the future in vain and lets go; main wakes it, as a waker does,
+/// and is another worker if it is told to. Failure: both poll at once, or neither; a second poll
+/// that does not see the first.
 #[test]
 fn a_future_goes_from_worker_to_worker() {
     let outcomes = Outcomes::new();
@@ -259,8 +266,8 @@ fn a_future_goes_from_worker_to_worker() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// The mistake: the worker lets go of the process before it has done with the future. Its sound twin is
-/// `a_future_goes_from_worker_to_worker`.
+/// The mistake: the worker lets go of the process before it has done with the future. Its sound
+/// twin is `a_future_goes_from_worker_to_worker`.
 #[test]
 fn a_worker_that_polls_after_it_has_let_go() {
     refute(
@@ -277,7 +284,8 @@ fn a_worker_that_polls_after_it_has_let_go() {
     );
 }
 
-/// The mistake: who has the handle is told of the end before the process is dropped. Its sound twin is `an_output_goes_to_who_joins`.
+/// The mistake: who has the handle is told of the end before the process is dropped. Its sound twin
+/// is `an_output_goes_to_who_joins`.
 #[test]
 fn a_process_that_is_dropped_after_its_end_is_told() {
     refute(

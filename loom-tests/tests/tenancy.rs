@@ -1,4 +1,5 @@
-//! Models of `filch_slab::Tenancy`: a slot with one tenant after another, and visitors who have only a name.
+//! Models of `filch_slab::Tenancy`: a slot with one tenant after another, and visitors who have
+//! only a name.
 #![cfg(loom)]
 
 use filch_slab::{Gone, Tenancy, Unpin};
@@ -7,14 +8,16 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-/// A slot whose furniture loom watches: reading it without a pin, or cleaning it while somebody reads, is a race.
+/// A slot whose furniture loom watches: reading it without a pin, or cleaning it while somebody
+/// reads, is a race.
 struct Slot {
     tenancy: Tenancy,
     furniture: UnsafeCell<u32>,
     cleaned: AtomicUsize,
 }
 
-// SAFETY: the claim under test: `furniture` is read under a pin and written by the last one out or before moving in.
+// SAFETY: the claim under test: `furniture` is read under a pin and written by the last one out or
+// before moving in.
 unsafe impl Sync for Slot {}
 
 const EMPTY: u32 = 0;
@@ -71,8 +74,9 @@ impl Slot {
     }
 }
 
-/// A tenant leaves while a visitor comes. The visitor finds the tenant's furniture or nobody, and the slot is cleaned
-/// exactly once, by whoever is last. A failure would be a data race on the furniture, or a slot cleaned twice or never.
+/// A tenant leaves while a visitor comes. The visitor finds the tenant's furniture or nobody, and
+/// the slot is cleaned exactly once, by whoever is last. A failure would be a data race on the
+/// furniture, or a slot cleaned twice or never.
 #[test]
 fn a_visitor_meets_the_tenant_or_nobody() {
     let outcomes = Outcomes::new();
@@ -120,9 +124,9 @@ fn one_of_three_is_the_last_one_out() {
     );
 }
 
-/// The slot is let again, at once, by whoever cleans it. A visitor with the old name comes at any moment: it never sees
-/// the second tenant's furniture, and never makes the second tenant homeless. This is the race that a stale PID
-/// runs against the reuse of its slot.
+/// The slot is let again, at once, by whoever cleans it. A visitor with the old name comes at any
+/// moment: it never sees the second tenant's furniture, and never makes the second tenant homeless.
+/// This is the race that a stale PID runs against the reuse of its slot.
 #[test]
 fn an_old_name_never_reaches_the_next_tenant() {
     let outcomes = Outcomes::new();
@@ -161,9 +165,9 @@ fn an_old_name_never_reaches_the_next_tenant() {
     outcomes.assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
 }
 
-/// The second tenant leaves too, while the stale visitor, refused, has still to give its pin back. Then it is the refused
-/// visitor that may be the last one out, with the duty to clean for somebody it never came for. A failure would be a slot that
-/// is cleaned once for two tenants, and lost.
+/// The second tenant leaves too, while the stale visitor, refused, has still to give its pin back.
+/// Then it is the refused visitor that may be the last one out, with the duty to clean for somebody
+/// it never came for. A failure would be a slot that is cleaned once for two tenants, and lost.
 #[test]
 fn a_refused_visitor_may_be_the_last_one_out() {
     let outcomes = Outcomes::new();
@@ -199,8 +203,8 @@ fn a_refused_visitor_may_be_the_last_one_out() {
     outcomes.assert_exactly([(Some(7), true), (None, true), (None, false)]);
 }
 
-/// A visitor comes while a tenant moves in: it finds nobody, or the furniture. It has heard of the tenant by the word alone,
-/// so this is the edge from moving in to pinning.
+/// A visitor comes while a tenant moves in: it finds nobody, or the furniture. It has heard of the
+/// tenant by the word alone, so this is the edge from moving in to pinning.
 fn whoever_pins_finds_it_settled(claim: &str, pin: fn(&Tenancy) -> Result<(), Gone>) {
     let outcomes = Outcomes::new();
     check(claim, Bound::exhaustive(4), {
@@ -251,8 +255,9 @@ fn whoever_pins_by_name_finds_it_settled() {
     whoever_pins_finds_it_settled("pin sees what move_in published", |tenancy| tenancy.pin(0));
 }
 
-/// A visitor who has been told the name, and of nothing that came before it, asks whether the tenant lives here. Either not yet,
-/// or the furniture is there. (This tenant stays: so much the answer does not promise.)
+/// A visitor who has been told the name, and of nothing that came before it, asks whether the
+/// tenant lives here. Either not yet, or the furniture is there. (This tenant stays: so much the
+/// answer does not promise.)
 #[test]
 fn whoever_finds_the_tenant_at_home_finds_it_settled() {
     let outcomes = Outcomes::new();
@@ -284,8 +289,8 @@ fn whoever_finds_the_tenant_at_home_finds_it_settled() {
     outcomes.assert_exactly([None, Some(7)]);
 }
 
-/// The tenant hands pins to helpers (as a process does to the completions of its commands) and leaves at once. The
-/// furniture stays until the last helper has let go.
+/// The tenant hands pins to helpers (as a process does to the completions of its commands) and
+/// leaves at once. The furniture stays until the last helper has let go.
 #[test]
 fn shared_pins_keep_the_slot() {
     check(

@@ -1,9 +1,11 @@
-//! Word of a signal that stands behind events: the scheduler's own byte, around the real queue and the real state. Beside it the way to
-//! lose it, caught.
+//! Word of a signal that stands behind events: the scheduler's own byte, around the real queue and
+//! the real state. Beside it the way to lose it, caught.
 //!
-//! The race: a process has two events, and its turns take one each. Somebody pushes a third one and a signal, leaves word, and wakes the
-//! process; a worker has it at that moment, or has it next. The claim: the first turn that begins after that call finds the
-//! signal at the latest, whatever it was that took the word back. A failure would be a process that ends, or is upgraded, some steps too late.
+//! The race: a process has two events, and its turns take one each. Somebody pushes a third one and
+//! a signal, leaves word, and wakes the process; a worker has it at that moment, or has it next.
+//! The claim: the first turn that begins after that call finds the signal at the latest, whatever
+//! it was that took the word back. A failure would be a process that ends, or is upgraded, some
+//! steps too late.
 #![cfg(loom)]
 
 use filch_event_queue::EventQueue;
@@ -34,7 +36,8 @@ impl Process {
         Arc::new(process)
     }
 
-    /// As `Handle::signal` does it, behind one more event. Whether the caller has to enqueue the process.
+    /// As `Handle::signal` does it, behind one more event. Whether the caller has to enqueue the
+    /// process.
     fn signal(&self) -> bool {
         self.queue.push(3).unwrap();
         self.queue.push(SIGNAL).unwrap();
@@ -124,8 +127,9 @@ fn word_before_the_push_is_taken_back_in_vain() {
     );
 }
 
-/// There is word of a signal when somebody terminates the process; a worker takes that word back in the same moment. The claim: the turn finds
-/// the end, or the next one does. A failure would be a process that is never told to end.
+/// There is word of a signal when somebody terminates the process; a worker takes that word back in
+/// the same moment. The claim: the turn finds the end, or the next one does. A failure would be a
+/// process that is never told to end.
 #[test]
 fn a_termination_outlives_word_of_a_signal() {
     let outcomes = Outcomes::new();

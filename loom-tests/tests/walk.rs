@@ -1,5 +1,6 @@
-//! A walk through a table that fills: the handshake between `Handle::cancel_all` and `Handle::submit` of the scheduler, with
-//! the real slab and the real tenancies. There is no fence in it: both sides pass through RMWs of the same words.
+//! A walk through a table that fills: the handshake between `Handle::cancel_all` and
+//! `Handle::submit` of the scheduler, with the real slab and the real tenancies. There is no fence
+//! in it: both sides pass through RMWs of the same words.
 #![cfg(loom)]
 
 use filch_slab::{Gone, Slab, Tenancy, Unpin};
@@ -39,7 +40,8 @@ impl House {
 
     /// As whoever closes the house does. How many tenants were found.
     fn close_and_walk(&self) -> usize {
-        // ORDERING: Release, as in `Admission::close`; without the fence that follows there, for the sake of others.
+        // ORDERING: Release, as in `Admission::close`; without the fence that follows there, for
+        // the sake of others.
         self.closed.store(true, Ordering::Release);
         let is_let = |&place: &u32| {
             let tenancy = self.slots.get(place).unwrap();
@@ -58,9 +60,10 @@ impl House {
     }
 }
 
-/// Two threads. One moves in, into a place that was let before or into a new one; main closes the house and walks through it.
-/// Either the walk finds the tenant, or the tenant sees that the house is closed (or both). Failure: neither; the scheduler
-/// would wait for a process that nobody has asked to end.
+/// Two threads. One moves in, into a place that was let before or into a new one; main closes the
+/// house and walks through it. Either the walk finds the tenant, or the tenant sees that the house
+/// is closed (or both). Failure: neither; the scheduler would wait for a process that nobody has
+/// asked to end.
 fn nobody_is_overlooked(used: u32, bound: Bound) {
     let outcomes = Outcomes::new();
     check("a walk meets who moves in", bound, {

@@ -1,7 +1,8 @@
 //! Work-stealing deques: the owner's two methods, a thief's half, and the two together.
 //!
-//! All contenders hold words, and none of them has to grow after the first round. The owners of those called FIFO take
-//! the oldest item, which is a different service; they are here for what it costs.
+//! All contenders hold words, and none of them has to grow after the first round. The owners of
+//! those called FIFO take the oldest item, which is a different service; they are here for what it
+//! costs.
 
 mod contenders;
 
@@ -19,7 +20,8 @@ use crate::harness::{Effort, Scenario, per_operation, time, time_together};
 /// How many items a filled deque holds.
 const FILL: usize = 256;
 
-/// Victims that a thief visits in one timed stretch, so that reading the clock is spread over many items.
+/// Victims that a thief visits in one timed stretch, so that reading the clock is spread over many
+/// items.
 const VICTIMS: usize = 16;
 
 /// Items that an owner pushes before it pops, where a thief is about.
@@ -139,8 +141,8 @@ fn steal<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// The owner pushes a burst of tasks and pops until nothing is left, while a thief that never rests takes halves and
-/// works them off. A task is `nanoseconds` of arithmetic.
+/// The owner pushes a burst of tasks and pops until nothing is left, while a thief that never rests
+/// takes halves and works them off. A task is `nanoseconds` of arithmetic.
 fn shared<D: Deque>(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
     let turns = turns_in(nanoseconds);
     move || {
@@ -185,7 +187,8 @@ fn shared<D: Deque>(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// The same tasks, half of them for each of two owners from the start: what sharing would cost if it cost nothing.
+/// The same tasks, half of them for each of two owners from the start: what sharing would cost if
+/// it cost nothing.
 fn apart(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
     let turns = turns_in(nanoseconds);
     move || {

@@ -1,4 +1,5 @@
-//! Many producers, one consumer. Nobody's queue is bounded, and the consumer always takes all that it finds.
+//! Many producers, one consumer. Nobody's queue is bounded, and the consumer always takes all that
+//! it finds.
 
 mod contenders;
 mod floors;

@@ -1,5 +1,5 @@
-//! Many producers, one consumer, and a limit. Nobody blocks: a producer that finds the queue full waits as every other
-//! contender's producer does, and tries again.
+//! Many producers, one consumer, and a limit. Nobody blocks: a producer that finds the queue full
+//! waits as every other contender's producer does, and tries again.
 
 use std::hint::black_box;
 use std::num::NonZeroU32;
@@ -27,8 +27,8 @@ trait Queue {
     fn push(sender: &Self::Sender, event: u64) -> bool;
     fn pop(receiver: &mut Self::Receiver) -> Option<u64>;
 
-    /// Takes what is there, until there is nothing; returns how many. By the contender's own batch method, where it
-    /// has one.
+    /// Takes what is there, until there is nothing; returns how many. By the contender's own batch
+    /// method, where it has one.
     fn drain(receiver: &mut Self::Receiver, mut sink: impl FnMut(u64)) -> u64 {
         let mut taken = 0;
         while let Some(event) = Self::pop(receiver) {

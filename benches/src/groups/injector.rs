@@ -312,8 +312,8 @@ fn one_thread<I: Injector>(fills: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// `pairs` producers and as many consumers. A new queue each round: what an earlier round left allocated would favour
-/// whoever keeps it.
+/// `pairs` producers and as many consumers. A new queue each round: what an earlier round left
+/// allocated would favour whoever keeps it.
 fn threads<I: Injector>(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
     move || {
         let injector = &I::new();

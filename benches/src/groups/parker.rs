@@ -1,7 +1,8 @@
 //! Sleep and wake-up of one thread: without the sleep, and with nothing but it.
 //!
-//! The ping-pong is played on two cores and on one that both share, because a spinner that wins a lot on two can lose
-//! as much on one. The threads are pinned; where the system does not allow that they run where it likes.
+//! The ping-pong is played on two cores and on one that both share, because a spinner that wins a
+//! lot on two can lose as much on one. The threads are pinned; where the system does not allow that
+//! they run where it likes.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};

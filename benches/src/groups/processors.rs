@@ -1,7 +1,7 @@
 //! Pools of threads that run tasks: tasks that come from outside, and tasks that make tasks.
 //!
-//! Every pool has [`WORKERS`] threads, or as many as a curve says, and lives as long as its scenario; while another one has its
-//! turn it sleeps.
+//! Every pool has [`WORKERS`] threads, or as many as a curve says, and lives as long as its
+//! scenario; while another one has its turn it sleeps.
 
 mod blocking;
 mod idle;
@@ -20,7 +20,8 @@ use crate::total::{Total, sum_to};
 const WAVE: u64 = 100_000;
 const LARGE_WAVE: u64 = 1_000_000;
 
-/// How many generations of tasks descend from the root of a tree, each twice as many as the one before.
+/// How many generations of tasks descend from the root of a tree, each twice as many as the one
+/// before.
 const DEPTH: u32 = 14;
 const LARGE_DEPTH: u32 = 20;
 
@@ -32,7 +33,8 @@ trait Pool: 'static {
     fn new(workers: usize) -> Self;
     /// A task that adds `number` to the total.
     fn spawn(&self, number: u64);
-    /// A task that makes two of one less `depth`, which do the same; those of depth 0 add 1 to the total.
+    /// A task that makes two of one less `depth`, which do the same; those of depth 0 add 1 to the
+    /// total.
     fn grow(&self, depth: u32);
 }
 

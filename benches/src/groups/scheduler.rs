@@ -1,7 +1,8 @@
 //! Processes that come and go, and processes that send messages.
 //!
-//! To the rivals a process is a task, and its mailbox an unbounded channel. Every pool has as many threads
-//! ([`WORKERS`]) and lives as long as its scenario; while another one has its turn it sleeps.
+//! To the rivals a process is a task, and its mailbox an unbounded channel. Every pool has as many
+//! threads ([`WORKERS`]) and lives as long as its scenario; while another one has its turn it
+//! sleeps.
 
 mod actix;
 mod blocked;
@@ -41,19 +42,22 @@ const SENDERS: u64 = 1000;
 /// Messages that each of them sends in one go.
 const EACH: u64 = 1000;
 
-/// Idle processes whose memory is counted: as many as fill the slots of a table that grows by doubling.
+/// Idle processes whose memory is counted: as many as fill the slots of a table that grows by
+/// doubling.
 const IDLE: u64 = (1 << 17) - 1;
 
 /// Messages to one who waits for something else.
 const KEPT: u64 = 10_000;
 
-/// How processes tell the thread outside that they are done. One for all pools: only one has its turn.
+/// How processes tell the thread outside that they are done. One for all pools: only one has its
+/// turn.
 static TOTAL: Total = Total::new();
 
 /// What runs short tasks.
 trait Spawner: 'static {
     fn new() -> Self;
-    /// Spawns tasks that return 1, 2, … `count`, waits for all, and returns the sum of what they returned.
+    /// Spawns tasks that return 1, 2, … `count`, waits for all, and returns the sum of what they
+    /// returned.
     fn spawn_all(&self, count: u64) -> u64;
 }
 
@@ -229,7 +233,8 @@ fn kept<W: Waiters>(waiters: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// Each has had a message, and waits for the next one. Their own state is nothing; where they are addressed is not counted.
+/// Each has had a message, and waits for the next one. Their own state is nothing; where they are
+/// addressed is not counted.
 fn idle<A: Actors>() -> impl FnMut() -> f64 {
     || {
         let actors = A::new();
@@ -278,7 +283,8 @@ fn fan_in<A: Actors>(bursts: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// Nothing else is going on: all workers sleep when the message comes, and this thread sleeps until the answer.
+/// Nothing else is going on: all workers sleep when the message comes, and this thread sleeps until
+/// the answer.
 fn request<A: Actors>(requests: u64) -> impl FnMut() -> f64 {
     let process = LazyCell::new(|| {
         let actors = A::new();

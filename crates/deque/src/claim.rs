@@ -2,10 +2,11 @@ use core::ptr::NonNull;
 
 use crate::ring::Ring;
 
-/// Items that a thief has claimed and not yet moved out: they are its own, and the ring waits for them.
+/// Items that a thief has claimed and not yet moved out: they are its own, and the ring waits for
+/// them.
 ///
-/// Taking them, oldest first, is the one thing to do with it: until it is dropped, nothing may allocate, panic or call
-/// user code, for a claim that stays open keeps its ring alive.
+/// Taking them, oldest first, is the one thing to do with it: until it is dropped, nothing may
+/// allocate, panic or call user code, for a claim that stays open keeps its ring alive.
 pub(crate) struct Claim<T> {
     ring: NonNull<Ring<T>>,
     next: u32,
@@ -14,12 +15,14 @@ pub(crate) struct Claim<T> {
 }
 
 impl<T> Claim<T> {
-    /// Begins the claim of items `first..first + count` of `ring`: moves the oldest out, and keeps the others.
+    /// Begins the claim of items `first..first + count` of `ring`: moves the oldest out, and keeps
+    /// the others.
     ///
     /// # Safety
     ///
-    /// The compare-and-swap that took these items, at least one, succeeded, with an edge from their writes to here;
-    /// `ring` holds them and will live until `done` counts them; nobody else makes this claim.
+    /// The compare-and-swap that took these items, at least one, succeeded, with an edge from their
+    /// writes to here; `ring` holds them and will live until `done` counts them; nobody else makes
+    /// this claim.
     #[inline]
     pub(crate) unsafe fn begin(ring: NonNull<Ring<T>>, first: u32, count: u32) -> (T, Self) {
         // SAFETY: the caller's, by contract.
@@ -45,7 +48,8 @@ impl<T> Iterator for Claim<T> {
         }
         let index = self.next;
         self.next = index.wrapping_add(1);
-        // SAFETY: claimed by this thread (`begin`), each index once; the ring lives, since `done` lacks this claim.
+        // SAFETY: claimed by this thread (`begin`), each index once; the ring lives, since `done`
+        // lacks this claim.
         Some(unsafe { self.ring.as_ref().take(index) })
     }
 }
@@ -54,7 +58,8 @@ impl<T> Drop for Claim<T> {
     #[inline]
     fn drop(&mut self) {
         debug_assert_eq!(self.next, self.end, "claimed items would leak");
-        // SAFETY: claimed and moved out by `begin` and `next`, reported here once. Items left would leak, not move.
+        // SAFETY: claimed and moved out by `begin` and `next`, reported here once. Items left would
+        // leak, not move.
         unsafe { Ring::finish(self.ring, self.count) };
     }
 }

@@ -21,18 +21,21 @@ const CLOSED: u32 = 1 << 31;
 /// | `ring` | the owner | thieves |
 /// | `hungry` | thieves raise it, a lazy owner clears it | both |
 ///
-/// Items `top.index..split` are public. `split` and `ring` hold for one tag: see [`observe`](Self::observe).
+/// Items `top.index..split` are public. `split` and `ring` hold for one tag: see
+/// [`observe`](Self::observe).
 pub(crate) struct Deque<T> {
     top: CachePadded<AtomicU64>,
     split: AtomicU32,
     ring: AtomicPtr<Ring<T>>,
     /// Beside `split` on purpose: the owner that is asked writes both, and fetches one line.
     hungry: AtomicBool,
-    // An `AtomicPtr` is Send and Sync whatever it points to; this deque is so only if items may change threads.
+    // An `AtomicPtr` is Send and Sync whatever it points to; this deque is so only if items may
+    // change threads.
     items: PhantomData<*mut T>,
 }
 
-// SAFETY: items are handed from thread to thread (`T: Send`), each to one thread, by the protocol of ALGORITHM.md.
+// SAFETY: items are handed from thread to thread (`T: Send`), each to one thread, by the protocol
+// of ALGORITHM.md.
 unsafe impl<T: Send> Send for Deque<T> {}
 // SAFETY: as above; no reference to an item is ever shared, so `T: Sync` is not needed.
 unsafe impl<T: Send> Sync for Deque<T> {}
@@ -57,8 +60,9 @@ impl<T> Offer<T> {
 }
 
 impl<T> Deque<T> {
-    /// An empty deque whose tag and index begin at `start`, with `ring`, whose claims begin there too. If `hungry`, the
-    /// flag is up, and stays up where no owner clears it: then thieves never write it.
+    /// An empty deque whose tag and index begin at `start`, with `ring`, whose claims begin there
+    /// too. If `hungry`, the flag is up, and stays up where no owner clears it: then thieves never
+    /// write it.
     pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>, hungry: bool) -> Self {
         let top = Top {
             tag: start,
@@ -75,47 +79,53 @@ impl<T> Deque<T> {
 
     // The owner's side.
 
-    /// Makes the items before `split` public, or takes those from `split` on back (which then needs a
-    /// [`bump`](Self::bump)). Owner only.
+    /// Makes the items before `split` public, or takes those from `split` on back (which then needs
+    /// a [`bump`](Self::bump)). Owner only.
     #[inline]
     pub(crate) fn publish(&self, split: u32) {
-        // ORDERING: Release, for the Acquire of `split` in `observe`, raising and lowering alike. A thief that reads
-        // this value sees the items before it written. And it sees every earlier bump: if it holds an older tag,
-        // its claim fails. A lowering store needs it too: a thief may read that one instead of the raising store
-        // before it, and a plain store does not continue the other's release sequence.
+        // ORDERING: Release, for the Acquire of `split` in `observe`, raising and lowering alike. A
+        // thief that reads this value sees the items before it written. And it sees every earlier
+        // bump: if it holds an older tag, its claim fails. A lowering store needs it too: a thief
+        // may read that one instead of the raising store before it, and a plain store does not
+        // continue the other's release sequence.
         self.split.store(split, Ordering::Release);
     }
 
-    /// Offers nothing, and lets thieves know that this is temporary. Owner only; a [`bump`](Self::bump) follows.
+    /// Offers nothing, and lets thieves know that this is temporary. Owner only; a
+    /// [`bump`](Self::bump) follows.
     pub(crate) fn close(&self, bottom: u32) {
         self.publish(bottom.wrapping_sub(CLOSED));
     }
 
-    /// Starts the next epoch: every claim in flight will fail. Returns the index at which thieves stand. Owner only.
+    /// Starts the next epoch: every claim in flight will fail. Returns the index at which thieves
+    /// stand. Owner only.
     #[inline]
     pub(crate) fn bump(&self) -> u32 {
-        // ORDERING: Release, for the Acquire of `top` in `observe`: a thief that reads the new tag (from here or from
-        // a claim after it) also reads the `split` that was stored before the bump, or a later one. Without it, it
-        // could pair the new tag with the old `split` and claim an item that the owner takes.
-        // No Acquire: the result is a position in the modification order of `top`, which alone decides who owns what.
-        // The thieves' reads of slots are awaited through `done`.
+        // ORDERING: Release, for the Acquire of `top` in `observe`: a thief that reads the new tag
+        // (from here or from a claim after it) also reads the `split` that was stored before the
+        // bump, or a later one. Without it, it could pair the new tag with the old `split` and
+        // claim an item that the owner takes. No Acquire: the result is a position in the
+        // modification order of `top`, which alone decides who owns what. The thieves' reads of
+        // slots are awaited through `done`.
         Top::unpack(self.top.fetch_add(Top::NEXT_TAG, Ordering::Release)).index
     }
 
-    /// An index that thieves have reached, perhaps not the newest. Owner only: then it is at most `bottom`, and if
-    /// it is `bottom` then the deque is empty.
+    /// An index that thieves have reached, perhaps not the newest. Owner only: then it is at most
+    /// `bottom`, and if it is `bottom` then the deque is empty.
     #[inline]
     pub(crate) fn taken(&self) -> u32 {
-        // ORDERING: Relaxed. The index only grows, so an old value errs to the safe side. Where the owner compares it
-        // with `Ring::finished`, the Acquire there has ordered the finished claims before this load.
+        // ORDERING: Relaxed. The index only grows, so an old value errs to the safe side. Where the
+        // owner compares it with `Ring::finished`, the Acquire there has ordered the finished
+        // claims before this load.
         Top::unpack(self.top.load(Ordering::Relaxed)).index
     }
 
     /// Replaces the ring. Owner only, while the deque is closed.
     pub(crate) fn set_ring(&self, ring: NonNull<Ring<T>>) {
-        // ORDERING: Release, for the Acquire of `ring` in `observe`: a thief that reads the new ring sees the bump
-        // before it, so a claim with an older tag fails and is never counted on the wrong ring. By argument: loom cannot
-        // let a thread read a store that comes later than what it has seen, so no model needs it.
+        // ORDERING: Release, for the Acquire of `ring` in `observe`: a thief that reads the new
+        // ring sees the bump before it, so a claim with an older tag fails and is never counted on
+        // the wrong ring. By argument: loom cannot let a thread read a store that comes later than
+        // what it has seen, so no model needs it.
         self.ring.store(ring.as_ptr(), Ordering::Release);
     }
 
@@ -129,8 +139,9 @@ impl<T> Deque<T> {
     /// Takes note of the request, before [`publish`](Self::publish) answers it. Owner only.
     #[inline]
     pub(crate) fn feed(&self) {
-        // ORDERING: Relaxed. The `publish` that follows releases it: a thief that takes the last of what is published
-        // sees the flag down, and its own raising comes later in the flag's modification order.
+        // ORDERING: Relaxed. The `publish` that follows releases it: a thief that takes the last of
+        // what is published sees the flag down, and its own raising comes later in the flag's
+        // modification order.
         self.hungry.store(false, Ordering::Relaxed);
     }
 
@@ -139,8 +150,8 @@ impl<T> Deque<T> {
     /// Asks the owner for more.
     #[inline]
     fn ask(&self) {
-        // ORDERING: Relaxed, both: a request. The load spares the owner's cache line while the flag is up. It may be out
-        // of date, and this request lost: the next attempt repeats it.
+        // ORDERING: Relaxed, both: a request. The load spares the owner's cache line while the flag
+        // is up. It may be out of date, and this request lost: the next attempt repeats it.
         if !self.hungry.load(Ordering::Relaxed) {
             self.hungry.store(true, Ordering::Relaxed);
         }
@@ -158,13 +169,15 @@ impl<T> Deque<T> {
 
     /// Looks for public items.
     ///
-    /// The three loads are in this order, each Acquire, so that a claim which succeeds has seen values of its own
-    /// epoch. Not older: the bump that began the epoch released what it found. Not newer: a later value of `split`
-    /// or `ring` brings the next bump with it, and the claim fails.
+    /// The three loads are in this order, each Acquire, so that a claim which succeeds has seen
+    /// values of its own epoch. Not older: the bump that began the epoch released what it found.
+    /// Not newer: a later value of `split` or `ring` brings the next bump with it, and the claim
+    /// fails.
     #[inline]
     pub(crate) fn observe(&self) -> Steal<Offer<T>> {
-        // ORDERING: Acquire, for the Release of `bump`: see there. And for the Release of `claim`: `split` is then not
-        // older than the one by which the last claim got here, so a shortfall means what is said below.
+        // ORDERING: Acquire, for the Release of `bump`: see there. And for the Release of `claim`:
+        // `split` is then not older than the one by which the last claim got here, so a shortfall
+        // means what is said below.
         let top = Top::unpack(self.top.load(Ordering::Acquire));
         // ORDERING: Acquire, for the Release of `publish`: see there.
         let split = self.split.load(Ordering::Acquire);
@@ -173,7 +186,8 @@ impl<T> Deque<T> {
             // One short: the owner is about to take the last item, or to find that it is gone.
             0 | u32::MAX => Steal::Empty,
             1..=MAX_CAPACITY => {
-                // ORDERING: Acquire, for the Release of `set_ring`: see there; loom cannot show it either.
+                // ORDERING: Acquire, for the Release of `set_ring`: see there; loom cannot show it
+                // either.
                 let ring = self.ring.load(Ordering::Acquire);
                 // SAFETY: `new` and `set_ring` store what was a `NonNull`.
                 let ring = unsafe { NonNull::new_unchecked(ring) };
@@ -190,15 +204,15 @@ impl<T> Deque<T> {
         self.top.load(Ordering::Relaxed) == offer.top.pack()
     }
 
-    /// Claims the first `count` items of `offer`, by one compare-and-swap, unless the owner or another thief came
-    /// first. Returns the oldest, and the claim of the others.
+    /// Claims the first `count` items of `offer`, by one compare-and-swap, unless the owner or
+    /// another thief came first. Returns the oldest, and the claim of the others.
     #[inline]
     pub(crate) fn claim(&self, offer: &Offer<T>, count: u32) -> Option<(T, Claim<T>)> {
         debug_assert!((1..=offer.count).contains(&count));
-        // ORDERING: Release on success, for the Acquire of `top` in `observe`: it hands the `split` that was seen here
-        // on to the next thief. (loom cannot show its absence: nothing unsound
-        // comes of it, a shortfall is then called `Retry`.) Claimed items need no Acquire: they came with `split`. Relaxed on failure: nothing
-        // is done with the value.
+        // ORDERING: Release on success, for the Acquire of `top` in `observe`: it hands the `split`
+        // that was seen here on to the next thief. (loom cannot show its absence: nothing unsound
+        // comes of it, a shortfall is then called `Retry`.) Claimed items need no Acquire: they
+        // came with `split`. Relaxed on failure: nothing is done with the value.
         self.top
             .compare_exchange(
                 offer.top.pack(),
@@ -210,9 +224,10 @@ impl<T> Deque<T> {
         if count == offer.count {
             self.ask();
         }
-        // SAFETY: the tag held until the exchange, so `split` and `ring` are of this epoch: the items were written
-        // before the store of `split` that `observe` acquired, no bump that could return them to the owner came
-        // between, and the ring lives until its `done` counts them.
+        // SAFETY: the tag held until the exchange, so `split` and `ring` are of this epoch: the
+        // items were written before the store of `split` that `observe` acquired, no bump that
+        // could return them to the owner came between, and the ring lives until its `done` counts
+        // them.
         Some(unsafe { Claim::begin(offer.ring, offer.top.index, count) })
     }
 }
@@ -220,10 +235,11 @@ impl<T> Deque<T> {
 impl<T> Drop for Deque<T> {
     fn drop(&mut self) {
         let end = self.taken();
-        // ORDERING: Relaxed: every handle is gone, and the last reference count acquired what the others did.
+        // ORDERING: Relaxed: every handle is gone, and the last reference count acquired what the
+        // others did.
         let newest = self.ring.load(Ordering::Relaxed);
-        // SAFETY: never null (`new`, `set_ring`); rings come from `allocate`; claims end before the handles that made
-        // them, and the index of top is final.
+        // SAFETY: never null (`new`, `set_ring`); rings come from `allocate`; claims end before the
+        // handles that made them, and the index of top is final.
         unsafe { Ring::free_all(NonNull::new_unchecked(newest), end) };
     }
 }

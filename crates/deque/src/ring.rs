@@ -7,8 +7,8 @@ use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-/// No ring is larger, so that two indices of one ring are never confused after wrapping: any two are less than a
-/// quarter of the index space apart.
+/// No ring is larger, so that two indices of one ring are never confused after wrapping: any two
+/// are less than a quarter of the index space apart.
 pub(crate) const MAX_CAPACITY: u32 = 1 << 30;
 
 /// A power of two of slots: item `i` lives in slot `i mod capacity`.
@@ -19,8 +19,8 @@ pub(crate) const MAX_CAPACITY: u32 = 1 << 30;
 /// | `slots` | the pointer and the length never change. Slot `i`: the owner writes it while `i` is at or past `bottom` and no claim of `i - capacity` is open; whoever took item `i` reads it |
 /// | `base`, `end`, `older` | the owner alone, and after it whoever drops the deque |
 ///
-/// A thief keeps no reference to a `Ring` when it calls [`finish`](Self::finish): the ring may be freed while that
-/// call returns.
+/// A thief keeps no reference to a `Ring` when it calls [`finish`](Self::finish): the ring may be
+/// freed while that call returns.
 pub(crate) struct Ring<T> {
     done: CachePadded<AtomicU32>,
     slots: Box<[UnsafeCell<MaybeUninit<T>>]>,
@@ -50,8 +50,8 @@ impl<T> Slots<T> {
     /// The ring lives as long as the reference is used.
     #[inline]
     unsafe fn slot<'a>(self, index: u32) -> &'a UnsafeCell<MaybeUninit<T>> {
-        // SAFETY: there is a power of two of slots, so the mask keeps the position among them; they live, by contract, and
-        // are shared like the ring, for which `UnsafeCell` is.
+        // SAFETY: there is a power of two of slots, so the mask keeps the position among them; they
+        // live, by contract, and are shared like the ring, for which `UnsafeCell` is.
         unsafe { self.first.add((index & self.mask) as usize).as_ref() }
     }
 
@@ -59,7 +59,8 @@ impl<T> Slots<T> {
     ///
     /// # Safety
     ///
-    /// The ring lives; the caller is the owner, `index` is not published, and no claim of the slot's former item is open.
+    /// The ring lives; the caller is the owner, `index` is not published, and no claim of the
+    /// slot's former item is open.
     #[inline]
     pub(crate) unsafe fn write(self, index: u32, item: T) {
         // SAFETY: the ring lives, by contract.
@@ -73,20 +74,22 @@ impl<T> Slots<T> {
     ///
     /// # Safety
     ///
-    /// The ring lives; item `index` was written with an edge from there to here, and it is the caller's: claimed, or
-    /// reclaimed by the owner. It is taken once.
+    /// The ring lives; item `index` was written with an edge from there to here, and it is the
+    /// caller's: claimed, or reclaimed by the owner. It is taken once.
     #[inline]
     pub(crate) unsafe fn take(self, index: u32) -> T {
         // SAFETY: the ring lives, by contract.
         unsafe { self.slot(index) }.with(|slot| {
-            // SAFETY: by contract the slot is initialized, not being written, and not taken a second time.
+            // SAFETY: by contract the slot is initialized, not being written, and not taken a
+            // second time.
             unsafe { (*slot).assume_init_read() }
         })
     }
 }
 
 impl<T> Ring<T> {
-    /// A ring without items, for `capacity` of them (a power of two), whose first claim will begin at `base`.
+    /// A ring without items, for `capacity` of them (a power of two), whose first claim will begin
+    /// at `base`.
     pub(crate) fn allocate(capacity: u32, base: u32) -> NonNull<Self> {
         debug_assert!(capacity.is_power_of_two() && capacity <= MAX_CAPACITY);
         let slots = (0..capacity)
@@ -107,10 +110,11 @@ impl<T> Ring<T> {
     ///
     /// # Safety
     ///
-    /// The ring came from [`allocate`](Self::allocate), and nobody will touch it again: it is not published, and
-    /// every claim of it has finished, with an edge from there to here.
+    /// The ring came from [`allocate`](Self::allocate), and nobody will touch it again: it is not
+    /// published, and every claim of it has finished, with an edge from there to here.
     pub(crate) unsafe fn free(ring: NonNull<Self>) {
-        // SAFETY: `allocate` made it from a box, and by contract this is the only pointer that is still used.
+        // SAFETY: `allocate` made it from a box, and by contract this is the only pointer that is
+        // still used.
         drop(unsafe { Box::from_raw(ring.as_ptr()) });
     }
 
@@ -120,7 +124,8 @@ impl<T> Ring<T> {
         self.slots.len() as u32
     }
 
-    /// The way to the slots that saves looking it up: an owner's push and pop have little else to do.
+    /// The way to the slots that saves looking it up: an owner's push and pop have little else to
+    /// do.
     #[inline]
     pub(crate) fn slots(&self) -> Slots<T> {
         Slots {
@@ -150,15 +155,16 @@ impl<T> Ring<T> {
     ///
     /// # Safety
     ///
-    /// The caller is the owner of both rings; the items were written, `end - first` fits into either ring, and
-    /// `target` is not published.
+    /// The caller is the owner of both rings; the items were written, `end - first` fits into
+    /// either ring, and `target` is not published.
     pub(crate) unsafe fn copy_to(&self, target: &Self, first: u32, end: u32) {
         let mut index = first;
         while index != end {
             self.slot(index).with(|from| {
                 target.slot(index).with_mut(|to| {
-                    // SAFETY: nobody writes slots of published items, thieves at most read them as we do; `target`
-                    // is ours alone. The copy is of `MaybeUninit`s: no item exists twice by it.
+                    // SAFETY: nobody writes slots of published items, thieves at most read them as
+                    // we do; `target` is ours alone. The copy is of `MaybeUninit`s: no item exists
+                    // twice by it.
                     unsafe { to.copy_from_nonoverlapping(from, 1) };
                 });
             });
@@ -166,29 +172,33 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Reports that `count` claimed items have left the ring. The thief's last act: the ring may be gone when this
-    /// returns.
+    /// Reports that `count` claimed items have left the ring. The thief's last act: the ring may be
+    /// gone when this returns.
     ///
     /// # Safety
     ///
-    /// The caller claimed `count` items of this ring, has moved all of them out, and calls this once for them.
+    /// The caller claimed `count` items of this ring, has moved all of them out, and calls this
+    /// once for them.
     #[inline]
     pub(crate) unsafe fn finish(ring: NonNull<Self>, count: u32) {
-        // ORDERING: Release, for the Acquire in `finished`: without it the owner could overwrite or free slots that
-        // this thief is still reading. The additions of other thieves continue the release sequence.
-        // SAFETY: a ring is not freed before every claim of it has finished, and this one has not. No reference to
-        // the ring is an argument of a call that outlives the addition; `fetch_add` itself takes one to an atomic,
-        // which is allowed to go while it returns.
+        // ORDERING: Release, for the Acquire in `finished`: without it the owner could overwrite or
+        // free slots that this thief is still reading. The additions of other thieves continue the
+        // release sequence. SAFETY: a ring is not freed before every claim of it has finished, and
+        // this one has not. No reference to the ring is an argument of a call that outlives the
+        // addition; `fetch_add` itself takes one to an atomic, which is allowed to go while it
+        // returns.
         unsafe { (*ring.as_ptr()).done.fetch_add(count, Ordering::Release) };
     }
 
-    /// Where the claims of this ring end, if all of them have finished; an earlier index if one is open.
+    /// Where the claims of this ring end, if all of them have finished; an earlier index if one is
+    /// open.
     ///
     /// Compare it with a value of top's index that is loaded afterwards.
     #[inline]
     pub(crate) fn finished(&self) -> u32 {
-        // ORDERING: Acquire, for the Release in `finish`: the slots of finished claims may be written again, and
-        // the ring freed. It also orders the claims that are counted here before the load of top that follows.
+        // ORDERING: Acquire, for the Release in `finish`: the slots of finished claims may be
+        // written again, and the ring freed. It also orders the claims that are counted here before
+        // the load of top that follows.
         let done = self.done.load(Ordering::Acquire);
         self.base.get().wrapping_add(done)
     }
@@ -197,8 +207,8 @@ impl<T> Ring<T> {
     ///
     /// # Safety
     ///
-    /// The caller is the owner; `old` is the ring that it is leaving, and no new claim of it is possible; `self` is
-    /// not published.
+    /// The caller is the owner; `old` is the ring that it is leaving, and no new claim of it is
+    /// possible; `self` is not published.
     pub(crate) unsafe fn supersede(&self, old: NonNull<Self>, base: u32) {
         self.base.set(base);
         self.older.set(Some(old));
@@ -210,7 +220,8 @@ impl<T> Ring<T> {
     ///
     /// # Safety
     ///
-    /// The caller is the owner, `self` is its newest ring, and it holds no reference to an older one.
+    /// The caller is the owner, `self` is its newest ring, and it holds no reference to an older
+    /// one.
     pub(crate) unsafe fn free_settled(&self) {
         let mut newer = NonNull::from(self);
         // SAFETY: rings in the list are live until freed here, by the owner.
@@ -223,8 +234,9 @@ impl<T> Ring<T> {
             if settled {
                 // SAFETY: as above.
                 unsafe { newer.as_ref() }.older.set(older);
-                // SAFETY: it was unlinked, it is not published any more, a thief that still holds its address
-                // cannot claim (its tag is old), and `finished` acquired the end of every claim there was.
+                // SAFETY: it was unlinked, it is not published any more, a thief that still holds
+                // its address cannot claim (its tag is old), and `finished` acquired the end of
+                // every claim there was.
                 unsafe { Self::free(ring) };
             } else {
                 newer = ring;

@@ -4,7 +4,8 @@ use crate::worker::Worker;
 
 /// Running out of room, and giving it back.
 impl<T, P: Policy> Worker<T, P> {
-    /// Sees to it that `needed` items can be written: finds that thieves have finished, or replaces the ring.
+    /// Sees to it that `needed` items can be written: finds that thieves have finished, or replaces
+    /// the ring.
     ///
     /// # Panics
     ///
@@ -17,7 +18,8 @@ impl<T, P: Policy> Worker<T, P> {
         let finished = ring.finished();
         let taken = self.deque.taken();
         let capacity = ring.capacity();
-        // Here, once in a turn of the ring, so that it is never so old that the index could wrap around it.
+        // Here, once in a turn of the ring, so that it is never so old that the index could wrap
+        // around it.
         self.reached.set(taken);
         if finished == taken {
             // No claim is open: whatever lies before top has left its slot.
@@ -29,11 +31,12 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// Gives memory back after a burst: the capacity becomes the smallest power of two that holds the items and is at
-    /// least `capacity`, unless it is no larger than that already.
+    /// Gives memory back after a burst: the capacity becomes the smallest power of two that holds
+    /// the items and is at least `capacity`, unless it is no larger than that already.
     ///
-    /// The items are copied, and steals in flight fail. The outgrown ring is freed when the last thief in the middle
-    /// of a steal has finished: at once if there is none, otherwise when this one runs out of room, or with the deque.
+    /// The items are copied, and steals in flight fail. The outgrown ring is freed when the last
+    /// thief in the middle of a steal has finished: at once if there is none, otherwise when this
+    /// one runs out of room, or with the deque.
     ///
     /// ```
     /// use filch_deque::Worker;
@@ -55,8 +58,8 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// Moves the items to a new ring of `capacity`. The old one is left to the thieves in the middle of a claim, and
-    /// freed when the last of them has finished.
+    /// Moves the items to a new ring of `capacity`. The old one is left to the thieves in the
+    /// middle of a claim, and freed when the last of them has finished.
     ///
     /// `taken` is an index that thieves have reached; what is after it fits.
     fn replace_ring(&self, taken: u32, capacity: u32) {
@@ -65,9 +68,10 @@ impl<T, P: Policy> Worker<T, P> {
         let new = Ring::allocate(capacity, taken);
         // SAFETY: `allocate` returned it, and nobody else has it yet.
         let ring = unsafe { new.as_ref() };
-        // Copied before the deque is closed, to keep it closed for four instructions. What thieves take meanwhile was
-        // copied in vain: they take it from the old ring, and nobody takes it from the new one.
-        // SAFETY: this is the owner; items up to bottom were written, and they fit.
+        // Copied before the deque is closed, to keep it closed for four instructions. What thieves
+        // take meanwhile was copied in vain: they take it from the old ring, and nobody takes it
+        // from the new one. SAFETY: this is the owner; items up to bottom were written, and they
+        // fit.
         unsafe { self.ring().copy_to(ring, taken, bottom) };
         self.deque.close(bottom);
         let base = self.deque.bump();
@@ -83,10 +87,11 @@ impl<T, P: Policy> Worker<T, P> {
     }
 }
 
-/// The capacity of the ring after one of `capacity` that holds `held` items and must take `needed` more.
+/// The capacity of the ring after one of `capacity` that holds `held` items and must take `needed`
+/// more.
 ///
-/// A ring that is at most half full was left because of a thief that had not finished: a new one of its size has room for as many
-/// items again, which pays for the copying.
+/// A ring that is at most half full was left because of a thief that had not finished: a new one of
+/// its size has room for as many items again, which pays for the copying.
 fn larger_capacity(capacity: u32, held: u32, needed: u32) -> u32 {
     let wanted = held
         .checked_add(needed)

@@ -1,13 +1,15 @@
 /// What came of an attempt to steal.
 ///
-/// "Nothing there" and "lost the race" are different answers: a thief may go to sleep on the first (after the
-/// handshake that its scheduler needs), never on the second.
+/// "Nothing there" and "lost the race" are different answers: a thief may go to sleep on the first
+/// (after the handshake that its scheduler needs), never on the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Steal<T> {
-    /// There was no public item at some moment of the call, as far as the calling thread could know.
+    /// There was no public item at some moment of the call, as far as the calling thread could
+    /// know.
     Empty,
-    /// The owner or another thief came first, or the owner is just replacing its ring. Trying again may succeed.
+    /// The owner or another thief came first, or the owner is just replacing its ring. Trying again
+    /// may succeed.
     Retry,
     /// The item, the caller's alone.
     Success(T),
@@ -46,8 +48,8 @@ impl<T> Steal<T> {
         }
     }
 
-    /// This success, or else what the next attempt gives; [`Retry`](Self::Retry) if either attempt lost a race and
-    /// neither won.
+    /// This success, or else what the next attempt gives; [`Retry`](Self::Retry) if either attempt
+    /// lost a race and neither won.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};
@@ -69,8 +71,8 @@ impl<T> Steal<T> {
     }
 }
 
-/// Tries several victims: the first success, and no attempt after it; otherwise [`Steal::Retry`] if any attempt lost
-/// a race; otherwise [`Steal::Empty`].
+/// Tries several victims: the first success, and no attempt after it; otherwise [`Steal::Retry`] if
+/// any attempt lost a race; otherwise [`Steal::Empty`].
 ///
 /// ```
 /// use filch_deque::{Steal, Worker};

@@ -8,16 +8,17 @@ use crate::deque::Deque;
 use crate::policy::Policy;
 use crate::{Steal, Worker};
 
-/// How many times a thief pauses after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it takes 140 cycles. ALGORITHM.md
-/// has what fewer do.
+/// How many times a thief pauses after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it
+/// takes 140 cycles. ALGORITHM.md has what fewer do.
 const PAUSES: u32 = 64;
 
 /// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.
 ///
-/// Each call makes one attempt and never waits: it is wait-free, and [`Steal::Retry`] tells that the owner or another
-/// thief made progress instead (or that the owner was interrupted while it replaced its ring, which is the one way
-/// in which a thread that is not running can make others retry). After a lost race it pauses, for a microsecond or so,
-/// before it says so: so a caller may try again, or elsewhere, at once.
+/// Each call makes one attempt and never waits: it is wait-free, and [`Steal::Retry`] tells that
+/// the owner or another thief made progress instead (or that the owner was interrupted while it
+/// replaced its ring, which is the one way in which a thread that is not running can make others
+/// retry). After a lost race it pauses, for a microsecond or so, before it says so: so a caller may
+/// try again, or elsewhere, at once.
 ///
 /// The deque's [`Worker`] may be gone: then there is nothing to steal.
 pub struct Stealer<T> {
@@ -55,18 +56,18 @@ impl<T> Stealer<T> {
         Steal::Success(item)
     }
 
-    /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap. Returns the oldest
-    /// and pushes the others into `into`, oldest first.
+    /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
+    /// Returns the oldest and pushes the others into `into`, oldest first.
     ///
-    /// So the thieves of `into` take the loot in the order in which it was pushed, and the caller, whose own
-    /// [`pop`](Worker::pop) takes the youngest, takes it from the other end. To run the loot in order, steal it from
-    /// `into` through a [`Stealer`] of one's own, or steal one by one.
+    /// So the thieves of `into` take the loot in the order in which it was pushed, and the caller,
+    /// whose own [`pop`](Worker::pop) takes the youngest, takes it from the other end. To run the
+    /// loot in order, steal it from `into` through a [`Stealer`] of one's own, or steal one by one.
     ///
-    /// If `into` is the owner's end of the very deque that is robbed, then only the oldest item is taken, as by
-    /// [`steal`](Self::steal).
+    /// If `into` is the owner's end of the very deque that is robbed, then only the oldest item is
+    /// taken, as by [`steal`](Self::steal).
     ///
-    /// Whatever the victim did before it pushed the items happens before this returns, and before a thief of `into`
-    /// gets them.
+    /// Whatever the victim did before it pushed the items happens before this returns, and before a
+    /// thief of `into` gets them.
     ///
     /// # Panics
     ///
@@ -98,10 +99,11 @@ impl<T> Stealer<T> {
             })
     }
 
-    /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap. Returns the oldest
-    /// and appends the others to `into`, oldest first.
+    /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
+    /// Returns the oldest and appends the others to `into`, oldest first.
     ///
-    /// For a thief whose own queue is not a deque of this crate. `into` grows, if it has to, before anything is taken.
+    /// For a thief whose own queue is not a deque of this crate. `into` grows, if it has to, before
+    /// anything is taken.
     ///
     /// # Panics
     ///
@@ -125,8 +127,9 @@ impl<T> Stealer<T> {
             })
     }
 
-    /// Claims the older half, at most `limit`. If there are more than `room` others than the oldest, `reserve` is told
-    /// their number before the claim: after it nothing may allocate or panic.
+    /// Claims the older half, at most `limit`. If there are more than `room` others than the
+    /// oldest, `reserve` is told their number before the claim: after it nothing may allocate or
+    /// panic.
     #[inline]
     fn claim_half(
         &self,
@@ -144,7 +147,8 @@ impl<T> Stealer<T> {
         let count = u32::try_from(limit).map_or(half, |limit| half.min(limit));
         let others = count - 1;
         if room < others as usize {
-            // What an offer that was overtaken says about the count may be far off: do not allocate for it.
+            // What an offer that was overtaken says about the count may be far off: do not allocate
+            // for it.
             if !self.deque.stands(&offer) {
                 return Steal::Retry;
             }
@@ -157,9 +161,10 @@ impl<T> Stealer<T> {
 
     /// If exactly one item is public: which one it is, to compare with what an earlier look said.
     ///
-    /// Under [`Strict`](crate::Strict) every pop of the owner and every steal changes the answer, so two equal ones in a
-    /// row say that the item has waited from one look to the other. (But for 2³² of them in between.) A thief that can
-    /// wait leaves an only item to its owner, who mostly comes for it next, and takes it when it is still there.
+    /// Under [`Strict`](crate::Strict) every pop of the owner and every steal changes the answer,
+    /// so two equal ones in a row say that the item has waited from one look to the other. (But for
+    /// 2³² of them in between.) A thief that can wait leaves an only item to its owner, who mostly
+    /// comes for it next, and takes it when it is still there.
     ///
     /// ```
     /// use filch_deque::Worker;
@@ -186,18 +191,21 @@ impl<T> Stealer<T> {
             .map(Sole)
     }
 
-    /// Whether there was no public item, as far as the calling thread could know. It may have changed since.
+    /// Whether there was no public item, as far as the calling thread could know. It may have
+    /// changed since.
     ///
-    /// A sleeper asks this after the sequentially consistent fence of its handshake; then it sees every item that
-    /// was pushed before the pusher's fence. While the owner replaces its ring the answer is no.
+    /// A sleeper asks this after the sequentially consistent fence of its handshake; then it sees
+    /// every item that was pushed before the pusher's fence. While the owner replaces its ring the
+    /// answer is no.
     pub fn is_empty(&self) -> bool {
         self.deque.observe().is_empty()
     }
 
-    /// How many public items there were at some moment: a figure for people, out of date as soon as it is known. What
-    /// the owner keeps private is not in it. Wait-free.
+    /// How many public items there were at some moment: a figure for people, out of date as soon as
+    /// it is known. What the owner keeps private is not in it. Wait-free.
     ///
-    /// While the owner replaces its ring there is something, and it cannot be told how much: then it is 1.
+    /// While the owner replaces its ring there is something, and it cannot be told how much: then
+    /// it is 1.
     ///
     /// ```
     /// use filch_deque::Worker;
@@ -221,8 +229,8 @@ pub struct Sole(u64);
 
 /// The answer to a claim that failed, after a pause.
 ///
-/// Whoever came first is at work on the same cache lines: looking again at once would only take them away, and slow down
-/// the owner by more than the thief could gain.
+/// Whoever came first is at work on the same cache lines: looking again at once would only take
+/// them away, and slow down the owner by more than the thief could gain.
 #[cold]
 fn lost<T>() -> Steal<T> {
     for _ in 0..PAUSES {

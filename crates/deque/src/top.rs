@@ -7,8 +7,9 @@
 /// +----------------+----------------+
 /// ```
 ///
-/// Thieves add to `index` when they claim items. The owner alone adds to `tag`, whenever something that a thief may
-/// have read before (`split`, the ring) no longer holds: a compare-and-swap that expects an older tag fails.
+/// Thieves add to `index` when they claim items. The owner alone adds to `tag`, whenever something
+/// that a thief may have read before (`split`, the ring) no longer holds: a compare-and-swap that
+/// expects an older tag fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Top {
     pub(crate) tag: u32,
@@ -16,8 +17,8 @@ pub(crate) struct Top {
 }
 
 impl Top {
-    /// Added to the packed word, it starts the next epoch and leaves the index alone: the carry of the last tag
-    /// falls off the word.
+    /// Added to the packed word, it starts the next epoch and leaves the index alone: the carry of
+    /// the last tag falls off the word.
     pub(crate) const NEXT_TAG: u64 = 1 << 32;
 
     /// The packed word.

@@ -16,15 +16,17 @@ const DEFAULT_CAPACITY: usize = 64;
 
 /// The owner's end of a deque: pushes and pops at the bottom, last in, first out.
 ///
-/// One thread at a time has it: it is [`Send`], neither [`Sync`] nor [`Clone`]. Others take from the top through
-/// [`Stealer`]s. `P` says when they can see an item: always ([`Strict`]), or when they ask ([`Lazy`]).
+/// One thread at a time has it: it is [`Send`], neither [`Sync`] nor [`Clone`]. Others take from
+/// the top through [`Stealer`]s. `P` says when they can see an item: always ([`Strict`]), or when
+/// they ask ([`Lazy`]).
 ///
-/// Dropping it drops the items that are left, each once; thieves in flight finish with what they have claimed, and
-/// find nothing more. If the destructor of an item panics, the other items are dropped nevertheless. A worker that is
-/// forgotten instead leaves its public items to the thieves, and its memory is never freed.
+/// Dropping it drops the items that are left, each once; thieves in flight finish with what they
+/// have claimed, and find nothing more. If the destructor of an item panics, the other items are
+/// dropped nevertheless. A worker that is forgotten instead leaves its public items to the thieves,
+/// and its memory is never freed.
 ///
-/// Source: D. Chase and Y. Lev, *Dynamic Circular Work-Stealing Deque*, SPAA 2005, with the changes that
-/// [`algorithm`](crate::algorithm) explains.
+/// Source: D. Chase and Y. Lev, *Dynamic Circular Work-Stealing Deque*, SPAA 2005, with the changes
+/// that [`algorithm`](crate::algorithm) explains.
 pub struct Worker<T, P: Policy = Strict> {
     pub(crate) deque: Arc<Deque<T>>,
     /// The newest ring.
@@ -33,18 +35,20 @@ pub struct Worker<T, P: Policy = Strict> {
     pub(crate) slots: Cell<Slots<T>>,
     /// The index of the next push.
     pub(crate) bottom: Cell<u32>,
-    /// What the deque's `split` says to thieves, outside of the calls. Items from it to bottom are private.
+    /// What the deque's `split` says to thieves, outside of the calls. Items from it to bottom are
+    /// private.
     pub(crate) split: Cell<u32>,
-    /// Where the thieves stood when the owner last reclaimed, or ran out of room: if that is `split`, nothing is public. A few
-    /// capacities behind `split` at most.
+    /// Where the thieves stood when the owner last reclaimed, or ran out of room: if that is
+    /// `split`, nothing is public. A few capacities behind `split` at most.
     pub(crate) reached: Cell<u32>,
-    /// The first index that must not be written yet: its slot may still be in use. At most a capacity after top.
+    /// The first index that must not be written yet: its slot may still be in use. At most a
+    /// capacity after top.
     pub(crate) room_end: Cell<u32>,
     policy: PhantomData<P>,
 }
 
-// SAFETY: it is the only owner's end, whichever thread has it, and the items are `Send`. The `NonNull` is a ring that
-// the deque keeps alive.
+// SAFETY: it is the only owner's end, whichever thread has it, and the items are `Send`. The
+// `NonNull` is a ring that the deque keeps alive.
 unsafe impl<T: Send, P: Policy> Send for Worker<T, P> {}
 
 impl<T, P: Policy> Default for Worker<T, P> {
@@ -60,8 +64,8 @@ impl<T> Worker<T> {
         Self::default()
     }
 
-    /// An empty strict deque with room for `capacity` items, rounded up to a power of two, at least one. It grows when
-    /// it has to.
+    /// An empty strict deque with room for `capacity` items, rounded up to a power of two, at least
+    /// one. It grows when it has to.
     ///
     /// # Panics
     ///
@@ -70,7 +74,8 @@ impl<T> Worker<T> {
         Self::make(capacity, 0)
     }
 
-    /// [`with_capacity`](Self::with_capacity), for tests: tag and index begin at `start`, so that they soon wrap.
+    /// [`with_capacity`](Self::with_capacity), for tests: tag and index begin at `start`, so that
+    /// they soon wrap.
     #[doc(hidden)]
     pub fn starting_at(capacity: usize, start: u32) -> Self {
         Self::make(capacity, start)
@@ -78,8 +83,8 @@ impl<T> Worker<T> {
 }
 
 impl<T> Worker<T, Lazy> {
-    /// An empty lazy deque with room for `capacity` items, rounded up to a power of two, at least one. It grows when it
-    /// has to.
+    /// An empty lazy deque with room for `capacity` items, rounded up to a power of two, at least
+    /// one. It grows when it has to.
     ///
     /// # Panics
     ///
@@ -116,7 +121,8 @@ impl<T, P: Policy> Worker<T, P> {
             .next_power_of_two();
         let ring = Ring::allocate(capacity, start);
         Self {
-            // A strict owner has always given everything: its flag stays up, and thieves need not raise it.
+            // A strict owner has always given everything: its flag stays up, and thieves need not
+            // raise it.
             deque: Arc::new(Deque::new(start, ring, !P::KEEPS_PRIVATE)),
             ring: Cell::new(ring),
             // SAFETY: `allocate` returned it just now.
@@ -131,8 +137,9 @@ impl<T, P: Policy> Worker<T, P> {
 
     /// Pushes `item` at the bottom. Thieves see it at once, or when the [`Policy`] says.
     ///
-    /// Wait-free, but for the allocator when the deque must grow, or when a thief is between its claim and its last act just
-    /// when the ring has turned. What the owner did before happens before the item is stolen.
+    /// Wait-free, but for the allocator when the deque must grow, or when a thief is between its
+    /// claim and its last act just when the ring has turned. What the owner did before happens
+    /// before the item is stolen.
     ///
     /// # Panics
     ///
@@ -143,11 +150,11 @@ impl<T, P: Policy> Worker<T, P> {
         self.offer();
     }
 
-    /// Pushes `items`, in order, and publishes them together: thieves see all or none (and as many as the [`Policy`]
-    /// shows them). Until then they are the owner's own.
+    /// Pushes `items`, in order, and publishes them together: thieves see all or none (and as many
+    /// as the [`Policy`] shows them). Until then they are the owner's own.
     ///
-    /// If the iterator panics, then what it has given is in the deque, and published. It may use this deque itself;
-    /// a push of its own publishes what came before.
+    /// If the iterator panics, then what it has given is in the deque, and published. It may use
+    /// this deque itself; a push of its own publishes what came before.
     ///
     /// Wait-free for each item, as [`push`](Self::push), but for what the iterator does.
     ///
@@ -179,10 +186,12 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// Pops the item that was pushed last. `None` if there is none, or if a thief took the last one first.
+    /// Pops the item that was pushed last. `None` if there is none, or if a thief took the last one
+    /// first.
     ///
-    /// Wait-free. A private item: no atomic read-modify-write. A public one: one, which takes back this item
-    /// ([`Strict`]) or half of the public items ([`Lazy`]). None if the owner knows that the deque is empty.
+    /// Wait-free. A private item: no atomic read-modify-write. A public one: one, which takes back
+    /// this item ([`Strict`]) or half of the public items ([`Lazy`]). None if the owner knows that
+    /// the deque is empty.
     #[inline]
     pub fn pop(&self) -> Option<T> {
         if self.private() == 0 && !self.reclaim() {
@@ -200,8 +209,8 @@ impl<T, P: Policy> Worker<T, P> {
 
     /// Makes every item public. Nothing to do for a [`Strict`] deque.
     ///
-    /// Wait-free: a store. For an owner with a [`Lazy`] deque that is about to block, or to run something long: what
-    /// is private meanwhile is out of everybody's reach.
+    /// Wait-free: a store. For an owner with a [`Lazy`] deque that is about to block, or to run
+    /// something long: what is private meanwhile is out of everybody's reach.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};
@@ -219,13 +228,15 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// How many items there are. Thieves may have taken some of them that the owner has not heard of.
+    /// How many items there are. Thieves may have taken some of them that the owner has not heard
+    /// of.
     pub fn len(&self) -> usize {
         // The index that thieves have reached is never past bottom.
         self.bottom.get().wrapping_sub(self.deque.taken()) as usize
     }
 
-    /// Whether there is no item. `true` is certain; `false` may be out of date, because thieves are about.
+    /// Whether there is no item. `true` is certain; `false` may be out of date, because thieves are
+    /// about.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.deque.taken() == self.bottom.get()
@@ -266,7 +277,8 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// Makes the older half of the private items public (rounded up), which is all that a hungry thief can ask.
+    /// Makes the older half of the private items public (rounded up), which is all that a hungry
+    /// thief can ask.
     ///
     /// If there are none, the flag stays up: the next push answers it.
     fn share(&self) {
@@ -277,18 +289,20 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// Takes public items back from the thieves, the last one or half of them, and tells whether it got any. There
-    /// must be no private ones.
+    /// Takes public items back from the thieves, the last one or half of them, and tells whether it
+    /// got any. There must be no private ones.
     ///
-    /// `split` is lowered, then the tag is bumped; the bump returns where the thieves stood. What lies between, or
-    /// between `split` and where they stood, is private from now on: a claim in flight fails because of the tag, and
-    /// one that begins later sees the lowered `split`. If thieves were past the lowered `split`, it is raised to where
-    /// they stood. (Meanwhile it is short of them: by one they call it empty, by more they retry.)
+    /// `split` is lowered, then the tag is bumped; the bump returns where the thieves stood. What
+    /// lies between, or between `split` and where they stood, is private from now on: a claim in
+    /// flight fails because of the tag, and one that begins later sees the lowered `split`. If
+    /// thieves were past the lowered `split`, it is raised to where they stood. (Meanwhile it is
+    /// short of them: by one they call it empty, by more they retry.)
     #[inline]
     fn reclaim(&self) -> bool {
         let split = self.split.get();
-        // How much to take back is a matter of what thieves have left, so a lazy owner looks. A strict one takes one item, and
-        // the bump tells it all: a load of `top` between its own store and its RMW costs as much as a quarter of the pop.
+        // How much to take back is a matter of what thieves have left, so a lazy owner looks. A
+        // strict one takes one item, and the bump tells it all: a load of `top` between its own
+        // store and its RMW costs as much as a quarter of the pop.
         let known = if P::KEEPS_PRIVATE {
             self.deque.taken()
         } else {
@@ -326,14 +340,15 @@ impl<T, P: Policy> Worker<T, P> {
         self.room_end.get().wrapping_sub(self.bottom.get())
     }
 
-    /// Pushes what is left of a thief's claim, oldest first. There must be [`room`](Self::room) for it, since nothing
-    /// may be allocated before the claim is finished.
+    /// Pushes what is left of a thief's claim, oldest first. There must be [`room`](Self::room) for
+    /// it, since nothing may be allocated before the claim is finished.
     pub(crate) fn receive(&self, claim: Claim<T>) {
         let (slots, mut bottom) = (self.slots.get(), self.bottom.get());
         // `for_each` drops the claim when it is through, before anything is published.
         claim.for_each(|item| {
             debug_assert_ne!(bottom, self.room_end.get());
-            // SAFETY: this is the owner; nothing at or past bottom is published; the thief made room for the claim.
+            // SAFETY: this is the owner; nothing at or past bottom is published; the thief made
+            // room for the claim.
             unsafe { slots.write(bottom, item) };
             bottom = bottom.wrapping_add(1);
         });
@@ -348,14 +363,16 @@ impl<T, P: Policy> Worker<T, P> {
             self.make_room(1);
         }
         let bottom = self.bottom.get();
-        // SAFETY: this is the owner; nothing at or past bottom is published; there is room, so the slot is free.
+        // SAFETY: this is the owner; nothing at or past bottom is published; there is room, so the
+        // slot is free.
         unsafe { self.slots.get().write(bottom, item) };
         self.bottom.set(bottom.wrapping_add(1));
     }
 
     #[inline]
     pub(crate) fn ring(&self) -> &Ring<T> {
-        // SAFETY: the newest ring lives as long as the deque; only `replace_ring` ends that, and borrows none.
+        // SAFETY: the newest ring lives as long as the deque; only `replace_ring` ends that, and
+        // borrows none.
         unsafe { self.ring.get().as_ref() }
     }
 }

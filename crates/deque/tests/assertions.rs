@@ -7,7 +7,8 @@ use std::rc::Rc;
 use filch_deque::{Lazy, Steal, Stealer, Strict, Worker};
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
-// The owner's end moves between threads, and is used by one at a time. Its items need not be Sync: nobody shares one.
+// The owner's end moves between threads, and is used by one at a time. Its items need not be Sync:
+// nobody shares one.
 assert_impl_all!(Worker<Cell<u8>, Strict>: Send, Default, Debug);
 assert_impl_all!(Worker<Cell<u8>, Lazy>: Send, Default, Debug);
 assert_not_impl_any!(Worker<u8, Strict>: Sync, Clone, Copy);
@@ -24,7 +25,8 @@ assert_not_impl_any!(Stealer<u8>: Copy);
 assert_impl_all!(Steal<u8>: Send, Sync, Copy, Eq, Debug);
 assert_not_impl_any!(Steal<Rc<u8>>: Send, Sync);
 
-// A stealer is a pointer, with a niche; the policy costs the owner nothing, whose end fits a cache line.
+// A stealer is a pointer, with a niche; the policy costs the owner nothing, whose end fits a cache
+// line.
 assert_eq_size!(Stealer<[u8; 100]>, Option<Stealer<u8>>, usize);
 assert_eq_size!(Worker<u8, Strict>, Worker<[u8; 100], Lazy>);
 const_assert!(size_of::<Worker<u8>>() <= 64);

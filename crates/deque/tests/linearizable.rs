@@ -1,8 +1,9 @@
-//! Recorded histories of real threads are those of a deque in which each push, pop, steal and half has one moment.
+//! Recorded histories of real threads are those of a deque in which each push, pop, steal and half
+//! has one moment.
 //!
-//! A thief's `Retry` is no answer. A strict deque's `Empty` is exact; a lazy one's is about the public part only, so it is no
-//! answer here either. A half is what the thief saw when it looked; pushes may have made it less than half by the moment
-//! of its claim, never more.
+//! A thief's `Retry` is no answer. A strict deque's `Empty` is exact; a lazy one's is about the
+//! public part only, so it is no answer here either. A half is what the thief saw when it looked;
+//! pushes may have made it less than half by the moment of its claim, never more.
 
 use std::sync::Mutex;
 
@@ -49,8 +50,8 @@ fn own<P: Policy>(log: &mut Log<'_, Operation>, worker: &Worker<u32, P>) {
     }
 }
 
-/// The owner, a thief of single items and a thief of halves; then the owner's end is emptied, so that a lost item is
-/// missed. The ring begins with room for two, so it is replaced on the way.
+/// The owner, a thief of single items and a thief of halves; then the owner's end is emptied, so
+/// that a lost item is missed. The ring begins with room for two, so it is replaced on the way.
 fn record<P: Policy>(
     make: fn() -> Worker<u32, P>,
     empty_is_exact: bool,

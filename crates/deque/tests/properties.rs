@@ -1,13 +1,16 @@
-//! Against a model, on one thread: two deques and two `VecDeque`s do the same things. Each property holds for strict
-//! deques, for lazy ones, and for loot that goes from one kind to the other; a lazy one is flushed before it is robbed.
+//! Against a model, on one thread: two deques and two `VecDeque`s do the same things. Each property
+//! holds for strict deques, for lazy ones, and for loot that goes from one kind to the other; a
+//! lazy one is flushed before it is robbed.
 //!
 //! Invariants, after every step, or (3 and 5) after some:
 //! 1. `push`, `pop` and `steal` give what the back and the front of a `VecDeque` give;
-//! 2. `steal_half_into` moves the older half (rounded up, at most `limit`), the oldest to the caller and the others,
-//!    in order, to the back of the destination;
-//! 3. `len`, `is_empty` and the stealer's `is_empty` agree with the model: without rivals they are exact;
+//! 2. `steal_half_into` moves the older half (rounded up, at most `limit`), the oldest to the
+//!    caller and the others, in order, to the back of the destination;
+//! 3. `len`, `is_empty` and the stealer's `is_empty` agree with the model: without rivals they are
+//!    exact;
 //! 4. `shrink_to(0)` leaves the smallest power of two that holds the items;
-//! 5. the capacity is a power of two, at least `len`, and at most four times the most items ever held, or as made.
+//! 5. the capacity is a power of two, at least `len`, and at most four times the most items ever
+//!    held, or as made.
 //!
 //! Indices begin near their wrap, and capacities small, so that wrapping and growth are common.
 

@@ -1,5 +1,6 @@
-//! Real threads, the code as shipped: one owner pushes and pops, thieves take one or half. Every item has one taker,
-//! each thief's direct takes are in push order, and every box is freed (the address sanitizer would tell otherwise).
+//! Real threads, the code as shipped: one owner pushes and pops, thieves take one or half. Every
+//! item has one taker, each thief's direct takes are in push order, and every box is freed (the
+//! address sanitizer would tell otherwise).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,8 +21,8 @@ enum Manner {
     Half(usize),
 }
 
-/// Takes until the owner is done and nothing is left. Returns what it took, in order, and asserts that what came
-/// straight from the owner came in push order.
+/// Takes until the owner is done and nothing is left. Returns what it took, in order, and asserts
+/// that what came straight from the owner came in push order.
 fn thief(victim: &Stealer<Box<usize>>, manner: Manner, done: &AtomicBool) -> Vec<usize> {
     let own = Worker::with_capacity(1);
     let mut taken = Vec::new();
@@ -51,7 +52,8 @@ fn thief(victim: &Stealer<Box<usize>>, manner: Manner, done: &AtomicBool) -> Vec
     }
 }
 
-/// Pushes `0..ITEMS` in bursts and pops part of each burst; the order of ids that thieves see stays ascending.
+/// Pushes `0..ITEMS` in bursts and pops part of each burst; the order of ids that thieves see stays
+/// ascending.
 fn owner(worker: &Worker<Box<usize>, impl Policy>, burst: usize, pops: usize) -> Vec<usize> {
     let mut popped = Vec::new();
     let mut next = 0;

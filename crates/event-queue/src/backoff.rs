@@ -7,9 +7,10 @@ use filch_sync::hint;
 /// The loser of a compare-exchange has just pulled the tail's cache line away from the winner. Left
 /// alone, the winner claims several slots for the price of one transfer.
 ///
-/// After a wait the loser's word is old: it wins with it only if nobody has claimed meanwhile. The first wait
-/// finds out whether that was all, and is short. Later ones are long, and end with two tries, the second with the
-/// word that the first has brought: else a producer that is fast enough is never interrupted.
+/// After a wait the loser's word is old: it wins with it only if nobody has claimed meanwhile. The
+/// first wait finds out whether that was all, and is short. Later ones are long, and end with two
+/// tries, the second with the word that the first has brought: else a producer that is fast enough
+/// is never interrupted.
 pub(crate) struct Backoff {
     pauses: u32,
     /// The next loss is that of a first try after a long wait.
@@ -39,8 +40,9 @@ impl Backoff {
     }
 }
 
-/// For a receiver that has taken something while a producer was pushing the next. Called again at once, as a
-/// receiver that polls is, it would take one event at a time, and the tail's line away each time.
+/// For a receiver that has taken something while a producer was pushing the next. Called again at
+/// once, as a receiver that polls is, it would take one event at a time, and the tail's line away
+/// each time.
 pub(crate) fn let_producers_get_ahead() {
     pause(256);
 }

@@ -32,10 +32,11 @@ struct Header {
     slots: u32,
 }
 
-/// Slots come in groups, states first. So a state costs one byte, whatever alignment the events need,
-/// and lies on its event's cache line, or on the one before.
+/// Slots come in groups, states first. So a state costs one byte, whatever alignment the events
+/// need, and lies on its event's cache line, or on the one before.
 ///
-/// For offsets only, and never referred to: a block's last group may end with the block's last slot.
+/// For offsets only, and never referred to: a block's last group may end with the block's last
+/// slot.
 #[repr(C)]
 struct Group<T> {
     states: [AtomicU8; GROUP],
@@ -51,11 +52,12 @@ const EMPTY: u8 = 0;
 const FULL: u8 = 1;
 /// The push that claimed the slot came from an earlier life: there is no value.
 const VOID: u8 = 2;
-/// Emptied by the consumer, while a slot before it was not. (One that it empties in turn stays as it is: the
-/// head says so.)
+/// Emptied by the consumer, while a slot before it was not. (One that it empties in turn stays as
+/// it is: the head says so.)
 const TAKEN: u8 = 3;
 
-/// A block, by its pointer: a name, which may outlive it. Every use has the contract that it is live.
+/// A block, by its pointer: a name, which may outlive it. Every use has the contract that it is
+/// live.
 pub(crate) struct Block<T> {
     header: NonNull<Header>,
     events: PhantomData<*mut T>,
@@ -97,8 +99,8 @@ impl<T> Block<T> {
             .max(align_of::<Header>());
         let mut size = Self::size(slots);
         if slots > MAX_SLOTS_OF_SMALL {
-            // With the word that some allocators keep beside what they give out, whole multiples of the
-            // alignment: else they may leave as much again empty before the next block.
+            // With the word that some allocators keep beside what they give out, whole multiples of
+            // the alignment: else they may leave as much again empty before the next block.
             size = (size + size_of::<usize>()).next_multiple_of(align) - size_of::<usize>();
         }
         Layout::from_size_align(size, align).expect("a few slots fit the address space")
@@ -126,7 +128,8 @@ impl<T> Block<T> {
     /// # Safety
     /// The block is live, and has a slot `index`.
     unsafe fn group(self, index: usize) -> *mut Group<T> {
-        // SAFETY: it begins within the block's allocation (contract), whose provenance the pointer has.
+        // SAFETY: it begins within the block's allocation (contract), whose provenance the pointer
+        // has.
         unsafe {
             self.header
                 .as_ptr()
@@ -207,10 +210,10 @@ impl<T> Block<T> {
     /// As for [`fill`](Self::fill), and if `state` is [`FULL`], the value is there.
     #[inline]
     unsafe fn hand_over(self, index: usize, state: u8) {
-        // SAFETY: live until this store, the last access. No reference to the slot is held: one that
-        // is an argument would have to stay valid until this returns.
-        // ORDERING: Release, with the Acquire load in `look`: the value is written before the state
-        // is seen, and this thread is done with the block before the consumer frees it.
+        // SAFETY: live until this store, the last access. No reference to the slot is held: one
+        // that is an argument would have to stay valid until this returns. ORDERING: Release, with
+        // the Acquire load in `look`: the value is written before the state is seen, and this
+        // thread is done with the block before the consumer frees it.
         unsafe { (*self.state(index)).store(state, Ordering::Release) };
     }
 
@@ -257,14 +260,15 @@ impl<T> Block<T> {
         unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
     }
 
-    /// Makes all slots claimable: whole groups at a time, so that the stores, each to another line, do not wait
-    /// for one another.
+    /// Makes all slots claimable: whole groups at a time, so that the stores, each to another line,
+    /// do not wait for one another.
     ///
     /// # Safety
     /// The block is live, and the caller's own; it has that many slots.
     unsafe fn empty(self, slots: usize) {
         for group in (0..slots).step_by(GROUP) {
-            // SAFETY: the block is this thread's own (contract), and large enough for the states of all groups.
+            // SAFETY: the block is this thread's own (contract), and large enough for the states of
+            // all groups.
             unsafe {
                 (&raw mut (*self.group(group)).states)
                     .write(array::from_fn(|_| AtomicU8::new(EMPTY)));
@@ -277,9 +281,8 @@ impl<T> Block<T> {
     /// # Safety
     /// As for `look`, which has found the slot full or void.
     pub(crate) unsafe fn set_taken(self, index: usize) {
-        // SAFETY: live (contract).
-        // ORDERING: Relaxed: for the consumer itself; the next producer of this slot acquires the rewind
-        // or the installation, before which it is cleared.
+        // SAFETY: live (contract). ORDERING: Relaxed: for the consumer itself; the next producer of
+        // this slot acquires the rewind or the installation, before which it is cleared.
         unsafe { (*self.state(index)).store(TAKEN, Ordering::Relaxed) };
     }
 

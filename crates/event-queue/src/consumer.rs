@@ -71,7 +71,8 @@ impl<T> Consumer<T> {
         unsafe { self.drain_while(producers, sink) }
     }
 
-    /// Moves what is there, until `sink` has had enough. Whether slots that were claimed when it began have not been looked at.
+    /// Moves what is there, until `sink` has had enough. Whether slots that were claimed when it
+    /// began have not been looked at.
     #[inline]
     unsafe fn drain_while(
         &self,
@@ -96,7 +97,8 @@ impl<T> Consumer<T> {
             core::mem::forget(moved);
             // SAFETY: the block is live, and now the slot is emptied.
             unsafe { Block::<T>::at(limit.block()).clear(limit.left()) };
-            // Back to where the head is still. If another slot was claimed meanwhile, the head goes on.
+            // Back to where the head is still. If another slot was claimed meanwhile, the head goes
+            // on.
             if !producers.rewind(limit, head) {
                 self.set_head(limit);
             }
@@ -106,8 +108,8 @@ impl<T> Consumer<T> {
         unsafe { self.drain_by_pass(producers, Pass::new(head, holes), limit, sink) }
     }
 
-    /// As `drain_while`, which has found more or less than one event, or something in the way. Apart, so that what does that seldom has
-    /// nothing of it.
+    /// As `drain_while`, which has found more or less than one event, or something in the way.
+    /// Apart, so that what does that seldom has nothing of it.
     #[inline(never)]
     unsafe fn drain_by_pass(
         &self,
@@ -138,11 +140,13 @@ impl<T> Consumer<T> {
         more
     }
 
-    /// The event between `head` and `limit`, if there is exactly one and it is the first of a block that is then to be rewound: what a
-    /// short queue has most often. With as little ado as that needs: a pass is for all the rest.
+    /// The event between `head` and `limit`, if there is exactly one and it is the first of a block
+    /// that is then to be rewound: what a short queue has most often. With as little ado as that
+    /// needs: a pass is for all the rest.
     ///
     /// # Safety
-    /// The caller is the consumer, the limit was acquired and is not the head, and no slot behind the head is emptied.
+    /// The caller is the consumer, the limit was acquired and is not the head, and no slot behind
+    /// the head is emptied.
     #[inline]
     unsafe fn find_only(&self, head: Position, limit: Position) -> Option<Full<T>> {
         let left = limit.left();
@@ -150,8 +154,9 @@ impl<T> Consumer<T> {
             return None;
         }
         let block = Block::<T>::at(limit.block());
-        // SAFETY: there is something before the limit, so it has a block, which is live, and acquired with it; the caller is the
-        // consumer. If one slot of it is claimed, the head is before that one, and it is not emptied.
+        // SAFETY: there is something before the limit, so it has a block, which is live, and
+        // acquired with it; the caller is the consumer. If one slot of it is claimed, the head is
+        // before that one, and it is not emptied.
         match unsafe { (block.slots() - left, block.look(left)) } {
             (1, Content::Event(event)) => Some(event),
             _ => None,

@@ -44,8 +44,8 @@ impl Holes {
 }
 
 impl Pass {
-    /// At `head`, the oldest slot that is not emptied, and not yet allowed to go anywhere. `holes`: a
-    /// slot behind the head may be emptied.
+    /// At `head`, the oldest slot that is not emptied, and not yet allowed to go anywhere. `holes`:
+    /// a slot behind the head may be emptied.
     pub(crate) const fn new(head: Position, holes: bool) -> Self {
         Self {
             at: head,
@@ -137,9 +137,9 @@ impl Pass {
             let before = self.at;
             self.at = before.next();
             let index = self.at.left();
-            // SAFETY: live, see above; the caller is the consumer. Installed before the limit, which was
-            // acquired; not emptied, as there are either no holes, so everything from `before` on is
-            // untouched, or it is noted.
+            // SAFETY: live, see above; the caller is the consumer. Installed before the limit,
+            // which was acquired; not emptied, as there are either no holes, so everything from
+            // `before` on is untouched, or it is noted.
             let content = unsafe { block.look(index) };
             if let Content::Empty = content {
                 self.holes.get_or_insert(Holes::from(before)).here = true;
@@ -160,8 +160,8 @@ impl Pass {
         None
     }
 
-    /// Moves the head over what was emptied behind it, where this pass has found no hole. If that is everything before the limit,
-    /// forgets that there were holes.
+    /// Moves the head over what was emptied behind it, where this pass has found no hole. If that
+    /// is everything before the limit, forgets that there were holes.
     ///
     /// # Safety
     /// As for `next`.

@@ -6,11 +6,12 @@ pub(crate) const MAX_SLOTS: usize = WIDE.slots();
 /// The most slots of a block that needs no more than the smaller alignment.
 pub(crate) const MAX_SLOTS_OF_SMALL: usize = NARROW.slots();
 
-/// How a word is shared between a block's address and the number of slots left in it. From the lowest
-/// bit: `closed`, which only a tail has; `wide`; `left`; the address.
+/// How a word is shared between a block's address and the number of slots left in it. From the
+/// lowest bit: `closed`, which only a tail has; `wide`; `left`; the address.
 ///
-/// A block is aligned to as many bytes as the bits before the address can count. There are two kinds, so
-/// that small blocks need not be aligned like large ones: an idle queue's block stays small.
+/// A block is aligned to as many bytes as the bits before the address can count. There are two
+/// kinds, so that small blocks need not be aligned like large ones: an idle queue's block stays
+/// small.
 struct Format {
     align: usize,
 }
@@ -58,8 +59,8 @@ pub(crate) const fn block_align(slots: usize) -> usize {
 /// A place between two slots: the address of a block, and how many of its slots come after the
 /// place. Slots are used from the last to the first, so the next one has the index `left - 1`.
 ///
-/// Counted so, a word says by itself whether its block is used up; blocks of different sizes need no
-/// further care.
+/// Counted so, a word says by itself whether its block is used up; blocks of different sizes need
+/// no further care.
 ///
 /// The block is an address and not a pointer on purpose. A compare-exchange compares addresses; a
 /// *pointer* taken from an old word could carry the provenance of a block that was freed and

@@ -20,7 +20,8 @@ pub(crate) struct Producers<T> {
     generation: AtomicU32,
     /// Slots of the first block.
     first: u8,
-    /// Slots of the first block that follows another one; 0: there has been one, or it has as many as `later`.
+    /// Slots of the first block that follows another one; 0: there has been one, or it has as many
+    /// as `later`.
     second: AtomicU8,
     /// Slots of each other block.
     later: u16,
@@ -113,8 +114,8 @@ impl<T> Producers<T> {
         }
     }
 
-    /// As `claim`, where that takes more than one compare-exchange; apart from it so that a push which
-    /// wins at once needs few registers.
+    /// As `claim`, where that takes more than one compare-exchange; apart from it so that a push
+    /// which wins at once needs few registers.
     #[cold]
     #[inline(never)]
     fn claim_slowly(&self, mut tail: Tail, mut backoff: Backoff) -> Option<Position> {
@@ -142,8 +143,8 @@ impl<T> Producers<T> {
         // If somebody else was faster, his block has room for us, and ours is freed.
         self.advance(tail, start.next())?;
         block.published();
-        // ORDERING: Relaxed, both: see `next_size`. Not before: a block that comes too late would take the turn of the one that
-        // does not.
+        // ORDERING: Relaxed, both: see `next_size`. Not before: a block that comes too late would
+        // take the turn of the one that does not.
         if tail.next != Position::NONE && self.second.load(Ordering::Relaxed) != 0 {
             self.second.store(0, Ordering::Relaxed);
         }
@@ -300,10 +301,10 @@ impl<T> Producers<T> {
         let generation = self.generation().wrapping_add(1);
         // ORDERING: Relaxed: released by the next line.
         self.generation.store(generation, Ordering::Relaxed);
-        // ORDERING: Release, with the claims of the new life: they find its generation. A store, and
-        // not an RMW: no compare-exchange succeeds on a closed tail, so it undoes nothing. It begins
-        // a new release sequence, and need not continue the old one: the consumer, which is the
-        // caller, has acquired every claim of that.
+        // ORDERING: Release, with the claims of the new life: they find its generation. A store,
+        // and not an RMW: no compare-exchange succeeds on a closed tail, so it undoes nothing. It
+        // begins a new release sequence, and need not continue the old one: the consumer, which is
+        // the caller, has acquired every claim of that.
         self.tail
             .store(Tail::open(self.tail().next).to_word(), Ordering::Release);
         generation

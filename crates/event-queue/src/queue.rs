@@ -47,9 +47,9 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 // contract.
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
-/// Slots of the first block, which an idle queue keeps, and of each later one, which has so many bytes and
-/// should make the block's own share per event small. A word less than 128, 2048 and 4096 bytes: some allocators
-/// keep one beside each block.
+/// Slots of the first block, which an idle queue keeps, and of each later one, which has so many
+/// bytes and should make the block's own share per event small. A word less than 128, 2048 and 4096
+/// bytes: some allocators keep one beside each block.
 pub(crate) const fn sizes<T>(later: usize) -> Sizes {
     Sizes {
         first: Block::<T>::slots_in(120, 3, MAX_SLOTS_OF_SMALL),
@@ -61,8 +61,9 @@ pub(crate) const fn sizes<T>(later: usize) -> Sizes {
 /// Of a queue like many others, most of which are idle.
 const BYTES: usize = 2040;
 
-/// Of a queue that has its own lines, and two ends on different cores. There are few of them, so the first block may be large, too: one
-/// that is used again and again is rewound once for some two hundred events, and not for ten.
+/// Of a queue that has its own lines, and two ends on different cores. There are few of them, so
+/// the first block may be large, too: one that is used again and again is rewound once for some two
+/// hundred events, and not for ten.
 pub(crate) const fn sizes_of_channel<T>() -> Sizes {
     Sizes {
         first: Block::<T>::slots_in(BYTES, 7, MAX_SLOTS_OF_FIRST),
@@ -76,8 +77,8 @@ impl<T> EventQueue<T> {
         Self::with_sizes(sizes::<T>(BYTES))
     }
 
-    /// As [`new`](Self::new), with a first block of `first` slots, 1 to 255, and of `later` slots each that
-    /// follows another: 1 to 511.
+    /// As [`new`](Self::new), with a first block of `first` slots, 1 to 255, and of `later` slots
+    /// each that follows another: 1 to 511.
     ///
     /// # Panics
     /// If a block had no slot, or more than that.
@@ -89,9 +90,9 @@ impl<T> EventQueue<T> {
         })
     }
 
-    /// As [`new`](Self::new), for queues of which there are many, and in most of which there is seldom more than one event: the
-    /// first block has one slot. The one that follows it, when two events wait, is as large as the first one of `new`; all
-    /// later ones are large.
+    /// As [`new`](Self::new), for queues of which there are many, and in most of which there is
+    /// seldom more than one event: the first block has one slot. The one that follows it, when two
+    /// events wait, is as large as the first one of `new`; all later ones are large.
     pub fn with_one_slot() -> Self {
         let sizes = sizes::<T>(BYTES);
         Self::with_sizes(Sizes {
@@ -155,11 +156,12 @@ impl<T> EventQueue<T> {
     ///
     /// If `sink` panics, the event it was called with is gone, and the rest stay in the queue.
     ///
-    /// Frees blocks; and allocates a few words when it passes over such a push, if the one before did not.
+    /// Frees blocks; and allocates a few words when it passes over such a push, if the one before
+    /// did not.
     ///
     /// # Safety
-    /// The caller is the only consumer until this returns: no other call of `drain`, `drain_up_to`, `pop`,
-    /// `shrink` or `reopen` overlaps, and calls from different threads are ordered by
+    /// The caller is the only consumer until this returns: no other call of `drain`, `drain_up_to`,
+    /// `pop`, `shrink` or `reopen` overlaps, and calls from different threads are ordered by
     /// happens-before. `sink` calls none of them.
     #[inline]
     pub unsafe fn drain(&self, sink: impl FnMut(T)) -> usize {
@@ -167,15 +169,17 @@ impl<T> EventQueue<T> {
         unsafe { self.consumer.drain(&self.producers, sink) }
     }
 
-    /// As [`drain`](Self::drain), but moves `max` events at most; returns whether it has stopped for that, before the last of the slots
-    /// that were claimed when it began.
+    /// As [`drain`](Self::drain), but moves `max` events at most; returns whether it has stopped
+    /// for that, before the last of the slots that were claimed when it began.
     ///
-    /// For a consumer that wants its other work done in between: it calls this again until the answer is `false`, and need not be
-    /// woken for what is left. An answer of `true` does not promise that a later call finds something: pushes may be under
-    /// way in the slots that are left.
+    /// For a consumer that wants its other work done in between: it calls this again until the
+    /// answer is `false`, and need not be woken for what is left. An answer of `true` does not
+    /// promise that a later call finds something: pushes may be under way in the slots that are
+    /// left.
     ///
-    /// Each call begins a pass of its own, so the order is that of [`drain`](Self::drain), and it costs no more for each event. The first
-    /// one that meets a backlog walks over its blocks once, to link them: not over the events.
+    /// Each call begins a pass of its own, so the order is that of [`drain`](Self::drain), and it
+    /// costs no more for each event. The first one that meets a backlog walks over its blocks once,
+    /// to link them: not over the events.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).

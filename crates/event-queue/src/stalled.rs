@@ -1,12 +1,15 @@
-//! Against a list, on one thread, with pushes that stall between their claim and their end: which no caller can do to a push,
-//! so this stands in the crate. Invariants:
+//! Against a list, on one thread, with pushes that stall between their claim and their end: which
+//! no caller can do to a push, so this stands in the crate. Invariants:
 //!
 //! - an event is taken once, and not before one whose push had returned when its own push began;
-//! - `drain` takes, in the order of the claims, what is there when it begins, unless its sink cuts it short; `drain_up_to` the first
-//!   of that, and says exactly whether it has looked at every slot; `pop` says `None` only where nothing is there;
-//! - `is_empty`, `shrink` and `reopen` know exactly whether every claimed slot is emptied, whoever emptied them;
+//! - `drain` takes, in the order of the claims, what is there when it begins, unless its sink cuts
+//!   it short; `drain_up_to` the first of that, and says exactly whether it has looked at every
+//!   slot; `pop` says `None` only where nothing is there;
+//! - `is_empty`, `shrink` and `reopen` know exactly whether every claimed slot is emptied, whoever
+//!   emptied them;
 //! - after a drain, a block but the tail's is there only if it has a stalled push's slot;
-//! - nothing is leaked, nothing is dropped twice. (Of blocks, a run under valgrind or a sanitizer says so.)
+//! - nothing is leaked, nothing is dropped twice. (Of blocks, a run under valgrind or a sanitizer
+//!   says so.)
 
 extern crate std;
 

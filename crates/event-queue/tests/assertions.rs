@@ -24,7 +24,8 @@ assert_not_impl_any!(EventQueue<u8>: Clone, Copy);
 
 assert_impl_all!(Closed<u8>: Send, Sync, Copy, Eq, Error);
 
-// Inline in its owner, whatever the events and the blocks are; an end is a pointer; a refusal is its event.
+// Inline in its owner, whatever the events and the blocks are; an end is a pointer; a refusal is
+// its event.
 const_assert!(size_of::<EventQueue<u64>>() <= 40);
 assert_eq_size!(EventQueue<u8>, EventQueue<[u8; 1000]>);
 const_assert!(align_of::<EventQueue<u64>>() == align_of::<usize>());

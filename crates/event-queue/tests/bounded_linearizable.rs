@@ -1,7 +1,8 @@
 //! Recorded histories of real threads are those of a bounded FIFO queue with one consumer.
 //!
-//! A place is in use from a push's claim until its event and those of all earlier claims are taken, so "full" is about places
-//! and not about events; and a place is released within the call that took its event, not at the same moment.
+//! A place is in use from a push's claim until its event and those of all earlier claims are taken,
+//! so "full" is about places and not about events; and a place is released within the call that
+//! took its event, not at the same moment.
 
 use std::num::NonZeroU32;
 use std::sync::Mutex;

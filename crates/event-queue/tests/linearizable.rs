@@ -1,7 +1,8 @@
 //! Recorded histories of real threads are those of a FIFO queue with one consumer.
 //!
-//! A drain takes all that is there, at one moment: an event whose push is under way may be passed over, and its push then
-//! has its moment after the drain. With a close, a push has two: it is accepted, and it comes in.
+//! A drain takes all that is there, at one moment: an event whose push is under way may be passed
+//! over, and its push then has its moment after the drain. With a close, a push has two: it is
+//! accepted, and it comes in.
 
 use std::sync::Mutex;
 
@@ -37,7 +38,8 @@ fn recording<'a>(with_one_clock: bool) -> Recording<'a, Operation> {
     }
 }
 
-/// Three producers; a consumer that does as `consume` says; then what is left is drained, so that a lost event is missed.
+/// Three producers; a consumer that does as `consume` says; then what is left is drained, so that a
+/// lost event is missed.
 fn check(consume: fn(&mut Log<'_, Operation>, &mut Receiver<u32>)) {
     for with_one_clock in [false, true] {
         Rounds::check(400, &Fifo::unbounded(), || {
@@ -79,8 +81,8 @@ fn pops_and_drains_by_turns() {
     });
 }
 
-/// Two producers and a close in their midst: no push that begins after it is accepted, none that returned before it was
-/// refused, and what was accepted is delivered.
+/// Two producers and a close in their midst: no push that begins after it is accepted, none that
+/// returned before it was refused, and what was accepted is delivered.
 fn record_close(with_one_clock: bool) -> History<Operation> {
     let (sender, receiver) = channel();
     let receiver = Mutex::new(receiver);

@@ -105,8 +105,8 @@ fn memory() {
     drop(queue);
     assert_eq!(BLOCKS.load(Ordering::Relaxed), 0, "nothing is leaked");
 
-    // The first block has one slot, the second a few: one event at a time needs one allocation ever, two at a time two, and
-    // no more.
+    // The first block has one slot, the second a few: one event at a time needs one allocation
+    // ever, two at a time two, and no more.
     let before = allocations();
     let queue = EventQueue::<[u64; 4]>::with_one_slot();
     for (waiting, blocks) in [(1, 1), (2, 2), (3, 2)] {

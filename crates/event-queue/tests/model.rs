@@ -1,11 +1,13 @@
 //! Against `VecDeque`, on one thread, for any order of calls. Invariants:
 //!
 //! - events leave in the order in which they came, each once;
-//! - `drain` empties the queue, `drain_up_to` takes its share and says whether that was all, `is_empty` and `is_closed` are exact;
+//! - `drain` empties the queue, `drain_up_to` takes its share and says whether that was all,
+//!   `is_empty` and `is_closed` are exact;
 //! - a closed queue refuses with the event, and keeps what it had;
 //! - no size of a block, and no call of `shrink`, makes a difference;
 //! - a sink that panics costs the event that it was called with;
-//! - `reopen` works where the queue is closed and empty, and only there; a push for an earlier life is refused;
+//! - `reopen` works where the queue is closed and empty, and only there; a push for an earlier life
+//!   is refused;
 //! - nothing is leaked, nothing is dropped twice.
 //!
 //! Pushes that stall are in `src/stalled.rs`.

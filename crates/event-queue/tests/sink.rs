@@ -2,8 +2,9 @@
 
 use filch_event_queue::EventQueue;
 
-/// Each event but the last brings the next one. A queue with one event, which is drained without a pass and would start its block over, goes on
-/// instead: the new event is left to the next drain, and it and those after it come once, in order.
+/// Each event but the last brings the next one. A queue with one event, which is drained without a
+/// pass and would start its block over, goes on instead: the new event is left to the next drain,
+/// and it and those after it come once, in order.
 #[test]
 fn a_sink_that_pushes_finds_its_event_in_the_next_drain() {
     for first in 1..=3 {

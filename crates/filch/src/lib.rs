@@ -17,8 +17,3 @@ pub use filch_processors as processors;
 pub use filch_scheduler as scheduler;
 #[doc(inline)]
 pub use filch_slab as slab;
-
-/// The project's README: its examples are tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-mod readme {}

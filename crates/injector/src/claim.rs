@@ -6,8 +6,9 @@ use crate::position::Position;
 
 /// Filled slots that a consumer has claimed and not yet emptied, all in one block.
 ///
-/// An iterator of the items, oldest first. When it is dropped, items that nobody took out are dropped too, and the
-/// slots are counted as finished. Until then the block is not reused; that is all that an open claim costs others.
+/// An iterator of the items, oldest first. When it is dropped, items that nobody took out are
+/// dropped too, and the slots are counted as finished. Until then the block is not reused; that is
+/// all that an open claim costs others.
 pub(crate) struct Claim<'a, T, const BLOCK: usize> {
     queue: &'a Injector<T, BLOCK>,
     block: &'a Block<T, BLOCK>,
@@ -22,8 +23,8 @@ impl<'a, T, const BLOCK: usize> Claim<'a, T, BLOCK> {
     ///
     /// # Safety
     ///
-    /// The caller has moved `head` from `at` by `count`, and makes this claim once. `block` is the one at `at`. All
-    /// the slots are filled, and the caller has acquired that.
+    /// The caller has moved `head` from `at` by `count`, and makes this claim once. `block` is the
+    /// one at `at`. All the slots are filled, and the caller has acquired that.
     #[inline]
     pub(crate) const unsafe fn new(
         queue: &'a Injector<T, BLOCK>,
@@ -51,8 +52,9 @@ impl<T, const BLOCK: usize> Iterator for Claim<'_, T, BLOCK> {
         }
         let index = self.next;
         self.next += 1;
-        // SAFETY: one of the claimed slots, filled (`new`), and each index comes once; the block is in the life that it was
-        // claimed in, because these slots have not been counted in `done` yet.
+        // SAFETY: one of the claimed slots, filled (`new`), and each index comes once; the block is
+        // in the life that it was claimed in, because these slots have not been counted in `done`
+        // yet.
         Some(unsafe { self.block.take(index) })
     }
 }

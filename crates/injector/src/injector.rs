@@ -10,23 +10,28 @@ use crate::claim::Claim;
 use crate::patience::Patience;
 use crate::position::{MAX_BLOCKS, MAX_SLOTS, Position};
 
-/// Slots of a block, which with pointer-sized items fills 2 KB. A change of blocks is half a dozen exchanges on words
-/// that both sides want, a few hundred nanoseconds between two cores: a block of 31 makes that 7 ns of each item.
+/// Slots of a block, which with pointer-sized items fills 2 KB. A change of blocks is half a dozen
+/// exchanges on words that both sides want, a few hundred nanoseconds between two cores: a block of
+/// 31 makes that 7 ns of each item.
 const DEFAULT_BLOCK: usize = 127;
 
-/// Pauses that an operation may spend on others: 4 µs where the processor's pause takes 8 ns, 20 where it takes 40.
+/// Pauses that an operation may spend on others: 4 µs where the processor's pause takes 8 ns, 20
+/// where it takes 40.
 const PAUSES: u32 = 511;
 
 /// A FIFO queue for any number of producers and consumers, lock-free at both ends.
 ///
-/// It is linearizable: every push and every take has its effect at one moment between its call and its return. What a thread
-/// did before [`push`](Self::push) happens before the operation that takes the item returns.
+/// It is linearizable: every push and every take has its effect at one moment between its call and
+/// its return. What a thread did before [`push`](Self::push) happens before the operation that
+/// takes the item returns.
 ///
-/// `BLOCK`, at least 1 and at most 127, is the number of items per block, and bounds what one batch takes.
+/// `BLOCK`, at least 1 and at most 127, is the number of items per block, and bounds what one batch
+/// takes.
 ///
-/// The queue is Michael and Scott's (*Simple, Fast, and Practical Non-Blocking and Blocking Concurrent Queue
-/// Algorithms*, PODC 1996) with blocks for nodes; slots are claimed and burnt as in Ramalhete and Correia's
-/// *FAAArrayQueue* (2016), after Morrison and Afek's *LCRQ* (PPoPP 2013). See [`algorithm`](crate::algorithm).
+/// The queue is Michael and Scott's (*Simple, Fast, and Practical Non-Blocking and Blocking
+/// Concurrent Queue Algorithms*, PODC 1996) with blocks for nodes; slots are claimed and burnt as
+/// in Ramalhete and Correia's *FAAArrayQueue* (2016), after Morrison and Afek's *LCRQ* (PPoPP
+/// 2013). See [`algorithm`](crate::algorithm).
 ///
 /// ```
 /// use filch_injector::Injector;
@@ -66,7 +71,8 @@ impl<T: Send> Default for Injector<T> {
 }
 
 impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
-    /// An empty queue, with one block of `BLOCK` slots. A `BLOCK` outside of `1..=127` does not compile.
+    /// An empty queue, with one block of `BLOCK` slots. A `BLOCK` outside of `1..=127` does not
+    /// compile.
     ///
     /// ```
     /// let queue: filch_injector::Injector<_, 2> = filch_injector::Injector::with_blocks();
@@ -81,8 +87,9 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         Self::with_patience(PAUSES)
     }
 
-    /// [`with_blocks`](Self::with_blocks), for tests: an operation pauses at most `pauses` times for the sake of others. With none,
-    /// a consumer burns each slot that it finds claimed and not filled.
+    /// [`with_blocks`](Self::with_blocks), for tests: an operation pauses at most `pauses` times
+    /// for the sake of others. With none, a consumer burns each slot that it finds claimed and not
+    /// filled.
     #[doc(hidden)]
     pub fn with_patience(pauses: u32) -> Self {
         const { assert!(1 <= BLOCK && BLOCK <= MAX_SLOTS) };
@@ -102,18 +109,19 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// Takes the oldest item. Lock-free.
     ///
-    /// `None` if the queue was empty at some moment during the call. In particular an item whose push happened
-    /// before this call is never overlooked, unless another consumer takes it.
+    /// `None` if the queue was empty at some moment during the call. In particular an item whose
+    /// push happened before this call is never overlooked, unless another consumer takes it.
     pub fn pop(&self) -> Option<T> {
         self.claim(1)?.next()
     }
 
-    /// Takes the oldest item, and with the same claim up to `more` that follow it, which go to `sink` in FIFO
-    /// order. Lock-free.
+    /// Takes the oldest item, and with the same claim up to `more` that follow it, which go to
+    /// `sink` in FIFO order. Lock-free.
     ///
-    /// The batch ends with the block that it begins in, and before an item whose push is still under way; so it has
-    /// at most `BLOCK` items, and may have fewer than the queue could give. `sink` may push to this queue, and if it
-    /// panics, the items that it has not had are dropped. While it runs, one block is not reused.
+    /// The batch ends with the block that it begins in, and before an item whose push is still
+    /// under way; so it has at most `BLOCK` items, and may have fewer than the queue could give.
+    /// `sink` may push to this queue, and if it panics, the items that it has not had are dropped.
+    /// While it runs, one block is not reused.
     pub fn pop_batch(&self, more: usize, sink: impl FnMut(T)) -> Option<T> {
         let mut claim = self.claim(more.saturating_add(1))?;
         let first = claim.next();
@@ -121,13 +129,14 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         first
     }
 
-    /// Takes the oldest item, and with the same claim up to `more` that follow it, which are pushed to `into` in
-    /// FIFO order and published together: thieves find them in it oldest first. Otherwise as
-    /// [`pop_batch`](Self::pop_batch).
+    /// Takes the oldest item, and with the same claim up to `more` that follow it, which are pushed
+    /// to `into` in FIFO order and published together: thieves find them in it oldest first.
+    /// Otherwise as [`pop_batch`](Self::pop_batch).
     ///
     /// # Panics
     ///
-    /// If `into` would hold more than 2³⁰ items. Those of the batch that it has not got are dropped.
+    /// If `into` would hold more than 2³⁰ items. Those of the batch that it has not got are
+    /// dropped.
     pub fn pop_batch_into<P: Policy>(&self, into: &Worker<T, P>, more: usize) -> Option<T> {
         let mut claim = self.claim(more.saturating_add(1))?;
         let first = claim.next();
@@ -139,13 +148,14 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     /// Whether the queue was empty at some moment during the call. Wait-free.
     ///
-    /// `true` is exact. `false` may be about a push that has claimed a place but not put its item there: a consumer may come
-    /// first, find nothing in it, and make the push take a later one. Or about places that [`push_batch`](Self::push_batch)
-    /// has given up, until a consumer has passed them.
+    /// `true` is exact. `false` may be about a push that has claimed a place but not put its item
+    /// there: a consumer may come first, find nothing in it, and make the push take a later one. Or
+    /// about places that [`push_batch`](Self::push_batch) has given up, until a consumer has passed
+    /// them.
     ///
-    /// For a consumer that is going to sleep: if it announces that, passes a `fence(SeqCst)` and asks, and the
-    /// producer pushes, passes a `fence(SeqCst)` and looks for announcements, then one of them sees the other (or
-    /// a third has taken the item).
+    /// For a consumer that is going to sleep: if it announces that, passes a `fence(SeqCst)` and
+    /// asks, and the producer pushes, passes a `fence(SeqCst)` and looks for announcements, then
+    /// one of them sees the other (or a third has taken the item).
     pub fn is_empty(&self) -> bool {
         let (head, tail) = self.ends();
         head == tail
@@ -153,25 +163,28 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// How many items there were, about: exact if nobody pushes or takes meanwhile. Wait-free.
     ///
-    /// Pushes that have claimed a place but not put their item there yet are counted, and places that
-    /// [`push_batch`](Self::push_batch) has given up, until a consumer has passed them.
+    /// Pushes that have claimed a place but not put their item there yet are counted, and places
+    /// that [`push_batch`](Self::push_batch) has given up, until a consumer has passed them.
     pub fn len(&self) -> usize {
         let (head, tail) = self.ends();
         let blocks = tail.sequence.wrapping_sub(head.sequence) as usize;
         blocks * BLOCK + tail.index as usize - head.index as usize
     }
 
-    /// `head`, and then `tail`: never behind it, and equal only if the queue is empty as `tail` is read.
+    /// `head`, and then `tail`: never behind it, and equal only if the queue is empty as `tail` is
+    /// read.
     fn ends(&self) -> (Position, Position) {
-        // ORDERING: Acquire: pairs with the Release of the exchanges of `head`. Their thread had read a `tail`
-        // that is not behind the new head, and coherence gives this thread that one or a later one.
+        // ORDERING: Acquire: pairs with the Release of the exchanges of `head`. Their thread had
+        // read a `tail` that is not behind the new head, and coherence gives this thread that one
+        // or a later one.
         let head = self.head.load(Ordering::Acquire);
         // ORDERING: Relaxed: the two are compared, and nothing is reached through them.
         let tail = self.tail.load(Ordering::Relaxed);
         (Position::unpack(head), Position::unpack(tail))
     }
 
-    /// Claims at least one item and at most `wanted`, all by one exchange; none if the queue is empty.
+    /// Claims at least one item and at most `wanted`, all by one exchange; none if the queue is
+    /// empty.
     fn claim(&self, wanted: usize) -> Option<Claim<'_, T, BLOCK>> {
         let mut patience = Patience::new(self.pauses);
         loop {
@@ -181,14 +194,16 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
             let full = block.run(head.index, wanted);
             if full > 0 {
                 if self.advance(head, full) {
-                    // SAFETY: claimed just now. The exchange found `head` where it was before the look, so it was
-                    // there all the time: nobody else has claimed the slots, and the block is the same.
+                    // SAFETY: claimed just now. The exchange found `head` where it was before the
+                    // look, so it was there all the time: nobody else has claimed the slots, and
+                    // the block is the same.
                     return Some(unsafe { Claim::new(self, block, head, full) });
                 }
                 patience.wait();
                 continue;
             }
-            // ORDERING: Acquire: pairs with the Release of `move_tail`: the link of a block that `tail` has left is seen.
+            // ORDERING: Acquire: pairs with the Release of `move_tail`: the link of a block that
+            // `tail` has left is seen.
             if self.tail.load(Ordering::Acquire) == head.pack() {
                 return None;
             }
@@ -215,8 +230,9 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     /// Claims `count` slots from `head` on. They must be of one block, and claimed by producers.
     #[inline]
     fn advance(&self, head: Position, count: u32) -> bool {
-        // ORDERING: success Release: pairs with the Acquire loads of `head`: whoever starts from the new head sees a
-        // `tail` that is not behind it. The block was acquired by the load. Failure Relaxed: the caller starts anew.
+        // ORDERING: success Release: pairs with the Acquire loads of `head`: whoever starts from
+        // the new head sees a `tail` that is not behind it. The block was acquired by the load.
+        // Failure Relaxed: the caller starts anew.
         let exchanged = self.head.compare_exchange(
             head.pack(),
             head.at(head.index + count).pack(),
@@ -226,15 +242,15 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         exchanged.is_ok()
     }
 
-    /// Moves `head`, which is at the end of its block, to the next block. It is linked: `tail` was seen to have
-    /// left.
+    /// Moves `head`, which is at the end of its block, to the next block. It is linked: `tail` was
+    /// seen to have left.
     #[cold]
     fn move_head(&self, head: Position) {
         let Next::Block(next) = self.block(head.block).next(head.sequence) else {
             return;
         };
-        // ORDERING: success Release: as in `advance`; and the next block, acquired through the link, is
-        // seen by those who find it here. Failure Relaxed: somebody else has moved it.
+        // ORDERING: success Release: as in `advance`; and the next block, acquired through the
+        // link, is seen by those who find it here. Failure Relaxed: somebody else has moved it.
         let moved = self.head.compare_exchange(
             head.pack(),
             head.following(next, 0).pack(),
@@ -246,7 +262,8 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         }
     }
 
-    /// Counts `shares` of the block at `position` as finished, and gives the block back to the slab with the last.
+    /// Counts `shares` of the block at `position` as finished, and gives the block back to the slab
+    /// with the last.
     #[inline]
     pub(crate) fn finish(&self, position: Position, shares: u32) {
         if self.block(position.block).finish(shares) {
@@ -269,7 +286,8 @@ impl<T, const BLOCK: usize> Drop for Injector<T, BLOCK> {
 
         impl<T, const BLOCK: usize> Rest<'_, T, BLOCK> {
             fn drop_all(&self) {
-                // No producer is between its claim and its item any more: a slot has an item or is given up.
+                // No producer is between its claim and its item any more: a slot has an item or is
+                // given up.
                 while self.0.claim(BLOCK).is_some() {}
             }
         }

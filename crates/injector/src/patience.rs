@@ -4,8 +4,9 @@ use filch_sync::hint::spin_loop;
 
 /// The one wait that an operation has: it is used up at the first conflict.
 ///
-/// It is long, and nothing is looked at meanwhile. Short waits with a look after each cost the other side a cache
-/// miss per look; a long one lets it do dozens of operations in a row, on lines that are its own.
+/// It is long, and nothing is looked at meanwhile. Short waits with a look after each cost the
+/// other side a cache miss per look; a long one lets it do dozens of operations in a row, on lines
+/// that are its own.
 pub(crate) struct Patience {
     pauses: u32,
 }

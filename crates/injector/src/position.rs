@@ -56,8 +56,8 @@ impl Position {
     }
 }
 
-/// The value of a block's `next`: which block of the queue this one is, and which number serves as the one after
-/// it.
+/// The value of a block's `next`: which block of the queue this one is, and which number serves as
+/// the one after it.
 ///
 /// ```text
 /// 63            32 31              0

@@ -5,7 +5,8 @@ use crate::position::Position;
 
 /// Slots of one block that a producer has claimed and not yet filled.
 ///
-/// When it is dropped, those that have got no item are given up. Until then the block is not reused.
+/// When it is dropped, those that have got no item are given up. Until then the block is not
+/// reused.
 pub(crate) struct Reserved<'a, T, const BLOCK: usize> {
     queue: &'a Injector<T, BLOCK>,
     /// The next one to fill.
@@ -53,7 +54,8 @@ impl<T, const BLOCK: usize> Drop for Reserved<'_, T, BLOCK> {
     #[inline]
     fn drop(&mut self) {
         let block = self.queue.block(self.next.block);
-        // SAFETY: claimed (`new`), not filled, each once. Each of them keeps the block in this life until it is given up.
+        // SAFETY: claimed (`new`), not filled, each once. Each of them keeps the block in this life
+        // until it is given up.
         let given_up_twice = |&index: &u32| unsafe { block.give_up(index) };
         let burnt = (self.next.index..self.end).filter(given_up_twice).count() as u32;
         // With none, the block may be another one by now.

@@ -135,9 +135,9 @@ fn items_without_size_are_counted() {
 }
 
 proptest! {
-    /// Against a `VecDeque`: the same items in the same order, the same length, `None` exactly when empty. A batch
-    /// is a prefix of the queue, not empty unless the queue is, and not longer than asked for. Pushes come in runs, in one
-    /// call or in one each.
+    /// Against a `VecDeque`: the same items in the same order, the same length, `None` exactly when
+    /// empty. A batch is a prefix of the queue, not empty unless the queue is, and not longer than
+    /// asked for. Pushes come in runs, in one call or in one each.
     #[test]
     fn behaves_like_a_deque(script in prop::collection::vec((0_usize..5, 0..3), 0..300)) {
         let queue = Short::with_blocks();
@@ -168,8 +168,9 @@ proptest! {
     }
 }
 
-/// Two producers, one of batches, and three consumers with batches of different sizes. Each item arrives exactly once, and each
-/// consumer sees each producer's items in the order in which they were pushed.
+/// Two producers, one of batches, and three consumers with batches of different sizes. Each item
+/// arrives exactly once, and each consumer sees each producer's items in the order in which they
+/// were pushed.
 fn stress<const BLOCK: usize>(queue: &Injector<Box<(usize, usize)>, BLOCK>, each: usize) {
     const PRODUCERS: usize = 2;
     let arrivals: Vec<AtomicU32> = (0..PRODUCERS * each).map(|_| AtomicU32::new(0)).collect();

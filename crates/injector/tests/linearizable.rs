@@ -1,5 +1,5 @@
-//! Recorded histories of real threads are those of a FIFO queue in which each push, each take and each batch has one
-//! moment.
+//! Recorded histories of real threads are those of a FIFO queue in which each push, each take and
+//! each batch has one moment.
 
 use filch_injector::Injector;
 use linearizability::{Fifo, FifoOperation, History, Recording, Rounds};
@@ -15,9 +15,10 @@ fn take<const BLOCK: usize>(queue: &Injector<u32, BLOCK>, more: usize) -> [Opera
     }]
 }
 
-/// Two producers of four items, one in batches of two; a consumer of single items and one of batches; then what is left is taken, so that a lost
-/// item is missed. Blocks of `BLOCK` slots: at 1, every push and every batch crosses a block. Without patience slots are
-/// burnt, with it hardly ever.
+/// Two producers of four items, one in batches of two; a consumer of single items and one of
+/// batches; then what is left is taken, so that a lost item is missed. Blocks of `BLOCK` slots: at
+/// 1, every push and every batch crosses a block. Without patience slots are burnt, with it hardly
+/// ever.
 fn record<const BLOCK: usize>(with_one_clock: bool, is_patient: bool) -> History<Operation> {
     let queue = &if is_patient {
         Injector::<u32, BLOCK>::with_blocks()

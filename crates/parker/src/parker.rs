@@ -142,7 +142,8 @@ mod tests {
     use super::{Arc, Parker, PoisonError};
 
     /// loom's condition variable never wakes for no reason, so this is shown here: a stray
-    /// notification reaches the sleeper, over and over, and `park` does not return before the token.
+    /// notification reaches the sleeper, over and over, and `park` does not return before the
+    /// token.
     #[test]
     fn a_sleeper_that_is_woken_for_no_reason_sleeps_on() {
         let parker = Parker::new();

@@ -137,18 +137,19 @@ impl ProcessState {
     ///
     /// Among all wake-ups and letting-go edges exactly one is told to enqueue, each time the
     /// process becomes Ready. What comes before `wake` happens before the return of the
-    /// [`start`](Self::start) that consumes its flag. What came before the process was submitted, or
-    /// was let go, happens before the return of the `wake` that finds it so: who enqueues a process may
-    /// look at what was set for this life, and so may whoever takes the entry, before `start`.
+    /// [`start`](Self::start) that consumes its flag. What came before the process was submitted,
+    /// or was let go, happens before the return of the `wake` that finds it so: who enqueues a
+    /// process may look at what was set for this life, and so may whoever takes the entry, before
+    /// `start`.
     ///
     /// Wait-free: one `fetch_or`, also where it changes nothing. STATES.md says why that one must
     /// not be left out.
     pub fn wake(&self, reason: Reason) -> Wake {
         // ORDERING: Release pairs with the Acquire of `start` (and of `complete`): without it the
-        // flag could be consumed and the event not be seen. Acquire pairs with the Release of `submit`
-        // and of the letting-go edges: the entry is handed on by this thread, perhaps a late waker of an
-        // earlier life, which has nothing else from the submitter. Without it, who takes the entry
-        // could ask, before `start`, what was set for a life before.
+        // flag could be consumed and the event not be seen. Acquire pairs with the Release of
+        // `submit` and of the letting-go edges: the entry is handed on by this thread, perhaps a
+        // late waker of an earlier life, which has nothing else from the submitter. Without it, who
+        // takes the entry could ask, before `start`, what was set for a life before.
         let old = self.word.fetch_or(reason.flag(), Ordering::AcqRel);
         let old = Snapshot::from_bits(old);
         if !old.is_ready() && old.woken(reason).is_ready() {
@@ -247,7 +248,8 @@ impl ProcessState {
         })
     }
 
-    /// Takes `edge`, if the process `is_there` where that begins, to `next(word)`, which it returns; or leaves the word alone.
+    /// Takes `edge`, if the process `is_there` where that begins, to `next(word)`, which it
+    /// returns; or leaves the word alone.
     ///
     /// Why a compare-exchange and not a swap: a swap by somebody who may not take the edge would
     /// destroy the word. Why strong: then an attempt fails only because the word changed. While the

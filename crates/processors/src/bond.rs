@@ -1,15 +1,18 @@
-//! Machines that tasks are bound to: how a processor is lent to one, and comes back. Part of the roster, under its lock.
+//! Machines that tasks are bound to: how a processor is lent to one, and comes back. Part of the
+//! roster, under its lock.
 //!
-//! A bound machine runs the tasks that are bound to it, and no others. It has no processor of its own: whoever finds such a task
-//! lends it one, and waits to get it back. So a processor that a bound machine holds always has two machines, and
-//! it can be given back, or left to its lender during a blocking call, without asking anybody for a thread.
+//! A bound machine runs the tasks that are bound to it, and no others. It has no processor of its
+//! own: whoever finds such a task lends it one, and waits to get it back. So a processor that a
+//! bound machine holds always has two machines, and it can be given back, or left to its lender
+//! during a blocking call, without asking anybody for a thread.
 
 use crate::crew::{Crew, Turn};
 use crate::hold::Hold;
 use crate::roster::Roster;
 
-/// Names one reservation of a thread by [`Processors::reserve_thread`](crate::Processors::reserve_thread): never used again
-/// in the same pool, and of no meaning in another one.
+/// Names one reservation of a thread by
+/// [`Processors::reserve_thread`](crate::Processors::reserve_thread): never used again in the same
+/// pool, and of no meaning in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoundId(u32);
 
@@ -19,13 +22,15 @@ impl BoundId {
         self.0
     }
 
-    /// The name that [`to_bits`](Self::to_bits) gave the number for. `None` for 0, which no thread has.
+    /// The name that [`to_bits`](Self::to_bits) gave the number for. `None` for 0, which no thread
+    /// has.
     pub fn from_bits(bits: u32) -> Option<Self> {
         (bits != 0).then_some(Self(bits))
     }
 }
 
-/// Bound machines that there may be at most, beside the others: each is there because somebody has asked for it by name.
+/// Bound machines that there may be at most, beside the others: each is there because somebody has
+/// asked for it by name.
 pub(crate) const MOST_BOUND: usize = 256;
 
 /// One bound machine.
@@ -34,9 +39,11 @@ pub(crate) struct Bond {
     pub(crate) machine: usize,
     /// It waits for a task, without a processor; who has found one may grant it its own.
     pub(crate) waits: bool,
-    /// The machine whose processor it has, and which waits to get it back. None while it has no processor.
+    /// The machine whose processor it has, and which waits to get it back. None while it has no
+    /// processor.
     pub(crate) lender: Option<usize>,
-    /// No more tasks will be bound to it: when it has run those that wait, it is a machine like any other.
+    /// No more tasks will be bound to it: when it has run those that wait, it is a machine like any
+    /// other.
     released: bool,
 }
 
@@ -75,8 +82,9 @@ impl Roster {
 }
 
 impl Crew {
-    /// One more bound machine, which `start` starts for the place that it is told; it waits for its first task. None if there
-    /// may be no more, `start` could not, the pool is over, or all numbers have been used.
+    /// One more bound machine, which `start` starts for the place that it is told; it waits for its
+    /// first task. None if there may be no more, `start` could not, the pool is over, or all
+    /// numbers have been used.
     pub fn bind(&self, start: impl FnOnce(usize) -> bool) -> Option<BoundId> {
         let place = {
             let mut roster = self.roster();
@@ -114,11 +122,12 @@ impl Crew {
         self.roster().bond(machine).map(|bond| bond.id)
     }
 
-    /// `lender` has found a task for a bound machine, and has queued it there: if that machine waits for one, it gets the processor,
-    /// and `lender` must wait for its turn.
+    /// `lender` has found a task for a bound machine, and has queued it there: if that machine
+    /// waits for one, it gets the processor, and `lender` must wait for its turn.
     ///
     /// # Errors
-    /// The hold, if it does not wait: then it is awake, or in a blocking call, and looks into its queue before it waits again.
+    /// The hold, if it does not wait: then it is awake, or in a blocking call, and looks into its
+    /// queue before it waits again.
     pub fn lend(&self, hold: Hold, lender: usize, to: BoundId) -> Result<(), Hold> {
         let mut roster = self.roster();
         let waiting = |bond: &&mut Bond| bond.id == to && bond.waits;
@@ -133,8 +142,9 @@ impl Crew {
         Ok(())
     }
 
-    /// A bound machine has found its queue empty: gives the processor back, and waits for its next task. `is_done` looks once more,
-    /// and, if it is told to, sees to it that nothing is queued any more.
+    /// A bound machine has found its queue empty: gives the processor back, and waits for its next
+    /// task. `is_done` looks once more, and, if it is told to, sees to it that nothing is queued
+    /// any more.
     pub fn release(
         &self,
         hold: Hold,
@@ -146,7 +156,8 @@ impl Crew {
             return Release::Unbound(hold);
         };
         let bond = &mut roster.bonds[at];
-        // Under the lock: whoever queues a task afterwards takes the lock after us, and sees that we wait.
+        // Under the lock: whoever queues a task afterwards takes the lock after us, and sees that
+        // we wait.
         if !is_done(bond.released) {
             return Release::Another(hold);
         }
@@ -166,15 +177,16 @@ impl Crew {
         Release::Returned
     }
 
-    /// No more tasks will be bound to the machine: it is one like any other, now or when it has run those that wait. `close` sees
-    /// to it that nothing is queued any more, unless something is.
+    /// No more tasks will be bound to the machine: it is one like any other, now or when it has run
+    /// those that wait. `close` sees to it that nothing is queued any more, unless something is.
     pub fn unbind(&self, id: BoundId, close: impl FnOnce() -> bool) {
         let mut roster = self.roster();
         let Some(at) = roster.bonds.iter().position(|bond| bond.id == id) else {
             // The pool is over.
             return;
         };
-        // If it waits and something is queued, whoever has queued it is about to lend it a processor.
+        // If it waits and something is queued, whoever has queued it is about to lend it a
+        // processor.
         if roster.bonds[at].waits && close() {
             let bond = roster.take_bond(at);
             self.stand_by(bond.machine, &mut roster);
@@ -183,7 +195,8 @@ impl Crew {
         }
     }
 
-    /// `machine` has lost its processor to `winner`, who has been away: it stands by, or is the winner's lender from now on.
+    /// `machine` has lost its processor to `winner`, who has been away: it stands by, or is the
+    /// winner's lender from now on.
     pub(crate) fn make_room(&self, machine: usize, winner: usize, roster: &mut Roster) {
         match roster.bond(winner) {
             Some(bond) => bond.lender = Some(machine),
@@ -206,8 +219,9 @@ mod tests {
         }
     }
 
-    /// A thread is released beyond the limit, and leaves. The next that stands by stays, though the other has not left yet. A failure:
-    /// both leave, and the blocking call after that has no substitute and keeps the only processor.
+    /// A thread is released beyond the limit, and leaves. The next that stands by stays, though the
+    /// other has not left yet. A failure: both leave, and the blocking call after that has no
+    /// substitute and keeps the only processor.
     #[test]
     fn one_thread_too_many_is_one_that_leaves() {
         let queues = Queues::<()>::new(1);
@@ -236,8 +250,9 @@ mod tests {
             .expect("somebody stands by");
     }
 
-    /// No spares are kept, and the limit leaves room for one call. A failure: the thread that the last call has displaced counts
-    /// until it has left, and the next call keeps the only processor.
+    /// No spares are kept, and the limit leaves room for one call. A failure: the thread that the
+    /// last call has displaced counts until it has left, and the next call keeps the only
+    /// processor.
     #[test]
     fn one_that_leaves_makes_room_for_one_that_starts() {
         let queues = Queues::<()>::new(1);
@@ -256,8 +271,9 @@ mod tests {
         assert_eq!(started, Some(2), "its place is not free yet");
     }
 
-    /// The same again and again, and no thread that has been told to leave gets round to it. A failure: they pile up beyond the limit,
-    /// and take the places of threads that tasks are to be bound to, of which there are none.
+    /// The same again and again, and no thread that has been told to leave gets round to it. A
+    /// failure: they pile up beyond the limit, and take the places of threads that tasks are to be
+    /// bound to, of which there are none.
     #[test]
     fn those_that_leave_make_room_for_one_per_processor() {
         let queues = Queues::<()>::new(1);

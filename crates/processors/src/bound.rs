@@ -13,7 +13,8 @@ use crate::hold::Hold;
 use crate::machine::{Machine, Parted};
 use crate::processors::{Processors, Runner};
 
-/// Tasks that have been found, and wait for their thread, which is busy or about to be woken. One lock for all: there are few.
+/// Tasks that have been found, and wait for their thread, which is busy or about to be woken. One
+/// lock for all: there are few.
 pub(crate) struct BoundQueues<T>(Mutex<BTreeMap<BoundId, VecDeque<T>>>);
 
 impl<T> Default for BoundQueues<T> {
@@ -72,10 +73,12 @@ impl<T> BoundQueues<T> {
     }
 }
 
-/// A thread that runs the tasks that are bound to it, and nothing else: made by [`Processors::reserve_thread`].
+/// A thread that runs the tasks that are bound to it, and nothing else: made by
+/// [`Processors::reserve_thread`].
 ///
-/// When it is dropped the thread is released. What waits for it then it still runs; after that it is a thread like any other, and
-/// a task that still names it runs on whichever thread finds it. Nothing is lost.
+/// When it is dropped the thread is released. What waits for it then it still runs; after that it
+/// is a thread like any other, and a task that still names it runs on whichever thread finds it.
+/// Nothing is lost.
 #[must_use = "a thread that is released at once runs nothing"]
 pub struct BoundThread<T: Send + 'static> {
     pool: Arc<Processors<T>>,
@@ -110,7 +113,8 @@ pub enum ReserveError {
     NotRunning,
     /// The pool has been stopped.
     Stopped,
-    /// As many threads are reserved as may be; or were just now, and those that were released have not left yet.
+    /// As many threads are reserved as may be; or were just now, and those that were released have
+    /// not left yet.
     Limit {
         /// So many.
         limit: usize,
@@ -143,17 +147,20 @@ impl Error for ReserveError {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// Starts a thread for tasks that must all run on one: because a library wants to be called from the thread that it was
-    /// opened on, or keeps something in thread-local storage. A task is bound to it if [`Runner::bound_to`] says so.
+    /// Starts a thread for tasks that must all run on one: because a library wants to be called
+    /// from the thread that it was opened on, or keeps something in thread-local storage. A task is
+    /// bound to it if [`Runner::bound_to`] says so.
     ///
-    /// A bound task is scheduled and found like any other. The thread that has found it gives its processor to this one, and rests;
-    /// when this one has no more tasks, or one of them makes a [`blocking`](Self::blocking) call, it gives the processor back. If it is busy,
-    /// or in a blocking call, the tasks that are found for it meanwhile wait, first in, first out: no other thread may run
-    /// them, though a processor be idle.
+    /// A bound task is scheduled and found like any other. The thread that has found it gives its
+    /// processor to this one, and rests; when this one has no more tasks, or one of them makes a
+    /// [`blocking`](Self::blocking) call, it gives the processor back. If it is busy, or in a
+    /// blocking call, the tasks that are found for it meanwhile wait, first in, first out: no other
+    /// thread may run them, though a processor be idle.
     ///
-    /// The thread is not one of [`Config::thread_limit`](crate::Config::thread_limit), or the blocking calls for which that has been
-    /// chosen would find none left; at most 256 can be reserved at a time. It is released by dropping what this returns. It need not
-    /// be released before the pool is stopped; it leaves when all tasks have run.
+    /// The thread is not one of [`Config::thread_limit`](crate::Config::thread_limit), or the
+    /// blocking calls for which that has been chosen would find none left; at most 256 can be
+    /// reserved at a time. It is released by dropping what this returns. It need not be released
+    /// before the pool is stopped; it leaves when all tasks have run.
     ///
     /// A bound task costs two wake-ups of sleeping threads, there and back: some ten microseconds.
     ///
@@ -273,8 +280,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// Between two tasks: if the processor is to be given up, or others wait for one, the machine goes away for a moment, as if for a
-    /// blocking call, and gets in line.
+    /// Between two tasks: if the processor is to be given up, or others wait for one, the machine
+    /// goes away for a moment, as if for a blocking call, and gets in line.
     fn give_way(&self) {
         let crew = &self.pool.crew;
         let Some(hold) = self.current.hold.take() else {

@@ -41,35 +41,40 @@ impl Config {
         self
     }
 
-    /// The largest number that [`Processors::resize`](crate::Processors::resize) may be asked for. Each costs about a kibibyte
-    /// from the beginning, and a look by each thief once it has been used. Default: four times the parallelism that the system
-    /// reports, or the number to begin with, if that is more.
+    /// The largest number that [`Processors::resize`](crate::Processors::resize) may be asked for.
+    /// Each costs about a kibibyte from the beginning, and a look by each thief once it has been
+    /// used. Default: four times the parallelism that the system reports, or the number to begin
+    /// with, if that is more.
     #[must_use]
     pub fn max_processors(mut self, count: usize) -> Self {
         self.max_processors = Some(count);
         self
     }
 
-    /// How many threads there may be, for processors and for blocking calls together. Beyond it a blocking call keeps its
-    /// processor. Threads that have been told to leave, since [enough](Self::spare_threads) stand by, come on top until they have
-    /// exited, though one per processor at most. [Reserved](crate::Processors::reserve_thread) threads are not counted: they take
-    /// none from blocking calls. Default: 512, and one per processor that there can be: with that many the system's own limits (of
-    /// tasks in a container, say) are seldom met, and more calls than that are better queued.
+    /// How many threads there may be, for processors and for blocking calls together. Beyond it a
+    /// blocking call keeps its processor. Threads that have been told to leave, since
+    /// [enough](Self::spare_threads) stand by, come on top until they have exited, though one per
+    /// processor at most. [Reserved](crate::Processors::reserve_thread) threads are not counted:
+    /// they take none from blocking calls. Default: 512, and one per processor that there can be:
+    /// with that many the system's own limits (of tasks in a container, say) are seldom met, and
+    /// more calls than that are better queued.
     #[must_use]
     pub fn thread_limit(mut self, threads: usize) -> Self {
         self.thread_limit = Some(threads);
         self
     }
 
-    /// How many threads without a processor are kept for later blocking calls; others leave. Default: 128. One costs what it
-    /// has touched of its stack, some 16 KiB, and no processor time.
+    /// How many threads without a processor are kept for later blocking calls; others leave.
+    /// Default: 128. One costs what it has touched of its stack, some 16 KiB, and no processor
+    /// time.
     #[must_use]
     pub fn spare_threads(mut self, threads: usize) -> Self {
         self.spare_threads = threads;
         self
     }
 
-    /// The threads are called this, a dash and a number. Default: `filch`. It must not contain a NUL byte.
+    /// The threads are called this, a dash and a number. Default: `filch`. It must not contain a
+    /// NUL byte.
     #[must_use]
     pub fn thread_name(mut self, name: &'static str) -> Self {
         self.thread_name = name;
@@ -83,10 +88,12 @@ impl Config {
         self
     }
 
-    /// How long the only task of a busy processor may wait for it before another one takes it, where that processor came for
-    /// one task after the other as quickly as a thief could have. Longer: less disturbance where one task makes the next
-    /// runnable, a shorter wait where such a task at last takes long. The system's timers may add to it: Linux does, some 50 µs.
-    /// Zero: it waits a few microseconds only. More than a second is a second: a task is not forgotten. Default: 50 µs.
+    /// How long the only task of a busy processor may wait for it before another one takes it,
+    /// where that processor came for one task after the other as quickly as a thief could have.
+    /// Longer: less disturbance where one task makes the next runnable, a shorter wait where such a
+    /// task at last takes long. The system's timers may add to it: Linux does, some 50 µs. Zero: it
+    /// waits a few microseconds only. More than a second is a second: a task is not forgotten.
+    /// Default: 50 µs.
     #[must_use]
     pub fn nap(mut self, nap: Duration) -> Self {
         self.nap = nap.min(LONGEST_NAP);

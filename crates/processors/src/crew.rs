@@ -1,7 +1,9 @@
-//! Who holds which processor: machines that rest with theirs, those that stand by without one, and the ways in which a
-//! processor changes hands. The arguments are in [`architecture`](crate::architecture).
+//! Who holds which processor: machines that rest with theirs, those that stand by without one, and
+//! the ways in which a processor changes hands. The arguments are in
+//! [`architecture`](crate::architecture).
 //!
-//! A processor is, at any time, in one of four places, and each way between them is a happens-before edge:
+//! A processor is, at any time, in one of four places, and each way between them is a
+//! happens-before edge:
 //!
 //! | where its [`Hold`] is | how it gets away from there |
 //! |---|---|
@@ -10,8 +12,9 @@
 //! | in a machine's grant | that machine finds it (Release and Acquire on the grant) |
 //! | at rest in the roster (not started, retired, or the pool is over) | under the roster's lock |
 //!
-//! And a machine without a processor is attached to one on the stack, or a spare or a waiter in the roster, or in a
-//! blocking call, or it leaves. Only who has taken it from there may grant it anything, so it has one grant at most.
+//! And a machine without a processor is attached to one on the stack, or a spare or a waiter in the
+//! roster, or in a blocking call, or it leaves. Only who has taken it from there may grant it
+//! anything, so it has one grant at most.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -30,8 +33,8 @@ use crate::vigil::Vigils;
 
 /// The queues, as far as the protocol must know them.
 pub trait Work {
-    /// Whether any queue holds a task. Taking a task must be a Release: whoever no longer sees it, sees after an Acquire fence
-    /// what its taker did before.
+    /// Whether any queue holds a task. Taking a task must be a Release: whoever no longer sees it,
+    /// sees after an Acquire fence what its taker did before.
     fn exists(&self) -> bool {
         self.exists_beside(|_| false)
     }
@@ -39,7 +42,8 @@ pub trait Work {
     /// The same, but the only task in the deque of a processor that is `watched` does not count.
     fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool;
 
-    /// Moves what the deque of a processor that is given up holds to the global queue, oldest first; whether that was anything.
+    /// Moves what the deque of a processor that is given up holds to the global queue, oldest
+    /// first; whether that was anything.
     fn evacuate(&self, hold: &Hold) -> bool;
 }
 
@@ -47,17 +51,20 @@ pub trait Work {
 pub struct Crew {
     pub(crate) idle: Idle,
     pub(crate) board: Board,
-    /// For each processor, the machine that holds it, or waits for it while it is on the idle stack. Written by the holder:
-    /// at the latest before it gives the processor away.
+    /// For each processor, the machine that holds it, or waits for it while it is on the idle
+    /// stack. Written by the holder: at the latest before it gives the processor away.
     pub(crate) attached: Box<[AtomicU32]>,
-    /// For each processor, how often in a row it went to a machine that was back from a blocking call. Written by its holder.
+    /// For each processor, how often in a row it went to a machine that was back from a blocking
+    /// call. Written by its holder.
     pub(crate) streaks: Box<[AtomicU32]>,
-    /// By number. A machine's place is made when its first thread is started, and used again by later ones.
+    /// By number. A machine's place is made when its first thread is started, and used again by
+    /// later ones.
     pub(crate) members: Box<[OnceLock<Member>]>,
     /// Machines that there may be at most, bound ones and those aside that have been told to leave.
     pub(crate) limit: usize,
     roster: Mutex<Roster>,
-    /// Machines in blocking calls without their processor, those included that are back and wait for one.
+    /// Machines in blocking calls without their processor, those included that are back and wait
+    /// for one.
     pub(crate) away: CachePadded<AtomicUsize>,
     /// Processors that are not at rest.
     pub(crate) live: CachePadded<AtomicUsize>,
@@ -70,7 +77,8 @@ pub(crate) struct Member {
     unparker: Unparker,
     /// 0, or what the machine must do next: see [`Turn::pack`].
     grant: AtomicU32,
-    /// A [`Doing`], and above it how often it has changed, for people. Written by the machine's own thread.
+    /// A [`Doing`], and above it how often it has changed, for people. Written by the machine's own
+    /// thread.
     doing: AtomicU32,
     /// What the task that it runs is called, or 0; for people, too.
     pub(crate) label: AtomicU64,
@@ -132,7 +140,8 @@ impl Member {
         self.doing.store(changed, Ordering::Relaxed);
     }
 
-    /// What it is doing, and a number that is another one when it has done something else in between.
+    /// What it is doing, and a number that is another one when it has done something else in
+    /// between.
     pub(crate) fn doing(&self) -> (Doing, u32) {
         // ORDERING: Relaxed: for people.
         let word = self.doing.load(Ordering::Relaxed);
@@ -149,16 +158,17 @@ impl Member {
 
     /// Tells the machine, which has no other grant, and nobody else may give it one.
     fn grant(&self, turn: u32) {
-        // ORDERING: Release, partner of the Acquire in `turn`: whatever was done on the processor has happened. The token alone
-        // does not say so: the machine may find the grant after some older token.
+        // ORDERING: Release, partner of the Acquire in `turn`: whatever was done on the processor
+        // has happened. The token alone does not say so: the machine may find the grant after some
+        // older token.
         self.grant.store(turn, Ordering::Release);
         self.unpark();
     }
 }
 
 impl Crew {
-    /// `processors` places, of which `active` are to be used, and at most `threads` machines, bound ones aside. All processors are
-    /// at rest.
+    /// `processors` places, of which `active` are to be used, and at most `threads` machines, bound
+    /// ones aside. All processors are at rest.
     pub fn new(processors: usize, active: usize, threads: usize, spares: usize) -> Self {
         Self {
             idle: Idle::new(processors),
@@ -196,7 +206,8 @@ impl Crew {
 
     /// The machine that holds the processor, or waits for it.
     pub(crate) fn attached(&self, processor: usize) -> usize {
-        // ORDERING: Relaxed: whoever acts on it has popped the processor, whose last holder wrote it before the push.
+        // ORDERING: Relaxed: whoever acts on it has popped the processor, whose last holder wrote
+        // it before the push.
         self.attached[processor].load(Ordering::Relaxed) as usize
     }
 
@@ -217,13 +228,14 @@ impl Crew {
         if turn == 0 {
             return None;
         }
-        // ORDERING: Relaxed: the next grant comes after this machine has been listed somewhere again, which is an edge.
+        // ORDERING: Relaxed: the next grant comes after this machine has been listed somewhere
+        // again, which is an edge.
         member.grant.store(0, Ordering::Relaxed);
         let Some(processor) = (turn >> 1).checked_sub(1) else {
             return Some(Turn::Leave);
         };
-        // SAFETY: whoever granted it made the number from the hold, once, and that happened before (Acquire above). The
-        // grant was ours alone to take, and has just been taken.
+        // SAFETY: whoever granted it made the number from the hold, once, and that happened before
+        // (Acquire above). The grant was ours alone to take, and has just been taken.
         let hold = unsafe { Hold::from_number(processor as usize) };
         Some(if turn & 1 == 1 {
             Turn::Search(hold)
@@ -268,15 +280,17 @@ impl Crew {
         self.give(self.attached(processor), Turn::Search(hold));
     }
 
-    /// A machine that counts as searching has found something, and goes to run it. If it was the last one, producers have
-    /// relied on it: it looks once more, and wakes another for what is left. Whether it did.
+    /// A machine that counts as searching has found something, and goes to run it. If it was the
+    /// last one, producers have relied on it: it looks once more, and wakes another for what is
+    /// left. Whether it did.
     pub fn stop_searching(&self, work: &impl Work) -> bool {
         if !self.idle.stop_searching() {
             return false;
         }
-        // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the producer sees that nobody searches any
-        // more, or we see its task. A wake-up without the look would be right, too; but when a single task comes, it would be in
-        // vain, and the task would wait for it.
+        // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the producer
+        // sees that nobody searches any more, or we see its task. A wake-up without the look would
+        // be right, too; but when a single task comes, it would be in vain, and the task would wait
+        // for it.
         fence(Ordering::SeqCst);
         self.exists_unwatched(work, None) && self.wake_one()
     }
@@ -289,21 +303,23 @@ impl Crew {
         Some((hold, self.attached(processor)))
     }
 
-    /// The processor of `hold` goes idle, and `machine` waits for it. The caller must not use it any more; if it is
-    /// that machine, it must wait for its turn.
+    /// The processor of `hold` goes idle, and `machine` waits for it. The caller must not use it
+    /// any more; if it is that machine, it must wait for its turn.
     pub fn rest(&self, hold: Hold, machine: usize, searching: bool, work: &impl Work) {
         let processor = hold.into_number();
         // ORDERING: Relaxed: released by `go_idle`.
         self.attached[processor].store(machine as u32, Ordering::Relaxed);
         self.idle.go_idle(processor, searching);
-        // The second look: what was published before our name was on the list is ours to see. Being on the list, we
-        // do not take it: we call for a searcher as a producer would, and are the first to be called. What is in our own deque
-        // nobody comes for by himself any more, watched or not.
+        // The second look: what was published before our name was on the list is ours to see. Being
+        // on the list, we do not take it: we call for a searcher as a producer would, and are the
+        // first to be called. What is in our own deque nobody comes for by himself any more,
+        // watched or not.
         if self.exists_unwatched(work, Some(processor)) {
             self.wake_one();
         }
-        // Whoever came back from a blocking call or resized the pool has written it on the board, passed a fence, and looked for
-        // idle processors: one of us sees the other. (Who has stopped it: see `announce_quiescence`.)
+        // Whoever came back from a blocking call or resized the pool has written it on the board,
+        // passed a fence, and looked for idle processors: one of us sees the other. (Who has
+        // stopped it: see `announce_quiescence`.)
         let notice = self.notice();
         if notice.is_surplus(processor) {
             self.sweep(work);

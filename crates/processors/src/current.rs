@@ -1,4 +1,5 @@
-//! How a thread knows that it is one of ours: work that becomes runnable on it goes to its own deque.
+//! How a thread knows that it is one of ours: work that becomes runnable on it goes to its own
+//! deque.
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -72,8 +73,9 @@ pub(crate) fn with_current<T, R>(
     if !ptr::eq(registration.pool, ptr::from_ref(pool).cast()) {
         return None;
     }
-    // SAFETY: the registration is this thread's own, made by `enter`, whose borrow of the `Current` lasts until
-    // the registration is gone. The reference does not outlive the call, and `with` takes a `Current` of any lifetime.
+    // SAFETY: the registration is this thread's own, made by `enter`, whose borrow of the `Current`
+    // lasts until the registration is gone. The reference does not outlive the call, and `with`
+    // takes a `Current` of any lifetime.
     let current = unsafe { registration.current.as_ref() };
     Some(with(current))
 }

@@ -14,8 +14,8 @@ use crate::throttle::ThreadStats;
 
 /// What a pool looked like, made by [`Processors::dump`]: print it.
 ///
-/// Taken piece by piece while everything goes on: two lines may contradict each other if something happened between them. In
-/// a pool that hangs nothing does.
+/// Taken piece by piece while everything goes on: two lines may contradict each other if something
+/// happened between them. In a pool that hangs nothing does.
 #[derive(Debug, Clone)]
 pub struct Dump {
     stopping: bool,
@@ -70,9 +70,11 @@ const NAMES: usize = 8;
 impl<T: Send + 'static> Processors<T> {
     /// What everybody is doing now. Takes some locks for a moment, and disturbs nobody else.
     ///
-    /// What is in queues is counted, not shown: only who takes a task out can look at it. Tasks that run, block, or wait for their thread are
-    /// named as [`Runner::label`](crate::Runner::label) says. **Take two dumps**, some seconds apart: the second one says who has been in the same task, or
-    /// the same blocking call, ever since the first.
+    /// What is in queues is counted, not shown: only who takes a task out can look at it. Tasks
+    /// that run, block, or wait for their thread are named as
+    /// [`Runner::label`](crate::Runner::label) says. **Take two dumps**, some seconds apart: the
+    /// second one says who has been in the same task, or the same blocking call, ever since the
+    /// first.
     ///
     /// ```
     /// # use filch_processors::{Config, Processors};

@@ -1,7 +1,9 @@
-//! The end: a pool that has been told to stop is over at the first moment at which nothing can run any more, and not before.
+//! The end: a pool that has been told to stop is over at the first moment at which nothing can run
+//! any more, and not before.
 //!
-//! That is the moment that [quiescence](crate::quiescence) is about, and who stops a pool is one who waits for it. Until then
-//! everything goes on as ever: calls that are under way come back, and what they wait for, or leave behind, is run.
+//! That is the moment that [quiescence](crate::quiescence) is about, and who stops a pool is one
+//! who waits for it. Until then everything goes on as ever: calls that are under way come back, and
+//! what they wait for, or leave behind, is run.
 
 use filch_sync::atomic::{Ordering, fence};
 
@@ -12,23 +14,24 @@ impl Crew {
     /// No task is awaited any more: as soon as nothing can run, all machines leave.
     pub fn stop(&self, work: &impl Work) {
         self.board.stop();
-        // ORDERING: partner of the fence in `announce_quiescence`. Either who goes idle last sees that the pool stops, or we see
-        // it idle.
+        // ORDERING: partner of the fence in `announce_quiescence`. Either who goes idle last sees
+        // that the pool stops, or we see it idle.
         fence(Ordering::SeqCst);
         self.try_end(work);
     }
 
-    /// The pool stops: if nothing can run any more, it is over, and everybody is told to leave. Whoever makes that so calls this
-    /// afterwards, so the last one finds it so.
+    /// The pool stops: if nothing can run any more, it is over, and everybody is told to leave.
+    /// Whoever makes that so calls this afterwards, so the last one finds it so.
     pub(crate) fn try_end(&self, work: &impl Work) {
         let mut roster = self.roster();
         if roster.over {
             return;
         }
-        // ORDERING: Relaxed: it changes under the lock that we have. If there is none, the pool has not been started: nothing will
-        // ever run, whatever is queued.
+        // ORDERING: Relaxed: it changes under the lock that we have. If there is none, the pool has
+        // not been started: nothing will ever run, whatever is queued.
         if self.live.load(Ordering::Relaxed) > 0 {
-            // Decided and done in one step: a producer that comes a moment later wakes nobody, who would then run beside the end.
+            // Decided and done in one step: a producer that comes a moment later wakes nobody, who
+            // would then run beside the end.
             let Some(still) = self.still_moment(work) else {
                 return;
             };
@@ -63,8 +66,9 @@ impl Crew {
         self.roster().over
     }
 
-    /// Whether the pool is over, and its last thread has left, or could not be had. Whoever leaves, or could not get a thread,
-    /// asks afterwards: the last one of them is told so, and must announce it.
+    /// Whether the pool is over, and its last thread has left, or could not be had. Whoever leaves,
+    /// or could not get a thread, asks afterwards: the last one of them is told so, and must
+    /// announce it.
     pub fn is_deserted(&self) -> bool {
         let roster = self.roster();
         roster.over && roster.threads == 0
@@ -72,9 +76,10 @@ impl Crew {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// Lets the threads leave, once no work remains: when all that has been scheduled has run, and every
-    /// [`blocking`](Self::blocking) call has come back. Until then everything goes on as before. A task that is scheduled from
-    /// outside when the threads have left stays where it is. Takes a lock for a moment; blocks for no task.
+    /// Lets the threads leave, once no work remains: when all that has been scheduled has run, and
+    /// every [`blocking`](Self::blocking) call has come back. Until then everything goes on as
+    /// before. A task that is scheduled from outside when the threads have left stays where it is.
+    /// Takes a lock for a moment; blocks for no task.
     pub fn stop(&self) {
         self.crew.stop(&self.queues);
     }

@@ -1,4 +1,5 @@
-//! The order in which a processor looks for work. One page, on purpose: this is what a scheduler is.
+//! The order in which a processor looks for work. One page, on purpose: this is what a scheduler
+//! is.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,14 +14,16 @@ use crate::vigil::Left;
 /// How many tasks come along with one that is taken from the global queue.
 const BATCH: usize = 16;
 
-/// Every so many turns the global queue, or by turns the oldest of its own tasks, comes first: however busily tasks on top
-/// of the deque wake each other, those below and those outside get their turn.
+/// Every so many turns the global queue, or by turns the oldest of its own tasks, comes first:
+/// however busily tasks on top of the deque wake each other, those below and those outside get
+/// their turn.
 const FAIRNESS: u32 = 61;
 
 /// Rounds through all victims in which some race was lost, before the thread yields between rounds.
 const RACES: u32 = 4;
 
-/// A processor's own part: its end of its deque, and its way of looking for work. Only its holder can reach it.
+/// A processor's own part: its end of its deque, and its way of looking for work. Only its holder
+/// can reach it.
 #[derive(Debug)]
 pub(crate) struct Owner<T> {
     own: usize,
@@ -32,18 +35,21 @@ pub(crate) struct Owner<T> {
     left: RefCell<Vec<Left>>,
     /// Whether the last one has left any.
     has_left: Cell<bool>,
-    /// Whether what it had last that was not its own came from the global queue, and brought others along.
+    /// Whether what it had last that was not its own came from the global queue, and brought others
+    /// along.
     is_fed: Cell<bool>,
 }
 
-/// What a search does about a victim's only task: the victim is likely to come for it next, and has its data at hand.
+/// What a search does about a victim's only task: the victim is likely to come for it next, and has
+/// its data at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
     /// Leaves it.
     Fresh,
     /// Leaves it, unless it is the one that was left there before.
     Waning,
-    /// Takes it, unless the victim has come for one after the other in the meantime: then it keeps vigil.
+    /// Takes it, unless the victim has come for one after the other in the meantime: then it keeps
+    /// vigil.
     Spent,
 }
 
@@ -71,8 +77,8 @@ impl<T: Send + 'static> Owner<T> {
         self.local.len() == 1
     }
 
-    /// The next task that needs no search: the newest of its own, else the oldest of everybody's and up to
-    /// [`BATCH`] more.
+    /// The next task that needs no search: the newest of its own, else the oldest of everybody's
+    /// and up to [`BATCH`] more.
     #[inline]
     pub(crate) fn next(&self, pool: &Processors<T>) -> Option<T> {
         let turn = self.turn.get().checked_sub(1);
@@ -95,8 +101,8 @@ impl<T: Send + 'static> Owner<T> {
         }
     }
 
-    /// A whole search: what needs none, else what another processor has, else a task that had time: more than one that was
-    /// only left to its owner for a while.
+    /// A whole search: what needs none, else what another processor has, else a task that had time:
+    /// more than one that was only left to its owner for a while.
     pub(crate) fn search(&self, pool: &Processors<T>, patience: Patience) -> Option<T> {
         let urgent = self.next(pool).or_else(|| self.steal(pool, patience));
         if urgent.is_some() || (self.has_left() && patience != Patience::Spent) {
@@ -105,7 +111,8 @@ impl<T: Send + 'static> Owner<T> {
         self.take_idle_priority(pool)
     }
 
-    /// Half of what another processor has, beginning with a random one: one task to run, the rest into the own deque.
+    /// Half of what another processor has, beginning with a random one: one task to run, the rest
+    /// into the own deque.
     fn steal(&self, pool: &Processors<T>, patience: Patience) -> Option<T> {
         let processors = pool.queues.in_reach();
         let counters = &pool.queues.processors[self.own].counters;
@@ -141,8 +148,9 @@ impl<T: Send + 'static> Owner<T> {
                 counters.failed_steals.add(1);
                 return None;
             }
-            // Somebody else got what was there: there may be more, and only "empty" may send a processor to sleep. Or an owner
-            // was preempted while it replaced its ring: then it needs this core, perhaps.
+            // Somebody else got what was there: there may be more, and only "empty" may send a
+            // processor to sleep. Or an owner was preempted while it replaced its ring: then it
+            // needs this core, perhaps.
             races_lost += 1;
             if races_lost < RACES {
                 hint::spin_loop();
@@ -192,7 +200,8 @@ impl<T: Send + 'static> Owner<T> {
         self.has_left.get()
     }
 
-    /// Whether a stream of tasks comes from outside: then each look takes a cache line from whoever brings them.
+    /// Whether a stream of tasks comes from outside: then each look takes a cache line from whoever
+    /// brings them.
     pub(crate) fn is_fed(&self) -> bool {
         self.is_fed.get()
     }
@@ -215,8 +224,8 @@ impl<T: Send + 'static> Owner<T> {
         self.is_fed.set(moved > 0);
         counters.from_injector.add(1 + moved);
         if moved > 0 {
-            // Between the claim and the last push these tasks were in no queue, and a processor that looked for the last time
-            // before it slept may have missed them.
+            // Between the claim and the last push these tasks were in no queue, and a processor
+            // that looked for the last time before it slept may have missed them.
             pool.crew.wake_one();
         }
         Some(task)

@@ -1,4 +1,5 @@
-//! Blocking calls: the thread gives its processor away, so that others go on, and gets one back at the end.
+//! Blocking calls: the thread gives its processor away, so that others go on, and gets one back at
+//! the end.
 
 use filch_parker::Parker;
 use filch_sync::atomic::{Ordering, fence};
@@ -8,11 +9,13 @@ use crate::crew::{Crew, Doing, Turn, Work};
 use crate::current::{self, Current};
 use crate::hold::Hold;
 
-/// How often in a row a processor may go to threads that are back from blocking calls, before a task in the queue has its turn.
+/// How often in a row a processor may go to threads that are back from blocking calls, before a
+/// task in the queue has its turn.
 const STREAK: u32 = 16;
 
 impl Crew {
-    /// Whether the processor has been given to returning threads so often that its next turn is a queued task's. The holder asks.
+    /// Whether the processor has been given to returning threads so often that its next turn is a
+    /// queued task's. The holder asks.
     pub(crate) fn owes_a_turn(&self, hold: &Hold) -> bool {
         // ORDERING: Relaxed: written by the holder alone, and handed on with the processor.
         self.streaks[hold.processor()].load(Ordering::Relaxed) >= STREAK
@@ -37,8 +40,8 @@ impl Crew {
         streak.store(returns, Ordering::Relaxed);
     }
 
-    /// `machine` is about to block, and its processor is one too many: it is given up. Not to a waiter, who would pass it on in the
-    /// same way.
+    /// `machine` is about to block, and its processor is one too many: it is given up. Not to a
+    /// waiter, who would pass it on in the same way.
     ///
     /// # Errors
     /// The hold, if the number of processors has been raised again.
@@ -56,9 +59,10 @@ impl Crew {
         })
     }
 
-    /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a machine that stands by, who is
-    /// woken at once if there is work. If it is a queued task's turn, waiters or not, that machine gets it at once. If no machine
-    /// stands by, `start` is called to start one for the place that it is told, and says whether it could.
+    /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a
+    /// machine that stands by, who is woken at once if there is work. If it is a queued task's
+    /// turn, waiters or not, that machine gets it at once. If no machine stands by, `start` is
+    /// called to start one for the place that it is told, and says whether it could.
     ///
     /// # Errors
     /// The hold, if no thread could be had: the machine must block with it.
@@ -76,8 +80,8 @@ impl Crew {
         }
         let mut roster = self.roster();
         let lender = roster.take_lender(machine);
-        // A bound machine that waits needs somebody to give the processor back to: it gets it from the idle stack, with the
-        // substitute. And who has borrowed it gives it back.
+        // A bound machine that waits needs somebody to give the processor back to: it gets it from
+        // the idle stack, with the substitute. And who has borrowed it gives it back.
         let passes_on = !owes_a_turn && lender.is_none() && !roster.is_next_bound();
         if passes_on && let Some(waiter) = self.next_waiter(&mut roster) {
             drop(roster);
@@ -110,8 +114,8 @@ impl Crew {
     }
 
     pub(crate) fn go_away(&self, machine: usize) {
-        // ORDERING: Relaxed: released with the processor, which is given away only now: whoever finds all of them idle, finds
-        // this too.
+        // ORDERING: Relaxed: released with the processor, which is given away only now: whoever
+        // finds all of them idle, finds this too.
         self.away.fetch_add(1, Ordering::Relaxed);
         self.member(machine).set(Doing::Blocks);
     }
@@ -126,15 +130,16 @@ impl Crew {
             }
         });
         self.member(machine).set(Doing::Runs);
-        // ORDERING: Release, partner of the fence in `Idle::is_still`: whoever sees that nobody is away any more, sees that a
-        // processor was taken off the stack for it.
+        // ORDERING: Release, partner of the fence in `Idle::is_still`: whoever sees that nobody is
+        // away any more, sees that a processor was taken off the stack for it.
         self.away.fetch_sub(1, Ordering::Release);
         hold
     }
 
     /// Takes an idle processor, or queues the machine for one: then its next turn is to run.
     pub fn try_regain(&self, machine: usize) -> Option<Hold> {
-        // The one that went idle last; if nothing has happened meanwhile, the machine's old one. Not past those who wait.
+        // The one that went idle last; if nothing has happened meanwhile, the machine's old one.
+        // Not past those who wait.
         if self.notice().waiting == 0
             && let Some((hold, displaced)) = self.take_idle()
         {
@@ -147,14 +152,15 @@ impl Crew {
         let mut roster = self.roster();
         roster.waiters.push_back(machine);
         self.board.add_waiting();
-        // ORDERING: partner of the fence in `go_idle`. Either a processor that goes idle now sees on the board that somebody
-        // waits, or we see it on the stack.
+        // ORDERING: partner of the fence in `go_idle`. Either a processor that goes idle now sees
+        // on the board that somebody waits, or we see it on the stack.
         fence(Ordering::SeqCst);
         self.serve(&mut roster);
         None
     }
 
-    /// Between two tasks: the processor goes to whoever has waited for it longest, and the machine stands by.
+    /// Between two tasks: the processor goes to whoever has waited for it longest, and the machine
+    /// stands by.
     ///
     /// # Errors
     /// The hold, if nobody waits any more.
@@ -171,23 +177,27 @@ impl Crew {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// Runs `call`, which may block: a system call, a lock, a wait for something that another task does. If the calling
-    /// thread is running a task of this pool, then other tasks go on meanwhile: the thread gives its processor to
-    /// another thread. At the end it takes the processor that went idle last, its own if nothing happened meanwhile, or waits until a running one is
-    /// between two tasks and gives its own away. Blocking.
+    /// Runs `call`, which may block: a system call, a lock, a wait for something that another task
+    /// does. If the calling thread is running a task of this pool, then other tasks go on
+    /// meanwhile: the thread gives its processor to another thread. At the end it takes the
+    /// processor that went idle last, its own if nothing happened meanwhile, or waits until a
+    /// running one is between two tasks and gives its own away. Blocking.
     ///
-    /// Elsewhere, or inside another `blocking`, it just runs `call`. So it does, **with the processor kept**, when the limit of
-    /// threads is reached or the system refuses a thread: the others must do without. That is counted in
-    /// [`ProcessorStats::blocked_in_place`](crate::ProcessorStats). A pool that has been told to [stop](Self::stop) is not over
-    /// before `call` has come back: it may wait for another task as ever.
+    /// Elsewhere, or inside another `blocking`, it just runs `call`. So it does, **with the
+    /// processor kept**, when the limit of threads is reached or the system refuses a thread: the
+    /// others must do without. That is counted in
+    /// [`ProcessorStats::blocked_in_place`](crate::ProcessorStats). A pool that has been told to
+    /// [stop](Self::stop) is not over before `call` has come back: it may wait for another task as
+    /// ever.
     ///
     /// If `call` panics, the panic goes on when the thread has a processor again.
     ///
-    /// What `call` schedules goes to the global queue. All that happens in the task before and after happens on one thread, in
-    /// order, though perhaps on two processors.
+    /// What `call` schedules goes to the global queue. All that happens in the task before and
+    /// after happens on one thread, in order, though perhaps on two processors.
     ///
-    /// Costs about two short locks and two compare-and-swaps when nobody else wants to run, and a thread's wake-up when somebody
-    /// does; the first calls start threads. Not worth it for what takes less than some ten microseconds.
+    /// Costs about two short locks and two compare-and-swaps when nobody else wants to run, and a
+    /// thread's wake-up when somebody does; the first calls start threads. Not worth it for what
+    /// takes less than some ten microseconds.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         let away = current::with_current(self, |current| self.leave(current));
         // Lazily: an `Away` that is made comes back.

@@ -1,4 +1,5 @@
-//! The right to run, as a value: whoever has a processor's [`Hold`] may reach its owner's part, and nobody else.
+//! The right to run, as a value: whoever has a processor's [`Hold`] may reach its owner's part, and
+//! nobody else.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,8 +8,9 @@ use std::marker::PhantomData;
 use filch_sync::CachePadded;
 use filch_sync::cell::UnsafeCell;
 
-/// The right to run on one processor. There is one for each processor, wherever it is at the moment: with a machine, as an
-/// entry of the idle stack, in a machine's grant, or at rest in the roster.
+/// The right to run on one processor. There is one for each processor, wherever it is at the
+/// moment: with a machine, as an entry of the idle stack, in a machine's grant, or at rest in the
+/// roster.
 ///
 /// It can be handed to another thread, but two may not use it at once: Send, not Sync.
 #[derive(PartialEq, Eq)]
@@ -22,8 +24,9 @@ impl Hold {
     /// The hold of a processor that was given up as a number.
     ///
     /// # Safety
-    /// No other hold for that processor exists: the number comes from [`into_number`](Self::into_number) of the only one
-    /// there was, which happened before, or the processor is a new one; and nobody else makes a hold of it too.
+    /// No other hold for that processor exists: the number comes from
+    /// [`into_number`](Self::into_number) of the only one there was, which happened before, or the
+    /// processor is a new one; and nobody else makes a hold of it too.
     pub unsafe fn from_number(processor: usize) -> Self {
         Self {
             processor,
@@ -48,8 +51,8 @@ impl fmt::Debug for Hold {
     }
 }
 
-/// Where a machine has its hold while it runs tasks. Several times a task somebody looks into it, so it is a word, and no `RefCell`,
-/// whose count each of them would write twice.
+/// Where a machine has its hold while it runs tasks. Several times a task somebody looks into it,
+/// so it is a word, and no `RefCell`, whose count each of them would write twice.
 pub(crate) struct HoldCell(Cell<usize>);
 
 /// No hold: more than any processor's number.
@@ -73,8 +76,8 @@ impl HoldCell {
     /// `look` leaves this cell alone: what it took out would be a second hold.
     #[inline]
     pub(crate) unsafe fn with<R>(&self, look: impl FnOnce(&Hold) -> R) -> Option<R> {
-        // SAFETY: the number is that of a hold which `replace` has taken apart, and which nobody makes again while `look` has this
-        // one (contract).
+        // SAFETY: the number is that of a hold which `replace` has taken apart, and which nobody
+        // makes again while `look` has this one (contract).
         let hold = unsafe { Hold::from_number(self.processor()?) };
         Some(look(&hold))
     }
@@ -90,7 +93,8 @@ impl HoldCell {
     pub(crate) fn replace(&self, hold: Option<Hold>) -> Option<Hold> {
         let number = self.processor();
         self.0.set(hold.map_or(NO_HOLD, Hold::into_number));
-        // SAFETY: the number is that of a hold which an earlier call has taken apart, and it is not here any more.
+        // SAFETY: the number is that of a hold which an earlier call has taken apart, and it is not
+        // here any more.
         number.map(|number| unsafe { Hold::from_number(number) })
     }
 }
@@ -98,9 +102,10 @@ impl HoldCell {
 /// The owner's part of each processor: only its holder can reach it.
 pub(crate) struct Owners<O>(Box<[CachePadded<UnsafeCell<O>>]>);
 
-// SAFETY: an `O` is reached through `get` alone, with the hold of its processor borrowed for as long. There is one such hold,
-// and it is not Sync: one thread has it at a time. From thread to thread it goes by one of the edges that `Crew` lists
-// (idle stack, grant, roster's lock), each of which is a happens-before edge; so `O` must be Send, and need not be Sync.
+// SAFETY: an `O` is reached through `get` alone, with the hold of its processor borrowed for as
+// long. There is one such hold, and it is not Sync: one thread has it at a time. From thread to
+// thread it goes by one of the edges that `Crew` lists (idle stack, grant, roster's lock), each of
+// which is a happens-before edge; so `O` must be Send, and need not be Sync.
 unsafe impl<O: Send> Sync for Owners<O> {}
 
 impl<O> Owners<O> {
@@ -112,7 +117,8 @@ impl<O> Owners<O> {
     /// The owner's part of the processor that `hold` is for: one of the same pool.
     #[inline]
     pub(crate) fn get<'a>(&'a self, hold: &'a Hold) -> &'a O {
-        // SAFETY: shared references only, and all of them on the thread that has the hold: see `Sync` above.
+        // SAFETY: shared references only, and all of them on the thread that has the hold: see
+        // `Sync` above.
         self.0[hold.processor].with(|owner| unsafe { &*owner })
     }
 }

@@ -1,19 +1,20 @@
-//! Who is idle, who is searching, and who must be woken: no runnable task beside an idle processor, and no storm of
-//! wake-ups. The argument, with both cases of each race, is in [`architecture`](crate::architecture).
+//! Who is idle, who is searching, and who must be woken: no runnable task beside an idle processor,
+//! and no storm of wake-ups. The argument, with both cases of each race, is in
+//! [`architecture`](crate::architecture).
 
 use std::fmt;
 
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// The processors that are idle, as a lock-free stack, and the number of those that search, in one word: so that
-/// "nobody searches, therefore wake this one" is a single decision.
+/// The processors that are idle, as a lock-free stack, and the number of those that search, in one
+/// word: so that "nobody searches, therefore wake this one" is a single decision.
 ///
 /// Word: `tag:32 | searching:16 | top:16`, where `top` is a processor's number plus one, or zero.
 pub struct Idle {
     word: CachePadded<AtomicU64>,
-    /// For each processor on the stack: `count:16 | below:16`, where `count` is how many there are from it to the bottom,
-    /// itself included, and `below` the one below it, in the form of `top`.
+    /// For each processor on the stack: `count:16 | below:16`, where `count` is how many there are
+    /// from it to the bottom, itself included, and `below` the one below it, in the form of `top`.
     below: Box<[AtomicU32]>,
 }
 
@@ -28,8 +29,9 @@ pub struct Stillness {
 /// The word, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Word {
-    /// Raised whenever the stack changes: a pop that read an old `below` must not succeed. It wraps after 2³² changes,
-    /// all of which would have to happen within one pop: minutes at full speed, for one exact value.
+    /// Raised whenever the stack changes: a pop that read an old `below` must not succeed. It wraps
+    /// after 2³² changes, all of which would have to happen within one pop: minutes at full speed,
+    /// for one exact value.
     tag: u32,
     /// Processors that look for work, those included that were woken for it and have not begun yet.
     searching: u16,
@@ -63,18 +65,20 @@ impl Idle {
         }
     }
 
-    /// After work was published: the processor that the caller must wake, if one must be woken for it. It has
-    /// been taken off the stack and counts as searching. Lock-free.
+    /// After work was published: the processor that the caller must wake, if one must be woken for
+    /// it. It has been taken off the stack and counts as searching. Lock-free.
     ///
-    /// When there is one, and nobody searches, `covered` is asked whether the work is somebody's already who has promised to look
-    /// for it. It is asked after the fence.
+    /// When there is one, and nobody searches, `covered` is asked whether the work is somebody's
+    /// already who has promised to look for it. It is asked after the fence.
     #[inline]
     pub fn processor_to_wake(&self, covered: impl FnOnce() -> bool) -> Option<usize> {
-        // ORDERING: the fence's partner is the one in `go_idle`. Either the load sees the processor that went idle, or that
-        // processor's second look at the queues sees the work published before this fence.
+        // ORDERING: the fence's partner is the one in `go_idle`. Either the load sees the processor
+        // that went idle, or that processor's second look at the queues sees the work published
+        // before this fence.
         fence(Ordering::SeqCst);
-        // ORDERING: Relaxed: the fence decides. Who goes idle, or ends a search or a vigil, writes that, passes a fence, and looks:
-        // if what this load or `covered` reads is older, that look sees the work.
+        // ORDERING: Relaxed: the fence decides. Who goes idle, or ends a search or a vigil, writes
+        // that, passes a fence, and looks: if what this load or `covered` reads is older, that look
+        // sees the work.
         let word = Word::unpack(self.word.load(Ordering::Relaxed));
         if word.top == 0 || word.searching != 0 || covered() {
             return None;
@@ -87,28 +91,29 @@ impl Idle {
         self.pop(|word| Some(word.searching))
     }
 
-    /// Takes the processor on top of the stack, if there is one and `searching` agrees, which gives the new count.
+    /// Takes the processor on top of the stack, if there is one and `searching` agrees, which gives
+    /// the new count.
     #[inline(never)]
     fn pop(&self, searching: impl Fn(Word) -> Option<u16>) -> Option<usize> {
-        // ORDERING: Acquire, partner of the Release in `go_idle`: the `below` of the processor on top is the one of its last
-        // push, and all that its last holder did has happened.
+        // ORDERING: Acquire, partner of the Release in `go_idle`: the `below` of the processor on
+        // top is the one of its last push, and all that its last holder did has happened.
         let mut word = Word::unpack(self.word.load(Ordering::Acquire));
         loop {
             if word.top == 0 {
                 return None;
             }
             let processor = usize::from(word.top) - 1;
-            // ORDERING: Relaxed: `word` was acquired, so this is the value of that push or of a later one; if later, the
-            // tag has changed and the compare-exchange below fails.
+            // ORDERING: Relaxed: `word` was acquired, so this is the value of that push or of a
+            // later one; if later, the tag has changed and the compare-exchange below fails.
             let below = self.below[processor].load(Ordering::Relaxed);
             let popped = Word {
                 tag: word.tag.wrapping_add(1),
                 searching: searching(word)?,
                 top: below as u16,
             };
-            // ORDERING: Relaxed on success: it changes who is on top and publishes nothing; the one that is on top now was
-            // pushed earlier, and an RMW continues the release sequence of its push. Acquire on failure: as for the
-            // load above.
+            // ORDERING: Relaxed on success: it changes who is on top and publishes nothing; the one
+            // that is on top now was pushed earlier, and an RMW continues the release sequence of
+            // its push. Acquire on failure: as for the load above.
             match self.word.compare_exchange_weak(
                 word.pack(),
                 popped.pack(),
@@ -121,48 +126,55 @@ impl Idle {
         }
     }
 
-    /// A running processor has nothing left and wants to search. At most half of all `processors` do at a time: more
-    /// would only disturb each other. Whether it may; if not, it goes idle without a search of its own.
+    /// A running processor has nothing left and wants to search. At most half of all `processors`
+    /// do at a time: more would only disturb each other. Whether it may; if not, it goes idle
+    /// without a search of its own.
     pub fn try_start_searching(&self, processors: usize) -> bool {
         // ORDERING: Relaxed: a count of its own; the search synchronises with the queues by itself.
         let word = Word::unpack(self.word.load(Ordering::Relaxed));
         if 2 * usize::from(word.searching) >= processors {
             return false;
         }
-        // The count may go over by those who read it at the same time: a matter of manners, not of correctness.
-        // ORDERING: Relaxed: as above.
+        // The count may go over by those who read it at the same time: a matter of manners, not of
+        // correctness. ORDERING: Relaxed: as above.
         self.word.fetch_add(SEARCHING, Ordering::Relaxed);
         true
     }
 
-    /// A searching processor found work. Whether it was the last one that searched: then it must pass a SeqCst fence and look
-    /// for more, or call [`processor_to_wake`](Self::processor_to_wake), before it runs what it found, because producers that
-    /// saw it searching relied on it.
+    /// A searching processor found work. Whether it was the last one that searched: then it must
+    /// pass a SeqCst fence and look for more, or call
+    /// [`processor_to_wake`](Self::processor_to_wake), before it runs what it found, because
+    /// producers that saw it searching relied on it.
     #[must_use]
     pub fn stop_searching(&self) -> bool {
-        // ORDERING: Release, partner of the fence in `go_idle`: if another one still searches and gives up after this, its
-        // second look sees what we moved into our own deque. If we are the last one, the caller's fence follows (that of
-        // `Crew::stop_searching`, or of `processor_to_wake`).
+        // ORDERING: Release, partner of the fence in `go_idle`: if another one still searches and
+        // gives up after this, its second look sees what we moved into our own deque. If we are the
+        // last one, the caller's fence follows (that of `Crew::stop_searching`, or of
+        // `processor_to_wake`).
         Word::unpack(self.word.fetch_sub(SEARCHING, Ordering::Release)).searching == 1
     }
 
-    /// The processor found nothing and goes idle. Afterwards its last holder must look at every queue once more; if there is
-    /// work, it calls [`processor_to_wake`](Self::processor_to_wake) like a producer, which may well choose this one.
+    /// The processor found nothing and goes idle. Afterwards its last holder must look at every
+    /// queue once more; if there is work, it calls [`processor_to_wake`](Self::processor_to_wake)
+    /// like a producer, which may well choose this one.
     pub fn go_idle(&self, processor: usize, searching: bool) {
-        // ORDERING: Acquire, partner of the Release below, by others: the count of the one on top is that of its last push. If
-        // it is of a later one, the tag has changed, and the compare-exchange fails.
+        // ORDERING: Acquire, partner of the Release below, by others: the count of the one on top
+        // is that of its last push. If it is of a later one, the tag has changed, and the
+        // compare-exchange fails.
         let mut word = Word::unpack(self.word.load(Ordering::Acquire));
         loop {
             let below = (self.count(word) as u32 + 1) << 16 | u32::from(word.top);
-            // ORDERING: Relaxed: published by the Release below. Nobody else writes it while we are off the stack.
+            // ORDERING: Relaxed: published by the Release below. Nobody else writes it while we are
+            // off the stack.
             self.below[processor].store(below, Ordering::Relaxed);
             let idle = Word {
                 tag: word.tag.wrapping_add(1),
                 searching: word.searching - u16::from(searching),
                 top: processor as u16 + 1,
             };
-            // ORDERING: Release on success, partner of the Acquire in `pop`: whoever pops us reads our `below`; being an RMW,
-            // it also continues the release sequences of the pushes beneath. Acquire on failure: as for the load above.
+            // ORDERING: Release on success, partner of the Acquire in `pop`: whoever pops us reads
+            // our `below`; being an RMW, it also continues the release sequences of the pushes
+            // beneath. Acquire on failure: as for the load above.
             match self.word.compare_exchange_weak(
                 word.pack(),
                 idle.pack(),
@@ -173,8 +185,8 @@ impl Idle {
                 Err(now) => word = Word::unpack(now),
             }
         }
-        // ORDERING: the fence's partner is the one in `processor_to_wake`: see there. After the exchange it also acquires
-        // what `stop_searching` released.
+        // ORDERING: the fence's partner is the one in `processor_to_wake`: see there. After the
+        // exchange it also acquires what `stop_searching` released.
         fence(Ordering::SeqCst);
     }
 
@@ -195,7 +207,8 @@ impl Idle {
 
     /// What to compare with later, if nobody searches now.
     pub fn stillness(&self) -> Option<Stillness> {
-        // ORDERING: Acquire, partner of the Release in `go_idle`: what the idle ones did before has happened.
+        // ORDERING: Acquire, partner of the Release in `go_idle`: what the idle ones did before has
+        // happened.
         let word = self.word.load(Ordering::Acquire);
         let unpacked = Word::unpack(word);
         (unpacked.searching == 0).then(|| Stillness {
@@ -204,28 +217,32 @@ impl Idle {
         })
     }
 
-    /// A processor that was at rest is going to run: it comes from elsewhere than the stack, and yet nothing is still any more.
+    /// A processor that was at rest is going to run: it comes from elsewhere than the stack, and
+    /// yet nothing is still any more.
     pub fn disturb(&self) {
-        // ORDERING: Release, partner of the Acquire in `stillness`: who sees the new word sees that there is one more. Who has
-        // seen the old one, and then what the new one did, finds another word: see `is_still`.
+        // ORDERING: Release, partner of the Acquire in `stillness`: who sees the new word sees that
+        // there is one more. Who has seen the old one, and then what the new one did, finds another
+        // word: see `is_still`.
         self.word.fetch_add(TAG, Ordering::Release);
     }
 
     /// Whether nobody has become idle, been woken, begun to search or come from rest since then.
     pub fn is_still(&self, then: Stillness) -> bool {
-        // ORDERING: the Acquire fence keeps this load behind the loads that the caller made since then: what they saw of somebody
-        // who had been woken, they saw after its pop, and that pop is seen here.
+        // ORDERING: the Acquire fence keeps this load behind the loads that the caller made since
+        // then: what they saw of somebody who had been woken, they saw after its pop, and that pop
+        // is seen here.
         fence(Ordering::Acquire);
         self.word.load(Ordering::Relaxed) == then.word
     }
 
-    /// If it is still, nobody is woken from now on until [`stop_searching`](Self::stop_searching): the caller counts as one that
-    /// searches, and producers rely on it. Whether it was.
+    /// If it is still, nobody is woken from now on until [`stop_searching`](Self::stop_searching):
+    /// the caller counts as one that searches, and producers rely on it. Whether it was.
     pub fn close(&self, then: Stillness) -> bool {
         let closed = then.word + SEARCHING;
-        // ORDERING: Release on success, partner of the Acquire in `pop`: what the caller has looked at since then happened before
-        // every pop that comes after this, so it saw nothing that followed such a pop; and a pop that came before has changed the
-        // word. (That loom cannot show: an RMW of its does not come early.) Relaxed on failure: nothing follows from it.
+        // ORDERING: Release on success, partner of the Acquire in `pop`: what the caller has looked
+        // at since then happened before every pop that comes after this, so it saw nothing that
+        // followed such a pop; and a pop that came before has changed the word. (That loom cannot
+        // show: an RMW of its does not come early.) Relaxed on failure: nothing follows from it.
         self.word
             .compare_exchange(then.word, closed, Ordering::Release, Ordering::Relaxed)
             .is_ok()
@@ -233,7 +250,8 @@ impl Idle {
 
     /// Idle and searching processors, for people.
     pub fn snapshot(&self) -> (Vec<usize>, usize) {
-        // ORDERING: Relaxed: a snapshot; the stack may change under the walk, which therefore has a bound.
+        // ORDERING: Relaxed: a snapshot; the stack may change under the walk, which therefore has a
+        // bound.
         let word = Word::unpack(self.word.load(Ordering::Relaxed));
         let mut idle = Vec::new();
         let mut top = usize::from(word.top);

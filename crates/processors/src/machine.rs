@@ -29,12 +29,14 @@ const TIGHT: u32 = 4;
 /// Rounds after those, between which it gives its core to others.
 const YIELDING: u32 = 12;
 
-/// Pauses of one who has left a task to its owner, before each further look, which takes a cache line from that owner.
+/// Pauses of one who has left a task to its owner, before each further look, which takes a cache
+/// line from that owner.
 pub(crate) const DISCRETION: u32 = 64;
 
-/// Pauses of one whose tasks come from outside, before each further look: for so long the producers have the queue to
-/// themselves, and one look finds more of what they have brought. Some 2 µs where it was measured; how long a pause is, is
-/// the processor's affair, and some take several times as long.
+/// Pauses of one whose tasks come from outside, before each further look: for so long the producers
+/// have the queue to themselves, and one look finds more of what they have brought. Some 2 µs where
+/// it was measured; how long a pause is, is the processor's affair, and some take several times as
+/// long.
 const COURTESY: u32 = 200;
 
 /// The threads of a pool.
@@ -44,12 +46,15 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// Waits until all threads have left, which they do after [`Processors::stop`], once no work remains. Blocking.
+    /// Waits until all threads have left, which they do after [`Processors::stop`], once no work
+    /// remains. Blocking.
     ///
-    /// What the tasks did happens before the return, and so do the destructors of the threads' own statics.
+    /// What the tasks did happens before the return, and so do the destructors of the threads' own
+    /// statics.
     ///
     /// # Panics
-    /// On a thread of the pool, which would wait for itself. The threads are left to themselves then.
+    /// On a thread of the pool, which would wait for itself. The threads are left to themselves
+    /// then.
     pub fn join(self) {
         self.threads.join();
     }
@@ -138,7 +143,8 @@ enum Found<T> {
     Nothing(Parted),
 }
 
-/// The machine has no processor any more. It must [wait](Machine::wait), and keep these vigils meanwhile.
+/// The machine has no processor any more. It must [wait](Machine::wait), and keep these vigils
+/// meanwhile.
 #[derive(Default)]
 #[must_use = "it waits for what it is told to do next"]
 pub(crate) struct Parted(Vec<Left>);
@@ -176,7 +182,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         });
     }
 
-    /// Runs tasks until the machine has no processor any more, which need not be the one that it began with.
+    /// Runs tasks until the machine has no processor any more, which need not be the one that it
+    /// began with.
     pub(crate) fn work(&self, hold: Hold, first: Option<T>, scratch: &mut R::Scratch) -> Parted {
         let pool = self.pool;
         let mut seen = pool.crew.notice().settled();
@@ -240,7 +247,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         if label.is_some() {
             self.show(label);
         }
-        // If it unwinds, the runner answers for its own state; the thread goes on with the next task.
+        // If it unwinds, the runner answers for its own state; the thread goes on with the next
+        // task.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
             self.count(|counters| &counters.panicked);
             crate::panic::discard(payload);
@@ -265,7 +273,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// Between two tasks something on the board is new: gives the processor up, or to somebody who waits, if need be.
+    /// Between two tasks something on the board is new: gives the processor up, or to somebody who
+    /// waits, if need be.
     fn attend(&self) -> Option<Parted> {
         let pool = self.pool;
         let hold = self.current.hold.take()?;
@@ -282,7 +291,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             let kept = pool.crew.hand_over(hold, machine);
             (Some(&counters.hand_overs), kept)
         } else {
-            // There may be more processors than before, and what the last task scheduled has told none of them.
+            // There may be more processors than before, and what the last task scheduled has told
+            // none of them.
             pool.crew.wake_one();
             (None, Err(hold))
         };
@@ -316,8 +326,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         Found::Task(task)
     }
 
-    /// Looks until there is something, or there has been nothing for a while. If there was something, the machine does not
-    /// count as searching any more.
+    /// Looks until there is something, or there has been nothing for a while. If there was
+    /// something, the machine does not count as searching any more.
     fn spin(&self, hold: &Hold) -> Option<T> {
         let pool = self.pool;
         let owner = pool.queues.owners.get(hold);
@@ -334,8 +344,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             if found.is_some() || patience == Patience::Spent {
                 break found;
             }
-            // Who gives up early leaves nothing either: the second look would see what was left, and call for a searcher that
-            // gives up early, for as long as it lies there.
+            // Who gives up early leaves nothing either: the second look would see what was left,
+            // and call for a searcher that gives up early, for as long as it lies there.
             let last = pool.crew.notice().waiting > 0 || spinner.spin() == Spin::Block;
             discreet |= owner.has_left();
             let pauses = match owner.is_fed() {

@@ -5,8 +5,9 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 
 /// The word: `stopping:1 | waiting:31 | unused:16 | active:16`.
 ///
-/// Between two tasks a machine loads it and compares it with what it has seen before: one load of a line that all share and
-/// nobody writes, but when a thread returns from a blocking call and finds no processor, at a resize, and at the end.
+/// Between two tasks a machine loads it and compares it with what it has seen before: one load of a
+/// line that all share and nobody writes, but when a thread returns from a blocking call and finds
+/// no processor, at a resize, and at the end.
 #[derive(Debug)]
 pub(crate) struct Board {
     word: CachePadded<AtomicU64>,
@@ -78,35 +79,38 @@ impl Board {
     /// What it says now.
     #[inline]
     pub(crate) fn read(&self) -> Notice {
-        // ORDERING: Acquire, partner of the Release in `stop`: who ends a pool that stops has seen what was made runnable before.
-        // Nothing else is read through it: for "either you see my notice or I see your processor" both sides have fences.
+        // ORDERING: Acquire, partner of the Release in `stop`: who ends a pool that stops has seen
+        // what was made runnable before. Nothing else is read through it: for "either you see my
+        // notice or I see your processor" both sides have fences.
         Notice::unpack(self.word.load(Ordering::Acquire))
     }
 
     /// Nothing may be expected to go on.
     pub(crate) fn stop(&self) {
-        // ORDERING: Release: see `read`. (By argument: loom does not switch threads before the fence that follows in
-        // `Crew::stop`.)
+        // ORDERING: Release: see `read`. (By argument: loom does not switch threads before the
+        // fence that follows in `Crew::stop`.)
         self.word.fetch_or(STOPPING, Ordering::Release);
     }
 
     /// One more waits. Under the roster's lock.
     pub(crate) fn add_waiting(&self) {
-        // ORDERING: Relaxed: who waits is written in the roster, under its lock; the handshake with a processor that goes idle
-        // has fences (see `Crew::try_regain`).
+        // ORDERING: Relaxed: who waits is written in the roster, under its lock; the handshake with
+        // a processor that goes idle has fences (see `Crew::try_regain`).
         self.word.fetch_add(WAITING, Ordering::Relaxed);
     }
 
     /// One less waits. Under the roster's lock.
     pub(crate) fn remove_waiting(&self) {
-        // ORDERING: Relaxed: as above. An RMW, as every write of the word, so that `stop`'s release sequence goes on.
+        // ORDERING: Relaxed: as above. An RMW, as every write of the word, so that `stop`'s release
+        // sequence goes on.
         self.word.fetch_sub(WAITING, Ordering::Relaxed);
     }
 
     /// Changes the number of active processors. Under the roster's lock, as all changes of it.
     pub(crate) fn set_active(&self, active: usize) {
         let before = u64::from(self.read().active);
-        // ORDERING: Relaxed: as in `add_waiting`. The field is changed by its difference, which leaves the others alone.
+        // ORDERING: Relaxed: as in `add_waiting`. The field is changed by its difference, which
+        // leaves the others alone.
         self.word
             .fetch_add((active as u64).wrapping_sub(before), Ordering::Relaxed);
     }

@@ -8,8 +8,9 @@ pub(crate) fn contain(work: impl FnOnce()) {
     }
 }
 
-/// Drops what a panic carried. That is code of the one who panicked, and may panic again, with a payload of its own;
-/// after a few of those the last one is leaked rather than let loose on the caller.
+/// Drops what a panic carried. That is code of the one who panicked, and may panic again, with a
+/// payload of its own; after a few of those the last one is leaked rather than let loose on the
+/// caller.
 pub fn discard(mut payload: Box<dyn Any + Send>) {
     for _ in 0..PATIENCE {
         match catch_unwind(AssertUnwindSafe(|| drop(payload))) {

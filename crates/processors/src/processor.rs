@@ -54,8 +54,9 @@ impl<T: Send + 'static> Queues<T> {
 
     /// Processors below `count` may run from now on.
     pub(crate) fn reach(&self, count: usize) {
-        // ORDERING: Relaxed: such a processor runs only after this, so whoever synchronises with what it does, sees this: a
-        // thief that looks into its deque, and the sleeper's second look, by the fences of their handshake.
+        // ORDERING: Relaxed: such a processor runs only after this, so whoever synchronises with
+        // what it does, sees this: a thief that looks into its deque, and the sleeper's second
+        // look, by the fences of their handshake.
         self.reach.fetch_max(count, Ordering::Relaxed);
     }
 

@@ -20,20 +20,23 @@ pub trait Runner<T>: Send + Sync + 'static {
     /// What a thread keeps from task to task; made on it, and never leaves it.
     type Scratch;
 
-    /// The scratch for the thread of that number. Threads come and go, so many at a time as [`Config::thread_limit`] says, and numbers
-    /// are used again. It must not panic: the thread would be lost, and a processor with it.
+    /// The scratch for the thread of that number. Threads come and go, so many at a time as
+    /// [`Config::thread_limit`] says, and numbers are used again. It must not panic: the thread
+    /// would be lost, and a processor with it.
     fn scratch(&self, machine: usize) -> Self::Scratch;
 
-    /// The thread that the task is bound to, if it is: see [`Processors::reserve_thread`]. Asked of every task that is about to run, by
-    /// the thread that has found it. The default answers "none", and costs nothing. It must not panic: the thread would be
-    /// lost, and a processor with it.
+    /// The thread that the task is bound to, if it is: see [`Processors::reserve_thread`]. Asked of
+    /// every task that is about to run, by the thread that has found it. The default answers
+    /// "none", and costs nothing. It must not panic: the thread would be lost, and a processor with
+    /// it.
     #[inline]
     fn bound_to(&self, _task: &T) -> Option<BoundId> {
         None
     }
 
-    /// A number by which a [`Dump`](crate::Dump) can name the task while it runs, blocks or waits for its thread. The default answers "none",
-    /// and costs nothing; a label costs two stores a task. It must neither panic nor call the pool.
+    /// A number by which a [`Dump`](crate::Dump) can name the task while it runs, blocks or waits
+    /// for its thread. The default answers "none", and costs nothing; a label costs two stores a
+    /// task. It must neither panic nor call the pool.
     #[inline]
     fn label(&self, _task: &T) -> Option<NonZeroU64> {
         None
@@ -44,8 +47,9 @@ pub trait Runner<T>: Send + Sync + 'static {
         format!("task {label}")
     }
 
-    /// The number of the processor that the task which comes next begins on: see [`Processors::current`], which costs more. The default
-    /// does nothing, and costs nothing. It must not panic: the thread would be lost, and a processor with it.
+    /// The number of the processor that the task which comes next begins on: see
+    /// [`Processors::current`], which costs more. The default does nothing, and costs nothing. It
+    /// must not panic: the thread would be lost, and a processor with it.
     #[inline]
     fn on_processor(&self, _processor: usize, _scratch: &mut Self::Scratch) {}
 
@@ -53,7 +57,8 @@ pub trait Runner<T>: Send + Sync + 'static {
     fn run(&self, task: T, scratch: &mut Self::Scratch);
 }
 
-/// N processors that run tasks of type `T`: their deques, the global queue, and the threads that hold them.
+/// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
+/// hold them.
 pub struct Processors<T> {
     pub(crate) queues: Queues<T>,
     pub(crate) crew: Crew,
@@ -71,7 +76,8 @@ impl<T: Send + 'static> Processors<T> {
     /// [`start`](Self::start) has been called.
     ///
     /// # Errors
-    /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`], [`StartError::TooFewThreads`].
+    /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`],
+    /// [`StartError::TooFewThreads`].
     pub fn new(config: Config) -> Result<Arc<Self>, StartError> {
         let (processors, places, threads) = config.resolve()?;
         Ok(Arc::new(Self {
@@ -88,8 +94,8 @@ impl<T: Send + 'static> Processors<T> {
     /// Starts a thread for each processor of `pool`. None of them runs a task before all are there.
     ///
     /// # Errors
-    /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`], after which the pool is stopped and the
-    /// threads that had been started have left.
+    /// [`StartError::AlreadyStarted`]; [`StartError::Stopped`]; [`StartError::Thread`], after which
+    /// the pool is stopped and the threads that had been started have left.
     pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
         let resizing = crate::lock(&pool.threads.resizing);
         if pool.is_stopping() {
@@ -124,12 +130,13 @@ impl<T: Send + 'static> Processors<T> {
         machines.join();
         // If not even one thread could be had, there was none to do that.
         pool.end_if_deserted();
-        // The limit has been checked, so if it was not the system, it is somebody else who has stopped the pool meanwhile.
+        // The limit has been checked, so if it was not the system, it is somebody else who has
+        // stopped the pool meanwhile.
         Err(refusal.map_or(StartError::Stopped, StartError::Thread))
     }
 
-    /// Makes `task` runnable. On one of the pool's own threads it goes to its processor's deque, to be run next, else to
-    /// the end of the global queue. Lock-free.
+    /// Makes `task` runnable. On one of the pool's own threads it goes to its processor's deque, to
+    /// be run next, else to the end of the global queue. Lock-free.
     ///
     /// What the caller did before happens before the task runs.
     #[inline]
@@ -142,7 +149,8 @@ impl<T: Send + 'static> Processors<T> {
                 owner.push(task);
                 let counters = &self.queues.processors[hold.processor()].counters;
                 counters.scheduled.add(1);
-                // With one processor there is nobody to wake: it runs already, being the caller's, unless that one is surplus.
+                // With one processor there is nobody to wake: it runs already, being the caller's,
+                // unless that one is surplus.
                 let notice = self.crew.notice();
                 if notice.active > 1 || notice.is_surplus(hold.processor()) {
                     self.crew.wake_one_beside(hold, || owner.has_one());
@@ -166,9 +174,9 @@ impl<T: Send + 'static> Processors<T> {
         self.crew.wake_one();
     }
 
-    /// Makes `task` runnable when there is nothing else to do: after everything that is in the other queues, whenever it
-    /// comes. As long as every processor is busy it waits; one that has searched everywhere in vain takes it. First in, first
-    /// out among its like. Lock-free.
+    /// Makes `task` runnable when there is nothing else to do: after everything that is in the
+    /// other queues, whenever it comes. As long as every processor is busy it waits; one that has
+    /// searched everywhere in vain takes it. First in, first out among its like. Lock-free.
     ///
     /// What the caller did before happens before the task runs.
     pub fn schedule_idle(&self, task: T) {
@@ -176,7 +184,8 @@ impl<T: Send + 'static> Processors<T> {
         self.crew.wake_one();
     }
 
-    /// The number of processors. Just after a [`resize`](Self::resize) some more may still be running their last task.
+    /// The number of processors. Just after a [`resize`](Self::resize) some more may still be
+    /// running their last task.
     #[inline]
     pub fn count(&self) -> usize {
         usize::from(self.crew.notice().active)
@@ -192,8 +201,9 @@ impl<T: Send + 'static> Processors<T> {
         current::is_current(self)
     }
 
-    /// The number of the processor that the calling thread holds, if it is one of the pool's and not in a blocking call.
-    /// A task may find another one after each [`blocking`](Self::blocking) call.
+    /// The number of the processor that the calling thread holds, if it is one of the pool's and
+    /// not in a blocking call. A task may find another one after each [`blocking`](Self::blocking)
+    /// call.
     #[inline]
     pub fn current(&self) -> Option<usize> {
         current::with_current(self, |current| current.hold.processor()).flatten()

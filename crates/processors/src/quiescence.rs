@@ -24,8 +24,8 @@ struct Moments {
     over: bool,
 }
 
-/// There will be no such moment: the pool has been stopped, its threads have left, and some tasks, which came too late,
-/// will never run.
+/// There will be no such moment: the pool has been stopped, its threads have left, and some tasks,
+/// which came too late, will never run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NeverQuiescent;
 
@@ -54,8 +54,9 @@ impl Quiet {
 }
 
 impl Crew {
-    /// Whether at some moment during the call all processors were idle (or at rest), all queues empty, and no blocking call
-    /// under way. `true` is exact; `false` may be about a wake-up in vain.
+    /// Whether at some moment during the call all processors were idle (or at rest), all queues
+    /// empty, and no blocking call under way. `true` is exact; `false` may be about a wake-up in
+    /// vain.
     pub fn is_quiescent(&self, work: &impl Work) -> bool {
         self.still_moment(work)
             .is_some_and(|still| self.idle.is_still(still))
@@ -63,30 +64,33 @@ impl Crew {
 
     /// Such a moment, if [`Idle`](crate::idle::Idle) confirms that it lasts.
     pub(crate) fn still_moment(&self, work: &impl Work) -> Option<Stillness> {
-        // The cheap part. While the idle word stays as it is, nobody is woken: whoever is idle stays so.
+        // The cheap part. While the idle word stays as it is, nobody is woken: whoever is idle
+        // stays so.
         let still = self.idle.stillness()?;
-        // ORDERING: Acquire, partner of the Release in `lay_down`: whose processor does not count any more, of that machine we see
-        // that it went away, and what it left in the global queue.
+        // ORDERING: Acquire, partner of the Release in `lay_down`: whose processor does not count
+        // any more, of that machine we see that it went away, and what it left in the global queue.
         if still.idle != self.live.load(Ordering::Acquire) {
             return None;
         }
-        // ORDERING: Relaxed: a machine goes away while it has a processor, whose going idle was acquired with the word, and whose
-        // being given up with `live`; and it is back while it has one again: if that is what we see, `is_still` sees that it was
-        // taken off the stack.
+        // ORDERING: Relaxed: a machine goes away while it has a processor, whose going idle was
+        // acquired with the word, and whose being given up with `live`; and it is back while it has
+        // one again: if that is what we see, `is_still` sees that it was taken off the stack.
         if self.away.load(Ordering::Relaxed) > 0 {
             return None;
         }
-        // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the look at the queues sees its task, or the
-        // producer sees all processors idle, and has yet to wake one: then its task comes after our moment.
+        // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the look at the
+        // queues sees its task, or the producer sees all processors idle, and has yet to wake one:
+        // then its task comes after our moment.
         fence(Ordering::SeqCst);
         (!work.exists()).then_some(still)
     }
 
-    /// Somebody has gone idle, or has given a processor up: if it was the last one, and somebody wants to know, look and tell; and
-    /// if the pool stops, this is the end.
+    /// Somebody has gone idle, or has given a processor up: if it was the last one, and somebody
+    /// wants to know, look and tell; and if the pool stops, this is the end.
     pub(crate) fn announce_quiescence(&self, work: &impl Work) {
-        // ORDERING: partner of the fences in `await_quiescence` and `stop`. Either we see the observer, or it sees us idle, or our
-        // processor at rest. (Relaxed: the fence orders the load.)
+        // ORDERING: partner of the fences in `await_quiescence` and `stop`. Either we see the
+        // observer, or it sees us idle, or our processor at rest. (Relaxed: the fence orders the
+        // load.)
         fence(Ordering::SeqCst);
         if self.notice().stopping {
             self.try_end(work);
@@ -94,7 +98,8 @@ impl Crew {
         if self.quiet.observers.load(Ordering::Relaxed) == 0 {
             return;
         }
-        // The look is under the lock: it comes after the beginning of every wait that its result ends.
+        // The look is under the lock: it comes after the beginning of every wait that its result
+        // ends.
         self.quiet.report(|moments| {
             if self.is_quiescent(work) {
                 moments.seen += 1;
@@ -113,7 +118,8 @@ impl Crew {
     /// [`NeverQuiescent`].
     pub fn await_quiescence(&self, work: &impl Work) -> Result<(), NeverQuiescent> {
         let quiet = &self.quiet;
-        // Whatever is seen from here on, it is seen after what the caller did before: the lock says so.
+        // Whatever is seen from here on, it is seen after what the caller did before: the lock says
+        // so.
         let before = crate::lock(&quiet.moments).seen;
         // ORDERING: Relaxed: the fence orders it.
         quiet.observers.fetch_add(1, Ordering::Relaxed);
@@ -148,18 +154,19 @@ impl Crew {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// Whether at some moment during the call nothing could run any more: all processors idle, all queues empty, no
-    /// [`blocking`](Self::blocking) call under way. From then on a task can only come from outside of the pool.
+    /// Whether at some moment during the call nothing could run any more: all processors idle, all
+    /// queues empty, no [`blocking`](Self::blocking) call under way. From then on a task can only
+    /// come from outside of the pool.
     ///
-    /// `true` is exact. `false` means that something was going on, be it only a thread that had been woken in vain. Lock-free;
-    /// looks into every queue if all processors are idle.
+    /// `true` is exact. `false` means that something was going on, be it only a thread that had
+    /// been woken in vain. Lock-free; looks into every queue if all processors are idle.
     pub fn is_quiescent(&self) -> bool {
         self.crew.is_quiescent(&self.queues)
     }
 
-    /// Blocks until [`is_quiescent`](Self::is_quiescent) holds at some moment after the call began: a scheduler whose processes
-    /// still live may then conclude that they wait for each other. On one of the pool's own threads it would wait for
-    /// itself: there it must not be called.
+    /// Blocks until [`is_quiescent`](Self::is_quiescent) holds at some moment after the call began:
+    /// a scheduler whose processes still live may then conclude that they wait for each other. On
+    /// one of the pool's own threads it would wait for itself: there it must not be called.
     ///
     /// What the tasks did until then happens before the return.
     ///

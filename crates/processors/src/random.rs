@@ -1,12 +1,14 @@
 use std::cell::Cell;
 
-/// Picks victims: xorshift64*, a few instructions per number (Vigna, "An experimental exploration of Marsaglia's
-/// xorshift generators, scrambled", 2016). Thieves need to differ from each other, not to be unpredictable.
+/// Picks victims: xorshift64*, a few instructions per number (Vigna, "An experimental exploration
+/// of Marsaglia's xorshift generators, scrambled", 2016). Thieves need to differ from each other,
+/// not to be unpredictable.
 #[derive(Debug)]
 pub(crate) struct Random(Cell<u64>);
 
 impl Random {
-    /// Each seed its own sequence. Consecutive seeds are spread by an odd constant, and none becomes zero.
+    /// Each seed its own sequence. Consecutive seeds are spread by an odd constant, and none
+    /// becomes zero.
     pub(crate) fn new(seed: usize) -> Self {
         Self(Cell::new(
             (seed as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,

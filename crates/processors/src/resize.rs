@@ -1,7 +1,8 @@
 //! Another number of processors, while tasks run.
 //!
-//! The world is not stopped. Each processor changes hands by the same edges as ever, and a processor that is to go
-//! is given up by its holder, whose deque nobody else fills: it can move what is in it and be sure that nothing comes after.
+//! The world is not stopped. Each processor changes hands by the same edges as ever, and a
+//! processor that is to go is given up by its holder, whose deque nobody else fills: it can move
+//! what is in it and be sure that nothing comes after.
 
 use std::error::Error;
 use std::fmt;
@@ -29,9 +30,11 @@ pub enum ResizeError {
     },
     /// The pool has not been started.
     NotRunning,
-    /// The pool has been told to stop. If that came in the middle, some of the new processors may be there.
+    /// The pool has been told to stop. If that came in the middle, some of the new processors may
+    /// be there.
     Stopped,
-    /// There is no thread for one of the new processors: the limit is reached, or the system refuses.
+    /// There is no thread for one of the new processors: the limit is reached, or the system
+    /// refuses.
     Thread {
         /// So many processors there are now.
         reached: usize,
@@ -82,20 +85,22 @@ impl Error for ResizeError {
 }
 
 impl Crew {
-    /// Processors from `count` on are to be given up: idle ones at once, others by their holders, between two tasks.
+    /// Processors from `count` on are to be given up: idle ones at once, others by their holders,
+    /// between two tasks.
     pub fn shrink(&self, count: usize, work: &impl Work) {
         let roster = self.roster();
         self.board.set_active(count);
         drop(roster);
-        // ORDERING: partner of the fence in `go_idle`. Either the processor that goes idle now sees the new number, or the
-        // sweep sees it on the stack. (The models fail without it. That AcqRel would not do loom cannot show here, we do not
-        // know why; but with one SeqCst fence only, both sides may read what is old.)
+        // ORDERING: partner of the fence in `go_idle`. Either the processor that goes idle now sees
+        // the new number, or the sweep sees it on the stack. (The models fail without it. That
+        // AcqRel would not do loom cannot show here, we do not know why; but with one SeqCst fence
+        // only, both sides may read what is old.)
         fence(Ordering::SeqCst);
         self.sweep(work);
     }
 
-    /// Lays down idle processors that are to be given up. For a moment the others are off the stack too: they go
-    /// back as sleepers do, with a second look.
+    /// Lays down idle processors that are to be given up. For a moment the others are off the stack
+    /// too: they go back as sleepers do, with a second look.
     pub(crate) fn sweep(&self, work: &impl Work) {
         let mut kept = Vec::new();
         let mut moved = false;
@@ -129,7 +134,8 @@ impl Crew {
         self.lay_aside(hold, work, |roster| self.stand_by(machine, roster))
     }
 
-    /// The holder of a processor gives it up, if it still has to; `part` says what becomes of the machine.
+    /// The holder of a processor gives it up, if it still has to; `part` says what becomes of the
+    /// machine.
     pub(crate) fn lay_aside(
         &self,
         hold: Hold,
@@ -152,8 +158,9 @@ impl Crew {
         Ok(())
     }
 
-    /// Starts a machine for each of the first `count` processors, all of which are at rest; `start` starts the thread for the
-    /// place that it is told. Whether all could be had, and the pool has not been stopped meanwhile; if not, there is none.
+    /// Starts a machine for each of the first `count` processors, all of which are at rest; `start`
+    /// starts the thread for the place that it is told. Whether all could be had, and the pool has
+    /// not been stopped meanwhile; if not, there is none.
     pub fn muster(&self, count: usize, mut start: impl FnMut(usize) -> bool) -> bool {
         let mut machines = Vec::new();
         while machines.len() < count {
@@ -163,8 +170,8 @@ impl Crew {
                 None => break,
             }
         }
-        // Nobody runs before this, and so nobody who blocks could have taken one of the places. Under one lock, so that the end
-        // does not come in between.
+        // Nobody runs before this, and so nobody who blocks could have taken one of the places.
+        // Under one lock, so that the end does not come in between.
         let mut roster = self.roster();
         let complete = machines.len() == count && !roster.over;
         for (processor, machine) in machines.into_iter().enumerate() {
@@ -177,8 +184,9 @@ impl Crew {
         complete
     }
 
-    /// Raises the number to `processor + 1`, from one less. A processor at rest is given to a machine that stands by, or one that
-    /// `start` starts. Whether there was one, and the pool is not over.
+    /// Raises the number to `processor + 1`, from one less. A processor at rest is given to a
+    /// machine that stands by, or one that `start` starts. Whether there was one, and the pool is
+    /// not over.
     pub fn grow(&self, processor: usize, start: impl FnOnce(usize) -> bool) -> bool {
         let mut roster = self.roster();
         if roster.over {
@@ -224,14 +232,15 @@ impl Crew {
     pub(crate) fn lay_down(&self, hold: Hold, roster: &mut Roster) {
         let processor = hold.processor();
         roster.at_rest[processor] = Some(hold);
-        // ORDERING: Release, partner of the Acquire in `still_moment`: whoever does not count it any more, sees what it left in
-        // the global queue, and that its machine went away.
+        // ORDERING: Release, partner of the Acquire in `still_moment`: whoever does not count it
+        // any more, sees what it left in the global queue, and that its machine went away.
         self.live.fetch_sub(1, Ordering::Release);
     }
 
     fn pick_up(&self, processor: usize, roster: &mut Roster) -> Option<Hold> {
         let hold = roster.at_rest[processor].take()?;
-        // ORDERING: Relaxed: released with the change of the idle word, and by the first time that it goes idle.
+        // ORDERING: Relaxed: released with the change of the idle word, and by the first time that
+        // it goes idle.
         self.live.fetch_add(1, Ordering::Relaxed);
         // Before anybody can run on it: it is awake without having been popped.
         self.idle.disturb();
@@ -240,19 +249,22 @@ impl Crew {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// Changes the number of processors, and returns the number that there were. From any thread, also from a task. One
-    /// resize at a time: a second one waits for the first; blocking, but not for any task.
+    /// Changes the number of processors, and returns the number that there were. From any thread,
+    /// also from a task. One resize at a time: a second one waits for the first; blocking, but not
+    /// for any task.
     ///
-    /// New processors run at once, on threads that stand by or new ones. Of those that are too many, idle ones are given up at once,
-    /// and running ones when their current task ends (or its next [`blocking`](Self::blocking) call begins): until then
-    /// more tasks than `count` may run. What was left in their deques goes to the end of the global queue. Nothing
-    /// runnable is lost, and nothing stops meanwhile.
+    /// New processors run at once, on threads that stand by or new ones. Of those that are too
+    /// many, idle ones are given up at once, and running ones when their current task ends (or its
+    /// next [`blocking`](Self::blocking) call begins): until then more tasks than `count` may run.
+    /// What was left in their deques goes to the end of the global queue. Nothing runnable is lost,
+    /// and nothing stops meanwhile.
     ///
-    /// If it grows from one processor, a task that was scheduled just then by a running task may not wake a new
-    /// processor before that one ends.
+    /// If it grows from one processor, a task that was scheduled just then by a running task may
+    /// not wake a new processor before that one ends.
     ///
     /// # Errors
-    /// See [`ResizeError`]. The number is unchanged, unless a thread could not be had: then it is as large as possible.
+    /// See [`ResizeError`]. The number is unchanged, unless a thread could not be had: then it is
+    /// as large as possible.
     pub fn resize(&self, count: usize) -> Result<usize, ResizeError> {
         let most = self.queues.processors.len();
         if count == 0 {

@@ -1,7 +1,7 @@
 //! Machines without a processor, and processors without a machine: what only changes under a lock.
 //!
-//! The lock is held for a few instructions (and a wake-up, or a deque's remains at a resize), by blocking calls, resizes
-//! and the end. Neither making tasks runnable nor running them takes it.
+//! The lock is held for a few instructions (and a wake-up, or a deque's remains at a resize), by
+//! blocking calls, resizes and the end. Neither making tasks runnable nor running them takes it.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,8 @@ pub(crate) struct Roster {
     pub(crate) spares: Vec<usize>,
     /// How many of them are kept.
     most_spares: usize,
-    /// Machines that are back from a blocking call and wait for a processor, the longest wait first.
+    /// Machines that are back from a blocking call and wait for a processor, the longest wait
+    /// first.
     pub(crate) waiters: VecDeque<usize>,
     /// Machines that tasks are bound to.
     pub(crate) bonds: Vec<Bond>,
@@ -25,7 +26,8 @@ pub(crate) struct Roster {
     pub(crate) bound: usize,
     /// How many there have been.
     pub(crate) bound_so_far: u32,
-    /// Processors that nobody may run on: not started yet, retired, or all of them, since the pool is over.
+    /// Processors that nobody may run on: not started yet, retired, or all of them, since the pool
+    /// is over.
     pub(crate) at_rest: Box<[Option<Hold>]>,
     /// Places of machines that have left.
     pub(crate) vacant: Vec<usize>,
@@ -75,9 +77,10 @@ impl Roster {
 }
 
 impl Crew {
-    /// A machine has lost its processor, or given it up between two tasks: it stands by, or leaves if enough others do, or there is one
-    /// too many since tasks are no longer bound to another one. One that leaves already is not too many: it may take its time, and
-    /// were two to leave for it, a call at the limit would find none that stands by.
+    /// A machine has lost its processor, or given it up between two tasks: it stands by, or leaves
+    /// if enough others do, or there is one too many since tasks are no longer bound to another
+    /// one. One that leaves already is not too many: it may take its time, and were two to leave
+    /// for it, a call at the limit would find none that stands by.
     pub(crate) fn stand_by(&self, machine: usize, roster: &mut Roster) {
         if roster.spares.len() >= roster.most_spares
             || roster.unbound() > self.limit + roster.leaving

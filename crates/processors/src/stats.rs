@@ -19,7 +19,8 @@ macro_rules! counters {
             }
         }
 
-        /// [`ProcessorStats`] in the making: written by the processor's holder alone, read by anybody.
+        /// [`ProcessorStats`] in the making: written by the processor's holder alone, read by
+        /// anybody.
         #[derive(Debug, Default)]
         pub(crate) struct Counters {
             $(pub(crate) $name: Counter,)*
@@ -42,7 +43,8 @@ counters! {
     scheduled,
     /// Tasks taken from the global queue, in batches or singly.
     from_injector,
-    /// Tasks taken from other processors; not counted are those that a third one stole onwards at once.
+    /// Tasks taken from other processors; not counted are those that a third one stole onwards at
+    /// once.
     stolen,
     /// Successful steals: each took one task or more.
     steals,
@@ -52,7 +54,8 @@ counters! {
     spins,
     /// Times its thread went to sleep for want of work.
     parks,
-    /// Of those, the times when it kept vigil over others, who came for their only tasks by themselves.
+    /// Of those, the times when it kept vigil over others, who came for their only tasks by
+    /// themselves.
     vigils,
     /// Times it was woken, because somebody had made a task runnable.
     wake_ups,
@@ -77,8 +80,8 @@ pub struct Counter(AtomicU64);
 impl Counter {
     /// Adds `n`. Only one thread at a time does.
     pub fn add(&self, n: u64) {
-        // ORDERING: Relaxed, and no RMW: there is one writer at a time (what a former one wrote happens before), and a figure
-        // carries no other data.
+        // ORDERING: Relaxed, and no RMW: there is one writer at a time (what a former one wrote
+        // happens before), and a figure carries no other data.
         self.0.store(
             self.0.load(Ordering::Relaxed).wrapping_add(n),
             Ordering::Relaxed,

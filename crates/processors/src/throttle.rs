@@ -1,9 +1,11 @@
 //! How many threads there are, and when another one is started.
 //!
-//! All at once they are started by `start` alone. Later by three only: a machine that holds a processor and is about to block, when
-//! nobody stands by; a resize; and who reserves one. One is started at a time, and at most one per processor is wanted at a time, however many calls block: so no
-//! timer is needed to keep a storm away. At the limit a blocking call keeps its processor. Bound threads have a limit of their own, and
-//! of those that have been told to leave one per processor may come on top of it.
+//! All at once they are started by `start` alone. Later by three only: a machine that holds a
+//! processor and is about to block, when nobody stands by; a resize; and who reserves one. One is
+//! started at a time, and at most one per processor is wanted at a time, however many calls block:
+//! so no timer is needed to keep a storm away. At the limit a blocking call keeps its processor.
+//! Bound threads have a limit of their own, and of those that have been told to leave one per
+//! processor may come on top of it.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -30,7 +32,8 @@ pub struct ThreadStats {
     pub waiting: usize,
     /// Of those, the ones that tasks are bound to.
     pub bound: usize,
-    /// As many threads may be there at once, bound ones and those aside that have been told to leave.
+    /// As many threads may be there at once, bound ones and those aside that have been told to
+    /// leave.
     pub limit: usize,
     /// Threads started so far.
     pub started: u64,
@@ -52,7 +55,8 @@ pub(crate) trait Start<T>: Send + Sync {
 /// What has to be joined.
 #[derive(Default)]
 pub(crate) struct Threads {
-    /// With the machine's place. A thread that has left is there until another one in its place leaves, or somebody joins all.
+    /// With the machine's place. A thread that has left is there until another one in its place
+    /// leaves, or somebody joins all.
     handles: Mutex<Vec<(usize, JoinHandle<()>)>>,
     /// Held during a start or a resize: what these have begun, who joins the threads waits for.
     pub(crate) resizing: Mutex<()>,
@@ -70,8 +74,8 @@ impl Threads {
         Ok(())
     }
 
-    /// The thread is about to leave its place to the next one. The one that had it before has nothing left but to exit; when
-    /// this one is joined, that one has.
+    /// The thread is about to leave its place to the next one. The one that had it before has
+    /// nothing left but to exit; when this one is joined, that one has.
     pub(crate) fn outlive(&self, machine: usize) {
         let own = thread::current().id();
         let former: Vec<_> = crate::lock(&self.handles)
@@ -111,9 +115,10 @@ impl Threads {
 }
 
 impl Crew {
-    /// A place for one more machine that no tasks are bound to, if there may be one. Those that have been told to leave do not count:
-    /// or a call at the limit would keep its processor because of a thread that is as good as gone. But only one of them per
-    /// processor: they may take their time.
+    /// A place for one more machine that no tasks are bound to, if there may be one. Those that
+    /// have been told to leave do not count: or a call at the limit would keep its processor
+    /// because of a thread that is as good as gone. But only one of them per processor: they may
+    /// take their time.
     pub(crate) fn vacancy(&self, roster: &mut Roster) -> Option<usize> {
         let on_top = roster.leaving.min(self.attached.len());
         if roster.unbound() >= self.limit + on_top {
@@ -167,7 +172,8 @@ impl Crew {
         }
     }
 
-    /// The thread has been told to leave. It must ask [`is_deserted`](Self::is_deserted) afterwards.
+    /// The thread has been told to leave. It must ask [`is_deserted`](Self::is_deserted)
+    /// afterwards.
     pub fn exit(&self, machine: usize, parker: Parker) {
         self.member(machine).set(Doing::Gone);
         let mut roster = self.roster();

@@ -1,5 +1,6 @@
-//! Vigils: who has seen that a processor comes for its only task by itself, over and over, leaves it there and sleeps, but looks
-//! again after a nap. The argument is in [`architecture`](crate::architecture).
+//! Vigils: who has seen that a processor comes for its only task by itself, over and over, leaves
+//! it there and sleeps, but looks again after a nap. The argument is in
+//! [`architecture`](crate::architecture).
 
 use std::fmt;
 use std::time::Instant;
@@ -14,7 +15,8 @@ use crate::crew::{Crew, Turn, Work};
 use crate::hold::Hold;
 use crate::machine::DISCRETION;
 
-/// Tasks that a processor must have run, while a search left what it has, to be trusted to come for the next one as well.
+/// Tasks that a processor must have run, while a search left what it has, to be trusted to come for
+/// the next one as well.
 const QUICK: u64 = 4;
 
 /// For each processor, the number of the machine that keeps vigil over it plus one, or zero.
@@ -39,12 +41,14 @@ pub(crate) struct Left {
 }
 
 impl Left {
-    /// Whether the processor has run as many tasks since the first was left that its next one can be left to it for a nap.
+    /// Whether the processor has run as many tasks since the first was left that its next one can
+    /// be left to it for a nap.
     pub(crate) fn is_quick(&self, run: u64) -> bool {
         run.wrapping_sub(self.run) >= QUICK
     }
 
-    /// After a nap: whether the processor has run nothing since, or has a task and does not come for it.
+    /// After a nap: whether the processor has run nothing since, or has a task and does not come
+    /// for it.
     fn stands_still<T: Send + 'static>(&mut self, pool: &Processors<T>) -> bool {
         let victim = &pool.queues.processors[self.victim];
         let run = victim.counters.run.get();
@@ -60,11 +64,13 @@ impl Left {
 }
 
 impl Crew {
-    /// `machine`, which searches, is going to keep vigil over the processor: from now on, until it [ends](Self::end_vigils) this, the
-    /// only task in that processor's deque wakes nobody. Whether nobody else does.
+    /// `machine`, which searches, is going to keep vigil over the processor: from now on, until it
+    /// [ends](Self::end_vigils) this, the only task in that processor's deque wakes nobody. Whether
+    /// nobody else does.
     pub fn keep_vigil(&self, processor: usize, machine: usize) -> bool {
         let keeper = machine as u32 + 1;
-        // ORDERING: Relaxed: it promises something, and publishes nothing. What counts is its end: see `end_vigils`.
+        // ORDERING: Relaxed: it promises something, and publishes nothing. What counts is its end:
+        // see `end_vigils`.
         self.vigils.0[processor]
             .compare_exchange(0, keeper, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
@@ -73,7 +79,8 @@ impl Crew {
     /// Whether somebody keeps vigil over the processor.
     #[inline]
     pub fn is_watched(&self, processor: usize) -> bool {
-        // ORDERING: Relaxed: who relies on it has published, or gone idle, and passed a fence: see `end_vigils`.
+        // ORDERING: Relaxed: who relies on it has published, or gone idle, and passed a fence: see
+        // `end_vigils`.
         self.vigils.0[processor].load(Ordering::Relaxed) != 0
     }
 
@@ -84,10 +91,12 @@ impl Crew {
         (keeper as usize).checked_sub(1)
     }
 
-    /// A machine that counts as searching will not keep these vigils after all. Its search goes on, or ends as any does.
+    /// A machine that counts as searching will not keep these vigils after all. Its search goes on,
+    /// or ends as any does.
     pub fn drop_vigils(&self, processors: impl IntoIterator<Item = usize>) {
         for processor in processors {
-            // ORDERING: Relaxed: released with the count of those who search, by the end of the search.
+            // ORDERING: Relaxed: released with the count of those who search, by the end of the
+            // search.
             self.vigils.0[processor].store(0, Ordering::Relaxed);
         }
     }
@@ -95,22 +104,22 @@ impl Crew {
     /// These vigils are over: looks at all queues, and wakes one for what lies there.
     pub fn end_vigils(&self, processors: impl IntoIterator<Item = usize>, work: &impl Work) {
         self.drop_vigils(processors);
-        // ORDERING: partner of the fences in `processor_to_wake` and `go_idle`. Either who has left a task to the vigil sees that it is
-        // over, or we see the task.
+        // ORDERING: partner of the fences in `processor_to_wake` and `go_idle`. Either who has left
+        // a task to the vigil sees that it is over, or we see the task.
         fence(Ordering::SeqCst);
         if self.exists_unwatched(work, None) {
             self.wake_one();
         }
     }
 
-    /// Whether there is a task that somebody must be awake for: any, except for the only one of a watched processor that is not
-    /// going `idle` itself.
+    /// Whether there is a task that somebody must be awake for: any, except for the only one of a
+    /// watched processor that is not going `idle` itself.
     pub(crate) fn exists_unwatched(&self, work: &impl Work, idle: Option<usize>) -> bool {
         work.exists_beside(|processor| Some(processor) != idle && self.is_watched(processor))
     }
 
-    /// The holder of the processor has put a task into its deque: wakes a processor for it, if one is idle and none is searching. Not if
-    /// it is the only one there, and somebody keeps vigil.
+    /// The holder of the processor has put a task into its deque: wakes a processor for it, if one
+    /// is idle and none is searching. Not if it is the only one there, and somebody keeps vigil.
     #[inline]
     pub fn wake_one_beside(&self, hold: &Hold, is_sole: impl FnOnce() -> bool) -> bool {
         let processor = hold.processor();
@@ -131,8 +140,9 @@ impl Crew {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// `machine`, which has gone idle or is going to be told something else, sleeps in naps as long as the processors over which it
-    /// keeps vigil run one task after the other. What it is told to do next, if it has been told.
+    /// `machine`, which has gone idle or is going to be told something else, sleeps in naps as long
+    /// as the processors over which it keeps vigil run one task after the other. What it is told to
+    /// do next, if it has been told.
     pub(crate) fn nap(
         &self,
         machine: usize,
@@ -202,7 +212,8 @@ mod tests {
         }
     }
 
-    /// A failure: it hangs, because nobody is shown to keep vigil, or because a machine goes on napping beside an idle processor.
+    /// A failure: it hangs, because nobody is shown to keep vigil, or because a machine goes on
+    /// napping beside an idle processor.
     #[test]
     fn a_vigil_is_shown_and_ends_when_nothing_runs() {
         let pool = Processors::new(Config::default().processors(2)).unwrap();

@@ -1,5 +1,5 @@
-//! For how long something has not moved: told by two looks at a counter that is there anyway, so that it costs nothing
-//! between them.
+//! For how long something has not moved: told by two looks at a counter that is there anyway, so
+//! that it costs nothing between them.
 
 use std::time::{Duration, Instant};
 
@@ -22,8 +22,8 @@ impl<F> Default for Sightings<F> {
 }
 
 impl<F: PartialEq> Sightings<F> {
-    /// For how long the figure of that number has been the same, at least; none if it was another one at the last look, or there
-    /// was none.
+    /// For how long the figure of that number has been the same, at least; none if it was another
+    /// one at the last look, or there was none.
     pub(crate) fn look(&mut self, number: usize, figure: F, now: Instant) -> Option<Duration> {
         if self.0.len() <= number {
             self.0.resize_with(number + 1, || None);

@@ -1,5 +1,5 @@
-//! A task that only waits costs its own words in a queue (row B14): nothing is allocated for each. One test, as the counter is the
-//! process's.
+//! A task that only waits costs its own words in a queue (row B14): nothing is allocated for each.
+//! One test, as the counter is the process's.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The pool on real threads: every task runs exactly once, whoever schedules it and whatever else happens.
+//! The pool on real threads: every task runs exactly once, whoever schedules it and whatever else
+//! happens.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -12,7 +13,8 @@ type Pool = Processors<Task>;
 enum Task {
     /// Says that it ran.
     Number(usize),
-    /// Schedules a left and a right child of the given height less one, on the thread that it runs on.
+    /// Schedules a left and a right child of the given height less one, on the thread that it runs
+    /// on.
     Tree(usize),
     /// Panics.
     Panic,
@@ -176,8 +178,8 @@ fn a_panic_costs_its_task_only() {
     assert_eq!((pool.stats()[0].run, pool.stats()[0].panicked), (20, 10));
 }
 
-/// On one processor a task that schedules itself again is always the newest of the deque. The one injected from outside
-/// runs nevertheless.
+/// On one processor a task that schedules itself again is always the newest of the deque. The one
+/// injected from outside runs nevertheless.
 #[test]
 fn a_task_that_never_ends_does_not_starve_the_global_queue() {
     let (pool, test) = pool(1);
@@ -202,7 +204,8 @@ fn a_scratch_stays_with_its_thread_and_outsiders_are_none_of_ours() {
     machines.join();
 }
 
-/// A pool that is woken for one task at a time goes to sleep in between: the wake-up is never lost, or this would hang.
+/// A pool that is woken for one task at a time goes to sleep in between: the wake-up is never lost,
+/// or this would hang.
 #[test]
 fn one_task_at_a_time() {
     let (pool, test) = pool(2);

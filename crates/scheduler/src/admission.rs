@@ -9,11 +9,12 @@ use filch_sync::{CachePadded, Condvar, Mutex, wait_until};
 
 /// The doors.
 ///
-/// Without a limit each worker has a door of its own, and there is one for everybody else: who comes in by one may leave by
-/// another, and only the sum of what the doors have counted is the number of those inside. With a limit there is one door
-/// for all, as the limit is exact.
+/// Without a limit each worker has a door of its own, and there is one for everybody else: who
+/// comes in by one may leave by another, and only the sum of what the doors have counted is the
+/// number of those inside. With a limit there is one door for all, as the limit is exact.
 pub(crate) struct Admission {
-    /// Each: twice those that came in here, less twice those that left here, wrapping; plus [`CLOSED`].
+    /// Each: twice those that came in here, less twice those that left here, wrapping; plus
+    /// [`CLOSED`].
     doors: Box<[CachePadded<AtomicUsize>]>,
     /// All doors are closed.
     closed: AtomicBool,
@@ -53,7 +54,8 @@ impl Admission {
         &self.doors[worker.map_or(0, |worker| worker + 1)]
     }
 
-    /// Counts one more process, if there is room and the doors are open. `worker`: the one that the caller is.
+    /// Counts one more process, if there is room and the doors are open. `worker`: the one that the
+    /// caller is.
     pub(crate) fn enter(&self, worker: Option<usize>) -> Result<(), Refusal> {
         let door = self.door(worker);
         // ORDERING: Relaxed: the compare-exchange validates it.
@@ -67,9 +69,9 @@ impl Admission {
             {
                 return Err(Refusal::Full(limit));
             }
-            // ORDERING: Relaxed: the count carries no data; processes are handed over by the table. A loop and not an
-            // addition: a caller that overshot for a moment would make another one see a full house, or the last one
-            // out of a closed one overlook that it is.
+            // ORDERING: Relaxed: the count carries no data; processes are handed over by the table.
+            // A loop and not an addition: a caller that overshot for a moment would make another
+            // one see a full house, or the last one out of a closed one overlook that it is.
             match door.compare_exchange_weak(
                 word,
                 word.wrapping_add(ONE),
@@ -82,11 +84,11 @@ impl Admission {
         }
     }
 
-    /// A process that had entered is gone. Whether it was the last one of a closed house; of the last few, several may be told
-    /// so. `worker`: the one that the caller is.
+    /// A process that had entered is gone. Whether it was the last one of a closed house; of the
+    /// last few, several may be told so. `worker`: the one that the caller is.
     pub(crate) fn leave(&self, worker: Option<usize>) -> bool {
-        // ORDERING: Release, partner of the Acquire in `live`: what the process did happens before the return of
-        // `shutdown`.
+        // ORDERING: Release, partner of the Acquire in `live`: what the process did happens before
+        // the return of `shutdown`.
         let before = self.door(worker).fetch_sub(ONE, Ordering::Release);
         before & CLOSED != 0 && self.is_last()
     }
@@ -94,9 +96,9 @@ impl Admission {
     /// After leaving a house whose doors are closing.
     #[cold]
     fn is_last(&self) -> bool {
-        // ORDERING: partner of itself, in others that leave, and of the fence in `close`: of all that look, the last one to
-        // pass its fence sees what the others have written before theirs. If the house is not closed yet, that is the one
-        // who closes it.
+        // ORDERING: partner of itself, in others that leave, and of the fence in `close`: of all
+        // that look, the last one to pass its fence sees what the others have written before
+        // theirs. If the house is not closed yet, that is the one who closes it.
         fence(Ordering::SeqCst);
         let last = self.is_closed() && self.live() == 0;
         if last {
@@ -107,11 +109,12 @@ impl Admission {
         last
     }
 
-    /// Admits nobody from now on. Whether the house is empty: then nobody need be the last to [`leave`](Self::leave).
+    /// Admits nobody from now on. Whether the house is empty: then nobody need be the last to
+    /// [`leave`](Self::leave).
     pub(crate) fn close(&self) -> bool {
         for door in &self.doors {
-            // ORDERING: Relaxed: released by the store below. Who leaves by this door later sees the mark, and looks; who left
-            // earlier is seen by whoever sees the mark.
+            // ORDERING: Relaxed: released by the store below. Who leaves by this door later sees
+            // the mark, and looks; who left earlier is seen by whoever sees the mark.
             door.fetch_or(CLOSED, Ordering::Relaxed);
         }
         // ORDERING: Release, partner of the Acquire in `is_closed`.
@@ -123,22 +126,23 @@ impl Admission {
 
     /// Whether all doors are closed.
     pub(crate) fn is_closed(&self) -> bool {
-        // ORDERING: Acquire, partner of the Release in `close`: who looks after this sees every door closed, and so all that
-        // ever came in. Without it, one that came in might be overlooked while it is seen to leave by another door, and
-        // the house taken for empty. Where the answer must not be old something stands before it: in `is_last` a fence, in `submit` an RMW
-        // that meets the walk of `cancel_all`.
+        // ORDERING: Acquire, partner of the Release in `close`: who looks after this sees every
+        // door closed, and so all that ever came in. Without it, one that came in might be
+        // overlooked while it is seen to leave by another door, and the house taken for empty.
+        // Where the answer must not be old something stands before it: in `is_last` a fence, in
+        // `submit` an RMW that meets the walk of `cancel_all`.
         self.closed.load(Ordering::Acquire)
     }
 
-    /// How many are inside. While some come in, a guess; once the house [is closed](Self::is_closed), never less than there
-    /// are.
+    /// How many are inside. While some come in, a guess; once the house
+    /// [is closed](Self::is_closed), never less than there are.
     pub(crate) fn live(&self) -> usize {
         let sum = self.doors.iter().fold(0, |sum: usize, door| {
             // ORDERING: Acquire: see `leave`.
             sum.wrapping_add(door.load(Ordering::Acquire) & !CLOSED)
         });
-        // One that came in by a door that was looked at before, and left by one that was looked at after, counts as less than
-        // nobody.
+        // One that came in by a door that was looked at before, and left by one that was looked at
+        // after, counts as less than nobody.
         usize::try_from(sum.cast_signed() / ONE.cast_signed()).unwrap_or(0)
     }
 

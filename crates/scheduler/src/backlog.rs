@@ -7,8 +7,9 @@ use crate::{Event, Protocol};
 
 /// Older than everything in the queue, and younger than what is in the inbox.
 ///
-/// A worker looks ahead for two reasons: the process waits for commands, and their completions stand behind more messages than a step
-/// is given; or there is word of a signal that must not stand behind events at all.
+/// A worker looks ahead for two reasons: the process waits for commands, and their completions
+/// stand behind more messages than a step is given; or there is word of a signal that must not
+/// stand behind events at all.
 pub(crate) struct Backlog<P: Protocol> {
     completions: VecDeque<Event<P>>,
     /// In the order in which they came.
@@ -47,7 +48,8 @@ impl<P: Protocol> Backlog<P> {
         }
     }
 
-    /// What comes first: completions, then the others. Not what the process has wanted to hear no more of since it was put there.
+    /// What comes first: completions, then the others. Not what the process has wanted to hear no
+    /// more of since it was put there.
     pub(crate) fn take(&mut self) -> Option<Event<P>> {
         if let Some(completed) = self.completions.pop_front() {
             return Some(completed);
@@ -63,7 +65,8 @@ impl<P: Protocol> Backlog<P> {
         None
     }
 
-    /// The first event that ends a wait for commands, wherever it stands: a completion, else a cancel.
+    /// The first event that ends a wait for commands, wherever it stands: a completion, else a
+    /// cancel.
     pub(crate) fn take_ender(&mut self) -> Option<Event<P>> {
         if let Some(completed) = self.completions.pop_front() {
             return Some(completed);

@@ -14,12 +14,15 @@ use crate::staff;
 use crate::{Completion, Context, Handle, Protocol};
 
 impl<P: Protocol> Handle<P> {
-    /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on meanwhile, on another
-    /// thread, and the step does afterwards. Elsewhere it just runs `call`. Blocking.
+    /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on
+    /// meanwhile, on another thread, and the step does afterwards. Elsewhere it just runs `call`.
+    /// Blocking.
     ///
-    /// At most as many threads block at once as the pool may have ([`ThreadLimit`](filch_processors::Config::thread_limit));
-    /// beyond that, and while the scheduler shuts down, `call` runs with the worker kept. Therefore it must not wait for
-    /// another process of the same scheduler, and [`join`](crate::ProcessHandle::join) refuses in here as in any step.
+    /// At most as many threads block at once as the pool may have
+    /// ([`ThreadLimit`](filch_processors::Config::thread_limit)); beyond that, and while the
+    /// scheduler shuts down, `call` runs with the worker kept. Therefore it must not wait for
+    /// another process of the same scheduler, and [`join`](crate::ProcessHandle::join) refuses in
+    /// here as in any step.
     ///
     /// Worth it from some ten microseconds on. A panic in `call` goes on through the step.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
@@ -45,15 +48,16 @@ impl<P: Protocol> Completion<P> {
     }
 }
 
-/// Threads for commands that block: files, locks, other people's libraries. For the command handler, which hands them
-/// the closure and the completion and returns at once.
+/// Threads for commands that block: files, locks, other people's libraries. For the command
+/// handler, which hands them the closure and the completion and returns at once.
 ///
-/// Threads are started when work finds none idle, up to a limit, and leave after ten idle seconds. Work beyond the limit
-/// waits its turn, first in, first out. Work whose process has ended meanwhile is dropped instead of run.
+/// Threads are started when work finds none idle, up to a limit, and leave after ten idle seconds.
+/// Work beyond the limit waits its turn, first in, first out. Work whose process has ended
+/// meanwhile is dropped instead of run.
 ///
 /// Dropping it drops the work that has not begun, whose commands complete with
-/// [`CommandError::Abandoned`](crate::CommandError::Abandoned), and waits for what has: but not on a thread of filch's own, a
-/// worker's, say, or one of these, which might be waited for in turn.
+/// [`CommandError::Abandoned`](crate::CommandError::Abandoned), and waits for what has: but not on
+/// a thread of filch's own, a worker's, say, or one of these, which might be waited for in turn.
 ///
 /// ```
 /// # use filch_scheduler::{BlockingThreads, Completion, Protocol, Scheduler};
@@ -108,8 +112,8 @@ impl BlockingThreads {
     }
 
     /// Runs `work` on one of the threads, and completes the command with what it returns, or with
-    /// [`CommandError::Panicked`](crate::CommandError::Panicked). If the system refuses the very first thread, `work` runs
-    /// here.
+    /// [`CommandError::Panicked`](crate::CommandError::Panicked). If the system refuses the very
+    /// first thread, `work` runs here.
     pub fn run<P: Protocol>(
         &self,
         completion: Completion<P>,
@@ -167,7 +171,8 @@ impl Shared {
         loop {
             if let Some(work) = crew.queue.pop_front() {
                 drop(crew);
-                // It answers for itself; what is left are destructors, whose panics nobody waits for.
+                // It answers for itself; what is left are destructors, whose panics nobody waits
+                // for.
                 let _ = contain(work);
                 crew = self.lock();
                 continue;

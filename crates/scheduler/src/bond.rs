@@ -11,8 +11,9 @@ use crate::{ExitReason, Handle, Pid, ProcessError, Protocol};
 
 /// What ties one process to the end of another.
 ///
-/// The worker of each process that the bond is *about* keeps it in that process's [`Bonds`], or finds it in its queue at the
-/// end. Whoever finds that the process is over breaks the bond, and the one who broke it tells the other side.
+/// The worker of each process that the bond is *about* keeps it in that process's [`Bonds`], or
+/// finds it in its queue at the end. Whoever finds that the process is over breaks the bond, and
+/// the one who broke it tells the other side.
 pub(crate) struct Bond {
     kind: Kind,
     by: Pid,
@@ -43,7 +44,8 @@ impl Bond {
 
     /// Whether the caller is the one who must tell the other end. At most one ever is.
     fn break_up(&self) -> bool {
-        // ORDERING: Relaxed: only which of several comes first matters; what they tell goes through a queue.
+        // ORDERING: Relaxed: only which of several comes first matters; what they tell goes through
+        // a queue.
         let before =
             self.state
                 .compare_exchange(WHOLE, BROKEN, Ordering::Relaxed, Ordering::Relaxed);
@@ -55,15 +57,17 @@ impl Bond {
         self.state.swap(CUT, Ordering::Relaxed) == WHOLE
     }
 
-    /// Whether it was cut, as far as the worker knows that would deliver its end. A process that cuts it in a step is seen to
-    /// have done so by the worker of every later step: its state's edges order them.
+    /// Whether it was cut, as far as the worker knows that would deliver its end. A process that
+    /// cuts it in a step is seen to have done so by the worker of every later step: its state's
+    /// edges order them.
     pub(crate) fn is_cut(&self) -> bool {
         // ORDERING: Relaxed: see above.
         self.state.load(Ordering::Relaxed) == CUT
     }
 
     fn is_whole(&self) -> bool {
-        // ORDERING: Relaxed: whoever sweeps a moment too early or too late keeps or drops one reference.
+        // ORDERING: Relaxed: whoever sweeps a moment too early or too late keeps or drops one
+        // reference.
         self.state.load(Ordering::Relaxed) == WHOLE
     }
 
@@ -78,8 +82,8 @@ impl Bond {
 pub(crate) struct Bonds(Vec<Arc<Bond>>);
 
 impl Bonds {
-    /// Adds one, and before memory is asked for, sweeps those that are over: so there are at most twice as many as were ever
-    /// whole at a time, at an amortised constant cost.
+    /// Adds one, and before memory is asked for, sweeps those that are over: so there are at most
+    /// twice as many as were ever whole at a time, at an amortised constant cost.
     pub(crate) fn push(&mut self, bond: Arc<Bond>) {
         if self.0.len() == self.0.capacity() {
             self.0.retain(|bond| bond.is_whole());
@@ -120,8 +124,9 @@ impl Monitor {
         self.0.with
     }
 
-    /// Ends the monitor: if the watcher calls it in a step, none of its later steps gets this monitor's
-    /// [`Down`](crate::Event::Down). Whether the monitored process had not been found to be over. Wait-free.
+    /// Ends the monitor: if the watcher calls it in a step, none of its later steps gets this
+    /// monitor's [`Down`](crate::Event::Down). Whether the monitored process had not been found to
+    /// be over. Wait-free.
     ///
     /// The watched process is not woken for it, and forgets it when it is watched by others.
     pub fn demonitor(&self) -> bool {
@@ -135,8 +140,9 @@ impl Link {
         self.0.other_than(one)
     }
 
-    /// Ends the link: if one of the two calls it in a step, none of its later steps is the last one because of this link, or
-    /// gets its [`Exited`](crate::Event::Exited). Whether neither of the two had been found to be over. Wait-free.
+    /// Ends the link: if one of the two calls it in a step, none of its later steps is the last one
+    /// because of this link, or gets its [`Exited`](crate::Event::Exited). Whether neither of the
+    /// two had been found to be over. Wait-free.
     pub fn unlink(&self) -> bool {
         self.0.cut()
     }
@@ -211,21 +217,25 @@ impl ExitSignal {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Has the process `watcher` told of the end of `watched`, by one [`Event::Down`](crate::Event::Down). Lock-free.
+    /// Has the process `watcher` told of the end of `watched`, by one
+    /// [`Event::Down`](crate::Event::Down). Lock-free.
     ///
-    /// Exactly one, however the end and this call race: if `watched` has ended, or never was, the event says
-    /// [`ExitReason::NoProcess`]. None if the watcher itself ends before, or [ends the monitor](Monitor::demonitor). Each call
-    /// makes a monitor of its own. The event is like a message: it comes behind those that were sent before, those of the process
-    /// that has ended among them, and does not end a wait for commands.
+    /// Exactly one, however the end and this call race: if `watched` has ended, or never was, the
+    /// event says [`ExitReason::NoProcess`]. None if the watcher itself ends before, or
+    /// [ends the monitor](Monitor::demonitor). Each call makes a monitor of its own. The event is
+    /// like a message: it comes behind those that were sent before, those of the process that has
+    /// ended among them, and does not end a wait for commands.
     ///
-    /// To the watched process it costs a turn without a step at most, and a reference as long as it lives.
+    /// To the watched process it costs a turn without a step at most, and a reference as long as it
+    /// lives.
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
         let bond = self.bond(Kind::Monitor, watcher, watched);
         self.tie(watched, &bond);
         Monitor(bond)
     }
 
-    /// Ties two processes together: the end of one, if it is not [normal](ExitReason::is_normal), ends the other. Lock-free.
+    /// Ties two processes together: the end of one, if it is not [normal](ExitReason::is_normal),
+    /// ends the other. Lock-free.
     ///
     /// | one ends | the other traps exits | it does not |
     /// |---|---|---|
@@ -233,9 +243,10 @@ impl<P: Protocol> Handle<P> {
     /// | otherwise | gets [`Event::Exited`](crate::Event::Exited) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
     /// | has ended before the call, in whatever way | gets [`Event::Exited`](crate::Event::Exited), [`NoProcess`](ExitReason::NoProcess) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
     ///
-    /// (Erlang's rules, but that each call makes a link of its own.) Exactly one of those, however the end and this call
-    /// race, unless they are [unlinked](Link::unlink) before. A process that runs ends after its step, as if
-    /// [terminated](Self::terminate); one with a backlog, before its next step. It passes on to those who are linked to it what it ended by.
+    /// (Erlang's rules, but that each call makes a link of its own.) Exactly one of those, however
+    /// the end and this call race, unless they are [unlinked](Link::unlink) before. A process that
+    /// runs ends after its step, as if [terminated](Self::terminate); one with a backlog, before
+    /// its next step. It passes on to those who are linked to it what it ended by.
     ///
     /// A link of a process to itself does nothing.
     pub fn link(&self, one: Pid, other: Pid) -> Link {

@@ -3,12 +3,12 @@
 use crate::{Completion, ExecuteError, Pid, Process, ProcessError, ProcessHandle, Protocol};
 
 impl<P: Protocol> Completion<P> {
-    /// Submits `process` as the doer of the command: its exit, through `reply`, is the answer. The process that yielded
-    /// the command waits for it like for any other, and no worker waits at all. Returns the PID of the new process, if it
-    /// was submitted.
+    /// Submits `process` as the doer of the command: its exit, through `reply`, is the answer. The
+    /// process that yielded the command waits for it like for any other, and no worker waits at
+    /// all. Returns the PID of the new process, if it was submitted.
     ///
-    /// `reply` runs where the process ends, or here, if it was not even submitted. If it panics, the command completes with
-    /// that message.
+    /// `reply` runs where the process ends, or here, if it was not even submitted. If it panics,
+    /// the command completes with that message.
     ///
     /// ```
     /// # use filch_scheduler::{Completion, Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};

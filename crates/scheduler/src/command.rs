@@ -7,13 +7,13 @@ use crate::{CommandError, Handle, Pid, Protocol};
 
 /// Does the commands that processes yield.
 ///
-/// Called on the worker that ran the step, right after it. A short command is completed on the spot; a long one is
-/// passed on, with its [`Completion`], to a thread, a device, a peer, and completed from there. A handler that
-/// blocks keeps the worker from running processes.
+/// Called on the worker that ran the step, right after it. A short command is completed on the
+/// spot; a long one is passed on, with its [`Completion`], to a thread, a device, a peer, and
+/// completed from there. A handler that blocks keeps the worker from running processes.
 ///
 /// The handler belongs to the workers, and is dropped by the last of them that leaves: before
-/// [`shutdown`](crate::Scheduler::shutdown) returns, unless that reports processes that are stuck, or does not wait for the
-/// workers, as on a thread of filch's own.
+/// [`shutdown`](crate::Scheduler::shutdown) returns, unless that reports processes that are stuck,
+/// or does not wait for the workers, as on a thread of filch's own.
 ///
 /// A closure is a handler:
 ///
@@ -35,7 +35,8 @@ use crate::{CommandError, Handle, Pid, Protocol};
 pub trait CommandHandler<P: Protocol>: Send + Sync + 'static {
     /// Does `command`, or has it done, and answers through `completion`.
     ///
-    /// A panic in here completes the command with [`CommandError::Panicked`], unless it was completed before.
+    /// A panic in here completes the command with [`CommandError::Panicked`], unless it was
+    /// completed before.
     fn handle(&self, command: P::Command, completion: Completion<P>);
 }
 
@@ -50,9 +51,9 @@ where
 
 /// The right, and the duty, to complete one command, once, from any thread.
 ///
-/// Dropping it completes the command with [`CommandError::Abandoned`]: no process waits for ever because a handler
-/// forgot it. Completing for a process that has ended meanwhile does nothing: that it would not see the completion
-/// was its own choice.
+/// Dropping it completes the command with [`CommandError::Abandoned`]: no process waits for ever
+/// because a handler forgot it. Completing for a process that has ended meanwhile does nothing:
+/// that it would not see the completion was its own choice.
 ///
 /// It cannot be used twice:
 ///
@@ -66,7 +67,8 @@ where
 /// What the thread did before it completes happens before the step that sees the completion.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Completion<P: Protocol> {
-    // Until `answered`, holds a pin on the process's slot: the PID cannot come to mean another process.
+    // Until `answered`, holds a pin on the process's slot: the PID cannot come to mean another
+    // process.
     scheduler: Handle<P>,
     pid: Pid,
     tag: u64,
@@ -100,7 +102,8 @@ impl<P: Protocol> Completion<P> {
         &self.scheduler
     }
 
-    /// Whether the process still lives. If not, the answer has no reader, and work for it can be spared.
+    /// Whether the process still lives. If not, the answer has no reader, and work for it can be
+    /// spared.
     pub fn is_wanted(&self) -> bool {
         let slot = self.scheduler.table().slot(self.pid.slot);
         !slot.events.is_closed()
@@ -135,7 +138,8 @@ impl<P: Protocol> Drop for Completion<P> {
             return;
         }
         if std::thread::panicking() && dispatching() {
-            // The handler is unwinding. `dispatch` will know the message that belongs in the answer.
+            // The handler is unwinding. `dispatch` will know the message that belongs in the
+            // answer.
             self.answered = true;
             let unanswered = Self {
                 scheduler: self.scheduler.clone(),
@@ -163,7 +167,8 @@ impl<P: Protocol> fmt::Debug for Completion<P> {
 }
 
 thread_local! {
-    /// While this thread dispatches a command: the completions that a panic of the handler swept away.
+    /// While this thread dispatches a command: the completions that a panic of the handler swept
+    /// away.
     static UNWOUND: RefCell<Option<Vec<Box<dyn Any>>>> = RefCell::new(None)
 }
 

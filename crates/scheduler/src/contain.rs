@@ -5,8 +5,8 @@ use filch_processors::panic::discard;
 
 /// Runs code that is not ours. A panic becomes its message.
 ///
-/// What the closure was changing when it unwound belongs to the process or handler that panicked. The process is
-/// closed and never stepped again; a handler takes `&self` and answers for itself.
+/// What the closure was changing when it unwound belongs to the process or handler that panicked.
+/// The process is closed and never stepped again; a handler takes `&self` and answers for itself.
 pub(crate) fn contain<R>(code: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
@@ -19,7 +19,8 @@ fn message_of(panic: Box<dyn Any + Send>) -> String {
     message
 }
 
-/// Drops what is not ours: destructors are user code too. What a panic in there says is lost, as nobody waits for it.
+/// Drops what is not ours: destructors are user code too. What a panic in there says is lost, as
+/// nobody waits for it.
 pub(crate) fn dispose<T>(value: T) {
     let _ = contain(|| drop(value));
 }

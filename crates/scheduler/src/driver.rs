@@ -25,9 +25,11 @@ use crate::{
     WorkerStats,
 };
 
-/// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another one.
+/// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another
+/// one.
 ///
-/// An address and not an index: it is looked up between two read-modify-writes, where nothing else goes on.
+/// An address and not an index: it is looked up between two read-modify-writes, where nothing else
+/// goes on.
 pub(crate) struct Task<P: Protocol>(NonNull<Slot<P>>);
 
 impl<P: Protocol> Task<P> {
@@ -43,7 +45,8 @@ unsafe impl<P: Protocol> Send for Task<P> {}
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
     handle: Handle<P>,
-    /// Here and not with the handles: a handler may keep completions, and each of those is a handle.
+    /// Here and not with the handles: a handler may keep completions, and each of those is a
+    /// handle.
     handler: Option<Box<dyn CommandHandler<P>>>,
     share: Share,
 }
@@ -133,7 +136,8 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
 enum After<P: Protocol> {
     /// It was let go and waits; another worker may have it already.
     Waits,
-    /// It was let go and is Ready: something came while it ran, or it has had its share of what is there, and not yet its slice.
+    /// It was let go and is Ready: something came while it ran, or it has had its share of what is
+    /// there, and not yet its slice.
     Again,
     /// It was let go and is Ready: it has more to do, and others come first.
     GaveWay,
@@ -157,12 +161,13 @@ impl<P: Protocol> Driver<P> {
     /// The slot of a process from a run queue.
     #[inline]
     fn slot(&self, task: &Task<P>) -> &Slot<P> {
-        // SAFETY: only this scheduler's slots get into its run queues. They neither move nor go before its table does, and the
-        // driver's handle keeps that.
+        // SAFETY: only this scheduler's slots get into its run queues. They neither move nor go
+        // before its table does, and the driver's handle keeps that.
         unsafe { task.0.as_ref() }
     }
 
-    /// The worker that the thread is just now. User code that blocks may come back on another one: ask again.
+    /// The worker that the thread is just now. User code that blocks may come back on another one:
+    /// ask again.
     fn worker(&self) -> usize {
         let Some(worker) = self.handle.shared.processors.current() else {
             unreachable!("tasks run on workers");
@@ -176,13 +181,14 @@ impl<P: Protocol> Driver<P> {
     }
 
     fn step(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
-        // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of whoever had the
-        // process before.
+        // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of
+        // whoever had the process before.
         let Some(body) = (unsafe { slot.life.body() }) else {
             unreachable!("a process that runs has a body");
         };
-        // ORDERING: Relaxed: the RMWs on the state order it. `abort_all` sets the flag, then wakes: a wake before
-        // our `start` is acquired by it; after a later one the process runs once more, and comes here again.
+        // ORDERING: Relaxed: the RMWs on the state order it. `abort_all` sets the flag, then wakes:
+        // a wake before our `start` is acquired by it; after a later one the process runs once
+        // more, and comes here again.
         if self.handle.shared.aborting.load(Ordering::Relaxed) {
             // ORDERING: Relaxed: released by the leaving that follows.
             self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
@@ -222,8 +228,9 @@ impl<P: Protocol> Driver<P> {
             *worker = self.worker();
         }
         if !enders.end(body.waits, inbox) {
-            // It was woken for a signal; or for what had been drained by the step before: the flag is set after the push,
-            // and the step came in between. It would not know what to do with a step without events.
+            // It was woken for a signal; or for what had been drained by the step before: the flag
+            // is set after the push, and the step came in between. It would not know what to do
+            // with a step without events.
             put_back(body, inbox);
             // SAFETY: as for the body.
             let lag = unsafe { self.share.lag(slot, body, more) };
@@ -251,7 +258,8 @@ impl<P: Protocol> Driver<P> {
             Err(message) => return After::Ended(Err(ProcessError::Panicked(message))),
         }
         if !inbox.is_empty() {
-            // The step has forgotten its events instead of dropping them. They are not the next process's.
+            // The step has forgotten its events instead of dropping them. They are not the next
+            // process's.
             dispose_all(inbox.drain(..));
         }
         let status = output.take_status();
@@ -284,8 +292,9 @@ impl<P: Protocol> Driver<P> {
         self.let_go(slot, body.waits)
     }
 
-    /// Looks on, behind the share, where what matters has not been found: for signals among all that was pushed, if there is `word` of any;
-    /// else for what ends a wait for commands. Whether there is more in the queue.
+    /// Looks on, behind the share, where what matters has not been found: for signals among all
+    /// that was pushed, if there is `word` of any; else for what ends a wait for commands. Whether
+    /// there is more in the queue.
     #[cold]
     #[inline(never)]
     fn look_ahead(
@@ -297,7 +306,8 @@ impl<P: Protocol> Driver<P> {
         word: bool,
     ) -> bool {
         let most = self.share.look_ahead(word);
-        // SAFETY: the worker that has the process, which is the caller, is its queue's one consumer.
+        // SAFETY: the worker that has the process, which is the caller, is its queue's one
+        // consumer.
         let more = unsafe { slot.events.drain_up_to(most, |item| mail.stow(item, body)) };
         mail.pick(body, inbox, self.share.events);
         more
@@ -314,10 +324,11 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as most have.
+    /// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as
+    /// most have.
     ///
-    /// It is not given the body: a reference that is an argument would have to stay exclusive until this returns, and the process is
-    /// another worker's before that.
+    /// It is not given the body: a reference that is an argument would have to stay exclusive until
+    /// this returns, and the process is another worker's before that.
     #[cold]
     #[inline(never)]
     fn let_go_behind(&self, slot: &Slot<P>, waits: Waits, lag: Lag) -> After<P> {
@@ -347,8 +358,9 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Ends the process that this worker has: closes it, tells who waits, and gives its place in the table up. Apart from `run`, so
-    /// that this one, which has little to do for a message, needs few registers.
+    /// Ends the process that this worker has: closes it, tells who waits, and gives its place in
+    /// the table up. Apart from `run`, so that this one, which has little to do for a message,
+    /// needs few registers.
     #[inline(never)]
     fn end(&self, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
         // SAFETY: the state is Running, and this worker made it so.
@@ -361,7 +373,8 @@ impl<P: Protocol> Driver<P> {
             mut process, held, ..
         } = body;
         let mut reason = ExitReason::of(&exit);
-        // All of this is user code, and each part of it may panic: one by one, so that no panic keeps the rest.
+        // All of this is user code, and each part of it may panic: one by one, so that no panic
+        // keeps the rest.
         let said = contain(|| process.close(&reason));
         let dropped = contain(|| drop(process));
         scratch.output.clear();

@@ -43,9 +43,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A payload is one box, also as a process's output; of a type without a size, like `()`, it allocates nothing. What it costs
-//! besides is the check of its type at the other end, where a wrong one is an error, which the statically typed
-//! form finds while compiling.
+//! A payload is one box, also as a process's output; of a type without a size, like `()`, it
+//! allocates nothing. What it costs besides is the check of its type at the other end, where a
+//! wrong one is an error, which the statically typed form finds while compiling.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -58,8 +58,8 @@ use crate::{CommandHandler, Completion, Protocol};
 #[derive(Debug)]
 pub enum Dynamic {}
 
-/// How a process or command of the [`Dynamic`] protocol fails: any error, which `?` makes one of these. It is no
-/// [`Error`] itself, for that.
+/// How a process or command of the [`Dynamic`] protocol fails: any error, which `?` makes one of
+/// these. It is no [`Error`] itself, for that.
 pub struct Failure(Box<dyn Error + Send>);
 
 impl Failure {

@@ -1,7 +1,8 @@
-//! The end of a process, step by step, in the one order that senders, watchers and whoever joins rely on.
+//! The end of a process, step by step, in the one order that senders, watchers and whoever joins
+//! rely on.
 //!
-//! Each step gives what the next one needs, and nothing else does: so nobody can take them in another order, be it the worker or
-//! a model.
+//! Each step gives what the next one needs, and nothing else does: so nobody can take them in
+//! another order, be it the worker or a model.
 
 use crate::Protocol;
 use crate::exit::Exit;
@@ -16,7 +17,8 @@ pub(crate) struct Closed<'table, P: Protocol> {
     index: u32,
 }
 
-/// A process whose wake-ups are refused, and whose queue is empty. It has its name and its place still.
+/// A process whose wake-ups are refused, and whose queue is empty. It has its name and its place
+/// still.
 #[must_use = "nobody has been told yet"]
 pub(crate) struct Completed<'table, P: Protocol>(Closed<'table, P>);
 
@@ -24,7 +26,8 @@ impl<P: Protocol> Table<P> {
     /// The process in that slot begins to end: its senders are refused from here on.
     ///
     /// # Safety
-    /// The caller has made the process Running, and neither lets go of it nor ends it a second time.
+    /// The caller has made the process Running, and neither lets go of it nor ends it a second
+    /// time.
     pub(crate) unsafe fn close(&self, index: u32) -> Closed<'_, P> {
         let slot = self.slot(index);
         slot.events.close();
@@ -37,15 +40,16 @@ impl<P: Protocol> Table<P> {
 }
 
 impl<'table, P: Protocol> Closed<'table, P> {
-    /// The process is no more. What is left in its queue has lost its reader, but for the signals, which `heed` gets.
+    /// The process is no more. What is left in its queue has lost its reader, but for the signals,
+    /// which `heed` gets.
     ///
     /// After the edge: whose wake-up came before it is heard here, and all others are refused.
     pub(crate) fn complete(self, heed: impl FnMut(Signal<P>)) -> Completed<'table, P> {
         if self.slot.state.complete().is_err() {
             unreachable!("only the worker that made it Running completes it");
         }
-        // SAFETY: the process's own pin is not given up yet, so nobody moves in, and this worker, which ends it, is still the
-        // queue's one consumer.
+        // SAFETY: the process's own pin is not given up yet, so nobody moves in, and this worker,
+        // which ends it, is still the queue's one consumer.
         unsafe { self.slot.discard_events(heed) };
         Completed(self)
     }

@@ -87,12 +87,14 @@ impl<P: Protocol> fmt::Display for InitError<P> {
     }
 }
 
-/// Why a process was not submitted. Unless its own `init` or a hook refused, it comes back untouched.
+/// Why a process was not submitted. Unless its own `init` or a hook refused, it comes back
+/// untouched.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
     /// The scheduler is shutting down, or has.
     ShutDown(Refused<P>),
-    /// As many processes live as the scheduler was built to admit; wait for one to end, or raise the limit.
+    /// As many processes live as the scheduler was built to admit; wait for one to end, or raise
+    /// the limit.
     LimitReached {
         /// The limit.
         limit: NonZeroUsize,
@@ -155,13 +157,15 @@ pub enum ProcessError<P: Protocol> {
     Failed(P::Error),
     /// `step`, `close` or the destructor panicked with this message; or so did a future.
     Panicked(String),
-    /// The process said that it waits for commands, with none outstanding: it would have waited for ever.
+    /// The process said that it waits for commands, with none outstanding: it would have waited for
+    /// ever.
     WaitsForNothing,
     /// Its new version, which was to take its place, did not start.
     Upgrade(InitError<P>),
     /// Somebody [terminated](crate::Handle::terminate) it.
     Terminated,
-    /// A process that it was [linked](crate::Handle::link) to, perhaps through others, did not end normally.
+    /// A process that it was [linked](crate::Handle::link) to, perhaps through others, did not end
+    /// normally.
     Linked {
         /// The first one in the chain of links.
         origin: Pid,
@@ -199,11 +203,13 @@ pub enum ExecuteError<P: Protocol> {
     Submit(SubmitError<P>),
     /// It ran and did not end well.
     Process(ProcessError<P>),
-    /// Called on a worker of the same scheduler, which would wait for itself; nothing was submitted.
+    /// Called on a worker of the same scheduler, which would wait for itself; nothing was
+    /// submitted.
     CalledFromInside(Refused<P>),
 }
 
-/// Why [`join`](crate::ProcessHandle::join) has no output. `H` is the handle, which comes back unless the process has ended.
+/// Why [`join`](crate::ProcessHandle::join) has no output. `H` is the handle, which comes back
+/// unless the process has ended.
 #[non_exhaustive]
 pub enum JoinError<P: Protocol, H = ProcessHandle<P>> {
     /// The process did not end well.
@@ -285,15 +291,16 @@ impl<P: Protocol> fmt::Display for SendError<P> {
 pub enum Undelivered {
     /// No live process has that PID: it has ended, or never was.
     Gone,
-    /// As many messages as its [mailbox](crate::Submission::mailbox) may hold have been sent to it and not been given to a step.
+    /// As many messages as its [mailbox](crate::Submission::mailbox) may hold have been sent to it
+    /// and not been given to a step.
     Full {
         /// How many that is.
         limit: usize,
     },
     /// The process lives on a node for which no [`Receiver`](crate::Receiver) is connected.
     NoRoute,
-    /// The message was brought to the scheduler of another node than the process's, which does not pass it on. See
-    /// [`Receiver`](crate::Receiver).
+    /// The message was brought to the scheduler of another node than the process's, which does not
+    /// pass it on. See [`Receiver`](crate::Receiver).
     Misrouted {
         /// The node that it was brought to.
         node: Node,
@@ -324,7 +331,8 @@ impl Error for NoSuchProcess {}
 pub enum CommandError<P: Protocol> {
     /// The handler's own error.
     Failed(P::Error),
-    /// The handler panicked with this message while it was given the command, or what it had the command done by did.
+    /// The handler panicked with this message while it was given the command, or what it had the
+    /// command done by did.
     Panicked(Box<str>),
     /// The handler let go of the [`Completion`](crate::Completion) without completing it.
     Abandoned,
@@ -347,7 +355,8 @@ impl<P: Protocol> fmt::Display for CommandError<P> {
     }
 }
 
-/// A call that must come from outside the scheduler came from one of its own workers, which it would have waited for.
+/// A call that must come from outside the scheduler came from one of its own workers, which it
+/// would have waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CalledFromInside;
 
@@ -359,7 +368,8 @@ impl fmt::Display for CalledFromInside {
 
 impl Error for CalledFromInside {}
 
-/// `Debug` says what `Display` says, and `Error` follows: the vocabulary's types need not be printable.
+/// `Debug` says what `Display` says, and `Error` follows: the vocabulary's types need not be
+/// printable.
 macro_rules! printable_error {
     ($($name:ident),*) => {$(
         impl<P: Protocol> fmt::Debug for $name<P> {

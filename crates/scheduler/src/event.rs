@@ -17,8 +17,10 @@ pub enum Event<P: Protocol> {
     },
     /// Somebody sent a message.
     Message(P::Message),
-    /// The scheduler shuts down: finish what must be finished and say [`done`](crate::StepOutput::done). It comes in its turn, behind
-    /// the events that were there before; but it [ends a wait for commands](crate::StepOutput::wait), as a completion does. A process that was submitted just then may get two.
+    /// The scheduler shuts down: finish what must be finished and say
+    /// [`done`](crate::StepOutput::done). It comes in its turn, behind the events that were there
+    /// before; but it [ends a wait for commands](crate::StepOutput::wait), as a completion does. A
+    /// process that was submitted just then may get two.
     Cancel,
     /// A process that this one [watches](crate::Handle::monitor) is over.
     Down(Box<Down>),
@@ -28,7 +30,8 @@ pub enum Event<P: Protocol> {
 }
 
 impl<P: Protocol> Event<P> {
-    /// Whether it tells the process of an end of which that wants to hear no more, as far as the worker knows that has the process.
+    /// Whether it tells the process of an end of which that wants to hear no more, as far as the
+    /// worker knows that has the process.
     pub(crate) fn is_cut(&self) -> bool {
         match self {
             Self::Down(down) => down.monitor.0.is_cut(),
@@ -54,20 +57,23 @@ impl<P: Protocol> fmt::Debug for Event<P> {
     }
 }
 
-/// The events of one step, in order of arrival: per sender first in, first out. They are at most as many as the scheduler was
-/// [built](crate::Builder::events_per_step) to give a step; the others come in the next ones. A completion may overtake messages where
-/// more events wait than that, and so may a cancel if the process waits for commands; nothing overtakes a completion, and no message a
-/// message.
+/// The events of one step, in order of arrival: per sender first in, first out. They are at most as
+/// many as the scheduler was [built](crate::Builder::events_per_step) to give a step; the others
+/// come in the next ones. A completion may overtake messages where more events wait than that, and
+/// so may a cancel if the process waits for commands; nothing overtakes a completion, and no
+/// message a message.
 ///
-/// A step is expected to take all of them; those it leaves, or forgets with this ([`forget`](std::mem::forget)), are dropped with
-/// it, as if it had read and ignored them. No other step gets them.
+/// A step is expected to take all of them; those it leaves, or forgets with this
+/// ([`forget`](std::mem::forget)), are dropped with it, as if it had read and ignored them. No
+/// other step gets them.
 pub struct Events<'step, P: Protocol> {
     inbox: &'step mut VecDeque<Event<P>>,
 }
 
 impl<'step, P: Protocol> Events<'step, P> {
-    /// All that is in `inbox`, and it is empty afterwards. A reference, and not a `Drain`, which is moved into the step through
-    /// memory, and read there in other pieces than it was written in: the processor waits for that.
+    /// All that is in `inbox`, and it is empty afterwards. A reference, and not a `Drain`, which is
+    /// moved into the step through memory, and read there in other pieces than it was written in:
+    /// the processor waits for that.
     pub(crate) fn new(inbox: &'step mut VecDeque<Event<P>>) -> Self {
         Self { inbox }
     }
@@ -89,8 +95,8 @@ impl<P: Protocol> Iterator for Events<'_, P> {
 impl<P: Protocol> ExactSizeIterator for Events<'_, P> {}
 
 impl<P: Protocol> Drop for Events<'_, P> {
-    /// Drops what the step has left, one by one. A destructor that panics is a panic of the step; a second one, or one while the
-    /// step panics, would abort the program if it got out.
+    /// Drops what the step has left, one by one. A destructor that panics is a panic of the step; a
+    /// second one, or one while the step panics, would abort the program if it got out.
     #[inline]
     fn drop(&mut self) {
         if !self.inbox.is_empty() {

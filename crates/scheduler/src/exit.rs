@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use crate::life::LifeCell;
 use crate::{Handle, JoinError, Pid, ProcessError, Protocol};
 
-/// How a process ended, once it has. Without an output if it was a future: that has an output of its own type, and a place of
-/// its own for it.
+/// How a process ended, once it has. Without an output if it was a future: that has an output of
+/// its own type, and a place of its own for it.
 pub(crate) type Exit<P> = Result<Option<<P as Protocol>::Output>, ProcessError<P>>;
 
 /// The exit of a process that is no future.
@@ -15,7 +15,8 @@ fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>>
     exit.map(|output| output.unwrap_or_else(|| unreachable!("a future has another handle")))
 }
 
-/// A submitted process, to whoever wants to know how it ends. Dropping it lets the process go on unwatched.
+/// A submitted process, to whoever wants to know how it ends. Dropping it lets the process go on
+/// unwatched.
 ///
 /// It keeps the process's place in the table, where the exit is left, until it is dropped.
 #[must_use = "dropping it is fine, but says that nobody will learn how the process ended"]
@@ -46,10 +47,11 @@ impl<P: Protocol> ProcessHandle<P> {
     /// What the process did, in whatever thread, happens before the return.
     ///
     /// # Errors
-    /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the handle, on a worker of the
-    /// same scheduler when the process has not [ended](Self::has_ended): the processes behind it would be kept waiting.
-    /// A process that wants to know how another one ends has it told by [`on_exit`](Self::on_exit), or yields a command that
-    /// is completed by it: see [`Completion::execute`](crate::Completion::execute).
+    /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
+    /// handle, on a worker of the same scheduler when the process has not [ended](Self::has_ended):
+    /// the processes behind it would be kept waiting. A process that wants to know how another one
+    /// ends has it told by [`on_exit`](Self::on_exit), or yields a command that is completed by it:
+    /// see [`Completion::execute`](crate::Completion::execute).
     pub fn join(self) -> Result<P::Output, JoinError<P>> {
         self.join_until(None)
     }
@@ -57,7 +59,8 @@ impl<P: Protocol> ProcessHandle<P> {
     /// As [`join`](Self::join), if the process has ended. Never waits.
     ///
     /// # Errors
-    /// [`JoinError::NotYet`], with the handle, if it has not; [`JoinError::Process`] if it did not end well.
+    /// [`JoinError::NotYet`], with the handle, if it has not; [`JoinError::Process`] if it did not
+    /// end well.
     pub fn try_join(self) -> Result<P::Output, JoinError<P>> {
         if self.has_ended() {
             self.join_until(None)
@@ -69,7 +72,8 @@ impl<P: Protocol> ProcessHandle<P> {
     /// As [`join`](Self::join), for at most that long.
     ///
     /// # Errors
-    /// [`JoinError::NotYet`], with the handle, if the process had not ended by then; else as [`join`](Self::join).
+    /// [`JoinError::NotYet`], with the handle, if the process had not ended by then; else as
+    /// [`join`](Self::join).
     pub fn join_timeout(self, timeout: Duration) -> Result<P::Output, JoinError<P>> {
         // What the clock cannot express is for ever.
         self.join_until(Instant::now().checked_add(timeout))
@@ -83,9 +87,10 @@ impl<P: Protocol> ProcessHandle<P> {
         self.join_until(Some(deadline))
     }
 
-    /// Has `call` called with the exit, once, when the process has ended: on the worker that ends it, or here and now, if it
-    /// has ended already. Something short: the worker runs no process meanwhile, and a shutdown waits for it. A panic in it on the
-    /// worker is contained, and lost; here and now, it is the caller's.
+    /// Has `call` called with the exit, once, when the process has ended: on the worker that ends
+    /// it, or here and now, if it has ended already. Something short: the worker runs no process
+    /// meanwhile, and a shutdown waits for it. A panic in it on the worker is contained, and lost;
+    /// here and now, it is the caller's.
     ///
     /// What the process did happens before the call.
     pub fn on_exit(self, call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static) {

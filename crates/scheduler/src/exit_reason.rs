@@ -5,16 +5,19 @@ use crate::contain::contain;
 use crate::exit::Exit;
 use crate::{Pid, ProcessError, Protocol};
 
-/// Why a process is over, for those who cannot have its output: its own [`close`](crate::Process::close), the
-/// [hooks](crate::LifeCycle), those who watch it and those who are linked to it.
+/// Why a process is over, for those who cannot have its output: its own
+/// [`close`](crate::Process::close), the [hooks](crate::LifeCycle), those who watch it and those
+/// who are linked to it.
 ///
 /// Errors are told as the text of their `Display`. Cloning counts a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExitReason {
-    /// It said [`done`](crate::StepOutput::done). The one *normal* reason: it ends nobody who is linked.
+    /// It said [`done`](crate::StepOutput::done). The one *normal* reason: it ends nobody who is
+    /// linked.
     Done,
-    /// `step` returned this error; or a [new version](crate::Handle::upgrade) did not start, and said this.
+    /// `step` returned this error; or a [new version](crate::Handle::upgrade) did not start, and
+    /// said this.
     Failed(Arc<str>),
     /// `step` or `close` panicked with this message.
     Panicked(Arc<str>),
@@ -31,11 +34,13 @@ pub enum ExitReason {
         /// How that one ended: never [`Linked`](Self::Linked) itself.
         reason: Arc<ExitReason>,
     },
-    /// It was never started: its `init`, or the [hook](crate::LifeCycle::on_start), refused with this message.
+    /// It was never started: its `init`, or the [hook](crate::LifeCycle::on_start), refused with
+    /// this message.
     NotStarted(Arc<str>),
     /// It had ended before it was watched, or linked; how, nobody knows any more.
     NoProcess,
-    /// This version has been replaced by another; the process goes on. Told to [`close`](crate::Process::close) alone.
+    /// This version has been replaced by another; the process goes on. Told to
+    /// [`close`](crate::Process::close) alone.
     Upgraded,
 }
 

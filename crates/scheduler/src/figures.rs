@@ -1,4 +1,5 @@
-//! What one process has done, for whoever looks. Written by the worker that has it alone: loads and stores, no RMW.
+//! What one process has done, for whoever looks. Written by the worker that has it alone: loads and
+//! stores, no RMW.
 
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -26,7 +27,8 @@ impl Figures {
 
     /// One more step, which is given so many messages.
     pub(crate) fn step(&self, messages: u64) {
-        // ORDERING: Relaxed: a figure for people, with one writer at a time, whom the state's edges order.
+        // ORDERING: Relaxed: a figure for people, with one writer at a time, whom the state's edges
+        // order.
         let steps = self.steps.load(Ordering::Relaxed);
         // ORDERING: see above.
         self.steps.store(steps.wrapping_add(1), Ordering::Relaxed);
@@ -53,8 +55,8 @@ impl Figures {
 /// What a process may wait for. One word, so that it fills a gap in the slot.
 pub(crate) struct Awaited(AtomicU32);
 
-/// It is a future that has been polled: when it waits, it waits for its waker. The other bits count the commands that were
-/// yielded, and whose completion no step has seen yet.
+/// It is a future that has been polled: when it waits, it waits for its waker. The other bits count
+/// the commands that were yielded, and whose completion no step has seen yet.
 const FUTURE: u32 = 1 << 31;
 
 impl Awaited {
@@ -68,7 +70,8 @@ impl Awaited {
     }
 
     fn load(&self) -> u32 {
-        // ORDERING: Relaxed: one writer at a time, whom the state's edges order; a figure for all others.
+        // ORDERING: Relaxed: one writer at a time, whom the state's edges order; a figure for all
+        // others.
         self.0.load(Ordering::Relaxed)
     }
 

@@ -24,11 +24,13 @@ use crate::{
 impl<P: Protocol> Handle<P> {
     /// Submits a future as a process, whatever its output. Lock-free, but for memory.
     ///
-    /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It counts as a process: it has
-    /// a PID, stands in the list of processes and in the limit, a panic in it ends it and nothing else, and a
-    /// [`shutdown`](crate::Scheduler::shutdown) waits for it, and drops it when the patience is over. Messages to its PID are
-    /// dropped: it has no inbox. Should somebody [upgrade](Self::upgrade) it to another process, then the future is dropped, and
-    /// its handle says [`ProcessError::Terminated`] when that one has ended well, or how it failed.
+    /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It
+    /// counts as a process: it has a PID, stands in the list of processes and in the limit, a panic
+    /// in it ends it and nothing else, and a [`shutdown`](crate::Scheduler::shutdown) waits for it,
+    /// and drops it when the patience is over. Messages to its PID are dropped: it has no inbox.
+    /// Should somebody [upgrade](Self::upgrade) it to another process, then the future is dropped,
+    /// and its handle says [`ProcessError::Terminated`] when that one has ended well, or how it
+    /// failed.
     ///
     /// ```
     /// # enum Any {}
@@ -88,13 +90,15 @@ impl<P: Protocol> Wake for Task<P> {
         self.wake_by_ref();
     }
 
-    /// Running: it is polled once more. Ended: nothing happens, and the slot's next tenant does not hear of it.
+    /// Running: it is polled once more. Ended: nothing happens, and the slot's next tenant does not
+    /// hear of it.
     fn wake_by_ref(self: &Arc<Self>) {
         self.scheduler.nudge(self.pid);
     }
 }
 
-/// The process of a future: three words for its stage and its waker, so that it takes no memory of its own.
+/// The process of a future: three words for its stage and its waker, so that it takes no memory of
+/// its own.
 struct FutureProcess<F: Future> {
     stage: Arc<StageCell<F>>,
     waker: Waker,
@@ -130,18 +134,20 @@ where
 }
 
 impl<F: Future> Drop for FutureProcess<F> {
-    /// Whoever has the handle may keep it for long: the future goes with the process, and only an output stays.
+    /// Whoever has the handle may keep it for long: the future goes with the process, and only an
+    /// output stays.
     fn drop(&mut self) {
         // SAFETY: as in `step`; and this is the last time.
         unsafe { self.stage.give_up() };
     }
 }
 
-/// A [spawned](Handle::spawn) future, to whoever wants its output: await it, or [`join`](Self::join) it. Dropping it
-/// lets the future go on unwatched.
+/// A [spawned](Handle::spawn) future, to whoever wants its output: await it, or
+/// [`join`](Self::join) it. Dropping it lets the future go on unwatched.
 ///
-/// What the future did happens before its output is seen. Until it is awaited, joined or dropped, this keeps the process's place in the
-/// table, as a [`ProcessHandle`] does; and as long as it is there, the memory that the future had.
+/// What the future did happens before its output is seen. Until it is awaited, joined or dropped,
+/// this keeps the process's place in the table, as a [`ProcessHandle`] does; and as long as it is
+/// there, the memory that the future had.
 #[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
 pub struct JoinHandle<P: Protocol, T> {
     end: End<P>,
@@ -212,8 +218,9 @@ impl<P: Protocol, T> JoinHandle<P, T> {
         }
     }
 
-    /// Has the future dropped, where it is suspended, and its process end with [`ProcessError::Terminated`]. One that is
-    /// being polled is dropped after that, or has ended by it; one that has ended stays so. Lock-free.
+    /// Has the future dropped, where it is suspended, and its process end with
+    /// [`ProcessError::Terminated`]. One that is being polled is dropped after that, or has ended
+    /// by it; one that has ended stays so. Lock-free.
     pub fn abort(&self) {
         // Refused: it has ended.
         let _ = self.task.scheduler.terminate(self.task.pid);
@@ -222,9 +229,9 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// Waits until the future has ended, and returns its output. Blocking.
     ///
     /// # Errors
-    /// [`JoinError::Process`] if it panicked, was aborted, or had not ended when the scheduler was shut down;
-    /// [`JoinError::CalledFromInside`], with the handle, on a worker of the same scheduler when it has not ended: await it
-    /// there.
+    /// [`JoinError::Process`] if it panicked, was aborted, or had not ended when the scheduler was
+    /// shut down; [`JoinError::CalledFromInside`], with the handle, on a worker of the same
+    /// scheduler when it has not ended: await it there.
     ///
     /// # Panics
     /// If it was polled to its end before.
@@ -257,11 +264,13 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     unsafe fn output(&self, exit: Exit<P>) -> Result<T, ProcessError<P>> {
         // SAFETY: the caller has the exit.
         let output = unsafe { self.stage.take() };
-        // What is left over is dropped here, and yet not the caller's: a panic in there must not hide how it ended.
+        // What is left over is dropped here, and yet not the caller's: a panic in there must not
+        // hide how it ended.
         match exit {
             Ok(another) => {
                 dispose(another);
-                // Without an output: somebody has replaced its process by another one. See `Handle::upgrade`.
+                // Without an output: somebody has replaced its process by another one. See
+                // `Handle::upgrade`.
                 output.ok_or(ProcessError::Terminated)
             }
             Err(error) => {

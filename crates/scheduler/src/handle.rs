@@ -10,11 +10,14 @@ use crate::table::Table;
 use crate::transport::Routes;
 use crate::{Dump, LifeCycle, Pid, Protocol, Stats, WorkerStats};
 
-/// Everything one does with a scheduler, from any thread: submit processes, send messages, look at what is going on.
+/// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
+/// what is going on.
 ///
-/// A cheap clone of a reference. It does not keep the workers alive: the [`Scheduler`](crate::Scheduler) does.
+/// A cheap clone of a reference. It does not keep the workers alive: the
+/// [`Scheduler`](crate::Scheduler) does.
 pub struct Handle<P: Protocol> {
-    /// Padded: the reference count is written with every handle, and what it stands for is read with every step.
+    /// Padded: the reference count is written with every handle, and what it stands for is read
+    /// with every step.
     pub(crate) shared: Arc<CachePadded<Shared<P>>>,
 }
 
@@ -47,7 +50,8 @@ impl<P: Protocol> Handle<P> {
         &self.shared.table
     }
 
-    /// Whether the calling thread is one of this scheduler's workers, which must not wait for a process.
+    /// Whether the calling thread is one of this scheduler's workers, which must not wait for a
+    /// process.
     pub fn is_worker(&self) -> bool {
         self.shared.processors.is_machine()
     }
@@ -57,18 +61,21 @@ impl<P: Protocol> Handle<P> {
         self.shared.processors.count()
     }
 
-    /// The number of processes that live now. Without a [limit](crate::Builder::limit) a guess, while processes come and go.
+    /// The number of processes that live now. Without a [limit](crate::Builder::limit) a guess,
+    /// while processes come and go.
     pub fn live(&self) -> usize {
         self.shared.admission.live()
     }
 
-    /// The PIDs of the processes that live now. Processes that come and go meanwhile may be in it or not.
+    /// The PIDs of the processes that live now. Processes that come and go meanwhile may be in it
+    /// or not.
     pub fn processes(&self) -> Vec<Pid> {
         self.table().iter().map(|process| process.pid).collect()
     }
 
-    /// What the workers and their threads are doing just now, and which processes they are in the middle of: to be printed when
-    /// something hangs. [`list`](Self::list) says what all the others wait for.
+    /// What the workers and their threads are doing just now, and which processes they are in the
+    /// middle of: to be printed when something hangs. [`list`](Self::list) says what all the others
+    /// wait for.
     pub fn dump(&self) -> Dump {
         self.shared.processors.dump()
     }

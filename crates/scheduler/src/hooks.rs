@@ -1,13 +1,14 @@
 use crate::contain::contain;
 use crate::{Context, ExitReason, HookError, Protocol};
 
-/// What a scheduler tells of every life: whoever keeps a register of processes, counts them, or decides who may run.
+/// What a scheduler tells of every life: whoever keeps a register of processes, counts them, or
+/// decides who may run.
 ///
-/// Both hooks run in the midst of the scheduler's work, on whatever thread does it: one that blocks keeps that thread. A panic
-/// in a hook harms nobody else.
+/// Both hooks run in the midst of the scheduler's work, on whatever thread does it: one that blocks
+/// keeps that thread. A panic in a hook harms nobody else.
 ///
-/// The hooks belong to what all [handles](crate::Handle) share and are dropped with the last of them: hooks that keep a handle
-/// themselves are never dropped. Each call brings one along.
+/// The hooks belong to what all [handles](crate::Handle) share and are dropped with the last of
+/// them: hooks that keep a handle themselves are never dropped. Each call brings one along.
 ///
 /// ```
 /// # use filch_scheduler::Protocol;
@@ -35,8 +36,8 @@ use crate::{Context, ExitReason, HookError, Protocol};
 /// # Ok::<(), filch_scheduler::BuildError>(())
 /// ```
 pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
-    /// A process is about to start: its [`init`](crate::Process::init) has succeeded, its first step has not begun. Runs on
-    /// the thread that submits.
+    /// A process is about to start: its [`init`](crate::Process::init) has succeeded, its first
+    /// step has not begun. Runs on the thread that submits.
     ///
     /// # Errors
     /// The process is closed instead, and [`submit`](crate::Handle::submit) returns
@@ -46,9 +47,9 @@ pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
         Ok(())
     }
 
-    /// A process is over: called exactly once for each that was started, on the worker that ended it, when it has been closed
-    /// and dropped, and before anybody who joins it, or shuts the scheduler down, goes on. A panic in here is contained and
-    /// has no other effect.
+    /// A process is over: called exactly once for each that was started, on the worker that ended
+    /// it, when it has been closed and dropped, and before anybody who joins it, or shuts the
+    /// scheduler down, goes on. A panic in here is contained and has no other effect.
     fn on_complete(&self, context: &Context<'_, P>, reason: &ExitReason) {
         let _ = (context, reason);
     }

@@ -1,4 +1,5 @@
-//! A process in its slot: its body while it lives, and its exit, from the worker that ends it to whoever joins it.
+//! A process in its slot: its body while it lives, and its exit, from the worker that ends it to
+//! whoever joins it.
 
 use std::mem;
 use std::ptr;
@@ -105,8 +106,8 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Gives the cell a body: before `init` is called on the process in it, as a value that is on the stack first is moved
-    /// more often.
+    /// Gives the cell a body: before `init` is called on the process in it, as a value that is on
+    /// the stack first is moved more often.
     ///
     /// # Safety
     /// The caller is the submitter, before the process became Ready.
@@ -116,8 +117,8 @@ impl<P: Protocol> LifeCell<P> {
     )]
     pub(crate) unsafe fn begin(&self, body: Body<P>) -> &mut Body<P> {
         self.content.with_mut(|content| {
-            // SAFETY: the content is the caller's (contract). What is overwritten is nothing: the last one out of the slot
-            // has cleared it.
+            // SAFETY: the content is the caller's (contract). What is overwritten is nothing: the
+            // last one out of the slot has cleared it.
             let content = unsafe {
                 content.write(Life::Body(body));
                 &mut *content
@@ -132,8 +133,8 @@ impl<P: Protocol> LifeCell<P> {
     /// The body, if there is one.
     ///
     /// # Safety
-    /// The caller has the process: it is the worker that made it Running and has not let go; and it holds no other reference
-    /// to the body.
+    /// The caller has the process: it is the worker that made it Running and has not let go; and it
+    /// holds no other reference to the body.
     #[expect(
         clippy::mut_from_ref,
         reason = "the cell's point: exclusivity is the caller's, by the process state"
@@ -170,19 +171,22 @@ impl<P: Protocol> LifeCell<P> {
         // SAFETY: the process lives by the word, and it is the caller who ends it (contract).
         self.content
             .with_mut(|content| unsafe { *content = Life::Exit(exit) });
-        // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: whoever sees the end sees the exit. Acquire,
-        // partner of the Release in `await_end`: the waiter is all there.
+        // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: whoever sees the
+        // end sees the exit. Acquire, partner of the Release in `await_end`: the waiter is all
+        // there.
         let waiter = self.word.swap(ended(), Ordering::AcqRel);
         if waiter.is_null() {
             return;
         }
-        // SAFETY: the word was not `ended` yet, so this is the box that `await_end` has put there; it is taken out once.
+        // SAFETY: the word was not `ended` yet, so this is the box that `await_end` has put there;
+        // it is taken out once.
         match *unsafe { Box::from_raw(waiter) } {
             Waiter::Thread(unparker) => {
                 let _ = unparker.unpark();
             }
             Waiter::Call(call) => {
-                // SAFETY: the process has ended; the handle is used up, and has left the exit to the call.
+                // SAFETY: the process has ended; the handle is used up, and has left the exit to
+                // the call.
                 let exit = unsafe { self.take() };
                 // A panic in it has nobody to be told to: see `ProcessHandle::on_exit`.
                 let _ = contain(|| call(exit));
@@ -190,10 +194,12 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Waits for the end, until `deadline` if there is one. Blocking. `None` if the deadline came first.
+    /// Waits for the end, until `deadline` if there is one. Blocking. `None` if the deadline came
+    /// first.
     ///
     /// # Safety
-    /// The caller has the process's handle, and calls neither this nor `watch` when it has got the exit.
+    /// The caller has the process's handle, and calls neither this nor `watch` when it has got the
+    /// exit.
     pub(crate) unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
         if !self.is_set() {
             let parker = Parker::new();
@@ -212,7 +218,8 @@ impl<P: Protocol> LifeCell<P> {
                 }
             }
         }
-        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the caller has.
+        // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the
+        // caller has.
         Some(unsafe { self.take() })
     }
 
@@ -222,7 +229,8 @@ impl<P: Protocol> LifeCell<P> {
     /// As for `wait`, and the caller gives the handle up.
     pub(crate) unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
         if let Err(Waiter::Call(call)) = self.await_end(Waiter::Call(call)) {
-            // SAFETY: the process has ended, which was acquired; the exit is the handle's, which the caller has.
+            // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
+            // the caller has.
             call(unsafe { self.take() });
         }
     }
@@ -233,7 +241,8 @@ impl<P: Protocol> LifeCell<P> {
     /// The waiter, if the process has ended.
     fn await_end(&self, waiter: Waiter<P>) -> Result<*mut Waiter<P>, Waiter<P>> {
         let waiter = Box::into_raw(Box::new(waiter));
-        // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure Acquire: as in `is_set`.
+        // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure
+        // Acquire: as in `is_set`.
         let waits = self.word.compare_exchange(
             ptr::null_mut(),
             waiter,
@@ -249,7 +258,8 @@ impl<P: Protocol> LifeCell<P> {
 
     /// Takes back the word that was left, unless the process has ended.
     fn withdraw(&self, waiter: *mut Waiter<P>) -> bool {
-        // ORDERING: Relaxed on success: the box is as this thread has made it. On failure Relaxed: the caller looks again.
+        // ORDERING: Relaxed on success: the box is as this thread has made it. On failure Relaxed:
+        // the caller looks again.
         let withdrawn = self.word.compare_exchange(
             waiter,
             ptr::null_mut(),
@@ -288,7 +298,8 @@ impl<P: Protocol> LifeCell<P> {
     /// # Safety
     /// The caller is the last one out of the slot.
     pub(crate) unsafe fn clear(&self) {
-        // SAFETY: no handle is left, nor the worker that ended the process: theirs were pins, which the caller has acquired.
+        // SAFETY: no handle is left, nor the worker that ended the process: theirs were pins, which
+        // the caller has acquired.
         let left = self
             .content
             .with_mut(|content| unsafe { mem::replace(&mut *content, Life::Nothing) });

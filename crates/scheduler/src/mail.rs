@@ -1,4 +1,5 @@
-//! What a worker finds in a process's queue before a step: events for the process, and signals for itself.
+//! What a worker finds in a process's queue before a step: events for the process, and signals for
+//! itself.
 
 use std::collections::VecDeque;
 
@@ -41,7 +42,8 @@ impl<P: Protocol> Mail<P> {
         }
     }
 
-    /// Puts what was drained earlier into the inbox, up to its share: if the process waits for commands, first what ends that.
+    /// Puts what was drained earlier into the inbox, up to its share: if the process waits for
+    /// commands, first what ends that.
     #[inline]
     pub(crate) fn recall(
         &mut self,
@@ -93,8 +95,8 @@ impl<P: Protocol> Mail<P> {
         }
     }
 
-    /// After events were stowed. If the process waits for commands, and the backlog alone has what ends that, gives it one, in the last
-    /// place of its share.
+    /// After events were stowed. If the process waits for commands, and the backlog alone has what
+    /// ends that, gives it one, in the last place of its share.
     pub(crate) fn pick(
         &mut self,
         body: &mut Body<P>,

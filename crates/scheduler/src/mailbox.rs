@@ -1,6 +1,7 @@
 use filch_sync::atomic::{AtomicU32, Ordering};
 
-/// How many messages a process has been sent that no step has been given yet, and how many it may have.
+/// How many messages a process has been sent that no step has been given yet, and how many it may
+/// have.
 ///
 /// Nothing is counted where there is no limit.
 pub(crate) struct Mailbox {
@@ -37,8 +38,8 @@ impl Mailbox {
         if limit == UNLIMITED {
             return Ok(());
         }
-        // ORDERING: Relaxed, all: the count carries no data, the queue does. A loop and not an addition: a sender that
-        // overshot for a moment would make another one see a full mailbox.
+        // ORDERING: Relaxed, all: the count carries no data, the queue does. A loop and not an
+        // addition: a sender that overshot for a moment would make another one see a full mailbox.
         let mut undelivered = self.undelivered.load(Ordering::Relaxed);
         while undelivered < limit {
             // ORDERING: Relaxed: see above.
@@ -64,8 +65,9 @@ impl Mailbox {
 
     #[inline]
     pub(crate) fn is_limited(&self) -> bool {
-        // ORDERING: Relaxed: who has a pin, or a PID from whoever submitted the process, sees what was stored before `move_in`.
-        // An answer about another tenant is no harm: `send_limited` pins, and the queue refuses other lives.
+        // ORDERING: Relaxed: who has a pin, or a PID from whoever submitted the process, sees what
+        // was stored before `move_in`. An answer about another tenant is no harm: `send_limited`
+        // pins, and the queue refuses other lives.
         self.limit.load(Ordering::Relaxed) != UNLIMITED
     }
 

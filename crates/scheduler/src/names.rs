@@ -11,8 +11,9 @@ use crate::{Handle, Pid, Protocol};
 
 /// Which name means which process.
 ///
-/// A name is looked up far less often than a PID, since whoever has looked keeps the PID: a lock that readers share
-/// will do. Nobody's code runs under it, and no pin is given back under it: that may lead to [`forget`](Self::forget).
+/// A name is looked up far less often than a PID, since whoever has looked keeps the PID: a lock
+/// that readers share will do. Nobody's code runs under it, and no pin is given back under it: that
+/// may lead to [`forget`](Self::forget).
 #[derive(Default)]
 pub(crate) struct Names {
     registry: RwLock<Registry>,
@@ -81,7 +82,8 @@ impl Registry {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Gives the process `pid` of this scheduler a name, until it ends. A process may have many. Takes a lock for a moment.
+    /// Gives the process `pid` of this scheduler a name, until it ends. A process may have many.
+    /// Takes a lock for a moment.
     ///
     /// ```
     /// # enum Any {}
@@ -102,7 +104,8 @@ impl<P: Protocol> Handle<P> {
     /// ```
     ///
     /// # Errors
-    /// [`RegisterError`], if a live process has that name, or the process has ended or is of another scheduler.
+    /// [`RegisterError`], if a live process has that name, or the process has ended or is of
+    /// another scheduler.
     pub fn register(&self, name: &str, pid: Pid) -> Result<(), RegisterError> {
         let gone = || RegisterError::Gone {
             name: name.into(),
@@ -110,8 +113,8 @@ impl<P: Protocol> Handle<P> {
         };
         // It cannot leave the table before the name is in: whoever cleans its slot finds the name.
         let process = self.table().pin(pid).ok_or_else(gone)?;
-        // ORDERING: Relaxed: released by giving the pin back. Before the name is in, as the last one out may not come later;
-        // if it never gets in, there is nothing to forget.
+        // ORDERING: Relaxed: released by giving the pin back. Before the name is in, as the last
+        // one out may not come later; if it never gets in, there is nothing to forget.
         process.slot.named.store(true, Ordering::Relaxed);
         if process.slot.events.is_closed() {
             return Err(gone());
@@ -128,7 +131,8 @@ impl<P: Protocol> Handle<P> {
         Ok(())
     }
 
-    /// Takes a name away. Returns the process that had it, if a live one had. Takes a lock for a moment.
+    /// Takes a name away. Returns the process that had it, if a live one had. Takes a lock for a
+    /// moment.
     pub fn unregister(&self, name: &str) -> Option<Pid> {
         let removed = self.table().names.write().remove(name);
         removed.filter(|&pid| self.lives(pid))

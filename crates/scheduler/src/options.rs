@@ -7,7 +7,8 @@ use crate::{Handle, Process, ProcessHandle, Protocol, SubmitError};
 
 /// A process about to be submitted, and how it is to be treated; from [`Handle::submission`].
 ///
-/// What a process cannot do without, its entry point and its input, are arguments there; what it can, are methods here.
+/// What a process cannot do without, its entry point and its input, are arguments there; what it
+/// can, are methods here.
 ///
 /// ```
 /// # use filch_scheduler::{Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
@@ -53,9 +54,10 @@ pub(crate) struct Options {
 }
 
 impl<P: Protocol> Submission<'_, P> {
-    /// How many messages it may have been sent that no step has been given yet: one more is refused with
-    /// [`Undelivered::Full`](crate::Undelivered::Full), exactly. Completions, cancel events, and what monitors and links bring,
-    /// are accepted always. Default: no limit. With a limit of zero it takes no messages.
+    /// How many messages it may have been sent that no step has been given yet: one more is refused
+    /// with [`Undelivered::Full`](crate::Undelivered::Full), exactly. Completions, cancel events,
+    /// and what monitors and links bring, are accepted always. Default: no limit. With a limit of
+    /// zero it takes no messages.
     ///
     /// It costs senders a pin and a contended RMW more; those to processes without a limit, a load.
     pub fn mailbox(mut self, messages: usize) -> Self {
@@ -63,15 +65,16 @@ impl<P: Protocol> Submission<'_, P> {
         self
     }
 
-    /// It runs only when there is nothing else to do: whenever it becomes runnable, it comes after every process that is
-    /// runnable and not of its kind. Under lasting load it may never run.
+    /// It runs only when there is nothing else to do: whenever it becomes runnable, it comes after
+    /// every process that is runnable and not of its kind. Under lasting load it may never run.
     pub fn idle_priority(mut self) -> Self {
         self.options.idle_priority = true;
         self
     }
 
-    /// The end of a process that it is [linked](Handle::link) to is an [`Event::Exited`](crate::Event::Exited) for it, be it a
-    /// normal end or not, and does not end it.
+    /// The end of a process that it is [linked](Handle::link) to is an
+    /// [`Event::Exited`](crate::Event::Exited) for it, be it a normal end or not, and does not end
+    /// it.
     pub fn trap_exits(mut self) -> Self {
         self.options.trap_exits = true;
         self
@@ -88,7 +91,8 @@ impl<P: Protocol> Submission<'_, P> {
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Prepares to submit a process with options: `handle.submission(process, "run", input).trap_exits().submit()`.
+    /// Prepares to submit a process with options:
+    /// `handle.submission(process, "run", input).trap_exits().submit()`.
     pub fn submission<'a>(
         &'a self,
         process: impl Process<P> + 'static,
@@ -98,7 +102,8 @@ impl<P: Protocol> Handle<P> {
         self.prepare(Resident::new(process), method, input)
     }
 
-    /// As [`submission`](Self::submission), for a process whose type was chosen while running, or that was handed back.
+    /// As [`submission`](Self::submission), for a process whose type was chosen while running, or
+    /// that was handed back.
     pub fn submission_boxed<'a>(
         &'a self,
         process: Box<dyn Process<P>>,

@@ -1,14 +1,15 @@
 use std::fmt;
 
-/// The name of one process, for ever: the node that it lives on, the number of its scheduler there, a slot of that one's
-/// process table, and the generation of the slot's tenant.
+/// The name of one process, for ever: the node that it lives on, the number of its scheduler there,
+/// a slot of that one's process table, and the generation of the slot's tenant.
 ///
-/// Slots are used again, names are not: a PID whose process has ended never reaches the slot's next tenant, nor a process
-/// of another scheduler. (Number and generation have 32 bits each: a PID kept over 2³² tenants of one
-/// slot, or over 2³² schedulers, would be mistaken.)
+/// Slots are used again, names are not: a PID whose process has ended never reaches the slot's next
+/// tenant, nor a process of another scheduler. (Number and generation have 32 bits each: a PID kept
+/// over 2³² tenants of one slot, or over 2³² schedulers, would be mistaken.)
 ///
-/// For ever, that is for as long as the program runs. A program that starts again begins to count again: its processes get the names
-/// that others may still know from the time before, unless it starts as another [`Node`].
+/// For ever, that is for as long as the program runs. A program that starts again begins to count
+/// again: its processes get the names that others may still know from the time before, unless it
+/// starts as another [`Node`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pid {
     pub(crate) origin: Origin,
@@ -16,8 +17,9 @@ pub struct Pid {
     pub(crate) generation: u32,
 }
 
-/// A place where schedulers run, to those who send messages from one to another: a program, a machine. Who has only one
-/// needs none: schedulers are built on node 0. Each run of a program is to be a node of its own: see [`Pid`].
+/// A place where schedulers run, to those who send messages from one to another: a program, a
+/// machine. Who has only one needs none: schedulers are built on node 0. Each run of a program is
+/// to be a node of its own: see [`Pid`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Node(pub u32);
 
@@ -50,8 +52,9 @@ impl Pid {
         u128::from(self.origin.0) << 64 | u128::from(self.slot) << 32 | u128::from(self.generation)
     }
 
-    /// The PID that [`to_bits`](Self::to_bits) made a number of. A number that was made up is some PID too: of a process that lives,
-    /// of one that has ended, or of none, and what is meant for those two is refused.
+    /// The PID that [`to_bits`](Self::to_bits) made a number of. A number that was made up is some
+    /// PID too: of a process that lives, of one that has ended, or of none, and what is meant for
+    /// those two is refused.
     pub fn from_bits(bits: u128) -> Self {
         Self {
             origin: Origin((bits >> 64) as u64),

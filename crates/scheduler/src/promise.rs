@@ -9,11 +9,13 @@
 //!     resolve: write the value, swap, take the waker and wake it
 //! ```
 //!
-//! The future takes `WAITING` back to `EMPTY` by a compare-exchange before it touches the waker again, be it to drop it. The one word
-//! decides every race: either the swap finds `WAITING`, and the resolver wakes the waker that was written before; or
-//! the future's compare-exchange fails because of `DONE`, and it takes the value at once.
+//! The future takes `WAITING` back to `EMPTY` by a compare-exchange before it touches the waker
+//! again, be it to drop it. The one word decides every race: either the swap finds `WAITING`, and
+//! the resolver wakes the waker that was written before; or the future's compare-exchange fails
+//! because of `DONE`, and it takes the value at once.
 //!
-//! (As in tokio's join handle and the futures crate's `AtomicWaker`; simpler than the latter, since nobody resolves twice.)
+//! (As in tokio's join handle and the futures crate's `AtomicWaker`; simpler than the latter, since
+//! nobody resolves twice.)
 
 use std::fmt;
 use std::future::Future;
@@ -60,7 +62,8 @@ pub fn promise<T>() -> (Resolver<T>, Promised<T>) {
     (resolver, Promised { promise })
 }
 
-/// The end that gives the value. Dropped without giving one, it leaves the other end waiting for ever.
+/// The end that gives the value. Dropped without giving one, it leaves the other end waiting for
+/// ever.
 #[must_use = "the other end waits for ever"]
 pub struct Resolver<T> {
     promise: Arc<Promise<T>>,
@@ -72,18 +75,19 @@ impl<T> Resolver<T> {
     /// What the caller did before happens before the poll that returns the value.
     pub fn resolve(self, value: T) {
         let promise = &*self.promise;
-        // SAFETY: the state is not DONE: only this call makes it so, and it consumes the one resolver. Until then the
-        // value's cell is ours.
+        // SAFETY: the state is not DONE: only this call makes it so, and it consumes the one
+        // resolver. Until then the value's cell is ours.
         let nothing = promise
             .value
             .with_mut(|cell| unsafe { (*cell).replace(value) });
         debug_assert!(nothing.is_none(), "resolved twice");
-        // ORDERING: Release, partner of the Acquire in `poll` and `is_resolved`: they see the value. Acquire, partner of the
-        // Release with which `poll` made it WAITING: the waker is seen. A swap and not a store, since what was there
-        // before decides whose the waker's cell is.
+        // ORDERING: Release, partner of the Acquire in `poll` and `is_resolved`: they see the
+        // value. Acquire, partner of the Release with which `poll` made it WAITING: the waker is
+        // seen. A swap and not a store, since what was there before decides whose the waker's cell
+        // is.
         if promise.state.swap(DONE, Ordering::AcqRel) == WAITING {
-            // SAFETY: the swap found WAITING, so the waker's cell is ours: the future touches it in EMPTY only, and there is
-            // no way from DONE to there.
+            // SAFETY: the swap found WAITING, so the waker's cell is ours: the future touches it in
+            // EMPTY only, and there is no way from DONE to there.
             let waker = promise.waker.with_mut(|cell| unsafe { (*cell).take() });
             if let Some(waker) = waker {
                 waker.wake();
@@ -101,14 +105,15 @@ pub struct Promised<T> {
 impl<T> Promised<T> {
     /// Whether the value is there, so that a poll would return it, or has returned it.
     pub fn is_resolved(&self) -> bool {
-        // ORDERING: Acquire, partner of the Release in `resolve`: whoever is told so has seen what came before.
+        // ORDERING: Acquire, partner of the Release in `resolve`: whoever is told so has seen what
+        // came before.
         self.promise.state.load(Ordering::Acquire) == DONE
     }
 
     /// The value. The state is DONE, seen with Acquire.
     fn take(&mut self) -> Poll<T> {
-        // SAFETY: DONE was seen with Acquire, so the resolver has written the value, and will not touch it again. This end
-        // is not Clone, and is borrowed exclusively.
+        // SAFETY: DONE was seen with Acquire, so the resolver has written the value, and will not
+        // touch it again. This end is not Clone, and is borrowed exclusively.
         let value = self
             .promise
             .value
@@ -121,8 +126,8 @@ impl<T> Promised<T> {
 
     /// Puts a waker into its cell, or takes one out. The state is EMPTY.
     fn replace_waker(&mut self, waker: Option<Waker>) -> Option<Waker> {
-        // SAFETY: the state is EMPTY, and only this end, borrowed exclusively, makes it WAITING: the resolver does not touch
-        // the cell unless it finds that.
+        // SAFETY: the state is EMPTY, and only this end, borrowed exclusively, makes it WAITING:
+        // the resolver does not touch the cell unless it finds that.
         let replace = |cell: *mut Option<Waker>| unsafe { std::mem::replace(&mut *cell, waker) };
         self.promise.waker.with_mut(replace)
     }
@@ -131,7 +136,8 @@ impl<T> Promised<T> {
 impl<T> Drop for Promised<T> {
     /// The waker may keep much alive, and the resolver may take long.
     fn drop(&mut self) {
-        // ORDERING: Relaxed, both: as in `poll`; on failure there is no waker, or the resolver has it.
+        // ORDERING: Relaxed, both: as in `poll`; on failure there is no waker, or the resolver has
+        // it.
         let back = self.promise.state.compare_exchange(
             WAITING,
             EMPTY,
@@ -154,8 +160,9 @@ impl<T> Future for Promised<T> {
         match self.promise.state.load(Ordering::Acquire) {
             DONE => return self.take(),
             WAITING => {
-                // ORDERING: Acquire on failure, which means DONE: as above. Relaxed on success: the waker in the cell was
-                // written by this end, and whoever moved it between threads since has ordered that.
+                // ORDERING: Acquire on failure, which means DONE: as above. Relaxed on success: the
+                // waker in the cell was written by this end, and whoever moved it between threads
+                // since has ordered that.
                 let back = self.promise.state.compare_exchange(
                     WAITING,
                     EMPTY,
@@ -170,8 +177,8 @@ impl<T> Future for Promised<T> {
         }
         let waker = context.waker().clone();
         drop(self.replace_waker(Some(waker)));
-        // ORDERING: Release on success, partner of the Acquire in `resolve`: the waker is seen. Acquire on failure, which means
-        // DONE: the value is.
+        // ORDERING: Release on success, partner of the Acquire in `resolve`: the waker is seen.
+        // Acquire on failure, which means DONE: the value is.
         let waits = self.promise.state.compare_exchange(
             EMPTY,
             WAITING,

@@ -18,7 +18,8 @@ pub struct ProcessInfo {
     pub activity: Activity,
     /// Commands that it yielded and whose completions it has not been given.
     pub outstanding: u32,
-    /// Messages sent to it that no step has been given; `None` without a limit, since they are not counted then.
+    /// Messages sent to it that no step has been given; `None` without a limit, since they are not
+    /// counted then.
     pub undelivered: Option<u32>,
     /// Steps that it has taken.
     pub steps: u64,
@@ -91,7 +92,8 @@ impl<P: Protocol> Pin<'_, P> {
     }
 }
 
-/// What the processes wait for when nothing can run any more. Its `Display` is for the person who is called at night.
+/// What the processes wait for when nothing can run any more. Its `Display` is for the person who
+/// is called at night.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Standstill {
@@ -105,19 +107,20 @@ pub struct Standstill {
 pub enum Verdict {
     /// No process lives.
     AllEnded,
-    /// Somebody outside holds the [`Completion`](crate::Completion) of a command, or is in the middle of submitting a process, or
-    /// may hold the waker of a future: it goes on when they do.
+    /// Somebody outside holds the [`Completion`](crate::Completion) of a command, or is in the
+    /// middle of submitting a process, or may hold the waker of a future: it goes on when they do.
     AwaitsOutside,
-    /// No command is under way, and no future is pending: the processes wait for messages, which none of them can send. If no
-    /// thread outside does either, this is a deadlock.
+    /// No command is under way, and no future is pending: the processes wait for messages, which
+    /// none of them can send. If no thread outside does either, this is a deadlock.
     Deadlock,
 }
 
 impl Standstill {
     /// Whether anything will ever happen again.
     ///
-    /// A completion that a process has put by, to complete it later, counts as held outside; so does the waker of every pending
-    /// future, though it may be one that waits for another process here.
+    /// A completion that a process has put by, to complete it later, counts as held outside; so
+    /// does the waker of every pending future, though it may be one that waits for another process
+    /// here.
     pub fn verdict(&self) -> Verdict {
         let comes_from_outside = |process: &ProcessInfo| {
             process.outstanding > 0
@@ -210,8 +213,8 @@ impl fmt::Display for StandstillError {
 impl std::error::Error for StandstillError {}
 
 impl<P: Protocol> Handle<P> {
-    /// What each process that lives is doing. Each line was true at some moment during the call; processes that come and go
-    /// meanwhile may be in it or not.
+    /// What each process that lives is doing. Each line was true at some moment during the call;
+    /// processes that come and go meanwhile may be in it or not.
     pub fn list(&self) -> Vec<ProcessInfo> {
         self.table().iter().map(|process| process.info()).collect()
     }
@@ -222,11 +225,13 @@ impl<P: Protocol> Handle<P> {
         process.is_live().then(|| process.info())
     }
 
-    /// Blocks until no process can run any more, unless somebody outside completes a command, sends, or submits; then says what
-    /// each one waits for. Blocking, for as long as anything is runnable.
+    /// Blocks until no process can run any more, unless somebody outside completes a command,
+    /// sends, or submits; then says what each one waits for. Blocking, for as long as anything is
+    /// runnable.
     ///
-    /// The standstill is exact: at one moment during the call all workers were idle and nothing was runnable, and until the last
-    /// process had been looked at no step was taken; and none of them is [`Ready`](Activity::Ready).
+    /// The standstill is exact: at one moment during the call all workers were idle and nothing was
+    /// runnable, and until the last process had been looked at no step was taken; and none of them
+    /// is [`Ready`](Activity::Ready).
     ///
     /// # Errors
     /// [`StandstillError`].
@@ -242,11 +247,13 @@ impl<P: Protocol> Handle<P> {
                 return Err(StandstillError::ShutDown);
             };
             let processes = self.list();
-            // Somebody may have woken one since, which then took a step while others were looked at.
+            // Somebody may have woken one since, which then took a step while others were looked
+            // at.
             if self.moves() == before && !processes.iter().any(ProcessInfo::can_run) {
                 return Ok(Standstill { processes });
             }
-            // A thread outside may have made one Ready and not put it into a queue yet, where it could be seen: let it.
+            // A thread outside may have made one Ready and not put it into a queue yet, where it
+            // could be seen: let it.
             filch_sync::thread::yield_now();
         }
     }

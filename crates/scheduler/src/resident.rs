@@ -65,8 +65,9 @@ impl<P: Protocol> Resident<P> {
                 }
                 let here = ManuallyDrop::new(here);
                 let room = ptr::from_ref(&here.room).cast();
-                // SAFETY: `new` has put a process of that layout into the room, which is not used again, nor dropped. `find` makes of
-                // an address one of that process, and here it is what a box of it has.
+                // SAFETY: `new` has put a process of that layout into the room, which is not used
+                // again, nor dropped. `find` makes of an address one of that process, and here it
+                // is what a box of it has.
                 unsafe {
                     ptr::copy_nonoverlapping(room, memory, layout.size());
                     Box::from_raw((here.find)(memory.cast()))
@@ -81,8 +82,8 @@ impl<P: Protocol> Deref for Resident<P> {
 
     fn deref(&self) -> &Self::Target {
         match &self.0 {
-            // SAFETY: `new` has put a process of the type that `find` knows into the room, and it moves with the room. It is
-            // only read through this, for as long as `self` is borrowed.
+            // SAFETY: `new` has put a process of the type that `find` knows into the room, and it
+            // moves with the room. It is only read through this, for as long as `self` is borrowed.
             Place::Here(here) => unsafe { &*(here.find)(ptr::from_ref(&here.room).cast_mut()) },
             Place::Boxed(process) => &**process,
         }

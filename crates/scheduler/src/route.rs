@@ -14,23 +14,25 @@ use crate::{CommandError, Event, Handle, Pid, Protocol, SendError, Undelivered};
 pub(crate) enum Woken {
     /// A turn, or the end, will see the event.
     Heard,
-    /// The process is not Ready for the first time yet, and will find the event in its queue then; or it has ended since
-    /// the push.
+    /// The process is not Ready for the first time yet, and will find the event in its queue then;
+    /// or it has ended since the push.
     Refused,
 }
 
 impl<P: Protocol> Handle<P> {
     /// Sends `message` to the process `to`. Lock-free.
     ///
-    /// Messages of one thread arrive in the order sent; what the thread did before happens before the step that sees
-    /// the message. A message that is accepted and not read before the process ends is dropped with it.
+    /// Messages of one thread arrive in the order sent; what the thread did before happens before
+    /// the step that sees the message. A message that is accepted and not read before the process
+    /// ends is dropped with it.
     ///
-    /// A PID of another node goes to the [`Receiver`](crate::Receiver) that is connected for that one.
+    /// A PID of another node goes to the [`Receiver`](crate::Receiver) that is connected for that
+    /// one.
     ///
     /// # Errors
     /// [`SendError`], with the message, if the process has ended or never was, or its
-    /// [mailbox](crate::Submission::mailbox) is full, or it lives on a node that is not connected; or what the receiver for that node
-    /// says.
+    /// [mailbox](crate::Submission::mailbox) is full, or it lives on a node that is not connected;
+    /// or what the receiver for that node says.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let gone = |message| SendError {
             to,
@@ -62,7 +64,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// As `send`, if the mailbox was found to be limited. With a pin: the room that is reserved must be in the process's own.
+    /// As `send`, if the mailbox was found to be limited. With a pin: the room that is reserved
+    /// must be in the process's own.
     #[cold]
     fn send_limited(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let refused = |reason, message| SendError {

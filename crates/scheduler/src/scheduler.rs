@@ -41,10 +41,12 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How long a process that was just made runnable may wait behind the step that did that, with a worker idle, if that step's worker
-    /// has so far come for one process after the other as quickly as a second worker could have: that worker looks again after so
-    /// long, or what the system's timer makes of it (Linux adds some 50 µs). Longer: a message that goes from process to process disturbs
-    /// fewer caches. Zero: a few microseconds, and such a message takes longer. More than a second is a second. Default: 50 µs.
+    /// How long a process that was just made runnable may wait behind the step that did that, with
+    /// a worker idle, if that step's worker has so far come for one process after the other as
+    /// quickly as a second worker could have: that worker looks again after so long, or what the
+    /// system's timer makes of it (Linux adds some 50 µs). Longer: a message that goes from process
+    /// to process disturbs fewer caches. Zero: a few microseconds, and such a message takes longer.
+    /// More than a second is a second. Default: 50 µs.
     #[must_use]
     pub fn nap(mut self, nap: Duration) -> Self {
         self.nap = Some(nap);
@@ -60,16 +62,18 @@ impl<P: Protocol> Builder<P> {
 
     /// How many events a step is given at most; the others come in further steps. Default: 1024.
     ///
-    /// What ends a process, or replaces it, does not wait for those: see [`terminate`](Handle::terminate).
+    /// What ends a process, or replaces it, does not wait for those: see
+    /// [`terminate`](Handle::terminate).
     #[must_use]
     pub fn events_per_step(mut self, events: usize) -> Self {
         self.events_per_step = events;
         self
     }
 
-    /// How long a process that has more events than a step is given goes on with them, step after step, before it goes behind
-    /// the others that are runnable. Zero: after each step. Shorter: others come sooner; but those who send to it get further ahead of
-    /// it meanwhile, and what it reads then is in no cache any more. Default: 4 ms.
+    /// How long a process that has more events than a step is given goes on with them, step after
+    /// step, before it goes behind the others that are runnable. Zero: after each step. Shorter:
+    /// others come sooner; but those who send to it get further ahead of it meanwhile, and what it
+    /// reads then is in no cache any more. Default: 4 ms.
     #[must_use]
     pub fn slice(mut self, slice: Duration) -> Self {
         self.slice = slice;
@@ -84,7 +88,8 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// The node that the processes live on, as [`Receiver`](crate::Receiver)s of others know it. Default: node 0.
+    /// The node that the processes live on, as [`Receiver`](crate::Receiver)s of others know it.
+    /// Default: node 0.
     #[must_use]
     pub fn node(mut self, node: Node) -> Self {
         self.node = node;
@@ -169,13 +174,15 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
     }
 }
 
-/// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything one does with it.
+/// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
+/// one does with it.
 ///
-/// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what lives, which may take
-/// a moment, and blocks for three seconds at most; but it waits for calls of [`on_exit`](crate::ProcessHandle::on_exit) that are
-/// under way, and for what the handler's destructor waits for, if that does: [`BlockingThreads`](crate::BlockingThreads) for the
-/// work that has begun, [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by one of these, or on
-/// another scheduler's worker: see [`shutdown`](Self::shutdown).)
+/// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what
+/// lives, which may take a moment, and blocks for three seconds at most; but it waits for calls of
+/// [`on_exit`](crate::ProcessHandle::on_exit) that are under way, and for what the handler's
+/// destructor waits for, if that does: [`BlockingThreads`](crate::BlockingThreads) for the work
+/// that has begun, [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by
+/// one of these, or on another scheduler's worker: see [`shutdown`](Self::shutdown).)
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,
@@ -201,22 +208,25 @@ impl<P: Protocol> Scheduler<P> {
         self.handle.clone()
     }
 
-    /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended, and stops the workers.
+    /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended, and
+    /// stops the workers.
     ///
     /// Processes that have not ended after `patience` are closed where they stand and end with
-    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a step cannot be: it is
-    /// given the same patience once more, but at least three seconds, and if it still runs then, it is reported as stuck,
-    /// with its thread left behind. From the call on, [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for other
-    /// nodes. Blocking. When all have ended, it waits for the workers to return, from [`on_exit`](crate::ProcessHandle::on_exit) calls and
-    /// destructors too, as long as that takes.
+    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a
+    /// step cannot be: it is given the same patience once more, but at least three seconds, and if
+    /// it still runs then, it is reported as stuck, with its thread left behind. From the call on,
+    /// [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for other nodes.
+    /// Blocking. When all have ended, it waits for the workers to return, from
+    /// [`on_exit`](crate::ProcessHandle::on_exit) calls and destructors too, as long as that takes.
     ///
-    /// What a timer fires, what [`BlockingThreads`](crate::BlockingThreads) do, and a worker of another scheduler may shut this one
-    /// down too. They do not wait for the workers to return, which may wait for them: the handler may have the last
-    /// [`Timers`](crate::timers::Timers), whose destructor waits for what they fire. The workers return by themselves.
+    /// What a timer fires, what [`BlockingThreads`](crate::BlockingThreads) do, and a worker of
+    /// another scheduler may shut this one down too. They do not wait for the workers to return,
+    /// which may wait for them: the handler may have the last [`Timers`](crate::timers::Timers),
+    /// whose destructor waits for what they fire. The workers return by themselves.
     ///
     /// # Errors
-    /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on without its owner, until its
-    /// last process has ended.
+    /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on
+    /// without its owner, until its last process has ended.
     pub fn shutdown(mut self, patience: Duration) -> Result<ShutdownReport, CalledFromInside> {
         self.stop(patience)
     }
@@ -228,7 +238,8 @@ impl<P: Protocol> Scheduler<P> {
         // A receiver may hold this scheduler in turn.
         self.handle.disconnect_all();
         if self.handle.is_worker() {
-            // Nobody may wait here. No process is admitted from now on, and those that live are asked to end.
+            // Nobody may wait here. No process is admitted from now on, and those that live are
+            // asked to end.
             self.handle.cancel_all();
             machines.detach();
             return Err(CalledFromInside);

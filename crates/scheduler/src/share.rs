@@ -26,11 +26,13 @@ pub(crate) enum Lag {
     GivesWay,
 }
 
-/// A turn that looks for the completion of a command moves so many times more events than a step is given: it takes no step's time.
+/// A turn that looks for the completion of a command moves so many times more events than a step is
+/// given: it takes no step's time.
 const LOOK_AHEAD: usize = 16;
 
 impl Share {
-    /// How many events to move where what matters stands behind the share: all, if there is `word` of a signal; it may end the process.
+    /// How many events to move where what matters stands behind the share: all, if there is `word`
+    /// of a signal; it may end the process.
     pub(crate) const fn look_ahead(&self, word: bool) -> usize {
         if word {
             usize::MAX
@@ -61,7 +63,8 @@ impl Share {
         }
     }
 
-    /// Whether a process that is behind goes on at once. If not, its next slice begins when it has its next turn.
+    /// Whether a process that is behind goes on at once. If not, its next slice begins when it has
+    /// its next turn.
     fn goes_on<P: Protocol>(&self, body: &mut Body<P>) -> bool {
         if body.waits == Waits::Turn || self.slice.is_zero() {
             return false;
@@ -75,8 +78,9 @@ impl Share {
     }
 }
 
-/// Whether a process has more to look at than it was given: in its queue, where there is `more`; or in what was drained already, unless it
-/// waits for commands, and nothing in there ends that. One that has caught up gives back the memory that its backlog took.
+/// Whether a process has more to look at than it was given: in its queue, where there is `more`; or
+/// in what was drained already, unless it waits for commands, and nothing in there ends that. One
+/// that has caught up gives back the memory that its backlog took.
 ///
 /// # Safety
 /// The caller has the process whose slot and body these are.

@@ -15,8 +15,9 @@ pub struct ShutdownReport {
     pub cancelled: usize,
     /// How many had not ended when its patience had, and were closed instead of stepped.
     pub aborted: usize,
-    /// Processes that had still not ended at the very end: in the middle of a step, an `init` or a `close`, or queued behind
-    /// one that is. They end, and their threads leave, when they get there.
+    /// Processes that had still not ended at the very end: in the middle of a step, an `init` or a
+    /// `close`, or queued behind one that is. They end, and their threads leave, when they get
+    /// there.
     pub stuck: Vec<Pid>,
 }
 
@@ -27,8 +28,9 @@ impl<P: Protocol> Handle<P> {
             // As `leave` does for the last one.
             self.shared.processors.stop();
         }
-        // A process that the walk below does not find has come into its slot after the walk has been there, so that its submitter
-        // sees the closed doors, and cancels it: `Slab::high_water` and `Tenancy::pin_current` on this side, `Slab::allocate` and
+        // A process that the walk below does not find has come into its slot after the walk has
+        // been there, so that its submitter sees the closed doors, and cancels it:
+        // `Slab::high_water` and `Tenancy::pin_current` on this side, `Slab::allocate` and
         // `Tenancy::move_in` on that one, are RMWs of the same words.
         let mut asked = 0;
         for process in self.table().iter() {
@@ -70,7 +72,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// A process that had been admitted is gone. The last one of a closed scheduler sends the workers home.
+    /// A process that had been admitted is gone. The last one of a closed scheduler sends the
+    /// workers home.
     pub(crate) fn leave(&self) {
         if self
             .shared
@@ -82,5 +85,6 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// How long workers get, at least, to close what only waits: that is their work and no matter of patience with processes.
+/// How long workers get, at least, to close what only waits: that is their work and no matter of
+/// patience with processes.
 const CLOSING: Duration = Duration::from_secs(3);

@@ -16,7 +16,8 @@ use crate::{Event, ExitReason, Handle, NoSuchProcess, Pid, Protocol};
 pub(crate) enum Item<P: Protocol> {
     /// For the process.
     Event(Event<P>),
-    /// For the worker that drains the queue. The process does not see it, and no step is run for it.
+    /// For the worker that drains the queue. The process does not see it, and no step is run for
+    /// it.
     Signal(Signal<P>),
 }
 
@@ -38,8 +39,8 @@ pub(crate) struct ExitSignal {
 }
 
 impl<P: Protocol> Signal<P> {
-    /// Whom it wakes. An idle process takes a turn for each signal, so that they do not pile up in its queue; one that waits for
-    /// commands, only for those that may end it.
+    /// Whom it wakes. An idle process takes a turn for each signal, so that they do not pile up in
+    /// its queue; one that waits for commands, only for those that may end it.
     fn wakes(&self) -> Reason {
         match self {
             Self::Tie(_) => Reason::Message,
@@ -48,7 +49,8 @@ impl<P: Protocol> Signal<P> {
         }
     }
 
-    /// Whether it must not stand behind the events in the queue: it may end the process, or replace it.
+    /// Whether it must not stand behind the events in the queue: it may end the process, or replace
+    /// it.
     fn is_urgent(&self) -> bool {
         match self {
             Self::Tie(_) => false,
@@ -63,18 +65,22 @@ impl<P: Protocol> Signal<P> {
 pub(crate) enum Heard {
     /// A worker reads it.
     Surely,
-    /// The process has ended since. The worker that ended it may have read the signal, or have overlooked it.
+    /// The process has ended since. The worker that ended it may have read the signal, or have
+    /// overlooked it.
     Perhaps,
 }
 
 impl<P: Protocol> Handle<P> {
-    /// Ends the process `pid`, whatever it waits for and however many commands it has outstanding. Lock-free.
+    /// Ends the process `pid`, whatever it waits for and however many commands it has outstanding.
+    /// Lock-free.
     ///
-    /// It takes no further step, however many events wait: a step that is under way is its last one, and if that one says
-    /// [`done`](crate::StepOutput::done) or fails, that is how the process ends. Else it ends with
-    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) as soon as a worker has it, its
-    /// [`close`](crate::Process::close) is called, and its unread messages are dropped. Completions that come later do
-    /// nothing. A process whose `init` is still running ends before its first step.
+    /// It takes no further step, however many events wait: a step that is under way is its last
+    /// one, and if that one says [`done`](crate::StepOutput::done) or fails, that is how the
+    /// process ends. Else it ends with
+    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) as soon as a worker has it,
+    /// its [`close`](crate::Process::close) is called, and its unread messages are dropped.
+    /// Completions that come later do nothing. A process whose `init` is still running ends before
+    /// its first step.
     ///
     /// A process may terminate itself: the step that does so is its last.
     ///
@@ -92,8 +98,8 @@ impl<P: Protocol> Handle<P> {
         Ok(())
     }
 
-    /// Gives `signal` to the worker that will have the process `to` next; at the latest the one that ends it finds it in
-    /// the queue.
+    /// Gives `signal` to the worker that will have the process `to` next; at the latest the one
+    /// that ends it finds it in the queue.
     ///
     /// # Errors
     /// The process had ended. The signal comes back.
@@ -112,12 +118,14 @@ impl<P: Protocol> Handle<P> {
             slot.urgency.signal();
         }
         if self.wake(slot, reason) == Woken::Heard {
-            // Before its end, in the order of the state's edges, and the queue is drained after that edge.
+            // Before its end, in the order of the state's edges, and the queue is drained after
+            // that edge.
             return Ok(Heard::Surely);
         }
-        // Before its first turn, which will drain the queue; or after its end.
-        // ORDERING: the fence is the partner of the one in `turn_away`: either the closing after a failed `init` is seen here, or
-        // that drain finds our signal. If the process has ended, the wake has acquired `complete`, and the closed queue is seen.
+        // Before its first turn, which will drain the queue; or after its end. ORDERING: the fence
+        // is the partner of the one in `turn_away`: either the closing after a failed `init` is
+        // seen here, or that drain finds our signal. If the process has ended, the wake has
+        // acquired `complete`, and the closed queue is seen.
         fence(Ordering::SeqCst);
         if slot.events.is_closed() {
             Ok(Heard::Perhaps)
@@ -157,8 +165,9 @@ mod tests {
         type Error = String;
     }
 
-    /// What signals cost those who do not use them: no byte of an event. And a slot, which holds a small process, its exit, its
-    /// queue, its limit and its figures, beside the queue's first block.
+    /// What signals cost those who do not use them: no byte of an event. And a slot, which holds a
+    /// small process, its exit, its queue, its limit and its figures, beside the queue's first
+    /// block.
     #[test]
     fn sizes() {
         assert_eq!(size_of::<Event<Small>>(), 32);

@@ -20,9 +20,9 @@ enum Stage<F: Future> {
     Over,
 }
 
-// SAFETY: the two that share it touch it one after the other, as the table at the type says: whoever has the exit has acquired
-// what the worker did that left it, and that one had dropped the process before. What is in it goes from thread to thread
-// with them, and is Send.
+// SAFETY: the two that share it touch it one after the other, as the table at the type says:
+// whoever has the exit has acquired what the worker did that left it, and that one had dropped the
+// process before. What is in it goes from thread to thread with them, and is Send.
 unsafe impl<F: Future + Send> Sync for StageCell<F> where F::Output: Send {}
 
 impl<F: Future> StageCell<F> {
@@ -39,7 +39,8 @@ impl<F: Future> StageCell<F> {
             let Stage::Pending(future) = stage else {
                 unreachable!("a future that is ready has taken its last step");
             };
-            // SAFETY: it lies in an `Arc`, and is never moved: when it is over, it is overwritten, which drops it in place.
+            // SAFETY: it lies in an `Arc`, and is never moved: when it is over, it is overwritten,
+            // which drops it in place.
             let future = unsafe { Pin::new_unchecked(future) };
             future
                 .poll(context)

@@ -6,10 +6,12 @@ use crate::{Process, Protocol};
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
-/// The last word counts: each of [`go_on`](Self::go_on), [`wait`](Self::wait), [`idle`](Self::idle),
-/// [`done`](Self::done) and [`upgrade`](Self::upgrade) replaces what was said before. A step that says nothing is idle.
+/// The last word counts: each of [`go_on`](Self::go_on), [`wait`](Self::wait),
+/// [`idle`](Self::idle), [`done`](Self::done) and [`upgrade`](Self::upgrade) replaces what was said
+/// before. A step that says nothing is idle.
 ///
-/// One output serves all the steps of a worker, so yielding allocates nothing once the worker is warm.
+/// One output serves all the steps of a worker, so yielding allocates nothing once the worker is
+/// warm.
 pub struct StepOutput<P: Protocol> {
     yields: Vec<Yield<P>>,
     status: Status<P>,
@@ -42,21 +44,25 @@ impl<P: Protocol> StepOutput<P> {
         }
     }
 
-    /// Has `command` done by the handler. Its completion arrives as [`Event::Completed`](crate::Event::Completed)
-    /// with the same `tag`, which is the process's own: two commands may carry the same one.
+    /// Has `command` done by the handler. Its completion arrives as
+    /// [`Event::Completed`](crate::Event::Completed) with the same `tag`, which is the process's
+    /// own: two commands may carry the same one.
     pub fn yield_command(&mut self, tag: u64, command: P::Command) {
         self.yields.push(Yield { tag, command });
     }
 
-    /// The process has more to do, be there events or not, and gives way to others: it goes to the end of the global queue. (Not
-    /// needed for events that wait: see [`Builder::events_per_step`](crate::Builder::events_per_step).)
+    /// The process has more to do, be there events or not, and gives way to others: it goes to the
+    /// end of the global queue. (Not needed for events that wait: see
+    /// [`Builder::events_per_step`](crate::Builder::events_per_step).)
     pub fn go_on(&mut self) {
         self.status = Status::Continue;
     }
 
-    /// The process waits for the commands it yielded. Messages are kept for then and do not wake it. (One that arrives
-    /// at the moment of a completion may still come in a step of its own.) The step that ends the wait has the completion, or a
-    /// [`Cancel`](crate::Event::Cancel), however many messages were sent before it, and the oldest of these. A process that waits for either is [`idle`](Self::idle).
+    /// The process waits for the commands it yielded. Messages are kept for then and do not wake
+    /// it. (One that arrives at the moment of a completion may still come in a step of its own.)
+    /// The step that ends the wait has the completion, or a [`Cancel`](crate::Event::Cancel),
+    /// however many messages were sent before it, and the oldest of these. A process that waits for
+    /// either is [`idle`](Self::idle).
     ///
     /// With no command outstanding nothing could ever wake it: the process then ends with
     /// [`ProcessError::WaitsForNothing`](crate::ProcessError::WaitsForNothing).
@@ -69,8 +75,8 @@ impl<P: Protocol> StepOutput<P> {
         self.status = Status::Idle;
     }
 
-    /// The process has ended with `output`. Commands yielded in the same step are still dispatched; nobody will
-    /// see their completions.
+    /// The process has ended with `output`. Commands yielded in the same step are still dispatched;
+    /// nobody will see their completions.
     pub fn done(&mut self, output: P::Output) {
         self.status = Status::Done(output);
     }
@@ -85,11 +91,13 @@ impl<P: Protocol> StepOutput<P> {
         self.status = Status::Ended;
     }
 
-    /// The process goes on as a new version of itself: when this step has returned and its commands are dispatched, `process`
-    /// gets its [`init`](Process::init), with `method` and `input`, in which the old version hands its state over; the old one
-    /// is closed, with [`ExitReason::Upgraded`](crate::ExitReason::Upgraded). PID, mailbox, outstanding commands, monitors and
-    /// links stay; see [`Handle::upgrade`](crate::Handle::upgrade), also for an `init` that refuses. The new version's first
-    /// step comes after the others that are runnable, and may have no events.
+    /// The process goes on as a new version of itself: when this step has returned and its commands
+    /// are dispatched, `process` gets its [`init`](Process::init), with `method` and `input`, in
+    /// which the old version hands its state over; the old one is closed, with
+    /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded). PID, mailbox, outstanding commands,
+    /// monitors and links stay; see [`Handle::upgrade`](crate::Handle::upgrade), also for an `init`
+    /// that refuses. The new version's first step comes after the others that are runnable, and may
+    /// have no events.
     pub fn upgrade(&mut self, process: Box<dyn Process<P>>, method: &str, input: P::Input) {
         self.status = Status::Upgrade(Successor::new(process, method, input));
     }

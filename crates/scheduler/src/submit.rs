@@ -18,8 +18,9 @@ use crate::{
 };
 
 impl<P: Protocol> Handle<P> {
-    /// Gives the process to the scheduler: calls its [`init`](Process::init) here and now, with the name of an entry
-    /// point and its input, then puts it into the run queues. Lock-free, but for `init` and memory.
+    /// Gives the process to the scheduler: calls its [`init`](Process::init) here and now, with the
+    /// name of an entry point and its input, then puts it into the run queues. Lock-free, but for
+    /// `init` and memory.
     ///
     /// What the caller did before happens before the first step.
     ///
@@ -44,7 +45,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// As [`submit`](Self::submit), for a process whose type was chosen while running, or that was handed back.
+    /// As [`submit`](Self::submit), for a process whose type was chosen while running, or that was
+    /// handed back.
     ///
     /// # Errors
     /// As [`submit`](Self::submit).
@@ -111,8 +113,8 @@ impl<P: Protocol> Handle<P> {
             unreachable!("the state of a slot without a tenant is Complete");
         }
         self.enqueue(slot);
-        // No fence: either the walk of `cancel_all` through the table has found this process, or this has come into its slot after
-        // the walk, and the closed doors are seen. See there.
+        // No fence: either the walk of `cancel_all` through the table has found this process, or
+        // this has come into its slot after the walk, and the closed doors are seen. See there.
         if self.shared.admission.is_closed() {
             self.cancel(pid);
         }
@@ -122,7 +124,8 @@ impl<P: Protocol> Handle<P> {
     /// Submits the process, waits for its end, and returns its output. Blocking.
     ///
     /// # Errors
-    /// As [`submit`](Self::submit) and [`ProcessHandle::join`]. On a worker of this scheduler nothing is submitted.
+    /// As [`submit`](Self::submit) and [`ProcessHandle::join`]. On a worker of this scheduler
+    /// nothing is submitted.
     pub fn execute(
         &self,
         process: impl Process<P> + 'static,
@@ -151,14 +154,15 @@ impl<P: Protocol> Handle<P> {
     fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
         // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
         if let Some(mut body) = unsafe { slot.life.take_body() } {
-            // The error of `init` is the one that tells what is wrong; one of closing after it would hide it.
+            // The error of `init` is the one that tells what is wrong; one of closing after it
+            // would hide it.
             let _ = contain(|| body.process.close(reason));
             dispose(body);
         }
         // Whoever learnt the PID from `init` and sends to it is refused from here on.
         slot.events.close();
-        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed queue, or the drain below finds
-        // the signal.
+        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed
+        // queue, or the drain below finds the signal.
         fence(Ordering::SeqCst);
         // SAFETY: as above: the submitter is the queue's consumer.
         unsafe {

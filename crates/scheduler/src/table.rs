@@ -51,10 +51,10 @@ pub(crate) struct Slot<P: Protocol> {
     pub(crate) named: AtomicBool,
 }
 
-// SAFETY: the words and the queue's producer side are made for sharing, and events are Send. The queue's consumer
-// side and the content of `life` are reached through unsafe methods by one thread at a time, as the table at the type says;
-// they are handed from thread to thread by the orderings of `state`, `tenancy`, `life` and the run queues, and all
-// they hold is Send.
+// SAFETY: the words and the queue's producer side are made for sharing, and events are Send. The
+// queue's consumer side and the content of `life` are reached through unsafe methods by one thread
+// at a time, as the table at the type says; they are handed from thread to thread by the orderings
+// of `state`, `tenancy`, `life` and the run queues, and all they hold is Send.
 unsafe impl<P: Protocol> Sync for Slot<P> {}
 
 impl<P: Protocol> Slot<P> {
@@ -75,8 +75,8 @@ impl<P: Protocol> Slot<P> {
         }
     }
 
-    /// Drops the events that nobody will read, and passes the signals to `heed`. Destructors may panic: each panic costs
-    /// one event, not the rest.
+    /// Drops the events that nobody will read, and passes the signals to `heed`. Destructors may
+    /// panic: each panic costs one event, not the rest.
     ///
     /// # Safety
     /// As for `EventQueue::drain`; and the queue is closed, so that this ends.
@@ -92,14 +92,16 @@ impl<P: Protocol> Slot<P> {
     /// The thread that the tenant runs on. Asked by the worker that has it from a run queue.
     #[inline]
     pub(crate) fn bound_to(&self) -> Option<BoundId> {
-        // ORDERING: Relaxed: set before the tenant was submitted, which happened before it was in a run queue: also where a late
-        // sender to an earlier tenant has put it there, whose `wake` acquired the submission.
+        // ORDERING: Relaxed: set before the tenant was submitted, which happened before it was in a
+        // run queue: also where a late sender to an earlier tenant has put it there, whose `wake`
+        // acquired the submission.
         BoundId::from_bits(self.bound_to.load(Ordering::Relaxed))
     }
 
     pub(crate) fn has_idle_priority(&self) -> bool {
-        // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one has just made the tenant Ready,
-        // which stays until it is enqueued, and has acquired its submission by that.
+        // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one
+        // has just made the tenant Ready, which stays until it is enqueued, and has acquired its
+        // submission by that.
         self.idle_priority.load(Ordering::Relaxed)
     }
 }
@@ -109,8 +111,9 @@ pub(crate) struct Table<P: Protocol> {
     /// The scheduler's own part of all its PIDs.
     origin: Origin,
     slots: Slab<Slot<P>>,
-    /// Slots whose last tenant is gone, and in whose queue somebody has claimed a place and not left it yet. As many as there
-    /// are threads in the middle of a send, at most. What they send is dropped when they, or the next submission, find the slot here.
+    /// Slots whose last tenant is gone, and in whose queue somebody has claimed a place and not
+    /// left it yet. As many as there are threads in the middle of a send, at most. What they send
+    /// is dropped when they, or the next submission, find the slot here.
     unfinished: Injector<u32>,
     pub(crate) names: Names,
 }
@@ -141,8 +144,8 @@ impl<P: Protocol> Table<P> {
         self.origin.node()
     }
 
-    /// A slot for a new process, and the PID that will be its own from now on. The caller holds two pins: the process's
-    /// own, and that of its handle.
+    /// A slot for a new process, and the PID that will be its own from now on. The caller holds two
+    /// pins: the process's own, and that of its handle.
     pub(crate) fn move_in(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
         self.finish();
         let index = self.slots.allocate()?;
@@ -179,8 +182,8 @@ impl<P: Protocol> Table<P> {
         }
     }
 
-    /// Tries again to clean a slot that a sender had not finished with. Every submission does, and whoever has sent something
-    /// to a process that was over by then: mostly that was the sender.
+    /// Tries again to clean a slot that a sender had not finished with. Every submission does, and
+    /// whoever has sent something to a process that was over by then: mostly that was the sender.
     pub(crate) fn finish(&self) {
         if self.unfinished.is_empty() {
             return;
@@ -198,11 +201,11 @@ impl<P: Protocol> Table<P> {
         Some(self.pid(index, tenancy.generation()))
     }
 
-    /// The slot of the process `pid`, if it is still there. It may leave at any moment. What its submitter has written there is
-    /// visible.
+    /// The slot of the process `pid`, if it is still there. It may leave at any moment. What its
+    /// submitter has written there is visible.
     ///
-    /// A PID can be made out of a number, and so name a process that is yet to come. The queue of its slot may be open already:
-    /// only this keeps messages out of it.
+    /// A PID can be made out of a number, and so name a process that is yet to come. The queue of
+    /// its slot may be open already: only this keeps messages out of it.
     #[inline]
     pub(crate) fn find(&self, pid: Pid) -> Option<&Slot<P>> {
         if pid.origin != self.origin {
@@ -212,10 +215,11 @@ impl<P: Protocol> Table<P> {
         slot.tenancy.houses(pid.generation).then_some(slot)
     }
 
-    /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and wakes it. Without a pin: the
-    /// queue itself refuses, and hands back, what was meant for an earlier life than the present one. If the process ends
-    /// between the push and the wake-up, the item is dropped with it, and the wake-up may be for the slot's next tenant, whom
-    /// it costs a turn at worst.
+    /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and
+    /// wakes it. Without a pin: the queue itself refuses, and hands back, what was meant for an
+    /// earlier life than the present one. If the process ends between the push and the wake-up, the
+    /// item is dropped with it, and the wake-up may be for the slot's next tenant, whom it costs a
+    /// turn at worst.
     #[inline]
     pub(crate) fn post(
         &self,
@@ -283,12 +287,14 @@ impl<P: Protocol> Table<P> {
         if unpin == Unpin::Others {
             return;
         }
-        // ORDERING: Relaxed, both: `Unpin::Last` acquired what was done under all pins, and the slab hands the slot on.
+        // ORDERING: Relaxed, both: `Unpin::Last` acquired what was done under all pins, and the
+        // slab hands the slot on.
         if slot.named.load(Ordering::Relaxed) {
             slot.named.store(false, Ordering::Relaxed);
             self.names.forget(index);
         }
-        // SAFETY: `Unpin::Last`: no pin is held, so neither worker nor handle has to do with it any more.
+        // SAFETY: `Unpin::Last`: no pin is held, so neither worker nor handle has to do with it any
+        // more.
         unsafe {
             slot.life.clear();
             self.clean(index, slot);
@@ -308,14 +314,16 @@ impl<P: Protocol> Table<P> {
             Ok(_) => self.slots.release(index),
             Err(error) => {
                 debug_assert_eq!(error, ReopenError::Unfinished, "the process has ended");
-                // A sender that holds no pin is between its claim and its end. It need not be waited for: others have slots.
+                // A sender that holds no pin is between its claim and its end. It need not be
+                // waited for: others have slots.
                 self.unfinished.push(index);
             }
         }
     }
 }
 
-/// Apart, and given the index by value: else it would be written to memory in each call of `slot`, to be printed.
+/// Apart, and given the index by value: else it would be written to memory in each call of `slot`,
+/// to be printed.
 #[cold]
 fn no_slot(index: u32) -> ! {
     unreachable!("slot {index} was never allocated")
@@ -329,8 +337,8 @@ pub(crate) struct Pin<'table, P: Protocol> {
 }
 
 impl<P: Protocol> Pin<'_, P> {
-    /// Whether it has neither ended nor been refused by its `init`, to be kept only by somebody's pin. (Closed alone: `close` is
-    /// running. Complete alone: `init` is.)
+    /// Whether it has neither ended nor been refused by its `init`, to be kept only by somebody's
+    /// pin. (Closed alone: `close` is running. Complete alone: `init` is.)
     pub(crate) fn is_live(&self) -> bool {
         !(self.slot.events.is_closed() && self.slot.state.state() == State::Complete)
     }

@@ -1,7 +1,7 @@
 //! The table by itself, for the models: what runs the processes is too much for loom.
 //!
-//! The table, its slots, the lives in them, and the way in which a process ends are the shipped ones. What stands here is who
-//! calls them when, one method for each of those.
+//! The table, its slots, the lives in them, and the way in which a process ends are the shipped
+//! ones. What stands here is who calls them when, one method for each of those.
 
 use std::time::Instant;
 
@@ -29,7 +29,8 @@ impl<P: Protocol> Tenants<P> {
         self.0.slot(pid.slot)
     }
 
-    /// As `Handle::submit`: the process is in nobody's hands yet, and Ready. The caller has its handle, too.
+    /// As `Handle::submit`: the process is in nobody's hands yet, and Ready. The caller has its
+    /// handle, too.
     pub fn submit(&self) -> Result<Pid, SlabFull> {
         let (pid, slot) = self.0.move_in(&Options::default())?;
         slot.state.submit().expect("the slot is vacant");
@@ -80,7 +81,8 @@ impl<P: Protocol> Tenants<P> {
         closed.complete(drop).tell(Ok(Some(output)));
     }
 
-    /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to its turn.
+    /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to
+    /// its turn.
     ///
     /// # Errors
     /// The message, if the process is gone.

@@ -3,17 +3,19 @@ use std::fmt;
 use crate::driver::Task;
 use crate::{Handle, Process, Protocol, ReserveError, Submission};
 
-/// A thread for processes that must all run on one: because a library wants to be called from the thread that it was opened
-/// on, or keeps something in thread-local storage. From [`Handle::reserve_thread`].
+/// A thread for processes that must all run on one: because a library wants to be called from the
+/// thread that it was opened on, or keeps something in thread-local storage. From
+/// [`Handle::reserve_thread`].
 ///
-/// Its processes are scheduled and found like any other; the worker that has found one lends its right to run to this
-/// thread, and rests meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step, so it is for those
-/// who must. `close` and the destructor run there, too, as does what a [hook](crate::LifeCycle::on_complete) does at the end, and
-/// the `init` of a [new version](Handle::upgrade). The first `init` runs where the process is submitted, and so does `close` if that one
-/// refuses; the destructor of the output runs where it is dropped.
+/// Its processes are scheduled and found like any other; the worker that has found one lends its
+/// right to run to this thread, and rests meanwhile. That costs two wake-ups of sleeping threads,
+/// some ten microseconds a step, so it is for those who must. `close` and the destructor run there,
+/// too, as does what a [hook](crate::LifeCycle::on_complete) does at the end, and the `init` of a
+/// [new version](Handle::upgrade). The first `init` runs where the process is submitted, and so
+/// does `close` if that one refuses; the destructor of the output runs where it is dropped.
 ///
-/// When it is dropped the thread is released: processes that are bound to it go on wherever a worker finds them. It need not
-/// be released before the scheduler is shut down.
+/// When it is dropped the thread is released: processes that are bound to it go on wherever a
+/// worker finds them. It need not be released before the scheduler is shut down.
 #[must_use = "a thread that is released at once runs nothing"]
 pub struct BoundThread<P: Protocol> {
     handle: Handle<P>,
@@ -36,7 +38,8 @@ impl<P: Protocol> Handle<P> {
 }
 
 impl<P: Protocol> BoundThread<P> {
-    /// Prepares to submit a process that takes all its steps on this thread. As [`Handle::submission`].
+    /// Prepares to submit a process that takes all its steps on this thread. As
+    /// [`Handle::submission`].
     pub fn submission<'a>(
         &'a self,
         process: impl Process<P> + 'static,
@@ -46,7 +49,8 @@ impl<P: Protocol> BoundThread<P> {
         self.bind(self.handle.submission(process, method, input))
     }
 
-    /// As [`submission`](Self::submission), for a process whose type was chosen while running, or that was handed back.
+    /// As [`submission`](Self::submission), for a process whose type was chosen while running, or
+    /// that was handed back.
     pub fn submission_boxed<'a>(
         &'a self,
         process: Box<dyn Process<P>>,

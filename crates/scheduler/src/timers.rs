@@ -1,4 +1,5 @@
-//! Time for processes: commands that complete later, deadlines, messages at intervals, and futures that sleep.
+//! Time for processes: commands that complete later, deadlines, messages at intervals, and futures
+//! that sleep.
 //!
 //! [`Timers`] is made before the scheduler and given to the command handler, which delegates to it:
 //!
@@ -59,19 +60,21 @@
 //!
 //! # How it works, and what it costs
 //!
-//! One thread and one lock per [`Timers`]: an ordered set of deadlines, in which the thread sleeps until the first one.
-//! Setting and cancelling take O(log n) and one or two allocations. That is enough for the hundreds of thousands of timers
-//! a second that one lock carries, and simpler than a timing wheel; who needs more makes one `Timers` per worker.
+//! One thread and one lock per [`Timers`]: an ordered set of deadlines, in which the thread sleeps
+//! until the first one. Setting and cancelling take O(log n) and one or two allocations. That is
+//! enough for the hundreds of thousands of timers a second that one lock carries, and simpler than
+//! a timing wheel; who needs more makes one `Timers` per worker.
 //!
-//! A pending timer keeps what it was given: with a completion, that is the place of its process in the table, even if that one
-//! ends before. Who does not want that cancels it.
+//! A pending timer keeps what it was given: with a completion, that is the place of its process in
+//! the table, even if that one ends before. Who does not want that cancels it.
 //!
-//! A timer fires on that one thread (or on the one that [advances](FakeClock::advance) a fake clock): what it calls must be
-//! short. Completing a command, sending a message and waking a future are.
+//! A timer fires on that one thread (or on the one that [advances](FakeClock::advance) a fake
+//! clock): what it calls must be short. Completing a command, sending a message and waking a future
+//! are.
 //!
-//! A timer is over in exactly one of three ways: it fired, it was [cancelled](Timers::cancel), or the timers were
-//! [shut down](Timers::shutdown). In the last two cases its completion is dropped, so that the process hears
-//! [`CommandError::Abandoned`](crate::CommandError::Abandoned).
+//! A timer is over in exactly one of three ways: it fired, it was [cancelled](Timers::cancel), or
+//! the timers were [shut down](Timers::shutdown). In the last two cases its completion is dropped,
+//! so that the process hears [`CommandError::Abandoned`](crate::CommandError::Abandoned).
 
 mod bounded;
 mod clock;
@@ -116,7 +119,8 @@ impl Timers {
         Self::with_clock(SystemClock)
     }
 
-    /// Timers on another clock; a thread of their own if that one ticks [by itself](Ticks::ByItself).
+    /// Timers on another clock; a thread of their own if that one ticks
+    /// [by itself](Ticks::ByItself).
     ///
     /// # Errors
     /// If the system refuses the thread.
@@ -136,8 +140,8 @@ impl Timers {
         self.service.lock().len()
     }
 
-    /// Completes the command with `reply` when the `deadline` has come. If it has passed: at once, on the thread that fires
-    /// timers; on a clock that is moved by hand, when that happens next.
+    /// Completes the command with `reply` when the `deadline` has come. If it has passed: at once,
+    /// on the thread that fires timers; on a clock that is moved by hand, when that happens next.
     pub fn complete_at<P: Protocol>(
         &self,
         deadline: Instant,
@@ -171,8 +175,8 @@ impl Timers {
         Bounded::new(shared, pid, self.clone(), key)
     }
 
-    /// Sends `message` to the process `to` when the `deadline` has come. If the process has ended by then, the message is
-    /// dropped.
+    /// Sends `message` to the process `to` when the `deadline` has come. If the process has ended
+    /// by then, the message is dropped.
     pub fn send_at<P: Protocol>(
         &self,
         deadline: Instant,
@@ -188,10 +192,11 @@ impl Timers {
         })
     }
 
-    /// Sends the process `to` a message each `period`, for the first time after one period, until the process has ended, or
-    /// lives on another node and the `scheduler` is shut down and so has no route to it any more, or the timer is cancelled. Turns
-    /// that the machine slept through are left out, and so are those for which its
-    /// [mailbox](crate::Submission::mailbox) has no room, or its node no route for now.
+    /// Sends the process `to` a message each `period`, for the first time after one period, until
+    /// the process has ended, or lives on another node and the `scheduler` is shut down and so has
+    /// no route to it any more, or the timer is cancelled. Turns that the machine slept through are
+    /// left out, and so are those for which its [mailbox](crate::Submission::mailbox) has no room,
+    /// or its node no route for now.
     ///
     /// # Errors
     /// [`ZeroPeriod`], if that is what the period is.
@@ -217,11 +222,12 @@ impl Timers {
         })
     }
 
-    /// Calls `call` when the `deadline` has come, on the thread that fires timers: something short. A panic in it is
-    /// contained, and lost.
+    /// Calls `call` when the `deadline` has come, on the thread that fires timers: something short.
+    /// A panic in it is contained, and lost.
     ///
-    /// It may drop whatever it owns, be it the [`Scheduler`](crate::Scheduler) whose handler has the last `Timers`: what would
-    /// wait for these timers in turn is left to itself. See [`Scheduler::shutdown`](crate::Scheduler::shutdown).
+    /// It may drop whatever it owns, be it the [`Scheduler`](crate::Scheduler) whose handler has
+    /// the last `Timers`: what would wait for these timers in turn is left to itself. See
+    /// [`Scheduler::shutdown`](crate::Scheduler::shutdown).
     pub fn call_at(&self, deadline: Instant, call: impl FnOnce() + Send + 'static) -> TimerKey {
         self.register_or_drop(deadline, Action::Once(Box::new(call)))
     }
@@ -231,8 +237,8 @@ impl Timers {
         self.call_at(after(self.now(), delay), call)
     }
 
-    /// Calls `call` each `period`, for the first time after one period, until it says `false`, panics, or the timer is
-    /// cancelled. Otherwise as [`call_at`](Self::call_at).
+    /// Calls `call` each `period`, for the first time after one period, until it says `false`,
+    /// panics, or the timer is cancelled. Otherwise as [`call_at`](Self::call_at).
     ///
     /// # Errors
     /// [`ZeroPeriod`], if that is what the period is.
@@ -258,9 +264,9 @@ impl Timers {
         Sleep::new(self.clone(), deadline)
     }
 
-    /// Takes the timer out, and drops what it would have done. Whether it was still pending: then it never fires; else it
-    /// has fired, is firing on another thread just now, or was cancelled before. An interval that is firing just
-    /// now is still pending: it does not fire again.
+    /// Takes the timer out, and drops what it would have done. Whether it was still pending: then
+    /// it never fires; else it has fired, is firing on another thread just now, or was cancelled
+    /// before. An interval that is firing just now is still pending: it does not fire again.
     pub fn cancel(&self, key: TimerKey) -> bool {
         let cancelled = self.service.lock().cancel(key.0);
         // The lock is let go of: what follows is the user's destructor.
@@ -274,15 +280,17 @@ impl Timers {
         TimerGuard::new(self.clone(), key)
     }
 
-    /// Waits until at least `count` timers are pending. Blocking; for tests, which know then that it is time to
-    /// [advance](FakeClock::advance) the clock. It returns at once when the timers are shut down.
+    /// Waits until at least `count` timers are pending. Blocking; for tests, which know then that
+    /// it is time to [advance](FakeClock::advance) the clock. It returns at once when the timers
+    /// are shut down.
     pub fn block_until(&self, count: usize) {
         self.service.block_until(count);
     }
 
-    /// Cancels all that is pending, and refuses what comes later, by dropping it: completions complete with an error, and
-    /// [`Sleep`] says [`TimersClosed`]. When it returns, the thread has ended. Blocking, for as long as what fires just now
-    /// takes. On a thread of filch's own, a worker's, say, or the timers', it does not wait: that might be waited for in turn.
+    /// Cancels all that is pending, and refuses what comes later, by dropping it: completions
+    /// complete with an error, and [`Sleep`] says [`TimersClosed`]. When it returns, the thread has
+    /// ended. Blocking, for as long as what fires just now takes. On a thread of filch's own, a
+    /// worker's, say, or the timers', it does not wait: that might be waited for in turn.
     pub fn shutdown(&self) {
         self.service.shutdown();
     }

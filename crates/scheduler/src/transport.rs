@@ -8,11 +8,13 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use crate::contain::dispose_all;
 use crate::{Handle, Node, Pid, Protocol, SendError, Undelivered};
 
-/// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a [`Handle`] of the
-/// scheduler there delivers them: it is a receiver itself, for the processes of its own node.
+/// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a
+/// [`Handle`] of the scheduler there delivers them: it is a receiver itself, for the processes of
+/// its own node.
 ///
-/// What is for a third node it does not pass on, but hands back, [misrouted](Undelivered::Misrouted): so nothing goes round in
-/// circles, however nodes are connected. A node that is to be a gateway has a receiver that [sends](Handle::send) what it
+/// What is for a third node it does not pass on, but hands back,
+/// [misrouted](Undelivered::Misrouted): so nothing goes round in circles, however nodes are
+/// connected. A node that is to be a gateway has a receiver that [sends](Handle::send) what it
 /// gets, and whoever writes that sees to it that its routes are no ring.
 ///
 /// ```
@@ -48,10 +50,12 @@ use crate::{Handle, Node, Pid, Protocol, SendError, Undelivered};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Receiver<P: Protocol>: Send + Sync + 'static {
-    /// Takes `message` for the process `to`, or hands it back. Called by whoever sends, in a step too: it should not block.
+    /// Takes `message` for the process `to`, or hands it back. Called by whoever sends, in a step
+    /// too: it should not block.
     ///
     /// # Errors
-    /// [`SendError`], with the message. That it was taken does not say that it will arrive: that is the transport's to know.
+    /// [`SendError`], with the message. That it was taken does not say that it will arrive: that is
+    /// the transport's to know.
     fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>>;
 }
 
@@ -73,8 +77,8 @@ impl<P: Protocol> Receiver<P> for Handle<P> {
     }
 }
 
-/// Who takes the messages for which node. Read by senders to other nodes only, so a lock will do. Nobody's code runs under
-/// it.
+/// Who takes the messages for which node. Read by senders to other nodes only, so a lock will do.
+/// Nobody's code runs under it.
 pub(crate) struct Routes<P: Protocol> {
     /// `None` after the shutdown.
     to: RwLock<Option<Receivers<P>>>,
@@ -102,10 +106,11 @@ impl<P: Protocol> Handle<P> {
         self.table().node()
     }
 
-    /// From now on `receiver` takes the messages for processes on `node`. Returns the one before it, if there was one.
+    /// From now on `receiver` takes the messages for processes on `node`. Returns the one before
+    /// it, if there was one.
     ///
-    /// A receiver for the scheduler's own node is never asked. The scheduler lets go of its receivers when it is shut down, so that
-    /// two schedulers may have each other's handles.
+    /// A receiver for the scheduler's own node is never asked. The scheduler lets go of its
+    /// receivers when it is shut down, so that two schedulers may have each other's handles.
     ///
     /// # Errors
     /// [`ConnectError`], with the receiver, from the shutdown on.
@@ -120,8 +125,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// From now on messages for processes on `node` are refused. Returns who took them until now; one that is being
-    /// sent just now may still come there.
+    /// From now on messages for processes on `node` are refused. Returns who took them until now;
+    /// one that is being sent just now may still come there.
     pub fn disconnect(&self, node: Node) -> Option<Arc<dyn Receiver<P>>> {
         self.shared.routes.write().as_mut()?.remove(&node)
     }
@@ -158,7 +163,8 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// Nobody is connected to a scheduler that is shut down: it will never let go of him. The receiver comes back.
+/// Nobody is connected to a scheduler that is shut down: it will never let go of him. The receiver
+/// comes back.
 pub struct ConnectError<R> {
     /// The node that it would have taken messages for.
     pub node: Node,

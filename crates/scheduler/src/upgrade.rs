@@ -55,16 +55,20 @@ impl<P: Protocol> Successor<P> {
 impl<P: Protocol> Handle<P> {
     /// Replaces the live process `pid` by a new version of itself. Lock-free.
     ///
-    /// When a worker has the process next, before a step, and however many events wait, it calls `init` of the new version, with `method` and `input`; closes
-    /// the old one, with [`ExitReason::Upgraded`]; and steps the new one, with the events that the old one had not been given.
-    /// All else stays: the PID, the mailbox and its limit, outstanding commands, whose completions the new version gets,
-    /// monitors and links, and whoever joins. If that `init` refuses, the process ends with
-    /// [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions are closed.
+    /// When a worker has the process next, before a step, and however many events wait, it calls
+    /// `init` of the new version, with `method` and `input`; closes the old one, with
+    /// [`ExitReason::Upgraded`]; and steps the new one, with the events that the old one had not
+    /// been given. All else stays: the PID, the mailbox and its limit, outstanding commands, whose
+    /// completions the new version gets, monitors and links, and whoever joins. If that `init`
+    /// refuses, the process ends with [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and
+    /// both versions are closed.
     ///
-    /// The old version is not asked, so this is for processes without a state to hand over. Others are sent a message, and
-    /// [upgrade themselves](crate::StepOutput::upgrade) with their state as the input.
+    /// The old version is not asked, so this is for processes without a state to hand over. Others
+    /// are sent a message, and [upgrade themselves](crate::StepOutput::upgrade) with their state as
+    /// the input.
     ///
-    /// Upgrades from one thread take place in order, each of them. One whose process ends before is dropped with it.
+    /// Upgrades from one thread take place in order, each of them. One whose process ends before is
+    /// dropped with it.
     ///
     /// # Errors
     /// [`UpgradeError`], with the new version, if the process has ended or never was.

@@ -40,21 +40,25 @@ impl Urgency {
 
     /// The process shall end. The caller holds a pin, and wakes the process after this.
     pub fn end(&self) {
-        // ORDERING: Relaxed: the RMWs on the state order it: a wake before a `start`, or before the `submit`, is acquired by it; after
-        // a later one the process runs once more, and its worker looks here again.
+        // ORDERING: Relaxed: the RMWs on the state order it: a wake before a `start`, or before the
+        // `submit`, is acquired by it; after a later one the process runs once more, and its worker
+        // looks here again.
         self.0.fetch_or(END, Ordering::Relaxed);
     }
 
     /// A signal was pushed. The caller holds a pin, and wakes the process after this.
     pub fn signal(&self) {
-        // ORDERING: Release, partner of the Acquire in `take`: whoever takes this word back finds the signal in the queue.
+        // ORDERING: Release, partner of the Acquire in `take`: whoever takes this word back finds
+        // the signal in the queue.
         self.0.fetch_or(SIGNAL, Ordering::Release);
     }
 
-    /// What is urgent, and takes word of signals back: the caller has the process, and looks for them now.
+    /// What is urgent, and takes word of signals back: the caller has the process, and looks for
+    /// them now.
     #[inline]
     pub fn take(&self) -> Urgent {
-        // ORDERING: Relaxed: as in `end`. Word that comes too late to be seen here is followed by a wake, and that by a turn.
+        // ORDERING: Relaxed: as in `end`. Word that comes too late to be seen here is followed by a
+        // wake, and that by a turn.
         match self.0.load(Ordering::Relaxed) {
             0 => Urgent::Nothing,
             word => self.take_signal(word),
@@ -66,8 +70,9 @@ impl Urgency {
         if word & END != 0 {
             return Urgent::End;
         }
-        // ORDERING: Acquire, partner of the Release in `signal`: the drain that follows finds what was pushed, also where
-        // the wake-up is still to come: the turn after that one would not look for it any more.
+        // ORDERING: Acquire, partner of the Release in `signal`: the drain that follows finds what
+        // was pushed, also where the wake-up is still to come: the turn after that one would not
+        // look for it any more.
         self.0.fetch_and(!SIGNAL, Ordering::Acquire);
         Urgent::Signal
     }

@@ -1,4 +1,5 @@
-//! What is asked of the allocator for each process and each future, counted. One test, as the counter is the program's.
+//! What is asked of the allocator for each process and each future, counted. One test, as the
+//! counter is the program's.
 
 mod counting;
 

@@ -1,4 +1,5 @@
-//! What stays of the memory that a burst of messages took, counted. One test, as the counter is the program's.
+//! What stays of the memory that a burst of messages took, counted. One test, as the counter is the
+//! program's.
 
 mod counting;
 
@@ -72,6 +73,7 @@ fn a_process_that_has_caught_up_keeps_no_block() {
     burst(&pids, MILLION / PROCESSES as u64);
     let each = (in_use() - before) / PROCESSES as i64;
     println!("{each} bytes more for each after {PROCESSES} bursts at a time");
-    // Not the block of one event that it had before, nor a larger one. The run queues may have grown for them.
+    // Not the block of one event that it had before, nor a larger one. The run queues may have
+    // grown for them.
     assert!(each <= 0, "{each} bytes");
 }

@@ -35,7 +35,8 @@ impl Process<Words> for Idler {
 /// As many as fill the slots of a table that grows by doubling.
 const PROCESSES: usize = (1 << 14) - 1;
 
-/// Waits, now and then, until nothing runs: so the run queues stay short, and add nothing to the figures.
+/// Waits, now and then, until nothing runs: so the run queues stay short, and add nothing to the
+/// figures.
 fn rest(scheduler: &Scheduler<Words>, number: usize) {
     if number.is_multiple_of(1000) || number + 1 == PROCESSES {
         let standstill = scheduler.wait_for_standstill().unwrap();

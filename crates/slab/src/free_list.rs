@@ -28,7 +28,8 @@ impl Top {
     }
 }
 
-/// A stack of indices. `link` tells it where the link of an index is; links never move and never vanish.
+/// A stack of indices. `link` tells it where the link of an index is; links never move and never
+/// vanish.
 #[derive(Debug)]
 pub(crate) struct FreeList {
     top: CachePadded<AtomicU64>,
@@ -49,19 +50,22 @@ impl FreeList {
     ///
     /// What the caller did before happens before the [`pop`](Self::pop) that returns `index`.
     pub(crate) fn push(&self, index: u32, link: &AtomicU32) {
-        // ORDERING: Relaxed: nothing is read through this index; a stale top only fails the exchange.
+        // ORDERING: Relaxed: nothing is read through this index; a stale top only fails the
+        // exchange.
         let mut top = Top::unpack(self.top.load(Ordering::Relaxed));
         loop {
-            // ORDERING: Relaxed: the exchange below publishes it. A `pop` that read an earlier top may look at
-            // the link meanwhile; the tag fails its exchange, so what it reads does not matter.
+            // ORDERING: Relaxed: the exchange below publishes it. A `pop` that read an earlier top
+            // may look at the link meanwhile; the tag fails its exchange, so what it reads does not
+            // matter.
             link.store(top.index, Ordering::Relaxed);
             let pushed = Top {
                 tag: top.tag.wrapping_add(1),
                 index,
             };
-            // ORDERING: success Release: pairs with the Acquire loads of `pop`; publishes the link and whatever
-            // the caller did with the slot. Every later change of the word is an RMW, so the edge holds too for
-            // a `pop` that finds `index` on top again after others came and went. Failure Relaxed: as the load.
+            // ORDERING: success Release: pairs with the Acquire loads of `pop`; publishes the link
+            // and whatever the caller did with the slot. Every later change of the word is an RMW,
+            // so the edge holds too for a `pop` that finds `index` on top again after others came
+            // and went. Failure Relaxed: as the load.
             match self.top.compare_exchange_weak(
                 top.pack(),
                 pushed.pack(),
@@ -76,20 +80,22 @@ impl FreeList {
 
     /// Takes the index on top. Lock-free.
     pub(crate) fn pop<'a>(&self, link: impl Fn(u32) -> &'a AtomicU32) -> Option<u32> {
-        // ORDERING: Acquire: pairs with the Release of `push`: the link, and for the caller the slot, are seen as
-        // the releasing thread left them. Without it a stale link could be installed by a successful exchange.
+        // ORDERING: Acquire: pairs with the Release of `push`: the link, and for the caller the
+        // slot, are seen as the releasing thread left them. Without it a stale link could be
+        // installed by a successful exchange.
         let mut top = Top::unpack(self.top.load(Ordering::Acquire));
         while top.index != NONE {
-            // The slot may have been taken, used and released again since `top` was read. It is still there, so
-            // reading its link is harmless, and each push bumped the tag, so the exchange will fail.
-            // ORDERING: Relaxed: if the exchange succeeds, the last store to the link is the one published with
-            // this top, which was acquired.
+            // The slot may have been taken, used and released again since `top` was read. It is
+            // still there, so reading its link is harmless, and each push bumped the tag, so the
+            // exchange will fail. ORDERING: Relaxed: if the exchange succeeds, the last store to
+            // the link is the one published with this top, which was acquired.
             let below = Top {
                 tag: top.tag,
                 index: link(top.index).load(Ordering::Relaxed),
             };
-            // ORDERING: success Relaxed: the load that found `top` has acquired what this index needs, and being
-            // an RMW it hands on the edges of the indices below. Failure Acquire: as the first load.
+            // ORDERING: success Relaxed: the load that found `top` has acquired what this index
+            // needs, and being an RMW it hands on the edges of the indices below. Failure Acquire:
+            // as the first load.
             match self.top.compare_exchange_weak(
                 top.pack(),
                 below.pack(),

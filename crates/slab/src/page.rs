@@ -1,7 +1,8 @@
 //! Pages of doubling size: where the slot of an index lies.
 //!
-//! Page `p` has room for `2^p` slots and begins at index `2^p - 1`, so that the page of an index is the
-//! position of the highest bit of `index + 1`, and the rest of the bits is the place within the page.
+//! Page `p` has room for `2^p` slots and begins at index `2^p - 1`, so that the page of an index is
+//! the position of the highest bit of `index + 1`, and the rest of the bits is the place within the
+//! page.
 
 use alloc::boxed::Box;
 use core::ptr;
@@ -11,7 +12,8 @@ use filch_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 /// Pages that cover every index below [`u32::MAX`].
 pub(crate) const PAGES: usize = u32::BITS as usize;
 
-/// One slot: a value, and the link that the free list threads through it while nobody has the index.
+/// One slot: a value, and the link that the free list threads through it while nobody has the
+/// index.
 #[derive(Debug)]
 pub(crate) struct Slot<T> {
     pub(crate) link: AtomicU32,
@@ -51,24 +53,25 @@ impl<T> Page<T> {
     /// The first slot, or null. Wait-free.
     #[inline]
     pub(crate) fn load(&self) -> *const Slot<T> {
-        // ORDERING: Acquire: pairs with the Release of `install`. Without it the slots could be read before the
-        // stores that constructed them.
+        // ORDERING: Acquire: pairs with the Release of `install`. Without it the slots could be
+        // read before the stores that constructed them.
         self.0.load(Ordering::Acquire)
     }
 
-    /// Makes this the page of `slots`, unless another thread was first: then its page stays, and `slots` is
-    /// dropped.
+    /// Makes this the page of `slots`, unless another thread was first: then its page stays, and
+    /// `slots` is dropped.
     pub(crate) fn install(&self, slots: Box<[Slot<T>]>) {
         let len = slots.len();
         let first = Box::into_raw(slots).cast::<Slot<T>>();
-        // ORDERING: success Release: publishes the constructed slots to every `load`. Failure Relaxed: the
-        // winner's page is not looked at here; whoever does loads it again, with Acquire.
+        // ORDERING: success Release: publishes the constructed slots to every `load`. Failure
+        // Relaxed: the winner's page is not looked at here; whoever does loads it again, with
+        // Acquire.
         let installed =
             self.0
                 .compare_exchange(ptr::null_mut(), first, Ordering::Release, Ordering::Relaxed);
         if installed.is_err() {
-            // SAFETY: `first` and `len` are of the box taken apart above; the exchange failed, so no other
-            // thread has ever seen the pointer.
+            // SAFETY: `first` and `len` are of the box taken apart above; the exchange failed, so
+            // no other thread has ever seen the pointer.
             drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(first, len)) });
         }
     }
@@ -77,13 +80,14 @@ impl<T> Page<T> {
     ///
     /// # Safety
     ///
-    /// `len` is the length of the box that was installed, and no reference into the page exists or will be made.
+    /// `len` is the length of the box that was installed, and no reference into the page exists or
+    /// will be made.
     pub(crate) unsafe fn free(&mut self, len: usize) {
         // ORDERING: Relaxed: `&mut self` says that every other thread's access happened before.
         let first = self.0.load(Ordering::Relaxed);
         if !first.is_null() {
-            // SAFETY: `install` put the pointer of a box of `len` slots here (first condition of the caller);
-            // nobody refers to it any more (the second), and `self` is not used again.
+            // SAFETY: `install` put the pointer of a box of `len` slots here (first condition of
+            // the caller); nobody refers to it any more (the second), and `self` is not used again.
             drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(first, len)) });
         }
     }

@@ -10,12 +10,13 @@ use crate::page::{PAGES, Page, Place, Slot};
 
 /// Slots that never move, handed out by index.
 ///
-/// A slot's value is constructed once and dropped with the slab. In between, [`allocate`](Self::allocate) and
-/// [`release`](Self::release) pass the right to use an index around, and [`get`](Self::get) gives a shared
-/// reference to everybody, owner of the index or not: memory is *type-stable*.
+/// A slot's value is constructed once and dropped with the slab. In between,
+/// [`allocate`](Self::allocate) and [`release`](Self::release) pass the right to use an index
+/// around, and [`get`](Self::get) gives a shared reference to everybody, owner of the index or not:
+/// memory is *type-stable*.
 ///
-/// The free list is Treiber's stack (R. K. Treiber, *Systems Programming: Coping with Parallelism*, 1986) with a
-/// counted pointer; see [`algorithm`](crate::algorithm).
+/// The free list is Treiber's stack (R. K. Treiber, *Systems Programming: Coping with Parallelism*,
+/// 1986) with a counted pointer; see [`algorithm`](crate::algorithm).
 ///
 /// ```
 /// use filch_slab::Slab;
@@ -44,14 +45,15 @@ pub struct Slab<T> {
     /// Indices from here on were never allocated.
     fresh: CachePadded<AtomicU32>,
     free: FreeList,
-    /// The pages own values of type `T`; `Send` and `Sync` are argued below, not inherited from the pointers.
+    /// The pages own values of type `T`; `Send` and `Sync` are argued below, not inherited from the
+    /// pointers.
     values: PhantomData<*mut T>,
 }
 
 // SAFETY: the slab owns its values; whoever has it may use and drop them.
 unsafe impl<T: Send> Send for Slab<T> {}
-// SAFETY: a shared slab hands out `&T` on every thread (`T: Sync`), and a value made by one thread's `allocate` is
-// dropped by the thread that drops the slab (`T: Send`). All else is atomic.
+// SAFETY: a shared slab hands out `&T` on every thread (`T: Sync`), and a value made by one
+// thread's `allocate` is dropped by the thread that drops the slab (`T: Send`). All else is atomic.
 unsafe impl<T: Send + Sync> Sync for Slab<T> {}
 
 /// Every slot below the limit is allocated.
@@ -69,8 +71,9 @@ impl error::Error for SlabFull {}
 impl<T> Slab<T> {
     /// An empty slab of up to `u32::MAX` slots. Allocates nothing.
     ///
-    /// `make(index)` constructs the value of each slot, once, when the page that holds it comes into being. It
-    /// must be pure: when two threads need the same page at once, both construct it and one result is dropped.
+    /// `make(index)` constructs the value of each slot, once, when the page that holds it comes
+    /// into being. It must be pure: when two threads need the same page at once, both construct it
+    /// and one result is dropped.
     pub fn new(make: fn(u32) -> T) -> Self {
         Self::with_limit(make, u32::MAX)
     }
@@ -89,7 +92,8 @@ impl<T> Slab<T> {
 
     /// Takes a free slot: the one released last, or else a new one. Lock-free.
     ///
-    /// What happened before the [`release`](Self::release) of this index happens before this returns.
+    /// What happened before the [`release`](Self::release) of this index happens before this
+    /// returns.
     ///
     /// # Errors
     ///
@@ -99,8 +103,9 @@ impl<T> Slab<T> {
     ///
     /// If `make` does; the slab is then as it was before.
     pub fn allocate(&self) -> Result<u32, SlabFull> {
-        // The second look at the free list makes the error exact: a slot may have come back while the last new one
-        // went to somebody else. (By argument: in a model of four threads the search does not end.)
+        // The second look at the free list makes the error exact: a slot may have come back while
+        // the last new one went to somebody else. (By argument: in a model of four threads the
+        // search does not end.)
         self.pop_free()
             .or_else(|| self.take_fresh())
             .or_else(|| self.pop_free())
@@ -109,14 +114,16 @@ impl<T> Slab<T> {
 
     /// Gives a slot back. Its value stays, for the next owner of the index to find. Lock-free.
     ///
-    /// The index must have come from [`allocate`](Self::allocate) and not been released since. Otherwise it is a
-    /// logic error, and no more than that: two callers may come to own one index. The slab never lends a `&mut T`,
-    /// so *it* cannot be made unsound by this, and the function is safe. Code that builds exclusive access on
-    /// owning an index must keep its slab private, as it must keep the index.
+    /// The index must have come from [`allocate`](Self::allocate) and not been released since.
+    /// Otherwise it is a logic error, and no more than that: two callers may come to own one index.
+    /// The slab never lends a `&mut T`, so *it* cannot be made unsound by this, and the function is
+    /// safe. Code that builds exclusive access on owning an index must keep its slab private, as it
+    /// must keep the index.
     ///
     /// # Panics
     ///
-    /// If the index was never allocated and no neighbour of it either, so that there is no such slot.
+    /// If the index was never allocated and no neighbour of it either, so that there is no such
+    /// slot.
     pub fn release(&self, index: u32) {
         let slot = self.slot(index).expect("a released index was allocated");
         self.free.push(index, &slot.link);
@@ -124,8 +131,9 @@ impl<T> Slab<T> {
 
     /// The value at `index`, whoever owns the index now. Wait-free: one load.
     ///
-    /// `Some` for each index that was ever allocated, as far as the caller has heard of it by a happens-before
-    /// edge. Slots are constructed by the page, so indices that nobody has allocated yet may have a value too.
+    /// `Some` for each index that was ever allocated, as far as the caller has heard of it by a
+    /// happens-before edge. Slots are constructed by the page, so indices that nobody has allocated
+    /// yet may have a value too.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&T> {
         self.slot(index).map(|slot| &slot.value)
@@ -136,9 +144,9 @@ impl<T> Slab<T> {
     /// Either an index is below it, or what the caller did before happens before the return of the
     /// [`allocate`](Self::allocate) that hands that index out for the first time.
     pub fn high_water(&self) -> u32 {
-        // ORDERING: Acquire: pairs with the Release of `take_fresh`, so that `get` finds the pages of these
-        // indices. Release: pairs with the Acquire of `take_fresh`; an RMW and not a load, so that the one of the two that
-        // comes later reads the other.
+        // ORDERING: Acquire: pairs with the Release of `take_fresh`, so that `get` finds the pages
+        // of these indices. Release: pairs with the Acquire of `take_fresh`; an RMW and not a load,
+        // so that the one of the two that comes later reads the other.
         self.fresh.fetch_or(0, Ordering::AcqRel)
     }
 
@@ -152,9 +160,9 @@ impl<T> Slab<T> {
         if first.is_null() {
             return None;
         }
-        // SAFETY: the acquired pointer is to the slots of this page, constructed before it was installed and
-        // neither moved nor freed before the slab is. `index < limit`, so `offset` is below `page_len(page)`, its
-        // length.
+        // SAFETY: the acquired pointer is to the slots of this page, constructed before it was
+        // installed and neither moved nor freed before the slab is. `index < limit`, so `offset` is
+        // below `page_len(page)`, its length.
         Some(unsafe { &*first.add(place.offset) })
     }
 
@@ -167,13 +175,16 @@ impl<T> Slab<T> {
 
     /// Takes the lowest index that was never allocated. Lock-free.
     fn take_fresh(&self) -> Option<u32> {
-        // ORDERING: Relaxed: `ensure_page` acquires the page itself; a stale index only fails the exchange.
+        // ORDERING: Relaxed: `ensure_page` acquires the page itself; a stale index only fails the
+        // exchange.
         let mut index = self.fresh.load(Ordering::Relaxed);
         while index < self.limit {
-            // First the page, then the index: `make` may panic, and `high_water` must not run ahead of the pages.
+            // First the page, then the index: `make` may panic, and `high_water` must not run ahead
+            // of the pages.
             self.ensure_page(Place::of(index).page);
-            // ORDERING: success Release: pairs with the Acquire of `high_water`: whoever sees the index below it
-            // sees the page. Acquire: pairs with the Release there. Failure Relaxed: as the load.
+            // ORDERING: success Release: pairs with the Acquire of `high_water`: whoever sees the
+            // index below it sees the page. Acquire: pairs with the Release there. Failure Relaxed:
+            // as the load.
             match self.fresh.compare_exchange_weak(
                 index,
                 index + 1,
@@ -205,7 +216,8 @@ impl<T> Slab<T> {
             })
             .collect();
         self.pages[page].install(slots);
-        // The page may be another thread's: acquire it, for the owner of the index and for `high_water`.
+        // The page may be another thread's: acquire it, for the owner of the index and for
+        // `high_water`.
         let installed = self.pages[page].load();
         debug_assert!(!installed.is_null());
     }
@@ -228,8 +240,8 @@ impl<T> Drop for Slab<T> {
                 break;
             }
             let len = self.page_len(page) as usize;
-            // SAFETY: `construct_page` gives a page `page_len(page)` slots, and the limit never changes;
-            // references into the page borrow the slab, which is being dropped.
+            // SAFETY: `construct_page` gives a page `page_len(page)` slots, and the limit never
+            // changes; references into the page borrow the slab, which is being dropped.
             unsafe { self.pages[page].free(len) };
         }
     }

@@ -2,13 +2,13 @@ use core::fmt;
 
 use filch_sync::atomic::{AtomicU64, Ordering};
 
-/// Who may use a slot that is used again and again: one tenant at a time, each with a generation, and the pins of
-/// those who are looking.
+/// Who may use a slot that is used again and again: one tenant at a time, each with a generation,
+/// and the pins of those who are looking.
 ///
-/// A slot of a [`Slab`](crate::Slab) never moves and is never freed, so a visitor may always *try* to pin it. The
-/// pin tells whether the tenant that the visitor came for still lives there, and while it is held the slot
-/// is not given to the next one. Reference counting, then, but of a kind where a reference can be gained from
-/// a name alone.
+/// A slot of a [`Slab`](crate::Slab) never moves and is never freed, so a visitor may always *try*
+/// to pin it. The pin tells whether the tenant that the visitor came for still lives there, and
+/// while it is held the slot is not given to the next one. Reference counting, then, but of a kind
+/// where a reference can be gained from a name alone.
 ///
 /// One word, `generation:32 | live:1 | pins:31`, decides everything:
 ///
@@ -18,13 +18,16 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 /// | [`pin`](Self::pin), [`pin_current`](Self::pin_current), [`share`](Self::share) | pins + 1 |
 /// | [`unpin`](Self::unpin) | pins − 1; at zero with live set: one compare-exchange clears live and raises the generation. Of what looks like the last pin, one compare-exchange does both |
 ///
-/// The one whose compare-exchange succeeds is told [`Unpin::Last`] and owns the slot until it releases it.
+/// The one whose compare-exchange succeeds is told [`Unpin::Last`] and owns the slot until it
+/// releases it.
 ///
-/// Every method is wait-free: `unpin` tries each compare-exchange once. When the last one fails, somebody has pinned meanwhile, and
-/// it is for them to be the last one out; or they have been already.
+/// Every method is wait-free: `unpin` tries each compare-exchange once. When the last one fails,
+/// somebody has pinned meanwhile, and it is for them to be the last one out; or they have been
+/// already.
 ///
-/// Limits: a visitor that keeps a generation over 2³² tenants of one slot would be mistaken. More than 2³⁰ pins at once
-/// panic: objects that hold a pin end the memory long before, but one can forget them ([`core::mem::forget`]).
+/// Limits: a visitor that keeps a generation over 2³² tenants of one slot would be mistaken. More
+/// than 2³⁰ pins at once panic: objects that hold a pin end the memory long before, but one can
+/// forget them ([`core::mem::forget`]).
 pub struct Tenancy {
     word: AtomicU64,
 }
@@ -35,13 +38,14 @@ pub struct Tenancy {
 pub enum Unpin {
     /// Somebody else still holds a pin, or has had this duty already, or the slot was vacant.
     Others,
-    /// The tenant is gone and nobody looks any more. The caller has the slot to itself: it cleans it and releases it
-    /// to the slab, exactly once. Everything that others did under their pins happened before.
+    /// The tenant is gone and nobody looks any more. The caller has the slot to itself: it cleans
+    /// it and releases it to the slab, exactly once. Everything that others did under their pins
+    /// happened before.
     Last,
 }
 
-/// The tenant that was asked for is not there. The pin has been given back; what that left behind is the answer to
-/// act on: an `is_err()` that ignores it may lose the slot.
+/// The tenant that was asked for is not there. The pin has been given back; what that left behind
+/// is the answer to act on: an `is_err()` that ignores it may lose the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the last one out must clean the slot and release it"]
 pub struct Gone(pub Unpin);
@@ -87,16 +91,17 @@ impl Tenancy {
         }
     }
 
-    /// Makes the slot live, with `pins` pins, at least one, and returns the tenant's generation. One is the tenant's own;
-    /// others are for those who are told of it at once, as if each had been [shared](Self::share).
+    /// Makes the slot live, with `pins` pins, at least one, and returns the tenant's generation.
+    /// One is the tenant's own; others are for those who are told of it at once, as if each had
+    /// been [shared](Self::share).
     ///
-    /// The caller has the slot from [`Slab::allocate`](crate::Slab::allocate). What it wrote there before is visible to
-    /// whoever pins this generation.
+    /// The caller has the slot from [`Slab::allocate`](crate::Slab::allocate). What it wrote there
+    /// before is visible to whoever pins this generation.
     pub fn move_in(&self, pins: u32) -> u32 {
         debug_assert!((1..MOST_PINS).contains(&pins), "a tenant has a pin");
-        // ORDERING: Release, partner of the Acquire in `pin`: a visitor sees the slot as the tenant furnished it. Acquire, partner
-        // of the Release in `pin_current`: see there. An addition, not a store: visitors with stale names may be adding and
-        // taking back pins right now.
+        // ORDERING: Release, partner of the Acquire in `pin`: a visitor sees the slot as the tenant
+        // furnished it. Acquire, partner of the Release in `pin_current`: see there. An addition,
+        // not a store: visitors with stale names may be adding and taking back pins right now.
         let before = Lease::unpack(
             self.word
                 .fetch_add(LIVE + u64::from(pins), Ordering::AcqRel),
@@ -108,8 +113,9 @@ impl Tenancy {
     /// Pins the tenant `generation`.
     ///
     /// # Errors
-    /// [`Gone`] if it no longer lives here. The slot was touched for a moment, and that moment may have been the last
-    /// thing that its end waited for: then the error holds [`Unpin::Last`], and its duty.
+    /// [`Gone`] if it no longer lives here. The slot was touched for a moment, and that moment may
+    /// have been the last thing that its end waited for: then the error holds [`Unpin::Last`], and
+    /// its duty.
     pub fn pin(&self, generation: u32) -> Result<(), Gone> {
         // ORDERING: Acquire, partner of the Release in `move_in`.
         let lease = self.pin_any(Ordering::Acquire);
@@ -122,14 +128,15 @@ impl Tenancy {
 
     /// Pins whoever lives here and returns its generation.
     ///
-    /// Either this finds the tenant, or what the caller did before happens before the return of the [`move_in`](Self::move_in)
-    /// that comes after.
+    /// Either this finds the tenant, or what the caller did before happens before the return of the
+    /// [`move_in`](Self::move_in) that comes after.
     ///
     /// # Errors
     /// [`Gone`] as in [`pin`](Self::pin), if nobody does.
     pub fn pin_current(&self) -> Result<u32, Gone> {
-        // ORDERING: Acquire as in `pin`. Release, partner of the Acquire in `move_in`: that one reads this RMW, or one that
-        // continues its release sequence, if this one did not read that.
+        // ORDERING: Acquire as in `pin`. Release, partner of the Acquire in `move_in`: that one
+        // reads this RMW, or one that continues its release sequence, if this one did not read
+        // that.
         let lease = self.pin_any(Ordering::AcqRel);
         if lease.live {
             Ok(lease.generation)
@@ -143,8 +150,8 @@ impl Tenancy {
     /// # Panics
     /// If there are 2³⁰ pins; there is not one more then.
     pub fn share(&self) {
-        // ORDERING: Relaxed: the caller's own pin keeps the tenant, and whatever is done under the new pin is
-        // released by its `unpin`.
+        // ORDERING: Relaxed: the caller's own pin keeps the tenant, and whatever is done under the
+        // new pin is released by its `unpin`.
         let before = Lease::unpack(self.word.fetch_add(PIN, Ordering::Relaxed));
         debug_assert!(
             before.live && before.pins > 0,
@@ -160,9 +167,9 @@ impl Tenancy {
         if now.live && now.pins == 1 && self.close(now) {
             return Unpin::Last;
         }
-        // ORDERING: Release, partner of the Acquire in the compare-exchange of the last one out: what was done
-        // under this pin happens before the cleaning. Unpins are RMWs, so each continues the release sequence
-        // of the ones before it.
+        // ORDERING: Release, partner of the Acquire in the compare-exchange of the last one out:
+        // what was done under this pin happens before the cleaning. Unpins are RMWs, so each
+        // continues the release sequence of the ones before it.
         let before = Lease::unpack(self.word.fetch_sub(PIN, Ordering::Release));
         debug_assert!(before.pins > 0, "gave back a pin that is not held");
         if before.pins != 1 || !before.live {
@@ -175,16 +182,17 @@ impl Tenancy {
         }
     }
 
-    /// Ends the tenancy, unless somebody has pinned since the word was `last`: with the caller's pin as the only one, or with none
-    /// just after that one was given back.
+    /// Ends the tenancy, unless somebody has pinned since the word was `last`: with the caller's
+    /// pin as the only one, or with none just after that one was given back.
     fn close(&self, last: Lease) -> bool {
         let vacant = Lease {
             generation: last.generation.wrapping_add(1),
             live: false,
             pins: 0,
         };
-        // ORDERING: Acquire on success: see `unpin`. Relaxed on failure: the caller gives its pin back first; or somebody is, or
-        // was, the last one out in its place. Not Release: the cleaned slot is published by the slab's `release`.
+        // ORDERING: Acquire on success: see `unpin`. Relaxed on failure: the caller gives its pin
+        // back first; or somebody is, or was, the last one out in its place. Not Release: the
+        // cleaned slot is published by the slab's `release`.
         let closed = self.word.compare_exchange(
             last.pack(),
             vacant.pack(),
@@ -194,7 +202,8 @@ impl Tenancy {
         closed.is_ok()
     }
 
-    /// Whether the tenant `generation` lives here. It may move out before the answer is used: a pin keeps it, this does not.
+    /// Whether the tenant `generation` lives here. It may move out before the answer is used: a pin
+    /// keeps it, this does not.
     ///
     /// If it does live here, what was written before its [`move_in`](Self::move_in) is visible.
     pub fn houses(&self, generation: u32) -> bool {
@@ -205,7 +214,8 @@ impl Tenancy {
 
     /// The generation of the tenant on which the caller holds a pin.
     pub fn generation(&self) -> u32 {
-        // ORDERING: Relaxed: the pin keeps the tenant, and whoever gave or got it knows this generation already.
+        // ORDERING: Relaxed: the pin keeps the tenant, and whoever gave or got it knows this
+        // generation already.
         Lease::unpack(self.word.load(Ordering::Relaxed)).generation
     }
 
@@ -216,7 +226,8 @@ impl Tenancy {
         before
     }
 
-    /// Far below the overflow into the live bit, so that threads that pass here at the same time do not reach it.
+    /// Far below the overflow into the live bit, so that threads that pass here at the same time do
+    /// not reach it.
     fn refuse_too_many(&self, before: Lease) {
         if before.pins >= MOST_PINS {
             // ORDERING: Relaxed: nothing was done under this pin, and it is not the last.

@@ -10,7 +10,8 @@ use std::sync::atomic::AtomicU32;
 use filch_slab::{Gone, Slab, SlabFull, Tenancy, Unpin};
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
-// A shared slab gives references to all threads, and the last one drops the values: Sync needs both.
+// A shared slab gives references to all threads, and the last one drops the values: Sync needs
+// both.
 assert_impl_all!(Slab<AtomicU32>: Send, Sync, Debug);
 assert_impl_all!(Slab<Cell<u32>>: Send);
 assert_not_impl_any!(Slab<Cell<u32>>: Sync);
@@ -25,7 +26,8 @@ assert_impl_all!(Unpin: Send, Sync, Copy, Eq, Debug);
 assert_impl_all!(Gone: Send, Sync, Copy, Eq, Debug);
 assert_impl_all!(SlabFull: Send, Sync, Copy, Eq, Error);
 
-// The counter of fresh slots and the free list are alone on their cache lines; values are elsewhere.
+// The counter of fresh slots and the free list are alone on their cache lines; values are
+// elsewhere.
 const_assert!(align_of::<Slab<u8>>() == 128);
 assert_eq_size!(Slab<u8>, Slab<[u64; 100]>);
 const_assert!(size_of::<Slab<u8>>() <= 640);

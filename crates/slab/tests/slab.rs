@@ -89,8 +89,9 @@ fn every_value_is_dropped_once_and_with_the_slab() {
 }
 
 proptest! {
-    /// Against a model set: an index that is handed out is not out already; it is the one released last if any
-    /// is free; the slab is full exactly when all are out; and the high-water mark is the most that were ever out.
+    /// Against a model set: an index that is handed out is not out already; it is the one released
+    /// last if any is free; the slab is full exactly when all are out; and the high-water mark is
+    /// the most that were ever out.
     #[test]
     fn behaves_like_a_set_of_indices(limit in 0_u32..40, script in prop::collection::vec(any::<(bool, prop::sample::Index)>(), 0..200)) {
         let slab = Slab::with_limit(|index| index, limit);
@@ -116,7 +117,8 @@ proptest! {
     }
 }
 
-/// Four threads allocate and release; each slot has one owner at a time, and at the end each is free once.
+/// Four threads allocate and release; each slot has one owner at a time, and at the end each is
+/// free once.
 #[test]
 fn an_index_has_one_owner_at_a_time() {
     const THREADS: u32 = 4;

@@ -1,10 +1,11 @@
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
-/// A value alone on its cache lines, so that writing it does not slow down the readers of its neighbours.
+/// A value alone on its cache lines, so that writing it does not slow down the readers of its
+/// neighbours.
 ///
-/// 128 bytes rather than 64: Intel's spatial prefetcher fetches lines in aligned pairs, and Apple's and some
-/// other Arm cores have lines of 128 bytes.
+/// 128 bytes rather than 64: Intel's spatial prefetcher fetches lines in aligned pairs, and Apple's
+/// and some other Arm cores have lines of 128 bytes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[repr(align(128))]
 pub struct CachePadded<T> {

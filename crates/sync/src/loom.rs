@@ -19,7 +19,8 @@ pub mod hint {
         loom::thread::yield_now();
     }
 
-    /// Once is enough: how long a pause is means nothing here, where another thread may run through between any two steps.
+    /// Once is enough: how long a pause is means nothing here, where another thread may run through
+    /// between any two steps.
     pub fn pause(times: u32) {
         (0..times.min(1)).for_each(|_| spin_loop());
     }

@@ -1,4 +1,5 @@
-/// [`core::cell::UnsafeCell`] in loom's shape: access is a closure, so that a model sees its extent.
+/// [`core::cell::UnsafeCell`] in loom's shape: access is a closure, so that a model sees its
+/// extent.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
@@ -9,13 +10,15 @@ impl<T> UnsafeCell<T> {
         Self(core::cell::UnsafeCell::new(value))
     }
 
-    /// Calls `f` with a pointer to read through. Dereferencing it is the caller's claim that nobody writes.
+    /// Calls `f` with a pointer to read through. Dereferencing it is the caller's claim that nobody
+    /// writes.
     #[inline(always)]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
 
-    /// Calls `f` with a pointer to write through. Dereferencing it is the caller's claim of exclusivity.
+    /// Calls `f` with a pointer to write through. Dereferencing it is the caller's claim of
+    /// exclusivity.
     #[inline(always)]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())

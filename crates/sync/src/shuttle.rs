@@ -7,7 +7,8 @@ pub mod atomic {
     };
 }
 
-/// Shared data that atomics guard. Shuttle does not watch data, only schedules: this is the plain cell.
+/// Shared data that atomics guard. Shuttle does not watch data, only schedules: this is the plain
+/// cell.
 pub mod cell {
     pub use crate::plain_cell::UnsafeCell;
 }
@@ -16,7 +17,8 @@ pub mod cell {
 pub mod hint {
     pub use shuttle::hint::spin_loop;
 
-    /// Once is enough: how long a pause is means nothing here, where another thread may run through between any two steps.
+    /// Once is enough: how long a pause is means nothing here, where another thread may run through
+    /// between any two steps.
     pub fn pause(times: u32) {
         (0..times.min(1)).for_each(|_| spin_loop());
     }

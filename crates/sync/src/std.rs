@@ -1,4 +1,5 @@
-//! The shipped build: the standard library, re-exported, and a cell in loom's shape that compiles to nothing.
+//! The shipped build: the standard library, re-exported, and a cell in loom's shape that compiles
+//! to nothing.
 
 /// Atomic integers, pointers, fences and orderings.
 pub mod atomic {
@@ -58,8 +59,8 @@ pub mod thread {
     pub use std::thread::{Builder, JoinHandle, current, spawn, yield_now};
 }
 
-/// A static of which each thread has its own, with a constant initial value. Only `with` may be called on it: that is what
-/// the model builds know.
+/// A static of which each thread has its own, with a constant initial value. Only `with` may be
+/// called on it: that is what the model builds know.
 #[cfg(feature = "std")]
 #[macro_export]
 macro_rules! thread_local {

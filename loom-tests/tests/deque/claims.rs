@@ -6,9 +6,9 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::{assert_ascending, assert_each_once, drain, half_thief, thief};
 
-/// Two threads: the owner pushes one item and pops; a thief tries once. The one race that the textbook deque decides
-/// by a compare-and-swap, decided here by the tag. A failure: an item with two takers or none, or a thief that reads
-/// the slot without an edge.
+/// Two threads: the owner pushes one item and pops; a thief tries once. The one race that the
+/// textbook deque decides by a compare-and-swap, decided here by the tag. A failure: an item with
+/// two takers or none, or a thief that reads the slot without an edge.
 #[test]
 fn the_last_item_has_one_taker() {
     let outcomes = Outcomes::new();
@@ -33,7 +33,8 @@ fn the_last_item_has_one_taker() {
     outcomes.assert_exactly([(Some(0), "empty"), (Some(0), "retry"), (None, "took")]);
 }
 
-/// Three threads: two thieves and the owner after one item. Nobody gets a copy, and one of the three gets it.
+/// Three threads: two thieves and the owner after one item. Nobody gets a copy, and one of the
+/// three gets it.
 #[test]
 fn two_thieves_and_the_owner_want_the_last_item() {
     let outcomes = Outcomes::new();
@@ -57,8 +58,9 @@ fn two_thieves_and_the_owner_want_the_last_item() {
     outcomes.assert_reached([(1, 0, 0), (0, 1, 0), (0, 0, 1)]);
 }
 
-/// Two threads: the owner pushes three and pops them all while a thief takes up to two. Every split of the items is
-/// reached, the thief's part is the oldest items in order, the owner's the youngest, backwards.
+/// Two threads: the owner pushes three and pops them all while a thief takes up to two. Every split
+/// of the items is reached, the thief's part is the oldest items in order, the owner's the
+/// youngest, backwards.
 #[test]
 fn owner_and_thief_meet_in_the_middle() {
     let outcomes = Outcomes::new();
@@ -85,9 +87,9 @@ fn owner_and_thief_meet_in_the_middle() {
     outcomes.assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
-/// Two threads: five items, a thief takes half with one claim, the owner meanwhile pops four. This is the race that
-/// kills the textbook deque (see `known_bugs_deque`): there the owner pops an item inside the half. A failure: an
-/// item with two takers.
+/// Two threads: five items, a thief takes half with one claim, the owner meanwhile pops four. This
+/// is the race that kills the textbook deque (see `known_bugs_deque`): there the owner pops an item
+/// inside the half. A failure: an item with two takers.
 #[test]
 fn half_is_taken_while_the_owner_pops() {
     let outcomes = Outcomes::new();
@@ -109,7 +111,8 @@ fn half_is_taken_while_the_owner_pops() {
     outcomes.assert_exactly([0, 1, 2, 3]);
 }
 
-/// Three threads: a thief takes half, another takes single items, the owner pops. A failure: overlapping claims.
+/// Three threads: a thief takes half, another takes single items, the owner pops. A failure:
+/// overlapping claims.
 #[test]
 fn half_and_single_thieves_do_not_overlap() {
     check(
@@ -131,7 +134,8 @@ fn half_and_single_thieves_do_not_overlap() {
     );
 }
 
-/// Three threads: `limit` caps the half. Two thieves with limit 2 at six items: never more than two each.
+/// Three threads: `limit` caps the half. Two thieves with limit 2 at six items: never more than two
+/// each.
 #[test]
 fn the_limit_is_kept() {
     check("limit 2 is kept", Bound::preemptions(2, 6_500), || {
@@ -147,9 +151,10 @@ fn the_limit_is_kept() {
     });
 }
 
-/// Two threads: the owner pops an item and pushes another into the same slot, twice, while a thief is between its
-/// look and its claim. Without the tag the thief's claim would succeed on the new item although it looked at the
-/// old. A failure: a causality violation in the slot, or an item twice.
+/// Two threads: the owner pops an item and pushes another into the same slot, twice, while a thief
+/// is between its look and its claim. Without the tag the thief's claim would succeed on the new
+/// item although it looked at the old. A failure: a causality violation in the slot, or an item
+/// twice.
 #[test]
 fn a_slot_is_published_again() {
     let outcomes = Outcomes::new();
@@ -177,8 +182,8 @@ fn a_slot_is_published_again() {
     outcomes.assert_exactly([vec![], vec![0], vec![1], vec![2]]);
 }
 
-/// Three threads: what one thief took in one claim, a second takes from the first's deque, in the same order. A
-/// failure: loot out of order, or seen before it was written.
+/// Three threads: what one thief took in one claim, a second takes from the first's deque, in the
+/// same order. A failure: loot out of order, or seen before it was written.
 #[test]
 fn loot_is_stolen_on_in_order() {
     let outcomes = Outcomes::new();
@@ -216,8 +221,9 @@ fn loot_is_stolen_on_in_order() {
     outcomes.assert_exactly([0, 1, 2]);
 }
 
-/// Three threads: two workers rob each other and the main thread robs one of them. Nobody holds anything while it
-/// waits, for nobody waits: a failure would be an item lost or doubled in a cycle of steals.
+/// Three threads: two workers rob each other and the main thread robs one of them. Nobody holds
+/// anything while it waits, for nobody waits: a failure would be an item lost or doubled in a cycle
+/// of steals.
 #[test]
 fn workers_rob_each_other() {
     check("mutual steal-half", Bound::exhaustive(240), || {

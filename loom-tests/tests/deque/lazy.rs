@@ -1,10 +1,11 @@
 //! The lazy policy: private items, hungry thieves, reclaiming by halves.
 //!
-//! In each model the owner's own items come and go without a trace that thieves could see; what is asserted is that the
-//! crossing of the split, in both directions, gives every item one taker.
+//! In each model the owner's own items come and go without a trace that thieves could see; what is
+//! asserted is that the crossing of the split, in both directions, gives every item one taker.
 //!
-//! [`Steps`] are for loom: it remembers one last access per object, and so does not see every place where it would have
-//! to switch threads. A Relaxed addition to a counter of the model's own orders nothing, and is such a place.
+//! [`Steps`] are for loom: it remembers one last access per object, and so does not see every place
+//! where it would have to switch threads. A Relaxed addition to a counter of the model's own orders
+//! nothing, and is such a place.
 
 use filch_deque::{Lazy, Stealer, Worker};
 use filch_sync::atomic::{AtomicUsize, Ordering};
@@ -39,9 +40,9 @@ impl Steps {
     }
 }
 
-/// Two threads: the owner pushes three items and pops them all, one of them public from the second push on; a thief
-/// tries twice, and its first failure makes it hungry. A failure: an item that the owner took as its own, or
-/// reclaimed, and that a thief has too.
+/// Two threads: the owner pushes three items and pops them all, one of them public from the second
+/// push on; a thief tries twice, and its first failure makes it hungry. A failure: an item that the
+/// owner took as its own, or reclaimed, and that a thief has too.
 #[test]
 fn owner_and_hungry_thief_share_three_items() {
     let outcomes = Outcomes::new();
@@ -70,8 +71,9 @@ fn owner_and_hungry_thief_share_three_items() {
     outcomes.assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
-/// Three threads: two thieves beside an owner that pushes three and pops them all. A failure as above, or an item that
-/// two claims cover because the owner lowered and raised the split between them.
+/// Three threads: two thieves beside an owner that pushes three and pops them all. A failure as
+/// above, or an item that two claims cover because the owner lowered and raised the split between
+/// them.
 #[test]
 fn owner_and_two_hungry_thieves() {
     let outcomes = Outcomes::new();
@@ -99,9 +101,10 @@ fn owner_and_two_hungry_thieves() {
     outcomes.assert_reached([(0, 0), (1, 0), (0, 1), (1, 1)]);
 }
 
-/// Two threads: four public items, of which the owner's first pop takes back two with one bump, while a thief takes half
-/// with one claim, three times. The claims may stop before the lowered split, or have gone past it: then the owner gets less
-/// than it asked for, down to nothing. A failure: an item twice, or lost where the split was set back.
+/// Two threads: four public items, of which the owner's first pop takes back two with one bump,
+/// while a thief takes half with one claim, three times. The claims may stop before the lowered
+/// split, or have gone past it: then the owner gets less than it asked for, down to nothing. A
+/// failure: an item twice, or lost where the split was set back.
 #[test]
 fn half_is_reclaimed_while_half_is_stolen() {
     let outcomes = Outcomes::new();
@@ -147,8 +150,8 @@ fn half_is_reclaimed_while_half_is_stolen() {
     outcomes.assert_exactly([(Some(3), 2), (Some(3), 3), (None, 4)]);
 }
 
-/// Two threads: the owner reclaims the last public item while a thief claims it. The strict deque's race at the last
-/// item, through the lazy owner's pop.
+/// Two threads: the owner reclaims the last public item while a thief claims it. The strict deque's
+/// race at the last item, through the lazy owner's pop.
 #[test]
 fn the_last_public_item_has_one_taker() {
     let outcomes = Outcomes::new();
@@ -172,10 +175,11 @@ fn the_last_public_item_has_one_taker() {
     outcomes.assert_exactly([(Some(0), vec![]), (None, vec![0])]);
 }
 
-/// Two threads: a thief finds nothing public, and the owner holds one item of its own. Whatever the owner does next
-/// answers the thief that was heard: a push, here. `answered` is set after the push; a thief whose first attempt was
-/// before the push, and whose second is after it, must not find the deque empty again. A failure: a flag that nobody
-/// answers, a thief that starves beside a full deque.
+/// Two threads: a thief finds nothing public, and the owner holds one item of its own. Whatever the
+/// owner does next answers the thief that was heard: a push, here. `answered` is set after the
+/// push; a thief whose first attempt was before the push, and whose second is after it, must not
+/// find the deque empty again. A failure: a flag that nobody answers, a thief that starves beside a
+/// full deque.
 #[test]
 fn a_hungry_thief_is_answered() {
     let outcomes = Outcomes::new();
@@ -199,9 +203,10 @@ fn a_hungry_thief_is_answered() {
     outcomes.assert_exactly([(Some(1), vec![]), (None, vec![1])]);
 }
 
-/// Two threads: a thief takes the last public item, twice if the owner answers in between, and says so in the same call:
-/// it is hungry before it comes back. The owner publishes again at its next push. A failure: a request that the owner
-/// erased while it answered the one before, and a later thief that finds nothing beside a private part that grows.
+/// Two threads: a thief takes the last public item, twice if the owner answers in between, and says
+/// so in the same call: it is hungry before it comes back. The owner publishes again at its next
+/// push. A failure: a request that the owner erased while it answered the one before, and a later
+/// thief that finds nothing beside a private part that grows.
 #[test]
 fn taking_the_last_public_item_asks_for_more() {
     let outcomes = Outcomes::new();
@@ -233,8 +238,9 @@ fn taking_the_last_public_item_asks_for_more() {
     outcomes.assert_exactly([vec![0], vec![0, 1]]);
 }
 
-/// Two threads: `flush` shows everything at once: a thief that takes until nothing is there takes all or, if it looks
-/// before, what was public then. A failure: an item that is seen before it was written, or order lost.
+/// Two threads: `flush` shows everything at once: a thief that takes until nothing is there takes
+/// all or, if it looks before, what was public then. A failure: an item that is seen before it was
+/// written, or order lost.
 #[test]
 fn flush_shows_everything() {
     let outcomes = Outcomes::new();
@@ -255,9 +261,10 @@ fn flush_shows_everything() {
     outcomes.assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
-/// Two threads: the ring grows from one slot to four while the owner has private items and a thief takes. The new ring
-/// must be offered up to the split, not up to bottom, and the thief's claim of the old one must count there. A failure:
-/// an item twice (published by the replacement, and popped as private), or a read of a freed ring.
+/// Two threads: the ring grows from one slot to four while the owner has private items and a thief
+/// takes. The new ring must be offered up to the split, not up to bottom, and the thief's claim of
+/// the old one must count there. A failure: an item twice (published by the replacement, and popped
+/// as private), or a read of a freed ring.
 #[test]
 fn a_lazy_ring_grows_under_a_thief() {
     check(
@@ -277,8 +284,8 @@ fn a_lazy_ring_grows_under_a_thief() {
     );
 }
 
-/// Two threads: slots that were private, public, reclaimed and written again, while a thief is between its look and its
-/// claim. A failure: a causality violation in the slot, or an item twice.
+/// Two threads: slots that were private, public, reclaimed and written again, while a thief is
+/// between its look and its claim. A failure: a causality violation in the slot, or an item twice.
 #[test]
 fn a_reclaimed_slot_is_written_again() {
     check(
@@ -300,8 +307,9 @@ fn a_reclaimed_slot_is_written_again() {
     );
 }
 
-/// Two threads: a batch into a strict deque appears at once. A thief that got the first item of three finds the
-/// second: the batch was not published piece by piece. A failure: emptiness in the middle of a batch.
+/// Two threads: a batch into a strict deque appears at once. A thief that got the first item of
+/// three finds the second: the batch was not published piece by piece. A failure: emptiness in the
+/// middle of a batch.
 #[test]
 fn a_batch_is_published_at_once() {
     let outcomes = Outcomes::new();
@@ -325,8 +333,9 @@ fn a_batch_is_published_at_once() {
     outcomes.assert_exactly([0, 1, 2, 3]);
 }
 
-/// Three threads: a lazy owner goes with public and private items left, while two thieves are in the middle of their
-/// steals. Every item ends once. A failure: a leak, a double drop, or an item after the owner's end.
+/// Three threads: a lazy owner goes with public and private items left, while two thieves are in
+/// the middle of their steals. Every item ends once. A failure: a leak, a double drop, or an item
+/// after the owner's end.
 #[test]
 fn a_lazy_owner_goes_with_items_left() {
     check(

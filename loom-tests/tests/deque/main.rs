@@ -1,8 +1,9 @@
-//! The deque: every item is taken once, by the owner or by a thief, in the order that each was promised.
+//! The deque: every item is taken once, by the owner or by a thief, in the order that each was
+//! promised.
 //!
-//! Items carry their identity. A thief starts before the owner pushes, so that what it sees comes through the
-//! deque's own edges and not through `spawn`. Ring slots are loom cells: an access without an edge fails the model
-//! with "Causality violation".
+//! Items carry their identity. A thief starts before the owner pushes, so that what it sees comes
+//! through the deque's own edges and not through `spawn`. Ring slots are loom cells: an access
+//! without an edge fails the model with "Causality violation".
 #![cfg(loom)]
 
 mod claims;
@@ -22,8 +23,8 @@ fn thief(stealer: Stealer<u32>, attempts: usize) -> thread::JoinHandle<Vec<u32>>
     })
 }
 
-/// Starts a thief that makes one attempt at half of the items, and returns them in the order in which its own
-/// thieves would get them.
+/// Starts a thief that makes one attempt at half of the items, and returns them in the order in
+/// which its own thieves would get them.
 fn half_thief(stealer: Stealer<u32>, limit: usize) -> thread::JoinHandle<Vec<u32>> {
     thread::spawn(move || {
         let own = Worker::with_capacity(1);

@@ -8,8 +8,8 @@ use loom_tests::{Bound, Crossing, Outcomes, check};
 
 use crate::{assert_ascending, assert_each_once, drain, half_thief, thief};
 
-/// Two threads: a ring of one slot grows to four under a thief that takes twice. A failure: the thief reads a freed
-/// ring, or claims from the old ring an item that moved.
+/// Two threads: a ring of one slot grows to four under a thief that takes twice. A failure: the
+/// thief reads a freed ring, or claims from the old ring an item that moved.
 #[test]
 fn the_ring_grows_under_a_thief() {
     let outcomes = Outcomes::new();
@@ -34,8 +34,8 @@ fn the_ring_grows_under_a_thief() {
     outcomes.assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
-/// Three threads, growth under a thief of half and a thief of one. A failure as above, or two claims of one item on
-/// two rings.
+/// Three threads, growth under a thief of half and a thief of one. A failure as above, or two
+/// claims of one item on two rings.
 #[test]
 fn the_ring_grows_under_two_thieves() {
     check(
@@ -55,8 +55,9 @@ fn the_ring_grows_under_two_thieves() {
     );
 }
 
-/// Two threads: the deque is never empty once the first item is in, yet its ring is replaced twice. A thief that
-/// looks during a replacement is told to retry, never that there is nothing: it would go to sleep on that.
+/// Two threads: the deque is never empty once the first item is in, yet its ring is replaced twice.
+/// A thief that looks during a replacement is told to retry, never that there is nothing: it would
+/// go to sleep on that.
 #[test]
 fn a_closed_deque_does_not_look_empty() {
     let outcomes = Outcomes::new();
@@ -81,9 +82,9 @@ fn a_closed_deque_does_not_look_empty() {
     outcomes.assert_exactly([None, Some(0)]);
 }
 
-/// Two threads: a ring of two slots turns around twice while a thief takes what it can: slots are written again
-/// after the thief's reads, or the ring is replaced. A failure: a causality violation between the thief's read and
-/// the owner's next write of the slot.
+/// Two threads: a ring of two slots turns around twice while a thief takes what it can: slots are
+/// written again after the thief's reads, or the ring is replaced. A failure: a causality violation
+/// between the thief's read and the owner's next write of the slot.
 #[test]
 fn slots_are_reused_after_a_claim() {
     let outcomes = Outcomes::new();
@@ -109,9 +110,9 @@ fn slots_are_reused_after_a_claim() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// Three threads: two thieves claim the two items of a full ring, and the second may finish while the first still
-/// reads. The owner wants to write where the first item was. A failure: `done` counts the second claim where the
-/// first was meant, and the owner writes under the first thief.
+/// Three threads: two thieves claim the two items of a full ring, and the second may finish while
+/// the first still reads. The owner wants to write where the first item was. A failure: `done`
+/// counts the second claim where the first was meant, and the owner writes under the first thief.
 ///
 /// The crossing is for loom, to which a thief's own look at `top` hides the owner's.
 #[test]
@@ -150,8 +151,9 @@ fn claims_finish_out_of_order() {
     outcomes.assert_reached([(false, 0), (false, 1), (true, 1), (true, 2)]);
 }
 
-/// Two threads: a small ring whose tag and index begin just before `u32::MAX`, so that both wrap, and with pops and a claim of
-/// more than one. A failure: an item lost or doubled where a comparison forgot to wrap.
+/// Two threads: a small ring whose tag and index begin just before `u32::MAX`, so that both wrap,
+/// and with pops and a claim of more than one. A failure: an item lost or doubled where a
+/// comparison forgot to wrap.
 #[test]
 fn tag_and_index_wrap_around() {
     check("tag and index wrap", Bound::preemptions(3, 2_900), || {
@@ -171,7 +173,8 @@ fn tag_and_index_wrap_around() {
     });
 }
 
-/// Growth at the same place: the new ring's claims begin at an index that has just wrapped, or is about to.
+/// Growth at the same place: the new ring's claims begin at an index that has just wrapped, or is
+/// about to.
 #[test]
 fn the_ring_grows_where_the_index_wraps() {
     check("growth at the wrap", Bound::preemptions(3, 16_000), || {
@@ -200,9 +203,10 @@ impl Drop for Item {
     }
 }
 
-/// Three threads: the owner drops its end with items in it, while one thief is in the middle of a steal and another
-/// of half; the last handle to go is either's. Every item is dropped once; afterwards there is nothing to steal. A
-/// failure: a leak, a double drop, a ring freed under a thief.
+/// Three threads: the owner drops its end with items in it, while one thief is in the middle of a
+/// steal and another of half; the last handle to go is either's. Every item is dropped once;
+/// afterwards there is nothing to steal. A failure: a leak, a double drop, a ring freed under a
+/// thief.
 #[test]
 fn the_owner_goes_with_items_left() {
     check(

@@ -80,8 +80,9 @@ fn blocks_behind_a_stalled_push_are_freed() {
     ]);
 }
 
-/// The stalled push's block has a second slot, and the consumer pops: it takes that slot in one call, and leaves the
-/// block in the next. A pass that forgets in between what it passed over frees the block under the stalled push.
+/// The stalled push's block has a second slot, and the consumer pops: it takes that slot in one
+/// call, and leaves the block in the next. A pass that forgets in between what it passed over frees
+/// the block under the stalled push.
 #[test]
 fn a_block_with_a_hole_is_left_by_a_later_pop() {
     let outcomes = Outcomes::new();
@@ -226,8 +227,9 @@ fn a_completed_push_is_found() {
     ]);
 }
 
-/// Two stalled pushes, and a third event, which is taken behind them. Then a drain is cut short by its sink, between
-/// the two, or behind both. What was taken is not delivered again, wherever the next pass begins: the slot says so.
+/// Two stalled pushes, and a third event, which is taken behind them. Then a drain is cut short by
+/// its sink, between the two, or behind both. What was taken is not delivered again, wherever the
+/// next pass begins: the slot says so.
 #[test]
 fn a_drain_is_cut_short_between_two_holes() {
     let outcomes = Outcomes::new();

@@ -1,4 +1,5 @@
-//! Blocks of the larger kind, with no more slots than make one: 16. Where that many are to be used up, most are before the race.
+//! Blocks of the larger kind, with no more slots than make one: 16. Where that many are to be used
+//! up, most are before the race.
 
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
@@ -18,9 +19,10 @@ fn interleavings() -> [Vec<u32>; 6] {
     ]
 }
 
-/// Two producers push two events each, into a queue with one slot left in its block, which they claim, and pass to
-/// another block. The consumer drains along. A word that is read as one of the other kind would lead to no block, or
-/// to the wrong slot; a claim that does not release, to a block without its `prev`.
+/// Two producers push two events each, into a queue with one slot left in its block, which they
+/// claim, and pass to another block. The consumer drains along. A word that is read as one of the
+/// other kind would lead to no block, or to the wrong slot; a claim that does not release, to a
+/// block without its `prev`.
 fn two_producers_cross(story: &'static str, before: u32, least: u64) {
     let outcomes = Outcomes::new();
     check(story, Bound::preemptions(2, least), {
@@ -69,8 +71,9 @@ fn from_a_wide_block_to_another() {
     );
 }
 
-/// A producer has claimed the last slot of a narrow block, and perhaps not filled it, while the consumer empties what is
-/// behind it in the wide one, and is done with some of it when it begins again at the hole.
+/// A producer has claimed the last slot of a narrow block, and perhaps not filled it, while the
+/// consumer empties what is behind it in the wide one, and is done with some of it when it begins
+/// again at the hole.
 #[test]
 fn a_hole_before_a_wide_block() {
     let outcomes = Outcomes::new();
@@ -106,9 +109,10 @@ fn a_hole_before_a_wide_block() {
     ]);
 }
 
-/// The one slot that a queue begins with is full, and two producers push behind it. Both bring a block, and one finds that the
-/// other was faster. Failure: the faster one's was wide, as the other's was the one small block that was to come before those;
-/// and it stays, in each of a million queues where two events once met.
+/// The one slot that a queue begins with is full, and two producers push behind it. Both bring a
+/// block, and one finds that the other was faster. Failure: the faster one's was wide, as the
+/// other's was the one small block that was to come before those; and it stays, in each of a
+/// million queues where two events once met.
 #[test]
 fn a_lost_installation_costs_no_wide_block() {
     let outcomes = Outcomes::new();

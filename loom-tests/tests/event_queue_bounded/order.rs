@@ -106,9 +106,9 @@ fn events_taken_behind_a_hole_are_taken_once() {
     outcomes.assert_exactly([vec![1, 0, 2, 3], vec![2, 0, 1, 3], vec![2, 0, 3, 1]]);
 }
 
-/// A has claimed the first slot, and perhaps not filled it; the main thread's first pop takes what is
-/// behind the hole. Its next pop takes A's event, by the front alone, and then nothing is in use:
-/// the place behind, which was taken before its turn, comes back in that very call.
+/// A has claimed the first slot, and perhaps not filled it; the main thread's first pop takes what
+/// is behind the hole. Its next pop takes A's event, by the front alone, and then nothing is in
+/// use: the place behind, which was taken before its turn, comes back in that very call.
 #[test]
 fn the_pop_that_fills_a_gap_releases_what_is_behind() {
     let outcomes = Outcomes::new();

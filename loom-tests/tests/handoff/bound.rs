@@ -72,9 +72,10 @@ pub(crate) fn work_bound(pool: &Pool, queue: &Queue, hold: Hold, machine: usize)
     }
 }
 
-/// Two processors, one of them lent to the bound machine, which has done what it was woken for. As it gives the processor back, the
-/// other one's machine finds a second task for it: either it sees that task and stays, or it waits, and is lent the other
-/// processor. A failure would be a task that waits for a machine that waits for a task.
+/// Two processors, one of them lent to the bound machine, which has done what it was woken for. As
+/// it gives the processor back, the other one's machine finds a second task for it: either it sees
+/// that task and stays, or it waits, and is lent the other processor. A failure would be a task
+/// that waits for a machine that waits for a task.
 #[test]
 fn a_task_is_found_as_its_machine_is_about_to_wait() {
     let outcomes = Outcomes::new();
@@ -108,8 +109,8 @@ fn a_task_is_found_as_its_machine_is_about_to_wait() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// Two machines find a task each for the same bound machine, which waits: one lends it its processor, the other one goes on, and both
-/// tasks are run.
+/// Two machines find a task each for the same bound machine, which waits: one lends it its
+/// processor, the other one goes on, and both tasks are run.
 #[test]
 fn two_find_tasks_for_one_machine() {
     let outcomes = Outcomes::new();
@@ -151,13 +152,14 @@ fn two_find_tasks_for_one_machine() {
             }
         },
     );
-    // Both, one after the other, if the first has its processor back before the second one lends its own.
+    // Both, one after the other, if the first has its processor back before the second one lends
+    // its own.
     outcomes.assert_exactly([(true, false), (false, true), (true, true)]);
 }
 
-/// One processor. The bound machine is in a blocking call, its lender sleeps with the processor. A task is published as the call ends:
-/// the bound machine takes the processor, or the lender has been woken and hands it over. Whichever way it came, there is somebody to
-/// give it back to.
+/// One processor. The bound machine is in a blocking call, its lender sleeps with the processor. A
+/// task is published as the call ends: the bound machine takes the processor, or the lender has
+/// been woken and hands it over. Whichever way it came, there is somebody to give it back to.
 #[test]
 fn a_bound_machine_is_back_as_a_task_is_published() {
     let outcomes = Outcomes::new();
@@ -189,8 +191,9 @@ fn a_bound_machine_is_back_as_a_task_is_published() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// One processor, whose machine goes into a blocking call as the bound machine comes back from one. It is not passed on from hand to hand:
-/// then the bound machine would have nobody to give it back to. It comes with the substitute.
+/// One processor, whose machine goes into a blocking call as the bound machine comes back from one.
+/// It is not passed on from hand to hand: then the bound machine would have nobody to give it back
+/// to. It comes with the substitute.
 #[test]
 fn a_call_begins_as_a_bound_machine_is_back() {
     let outcomes = Outcomes::new();
@@ -220,8 +223,9 @@ fn a_call_begins_as_a_bound_machine_is_back() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// There is to be one processor instead of two, as the second one is lent to the bound machine, which makes a blocking call and comes back. In the
-/// end the second processor is at rest, the first one has been lent and given back, and nobody has been forgotten.
+/// There is to be one processor instead of two, as the second one is lent to the bound machine,
+/// which makes a blocking call and comes back. In the end the second processor is at rest, the
+/// first one has been lent and given back, and nobody has been forgotten.
 #[test]
 fn fewer_as_one_is_lent() {
     check(
@@ -265,14 +269,16 @@ fn fewer_as_one_is_lent() {
             assert_eq!(hold.processor(), 0);
             pool.uses(&hold);
             assert!(pool.crew.take_idle().is_none(), "one too many");
-            // Of the two that have lent or rested, one waits with the processor, and the other one stands by.
+            // Of the two that have lent or rested, one waits with the processor, and the other one
+            // stands by.
             assert!(pool.crew.grow(1, |_| panic!("nobody stands by")));
         },
     );
 }
 
-/// One processor, whose machine finds a bound task, lends the processor, has it back and goes idle, as somebody asks whether all is done. Yes
-/// means that the task has run. (That the bound machine waits for another one is not something that goes on.)
+/// One processor, whose machine finds a bound task, lends the processor, has it back and goes idle,
+/// as somebody asks whether all is done. Yes means that the task has run. (That the bound machine
+/// waits for another one is not something that goes on.)
 #[test]
 fn not_quiescent_before_a_bound_task_has_run() {
     let outcomes = Outcomes::new();

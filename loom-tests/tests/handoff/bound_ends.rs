@@ -7,8 +7,9 @@ use loom_tests::{Bound, Outcomes, check};
 use crate::bound::{Queue, bind, lent, work_bound};
 use crate::pool::Pool;
 
-/// The pool is stopped as a task is found for the bound machine. It runs, its lender has the processor back and goes idle, and then all are told
-/// to leave. A failure is a deadlock, a task left behind, or an end that nobody announces.
+/// The pool is stopped as a task is found for the bound machine. It runs, its lender has the
+/// processor back and goes idle, and then all are told to leave. A failure is a deadlock, a task
+/// left behind, or an end that nobody announces.
 #[test]
 fn the_end_against_a_bound_task() {
     check(
@@ -53,8 +54,8 @@ fn the_end_against_a_bound_task() {
     );
 }
 
-/// The pool has been told to stop. One machine goes idle, as the other one finds a bound task: the bound machine is still there for it,
-/// and leaves with the others when it has run.
+/// The pool has been told to stop. One machine goes idle, as the other one finds a bound task: the
+/// bound machine is still there for it, and leaves with the others when it has run.
 #[test]
 fn no_bound_machine_leaves_early() {
     check(
@@ -85,8 +86,8 @@ fn no_bound_machine_leaves_early() {
     );
 }
 
-/// A thread is reserved just as the pool is over: it is refused, or told to leave with the others. Either way it has been started, and
-/// does not sleep for ever.
+/// A thread is reserved just as the pool is over: it is refused, or told to leave with the others.
+/// Either way it has been started, and does not sleep for ever.
 #[test]
 fn a_thread_is_reserved_at_the_end() {
     let outcomes = Outcomes::new();
@@ -119,8 +120,9 @@ fn a_thread_is_reserved_at_the_end() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// The bound machine is released as a task is found for it. Either the task is queued first: then the machine runs it, and keeps the
-/// processor, being one like any other, while its lender stands by. Or the queue is closed first: then the finder runs it.
+/// The bound machine is released as a task is found for it. Either the task is queued first: then
+/// the machine runs it, and keeps the processor, being one like any other, while its lender stands
+/// by. Or the queue is closed first: then the finder runs it.
 #[test]
 fn a_release_against_a_bound_task() {
     let outcomes = Outcomes::new();
@@ -197,8 +199,9 @@ fn a_release_against_a_bound_task() {
     outcomes.assert_exactly([(false, false), (true, true), (true, false)]);
 }
 
-/// There are as many threads as may be, when one is to be reserved that the system refuses, and a call needs a substitute. A failure:
-/// the reservation is undone in two steps, and in between there seems to be room for one more.
+/// There are as many threads as may be, when one is to be reserved that the system refuses, and a
+/// call needs a substitute. A failure: the reservation is undone in two steps, and in between there
+/// seems to be room for one more.
 #[test]
 fn a_reservation_that_fails_makes_no_room() {
     check(

@@ -7,7 +7,8 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::pool::Pool;
 
-/// The machine comes back from its call, on a thread of its own: with a processor, or in line for one.
+/// The machine comes back from its call, on a thread of its own: with a processor, or in line for
+/// one.
 pub(crate) fn comes_back(pool: &Arc<Pool>, machine: usize) -> JoinHandle<Option<Hold>> {
     let pool = Arc::clone(pool);
     thread::spawn(move || pool.try_regain(machine))
@@ -22,10 +23,11 @@ pub(crate) fn takes_a_task(pool: &Pool, machine: usize) -> Hold {
     hold
 }
 
-/// One processor. Its machine 0 is in a blocking call, machine 1 rests with it. A producer publishes a task just as 0 comes
-/// back. Either 0 takes the processor (1 stands by, and 0 will find the task when its own is done), or the producer
-/// has popped it for 1, and 0 waits: then 1 sees that on the board, and hands it over. Two holders would be a data
-/// race on the processor's cell; a forgotten one shows in the end.
+/// One processor. Its machine 0 is in a blocking call, machine 1 rests with it. A producer
+/// publishes a task just as 0 comes back. Either 0 takes the processor (1 stands by, and 0 will
+/// find the task when its own is done), or the producer has popped it for 1, and 0 waits: then 1
+/// sees that on the board, and hands it over. Two holders would be a data race on the processor's
+/// cell; a forgotten one shows in the end.
 #[test]
 fn a_return_against_a_producer() {
     let outcomes = Outcomes::new();
@@ -56,9 +58,10 @@ fn a_return_against_a_producer() {
     outcomes.assert_exactly([(true, false), (false, true)]);
 }
 
-/// One processor, which machine 1 holds: it has nothing to do and goes idle, just as machine 0 comes back from its call and
-/// finds none. Either the one sees the other on the board, or the other one sees it on the stack. A failure
-/// would be a thread that waits for ever beside an idle processor.
+/// One processor, which machine 1 holds: it has nothing to do and goes idle, just as machine 0
+/// comes back from its call and finds none. Either the one sees the other on the board, or the
+/// other one sees it on the stack. A failure would be a thread that waits for ever beside an idle
+/// processor.
 #[test]
 fn a_return_against_a_processor_that_goes_idle() {
     let outcomes = Outcomes::new();
@@ -83,8 +86,9 @@ fn a_return_against_a_processor_that_goes_idle() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// Machine 0 goes into a blocking call just as a producer publishes a task, on its one processor. The machine that takes
-/// its place is woken, by the one or the other, and once: the task does not wait for the end of the call.
+/// Machine 0 goes into a blocking call just as a producer publishes a task, on its one processor.
+/// The machine that takes its place is woken, by the one or the other, and once: the task does not
+/// wait for the end of the call.
 #[test]
 fn a_call_begins_as_a_task_is_published() {
     check(
@@ -106,9 +110,9 @@ fn a_call_begins_as_a_task_is_published() {
     );
 }
 
-/// Machine 0 is on its way into a blocking call as 1 comes back from one: the processor goes straight to 1, or 1 takes it
-/// from the stack, or is served by the second look. Nobody else gets it, and no thread is started in vain for long: the
-/// substitute stands by.
+/// Machine 0 is on its way into a blocking call as 1 comes back from one: the processor goes
+/// straight to 1, or 1 takes it from the stack, or is served by the second look. Nobody else gets
+/// it, and no thread is started in vain for long: the substitute stands by.
 #[test]
 fn a_call_begins_as_another_one_ends() {
     let outcomes = Outcomes::new();
@@ -121,7 +125,8 @@ fn a_call_begins_as_another_one_ends() {
                 let (pool, mut holds) = Pool::new(1);
                 pool.hand_off(holds.remove(0), 0);
                 let hold = pool.try_regain(0).expect("it is idle");
-                // 0 runs, 1 stands by. Now 0 blocks, and 1 is woken for a task; it blocks while 0 comes back.
+                // 0 runs, 1 stands by. Now 0 blocks, and 1 is woken for a task; it blocks while 0
+                // comes back.
                 pool.hand_off(hold, 0);
                 let hold = takes_a_task(&pool, 1);
                 let back = comes_back(&pool, 0);
@@ -136,8 +141,9 @@ fn a_call_begins_as_another_one_ends() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// Two come back at once, while the one processor is held by a third, which hands it over between two tasks: it goes to one of
-/// them, and from that one to the other. Nobody overtakes for ever, and nobody is forgotten.
+/// Two come back at once, while the one processor is held by a third, which hands it over between
+/// two tasks: it goes to one of them, and from that one to the other. Nobody overtakes for ever,
+/// and nobody is forgotten.
 #[test]
 fn two_returns_and_one_processor() {
     let outcomes = Outcomes::new();
@@ -185,8 +191,9 @@ fn two_returns_and_one_processor() {
     outcomes.assert_exactly([(true, 0), (true, 1), (false, 0), (false, 1)]);
 }
 
-/// A machine that is awake looks for its turn as it is granted, without a token: the grant alone must carry all that the last holder
-/// did on the processor. A failure would be a data race on the processor's cell.
+/// A machine that is awake looks for its turn as it is granted, without a token: the grant alone
+/// must carry all that the last holder did on the processor. A failure would be a data race on the
+/// processor's cell.
 #[test]
 fn a_grant_that_is_found_without_a_token() {
     let outcomes = Outcomes::new();
@@ -222,8 +229,9 @@ fn a_grant_that_is_found_without_a_token() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// Two processors, one idle. The other one's machine searches, and finds a task, as a producer publishes a second one and relies on
-/// it: before it runs the first it looks once more, and wakes the other one for the second.
+/// Two processors, one idle. The other one's machine searches, and finds a task, as a producer
+/// publishes a second one and relies on it: before it runs the first it looks once more, and wakes
+/// the other one for the second.
 #[test]
 fn the_last_searcher_looks_once_more() {
     let outcomes = Outcomes::new();

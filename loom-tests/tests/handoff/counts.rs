@@ -5,8 +5,9 @@ use loom_tests::{Bound, check};
 
 use crate::pool::Pool;
 
-/// Two processors; both have been idle, one above the other. Now the upper one goes idle alone. How many there are beneath it is
-/// written beside the word: who asks must not read what was written the last time.
+/// Two processors; both have been idle, one above the other. Now the upper one goes idle alone. How
+/// many there are beneath it is written beside the word: who asks must not read what was written
+/// the last time.
 #[test]
 fn not_by_an_old_count() {
     check(
@@ -30,8 +31,8 @@ fn not_by_an_old_count() {
     );
 }
 
-/// The same two, and the lower one goes idle upon the upper one: it must add to the new number, or the two are never counted right
-/// again, and nobody hears of the end.
+/// The same two, and the lower one goes idle upon the upper one: it must add to the new number, or
+/// the two are never counted right again, and nobody hears of the end.
 #[test]
 fn not_upon_an_old_count() {
     check(

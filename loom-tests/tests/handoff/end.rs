@@ -1,4 +1,5 @@
-//! The end of a pool that has been told to stop: at the first moment at which nothing can run any more, and not before.
+//! The end of a pool that has been told to stop: at the first moment at which nothing can run any
+//! more, and not before.
 
 use filch_processors::protocol::Turn;
 use filch_sync::atomic::Ordering;
@@ -7,7 +8,8 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::pool::Pool;
 
-/// Both machines are told to leave; before that, perhaps, to look for something that has been taken already.
+/// Both machines are told to leave; before that, perhaps, to look for something that has been taken
+/// already.
 pub(crate) fn all_leave(pool: &Pool) {
     let mut here = vec![0, 1];
     while !here.is_empty() {
@@ -28,7 +30,8 @@ pub(crate) fn all_leave(pool: &Pool) {
     assert!(pool.crew.is_over());
 }
 
-/// The pool is stopped just as its one machine goes idle: one of them sees the other, and the machine leaves.
+/// The pool is stopped just as its one machine goes idle: one of them sees the other, and the
+/// machine leaves.
 #[test]
 fn against_a_sleeper() {
     check(
@@ -48,8 +51,8 @@ fn against_a_sleeper() {
     );
 }
 
-/// Two processors go idle as the pool is stopped. Whoever is the last finds that nothing can run any more: all machines leave, and
-/// the pool is over once.
+/// Two processors go idle as the pool is stopped. Whoever is the last finds that nothing can run
+/// any more: all machines leave, and the pool is over once.
 #[test]
 fn against_two_sleepers() {
     check(
@@ -74,8 +77,9 @@ fn against_two_sleepers() {
     );
 }
 
-/// The pool is stopped while machine 0 comes back from a blocking call, and schedules a task, and machine 1, which has the processor,
-/// goes idle. The pool is not over before 0 has had the processor again and the task has been run; then both leave.
+/// The pool is stopped while machine 0 comes back from a blocking call, and schedules a task, and
+/// machine 1, which has the processor, goes idle. The pool is not over before 0 has had the
+/// processor again and the task has been run; then both leave.
 #[test]
 fn not_before_a_call_has_come_back() {
     let outcomes = Outcomes::new();
@@ -116,8 +120,9 @@ fn not_before_a_call_has_come_back() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// Two processors, both idle. A producer publishes a task just as the pool is stopped: either one is woken for it, and runs it before the
-/// pool is over, or the task has come too late, and nobody is woken. In the end both have left.
+/// Two processors, both idle. A producer publishes a task just as the pool is stopped: either one
+/// is woken for it, and runs it before the pool is over, or the task has come too late, and nobody
+/// is woken. In the end both have left.
 #[test]
 fn against_a_producer() {
     let outcomes = Outcomes::new();
@@ -151,8 +156,8 @@ fn against_a_producer() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// The last producer is the one who stops the pool: what it has published is seen, though the machine goes idle just then. (Nobody is woken
-/// for it: the end alone must carry it.)
+/// The last producer is the one who stops the pool: what it has published is seen, though the
+/// machine goes idle just then. (Nobody is woken for it: the end alone must carry it.)
 #[test]
 fn not_before_what_came_before() {
     check(
@@ -176,8 +181,9 @@ fn not_before_what_came_before() {
     );
 }
 
-/// A processor that a shrink has made one too many is given up, with a task in its deque, by its machine, as the pool is stopped and the
-/// other one goes idle. The task is in the one queue or the other, or on its way: the pool is not over before it has been run.
+/// A processor that a shrink has made one too many is given up, with a task in its deque, by its
+/// machine, as the pool is stopped and the other one goes idle. The task is in the one queue or the
+/// other, or on its way: the pool is not over before it has been run.
 #[test]
 fn not_while_a_retired_processors_tasks_move() {
     check(
@@ -211,8 +217,8 @@ fn not_while_a_retired_processors_tasks_move() {
     );
 }
 
-/// A resize wants another thread, and the system refuses it, just as the pool is stopped and its only machine leaves. The one that
-/// comes last finds that nobody is left, and says so.
+/// A resize wants another thread, and the system refuses it, just as the pool is stopped and its
+/// only machine leaves. The one that comes last finds that nobody is left, and says so.
 #[test]
 fn with_a_thread_that_could_not_be_had() {
     let outcomes = Outcomes::new();
@@ -250,8 +256,9 @@ fn with_a_thread_that_could_not_be_had() {
     outcomes.assert_exactly([(true, false), (true, true), (false, true)]);
 }
 
-/// A resize has started a thread, just as the pool is stopped and its only machine leaves. Either the new one gets its processor before
-/// that, and the pool is over when it has gone idle, too; or it is told to leave.
+/// A resize has started a thread, just as the pool is stopped and its only machine leaves. Either
+/// the new one gets its processor before that, and the pool is over when it has gone idle, too; or
+/// it is told to leave.
 #[test]
 fn with_a_thread_that_comes_late() {
     let outcomes = Outcomes::new();
@@ -291,8 +298,8 @@ fn with_a_thread_that_comes_late() {
     outcomes.assert_exactly([(false, false), (true, false), (true, true)]);
 }
 
-/// The pool is stopped as it starts, when its threads are there and nobody has a processor yet. Either all of them get
-/// one, or all are told to leave.
+/// The pool is stopped as it starts, when its threads are there and nobody has a processor yet.
+/// Either all of them get one, or all are told to leave.
 #[test]
 fn against_the_beginning() {
     let outcomes = Outcomes::new();

@@ -16,7 +16,8 @@ pub(crate) struct Pool {
     owned: [UnsafeCell<usize>; PLACES],
 }
 
-/// Tasks are counted, and have no order. Taking one is a Release, as `Work` wants it; all else is relaxed.
+/// Tasks are counted, and have no order. Taking one is a Release, as `Work` wants it; all else is
+/// relaxed.
 pub(crate) struct Queues {
     pub(crate) global: AtomicUsize,
     pub(crate) deques: [AtomicUsize; PLACES],
@@ -134,7 +135,8 @@ impl Pool {
         self.crew.rest(hold, machine, false, &self.queues);
     }
 
-    /// `machine` goes into a blocking call. The machine that takes its place is a new one, if there is no spare.
+    /// `machine` goes into a blocking call. The machine that takes its place is a new one, if there
+    /// is no spare.
     pub(crate) fn hand_off(&self, hold: Hold, machine: usize) {
         self.crossing.pass();
         self.uses(&hold);

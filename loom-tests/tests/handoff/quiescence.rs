@@ -7,8 +7,9 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::pool::Pool;
 
-/// One processor, whose machine takes the last task, schedules another one while it runs, takes that, and goes idle, as
-/// somebody asks. There is no moment with everybody idle before the end. Yes means that both have run.
+/// One processor, whose machine takes the last task, schedules another one while it runs, takes
+/// that, and goes idle, as somebody asks. There is no moment with everybody idle before the end.
+/// Yes means that both have run.
 #[test]
 fn not_before_the_last_task_has_run() {
     let outcomes = Outcomes::new();
@@ -45,9 +46,10 @@ fn not_before_the_last_task_has_run() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// Two processors. A task wanders: the first machine is woken for one, pushes another into its deque, wakes the second, and goes
-/// idle; the second steals it and goes idle. Somebody asks meanwhile, and looks at the queues one after the other. Each queue is
-/// empty at some moment; all at once they are so only at the end, when both have slept again.
+/// Two processors. A task wanders: the first machine is woken for one, pushes another into its
+/// deque, wakes the second, and goes idle; the second steals it and goes idle. Somebody asks
+/// meanwhile, and looks at the queues one after the other. Each queue is empty at some moment; all
+/// at once they are so only at the end, when both have slept again.
 #[test]
 fn not_while_a_task_wanders() {
     let outcomes = Outcomes::new();
@@ -66,7 +68,8 @@ fn not_while_a_task_wanders() {
                         pool.queues.deques[0].store(1, Ordering::Relaxed);
                         pool.crew.wake_one();
                         let second = pool.awake(1).expect("the other one is woken");
-                        // It steals the task, and runs it; the first one finds nothing and goes idle.
+                        // It steals the task, and runs it; the first one finds nothing and goes
+                        // idle.
                         pool.take_from(0);
                         pool.crew.stop_searching(&pool.queues);
                         pool.rest(first, 0);
@@ -91,8 +94,9 @@ fn not_while_a_task_wanders() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// One processor. A blocking call ends as somebody asks; the machine then schedules a task, which nobody else could know of. While
-/// the call is under way everybody is idle and every queue is empty, and yet it is not the end.
+/// One processor. A blocking call ends as somebody asks; the machine then schedules a task, which
+/// nobody else could know of. While the call is under way everybody is idle and every queue is
+/// empty, and yet it is not the end.
 #[test]
 fn not_during_a_blocking_call() {
     let outcomes = Outcomes::new();
@@ -127,8 +131,9 @@ fn not_during_a_blocking_call() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// A task comes from outside and is done, by a machine that was asleep, as somebody asks. Before the task came is a moment, and
-/// after it was run. In between is none: never yes with the task in a queue whose producer has done its part.
+/// A task comes from outside and is done, by a machine that was asleep, as somebody asks. Before
+/// the task came is a moment, and after it was run. In between is none: never yes with the task in
+/// a queue whose producer has done its part.
 #[test]
 fn not_between_a_task_and_its_wake_up() {
     let outcomes = Outcomes::new();
@@ -161,8 +166,8 @@ fn not_between_a_task_and_its_wake_up() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// Somebody waits for the moment as the last machine goes idle: it sees that, or is told. A failure is a deadlock, which loom
-/// reports.
+/// Somebody waits for the moment as the last machine goes idle: it sees that, or is told. A failure
+/// is a deadlock, which loom reports.
 #[test]
 fn who_waits_is_told() {
     check(
@@ -184,8 +189,8 @@ fn who_waits_is_told() {
     );
 }
 
-/// Somebody waits twice, the second time for a task that came in between. The machine has seen the moment before that task, and is slow
-/// to say so: its report must not answer the second wait.
+/// Somebody waits twice, the second time for a task that came in between. The machine has seen the
+/// moment before that task, and is slow to say so: its report must not answer the second wait.
 #[test]
 fn an_old_moment_answers_no_later_wait() {
     check(
@@ -241,8 +246,9 @@ fn who_waits_is_told_by_one_that_retires() {
     );
 }
 
-/// Two processors, the first one idle. The second one is given up, and its last task moved to the global queue, as somebody asks: there is
-/// never a moment without a task. A failure would be to miss the task, but to count the processor no more.
+/// Two processors, the first one idle. The second one is given up, and its last task moved to the
+/// global queue, as somebody asks: there is never a moment without a task. A failure would be to
+/// miss the task, but to count the processor no more.
 #[test]
 fn not_as_a_processor_retires() {
     check(
@@ -267,8 +273,8 @@ fn not_as_a_processor_retires() {
     );
 }
 
-/// The same, when the second one is idle, with a task that nobody has heard of yet, and is laid down by the resizer, as the
-/// first one goes idle and somebody asks.
+/// The same, when the second one is idle, with a task that nobody has heard of yet, and is laid
+/// down by the resizer, as the first one goes idle and somebody asks.
 #[test]
 fn not_as_a_processor_is_swept() {
     check(
@@ -297,9 +303,9 @@ fn not_as_a_processor_is_swept() {
     );
 }
 
-/// One processor, which searches. A producer publishes a task and relies on the searcher, which gives up and goes idle; before its
-/// second look somebody asks, and sees everybody idle. It must see the task too: nobody else is going to be woken for
-/// it by its producer.
+/// One processor, which searches. A producer publishes a task and relies on the searcher, which
+/// gives up and goes idle; before its second look somebody asks, and sees everybody idle. It must
+/// see the task too: nobody else is going to be woken for it by its producer.
 #[test]
 fn not_before_the_second_look() {
     /// The second look has not happened yet.
@@ -348,8 +354,9 @@ fn not_before_the_second_look() {
     outcomes.assert_exactly([(false, false), (false, true), (true, true)]);
 }
 
-/// The same, a little later: the second look has found the task, and the machine has taken it, and runs it. Who has published
-/// it, and asks, sees the queue empty, and must then see that somebody was woken.
+/// The same, a little later: the second look has found the task, and the machine has taken it, and
+/// runs it. Who has published it, and asks, sees the queue empty, and must then see that somebody
+/// was woken.
 #[test]
 fn not_while_the_task_that_was_left_runs() {
     check(
@@ -377,7 +384,8 @@ fn not_while_the_task_that_was_left_runs() {
     );
 }
 
-/// One processor, whose machine was woken, has done everything there was, and still counts as searching.
+/// One processor, whose machine was woken, has done everything there was, and still counts as
+/// searching.
 fn searching() -> (Arc<Pool>, Hold) {
     let (pool, mut holds) = Pool::new(1);
     pool.rest(holds.remove(0), 0);

@@ -7,9 +7,9 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::pool::Pool;
 
-/// There are to be one processor instead of two, just as the second one goes idle. Either it sees the new number, or the sweep
-/// sees it on the stack: it is at rest in the end, and its machine stands by, so that a task that is published
-/// then goes to the first.
+/// There are to be one processor instead of two, just as the second one goes idle. Either it sees
+/// the new number, or the sweep sees it on the stack: it is at rest in the end, and its machine
+/// stands by, so that a task that is published then goes to the first.
 #[test]
 fn fewer_as_one_goes_idle() {
     check(
@@ -36,9 +36,10 @@ fn fewer_as_one_goes_idle() {
     );
 }
 
-/// A task is published just as one of two idle processors is laid down. For a moment the sweep has both in its hands, and
-/// the producer finds nobody idle; then the sweep looks once more. The first processor's machine is woken, or the
-/// second one's, which gives it up after it has woken the first.
+/// A task is published just as one of two idle processors is laid down. For a moment the sweep has
+/// both in its hands, and the producer finds nobody idle; then the sweep looks once more. The first
+/// processor's machine is woken, or the second one's, which gives it up after it has woken the
+/// first.
 #[test]
 fn fewer_as_a_task_is_published() {
     let outcomes = Outcomes::new();
@@ -61,7 +62,8 @@ fn fewer_as_a_task_is_published() {
                 let second = pool.awake(1);
                 outcomes.observe(second.is_some());
                 if let Some(hold) = second {
-                    // It was popped before the sweep came. It finds the task; or, as here, it just gives the processor up.
+                    // It was popped before the sweep came. It finds the task; or, as here, it just
+                    // gives the processor up.
                     pool.crew.stop_searching(&pool.queues);
                     pool.crew.retire(hold, 1, &pool.queues).unwrap();
                 }
@@ -75,8 +77,9 @@ fn fewer_as_a_task_is_published() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// A running machine gives its processor up, with a task in its deque, as the other one goes to sleep: its second look finds
-/// the task in the deque, or in the global queue, or the move is announced. In between it is in neither.
+/// A running machine gives its processor up, with a task in its deque, as the other one goes to
+/// sleep: its second look finds the task in the deque, or in the global queue, or the move is
+/// announced. In between it is in neither.
 #[test]
 fn what_a_retired_processor_had_is_announced() {
     check(
@@ -104,8 +107,9 @@ fn what_a_retired_processor_had_is_announced() {
     );
 }
 
-/// The number is raised again just as the holder of the second processor gives it up: it keeps it, or lays it down and
-/// the resize picks it up for another machine. One of them has it in the end, not both.
+/// The number is raised again just as the holder of the second processor gives it up: it keeps it,
+/// or lays it down and the resize picks it up for another machine. One of them has it in the end,
+/// not both.
 #[test]
 fn fewer_and_more_again() {
     let outcomes = Outcomes::new();
@@ -142,8 +146,8 @@ fn fewer_and_more_again() {
     outcomes.assert_exactly([(true, false), (false, true)]);
 }
 
-/// The second processor is taken up as the first one's holder publishes and goes idle: what the new one pushes into its own deque,
-/// the first one's second look sees, or it is seen asleep.
+/// The second processor is taken up as the first one's holder publishes and goes idle: what the new
+/// one pushes into its own deque, the first one's second look sees, or it is seen asleep.
 #[test]
 fn more_as_one_goes_idle() {
     check(
@@ -173,9 +177,10 @@ fn more_as_one_goes_idle() {
     );
 }
 
-/// The first processor goes idle before its second look, beside a task; somebody asks; and the second processor is taken up and takes
-/// the task. A task is there, or runs, all the time: the answer is no, though the first one is on the stack and never
-/// leaves it, and no queue has anything at the end.
+/// The first processor goes idle before its second look, beside a task; somebody asks; and the
+/// second processor is taken up and takes the task. A task is there, or runs, all the time: the
+/// answer is no, though the first one is on the stack and never leaves it, and no queue has
+/// anything at the end.
 #[test]
 fn not_quiescent_as_one_is_taken_up() {
     check(
@@ -201,9 +206,10 @@ fn not_quiescent_as_one_is_taken_up() {
     );
 }
 
-/// A machine that holds the second processor goes into a blocking call, another one is back from such a call and waits, and there
-/// is to be one processor from now on. The second one is given up and not passed on, so that calls that follow each other
-/// do not keep it for ever; the waiter is served by the first.
+/// A machine that holds the second processor goes into a blocking call, another one is back from
+/// such a call and waits, and there is to be one processor from now on. The second one is given up
+/// and not passed on, so that calls that follow each other do not keep it for ever; the waiter is
+/// served by the first.
 #[test]
 fn no_waiter_gets_one_too_many() {
     check(
@@ -232,9 +238,10 @@ fn no_waiter_gets_one_too_many() {
     );
 }
 
-/// Two processors, one idle, the other one too many: its machine gives it up and goes away in a blocking call. Who asks meanwhile sees
-/// that the processor is at rest, and must then see that the machine is away. A failure: everything that is left is idle, and nothing
-/// away, though the call has yet to come back.
+/// Two processors, one idle, the other one too many: its machine gives it up and goes away in a
+/// blocking call. Who asks meanwhile sees that the processor is at rest, and must then see that the
+/// machine is away. A failure: everything that is left is idle, and nothing away, though the call
+/// has yet to come back.
 #[test]
 fn not_while_one_whose_processor_was_given_up_is_away() {
     check(

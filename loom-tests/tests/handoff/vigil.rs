@@ -1,6 +1,7 @@
 //! Vigils: the only task of a watched processor wakes nobody, and is not forgotten.
 //!
-//! Everywhere processor 0 is the one that is watched, and machine 1 the one that watches it. A nap is over whenever the model likes.
+//! Everywhere processor 0 is the one that is watched, and machine 1 the one that watches it. A nap
+//! is over whenever the model likes.
 
 use filch_processors::protocol::{Hold, Turn};
 use filch_sync::atomic::Ordering;
@@ -20,9 +21,10 @@ fn watched() -> (Arc<Pool>, Hold) {
     (pool, first)
 }
 
-/// The watched processor schedules one task, which is left to it, and a second one. The machine that keeps vigil is on its way
-/// to sleep meanwhile: it is woken, by the second push or by its own second look. A failure: two tasks lie there, and their owner is in
-/// a long step, until the nap is over.
+/// The watched processor schedules one task, which is left to it, and a second one. The machine
+/// that keeps vigil is on its way to sleep meanwhile: it is woken, by the second push or by its own
+/// second look. A failure: two tasks lie there, and their owner is in a long step, until the nap is
+/// over.
 #[test]
 fn a_second_task_wakes_the_watcher() {
     let outcomes = Outcomes::new();
@@ -54,8 +56,9 @@ fn a_second_task_wakes_the_watcher() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// A vigil ends just as the watched processor schedules its only task. Either the push sees that the vigil is over, or the last look
-/// sees the task: the machine is woken once. A failure: the owner relies on a vigil that is over.
+/// A vigil ends just as the watched processor schedules its only task. Either the push sees that
+/// the vigil is over, or the last look sees the task: the machine is woken once. A failure: the
+/// owner relies on a vigil that is over.
 #[test]
 fn the_end_of_a_vigil_and_the_only_task() {
     let outcomes = Outcomes::new();
@@ -83,8 +86,9 @@ fn the_end_of_a_vigil_and_the_only_task() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// A third one goes to sleep, and its second look leaves the only task to the vigil, which ends just then. One of the two looks comes
-/// after the other's fence. (The owner scheduled it when nobody was idle, and told nobody.)
+/// A third one goes to sleep, and its second look leaves the only task to the vigil, which ends
+/// just then. One of the two looks comes after the other's fence. (The owner scheduled it when
+/// nobody was idle, and told nobody.)
 #[test]
 fn the_end_of_a_vigil_and_another_sleeper() {
     let outcomes = Outcomes::new();
@@ -98,7 +102,8 @@ fn the_end_of_a_vigil_and_another_sleeper() {
                 let (first, second) = (holds.remove(0), holds.remove(0));
                 assert!(pool.crew.keep_vigil(0, 9));
                 assert!(!pool.schedule(&first), "nobody is idle");
-                // Its machine has lost its processor to one that came back from a call, and still keeps vigil.
+                // Its machine has lost its processor to one that came back from a call, and still
+                // keeps vigil.
                 let watcher = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
@@ -119,8 +124,8 @@ fn the_end_of_a_vigil_and_another_sleeper() {
     outcomes.assert_exactly([false]);
 }
 
-/// Three processors: the first is in use; the second sleeps; the third was woken, searches, and is going to keep vigil over the first.
-/// With what the first and the third are held by.
+/// Three processors: the first is in use; the second sleeps; the third was woken, searches, and is
+/// going to keep vigil over the first. With what the first and the third are held by.
 fn searching() -> (Arc<Pool>, Hold, Hold) {
     let (pool, mut holds) = Pool::new(3);
     let first = holds.remove(0);
@@ -132,9 +137,10 @@ fn searching() -> (Arc<Pool>, Hold, Hold) {
     (pool, first, hold)
 }
 
-/// A searcher was going to keep vigil, and finds something else in its last round, which takes long. It gives the vigil up and stops
-/// searching, just as the processor schedules its only task: it relies on the vigil, or on the searcher, whose last look sees the task, or
-/// it wakes the one that is idle. A failure: that one sleeps on, nobody looks, and there is no nap that would end.
+/// A searcher was going to keep vigil, and finds something else in its last round, which takes
+/// long. It gives the vigil up and stops searching, just as the processor schedules its only task:
+/// it relies on the vigil, or on the searcher, whose last look sees the task, or it wakes the one
+/// that is idle. A failure: that one sleeps on, nobody looks, and there is no nap that would end.
 #[test]
 fn a_vigil_that_is_not_kept() {
     let outcomes = Outcomes::new();
@@ -165,8 +171,9 @@ fn a_vigil_that_is_not_kept() {
     outcomes.assert_exactly([(true, false), (false, true)]);
 }
 
-/// A watched processor that has a task goes idle itself, because its machine makes a blocking call: nobody comes for the task any more,
-/// so somebody is woken for it at once, though the vigil goes on.
+/// A watched processor that has a task goes idle itself, because its machine makes a blocking call:
+/// nobody comes for the task any more, so somebody is woken for it at once, though the vigil goes
+/// on.
 #[test]
 fn a_call_does_not_leave_a_task_to_the_vigil() {
     check(
@@ -192,9 +199,10 @@ fn a_call_does_not_leave_a_task_to_the_vigil() {
     );
 }
 
-/// The same, while a third one searches, which leaves the task to the vigil and goes idle. Either the call comes last, and its
-/// second look wakes somebody; or that relies on the search, and the search on the vigil: then the task waits for the end of that, and no
-/// longer. A failure: nobody is woken then either.
+/// The same, while a third one searches, which leaves the task to the vigil and goes idle. Either
+/// the call comes last, and its second look wakes somebody; or that relies on the search, and the
+/// search on the vigil: then the task waits for the end of that, and no longer. A failure: nobody
+/// is woken then either.
 #[test]
 fn a_call_beside_a_search_waits_for_the_end_of_the_vigil() {
     let outcomes = Outcomes::new();
@@ -227,8 +235,9 @@ fn a_call_beside_a_search_waits_for_the_end_of_the_vigil() {
     outcomes.assert_exactly([0, 1]);
 }
 
-/// The pool is stopped while the watched processor goes idle, its only task done, and the vigil ends. Whoever is woken in vain goes idle
-/// again, and in the end both machines are told to leave. A failure: one that nobody tells.
+/// The pool is stopped while the watched processor goes idle, its only task done, and the vigil
+/// ends. Whoever is woken in vain goes idle again, and in the end both machines are told to leave.
+/// A failure: one that nobody tells.
 #[test]
 fn the_end_of_a_vigil_and_of_the_pool() {
     check(
@@ -257,9 +266,10 @@ fn the_end_of_a_vigil_and_of_the_pool() {
     );
 }
 
-/// There are to be fewer processors, just as the vigil ends: the watcher's is laid down, its machine stands by, and the last look
-/// may find nobody to wake. The owner has one more task: then both wait for it, and it does come; but who gives up a processor that
-/// is one too many leaves nothing behind, watched or not.
+/// There are to be fewer processors, just as the vigil ends: the watcher's is laid down, its
+/// machine stands by, and the last look may find nobody to wake. The owner has one more task: then
+/// both wait for it, and it does come; but who gives up a processor that is one too many leaves
+/// nothing behind, watched or not.
 #[test]
 fn a_watched_processor_that_is_given_up() {
     check(

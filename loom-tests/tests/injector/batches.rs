@@ -51,9 +51,10 @@ fn batch_producer<const BLOCK: usize>(
     })
 }
 
-/// Threads: main takes, and may burn what it finds claimed; a producer pushes a batch of three into a block of three. An
-/// item whose slot was burnt goes to the next block, and so must those after it, whose slots the batch has too. A
-/// failure: an item that was overtaken by a later one of its batch, or lost, or a slot that two have finished.
+/// Threads: main takes, and may burn what it finds claimed; a producer pushes a batch of three into
+/// a block of three. An item whose slot was burnt goes to the next block, and so must those after
+/// it, whose slots the batch has too. A failure: an item that was overtaken by a later one of its
+/// batch, or lost, or a slot that two have finished.
 #[test]
 fn a_burnt_batch_keeps_its_order() {
     let outcomes = Outcomes::new();
@@ -80,10 +81,11 @@ fn a_burnt_batch_keeps_its_order() {
     ]);
 }
 
-/// Threads: main takes; a producer pushes a batch that has promised two items and has one, over blocks of two; another
-/// pushes behind it. Consumer and producer both give up the place without an item, in either order, and the one who comes
-/// second finishes it, for the block to be used again. A failure: a slot that was finished twice (an assertion in the
-/// crate), a block that is recycled under somebody's hands, an item lost.
+/// Threads: main takes; a producer pushes a batch that has promised two items and has one, over
+/// blocks of two; another pushes behind it. Consumer and producer both give up the place without an
+/// item, in either order, and the one who comes second finishes it, for the block to be used again.
+/// A failure: a slot that was finished twice (an assertion in the crate), a block that is recycled
+/// under somebody's hands, an item lost.
 #[test]
 fn a_place_given_up_is_finished_once() {
     check(
@@ -108,8 +110,9 @@ fn a_place_given_up_is_finished_once() {
     );
 }
 
-/// Threads: two producers push a batch of two each, over blocks of three, and main takes twice. One claim is for two
-/// slots, or for the one that the block has left. A failure: two items in one slot, or one out of its batch's order.
+/// Threads: two producers push a batch of two each, over blocks of three, and main takes twice. One
+/// claim is for two slots, or for the one that the block has left. A failure: two items in one
+/// slot, or one out of its batch's order.
 #[test]
 fn two_batches_share_a_block() {
     check(
@@ -136,8 +139,9 @@ fn two_batches_share_a_block() {
     );
 }
 
-/// Threads: a producer pushes a batch that has fewer items than it promised; main takes once; then the queue is dropped
-/// with what is in it, behind a place without an item. A failure: a leak, or a drop that never ends.
+/// Threads: a producer pushes a batch that has fewer items than it promised; main takes once; then
+/// the queue is dropped with what is in it, behind a place without an item. A failure: a leak, or a
+/// drop that never ends.
 #[test]
 fn a_queue_with_places_given_up_is_dropped() {
     check(

@@ -1,4 +1,5 @@
-//! Blocks are recycled by exactly one thread, when nobody touches them any more, and are as good as new.
+//! Blocks are recycled by exactly one thread, when nobody touches them any more, and are as good as
+//! new.
 
 use filch_sync::thread;
 use loom::alloc::Track;

@@ -120,9 +120,9 @@ fn a_burnt_slot_is_its_producers_to_replace() {
     ]);
 }
 
-/// Threads: main takes, a producer pushes one item, as above; but here main waits before it burns. A wait lets others
-/// run in these models, so that the item is always there afterwards: nothing is burnt. A failure: the look before
-/// the wait is taken for a claim, or the wait never ends.
+/// Threads: main takes, a producer pushes one item, as above; but here main waits before it burns.
+/// A wait lets others run in these models, so that the item is always there afterwards: nothing is
+/// burnt. A failure: the look before the wait is taken for a claim, or the wait never ends.
 #[test]
 fn a_patient_consumer_looks_again() {
     let outcomes = Outcomes::new();
@@ -144,9 +144,10 @@ fn a_patient_consumer_looks_again() {
     outcomes.assert_exactly([(Some(1), vec![2], vec![]), (None, vec![1, 2], vec![])]);
 }
 
-/// Threads: main and another look at the same two full slots, and a producer fills the third meanwhile. Each claims
-/// what it saw full; one exchange of `head` succeeds, and the loser looks anew. A failure: an item in both batches,
-/// or a batch that goes on over a slot which was not full at the look.
+/// Threads: main and another look at the same two full slots, and a producer fills the third
+/// meanwhile. Each claims what it saw full; one exchange of `head` succeeds, and the loser looks
+/// anew. A failure: an item in both batches, or a batch that goes on over a slot which was not full
+/// at the look.
 #[test]
 fn two_consumers_see_the_same_run() {
     let outcomes = Outcomes::new();
@@ -285,9 +286,9 @@ fn a_sleeper_and_a_producer_see_each_other() {
     outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
 }
 
-/// Two threads: a producer of three items, and a consumer that takes twice, over blocks of two; when both are done, main
-/// drops the queue with whatever is in it, behind burnt slots and before a block's end. Every item is dropped once. A
-/// failure: a leak, or an item that is freed twice.
+/// Two threads: a producer of three items, and a consumer that takes twice, over blocks of two;
+/// when both are done, main drops the queue with whatever is in it, behind burnt slots and before a
+/// block's end. Every item is dropped once. A failure: a leak, or an item that is freed twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
     let outcomes = Outcomes::new();
@@ -318,9 +319,9 @@ fn items_left_in_the_queue_are_dropped() {
     ]);
 }
 
-/// Three threads: two producers behind an item that is there, and a consumer that wants three at once. The second producer may
-/// have filled its slot while the first one has not: the batch has to end before the hole. A failure: a read of a slot
-/// that is being written.
+/// Three threads: two producers behind an item that is there, and a consumer that wants three at
+/// once. The second producer may have filled its slot while the first one has not: the batch has to
+/// end before the hole. A failure: a read of a slot that is being written.
 #[test]
 fn a_batch_ends_before_a_hole() {
     check(
@@ -344,8 +345,9 @@ fn a_batch_ends_before_a_hole() {
     );
 }
 
-/// Three threads: one pushes an item, one takes it, and one asks how many there are. A failure: the third sees the head
-/// that the taker has moved, and the tail from before the push: one less than none, which overflows.
+/// Three threads: one pushes an item, one takes it, and one asks how many there are. A failure: the
+/// third sees the head that the taker has moved, and the tail from before the push: one less than
+/// none, which overflows.
 #[test]
 fn a_length_is_never_negative() {
     let outcomes = Outcomes::new();

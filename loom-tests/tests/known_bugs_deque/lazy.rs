@@ -10,7 +10,8 @@ use crate::assert_each_once;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
-    /// Having lowered `split` by half, the owner takes that half, and does not look where the thieves stood.
+    /// Having lowered `split` by half, the owner takes that half, and does not look where the
+    /// thieves stood.
     NotClamped,
     /// Where thieves were past the lowered `split`, it is left there.
     NotRaised,
@@ -129,8 +130,8 @@ impl LazyMiniature {
     }
 }
 
-/// Two threads: four public items; a thief takes up to three while the owner pops, and reclaims half. Then the owner
-/// pops the rest.
+/// Two threads: four public items; a thief takes up to three while the owner pops, and reclaims
+/// half. Then the owner pops the rest.
 fn reclaiming(bug: Bug) -> impl Fn() + Send + Sync + 'static {
     move || {
         let deque = LazyMiniature::new(bug, 4);
@@ -159,9 +160,10 @@ fn reclaiming(bug: Bug) -> impl Fn() + Send + Sync + 'static {
     }
 }
 
-/// Two threads: one public item and three private ones. A thief makes `attempts`, until one fails; the owner answers
-/// once, beside it, and once when the thief is gone. Whenever nothing is public afterwards, the request must be
-/// standing or answered: else thieves starve for as long as the owner does not run out of items.
+/// Two threads: one public item and three private ones. A thief makes `attempts`, until one fails;
+/// the owner answers once, beside it, and once when the thief is gone. Whenever nothing is public
+/// afterwards, the request must be standing or answered: else thieves starve for as long as the
+/// owner does not run out of items.
 fn asking(bug: Bug, attempts: u32) -> impl Fn() + Send + Sync + 'static {
     move || {
         let deque = LazyMiniature::new(bug, 1);
@@ -221,8 +223,8 @@ fn without_a_look_at_the_thieves_an_item_is_handed_out_twice() {
     );
 }
 
-/// Thieves are past the lowered `split`: to them the deque is short by several items, which they cannot tell from one
-/// that is being replaced.
+/// Thieves are past the lowered `split`: to them the deque is short by several items, which they
+/// cannot tell from one that is being replaced.
 #[test]
 fn a_split_left_behind_confuses_thieves() {
     refute(
@@ -233,7 +235,8 @@ fn a_split_left_behind_confuses_thieves() {
     );
 }
 
-/// Between the two stores the thief takes what was published, and asks for more; then the owner takes the flag down.
+/// Between the two stores the thief takes what was published, and asks for more; then the owner
+/// takes the flag down.
 #[test]
 fn fed_after_publishing_a_request_is_lost() {
     refute(
@@ -244,7 +247,8 @@ fn fed_after_publishing_a_request_is_lost() {
     );
 }
 
-/// The thief has the last public item and does not come back for another; the next one finds nothing.
+/// The thief has the last public item and does not come back for another; the next one finds
+/// nothing.
 #[test]
 fn a_silent_last_taker_leaves_nothing_in_reach() {
     refute(

@@ -1,7 +1,8 @@
 //! What goes wrong with deques like ours, in small copies, and that the checker sees it.
 //!
-//! First the textbook deque with a thief that claims half by one compare-and-swap; then our protocol with one
-//! step left out or out of place. Each scenario also passes without the bug: the model itself is not at fault.
+//! First the textbook deque with a thief that claims half by one compare-and-swap; then our
+//! protocol with one step left out or out of place. Each scenario also passes without the bug: the
+//! model itself is not at fault.
 #![cfg(loom)]
 
 mod lazy;

@@ -238,7 +238,8 @@ fn the_miniature_replaces_its_ring_soundly() {
     );
 }
 
-/// The thief has looked at both items; the owner pops one of them and the thief's claim of it still succeeds.
+/// The thief has looked at both items; the owner pops one of them and the thief's claim of it still
+/// succeeds.
 #[test]
 fn without_a_tag_bump_an_item_is_handed_out_twice() {
     refute(
@@ -249,7 +250,8 @@ fn without_a_tag_bump_an_item_is_handed_out_twice() {
     );
 }
 
-/// Between the bump and the lowering the thief reads the new tag and the old `split`: its claim succeeds.
+/// Between the bump and the lowering the thief reads the new tag and the old `split`: its claim
+/// succeeds.
 #[test]
 fn lowered_after_the_bump_an_item_is_handed_out_twice() {
     refute(
@@ -260,7 +262,8 @@ fn lowered_after_the_bump_an_item_is_handed_out_twice() {
     );
 }
 
-/// The thief reads the lowered `split`, which says that item 0 is there, and has no edge to the writing of item 0.
+/// The thief reads the lowered `split`, which says that item 0 is there, and has no edge to the
+/// writing of item 0.
 #[test]
 fn lowered_relaxed_an_item_is_read_before_it_is_written() {
     refute(
@@ -293,7 +296,8 @@ fn without_done_a_ring_is_freed_under_a_thief() {
     );
 }
 
-/// Between the bump and the new ring the thief pairs the new tag with the old ring, which is then freed.
+/// Between the bump and the new ring the thief pairs the new tag with the old ring, which is then
+/// freed.
 #[test]
 fn replaced_without_closing_a_freed_ring_is_read() {
     refute(

@@ -6,7 +6,8 @@ use loom_tests::{Bound, check, refute};
 
 use crate::assert_each_once;
 
-/// The deque of Chase and Lev, with the orderings of Lê and others (`PPoPP` 2013), in a ring that does not grow.
+/// The deque of Chase and Lev, with the orderings of Lê and others (`PPoPP` 2013), in a ring that
+/// does not grow.
 struct ChaseLev {
     top: AtomicU32,
     bottom: AtomicU32,
@@ -72,9 +73,9 @@ fn textbook(share: fn(u32) -> u32) {
     assert_each_once(4, own.into_iter().chain(thief.join().unwrap()));
 }
 
-/// The thief sees four items and copies items 0 and 1. The owner pops 3, 2 and then 1: `top` is still 0, below 1, so
-/// it does not ask. The thief's compare-and-swap from 0 to 2 succeeds: item 1 has two takers. Sequential consistency
-/// does not help; nothing here is reordered.
+/// The thief sees four items and copies items 0 and 1. The owner pops 3, 2 and then 1: `top` is
+/// still 0, below 1, so it does not ask. The thief's compare-and-swap from 0 to 2 succeeds: item 1
+/// has two takers. Sequential consistency does not help; nothing here is reordered.
 #[test]
 fn textbook_half_by_one_cas_hands_an_item_out_twice() {
     refute(

@@ -141,10 +141,11 @@ fn a_late_wake_up_meets_a_new_life() {
     answers.assert_exactly([Wake::Refused, Wake::Noted]);
 }
 
-/// Three threads. A submitter writes what a run queue asks before a turn (a word of the slot, as the thread that the process is
-/// bound to), submits, has the first turn, and lets go. A late waker of the life before makes the process Ready, and hands the entry to
-/// a worker that looks at the word before it starts the process. It must see this life's. Failure: it sees the word of the life
-/// before, as the waker's word for it was all that it had.
+/// Three threads. A submitter writes what a run queue asks before a turn (a word of the slot, as
+/// the thread that the process is bound to), submits, has the first turn, and lets go. A late waker
+/// of the life before makes the process Ready, and hands the entry to a worker that looks at the
+/// word before it starts the process. It must see this life's. Failure: it sees the word of the
+/// life before, as the waker's word for it was all that it had.
 #[test]
 fn who_is_told_to_enqueue_hands_on_what_the_submitter_wrote() {
     let outcomes = Outcomes::new();

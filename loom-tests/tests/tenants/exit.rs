@@ -70,8 +70,9 @@ impl Ending {
     }
 }
 
-/// Two threads: the worker ends the process, its handle is joined: before the end, in the middle of it, after. Failure: a
-/// deadlock, as nobody woke the joiner; an exit that is taken while it is written; a deed unseen; a place lost, or let twice.
+/// Two threads: the worker ends the process, its handle is joined: before the end, in the middle of
+/// it, after. Failure: a deadlock, as nobody woke the joiner; an exit that is taken while it is
+/// written; a deed unseen; a place lost, or let twice.
 #[test]
 fn an_end_meets_a_join() {
     let outcomes = Outcomes::new();
@@ -92,8 +93,8 @@ fn an_end_meets_a_join() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// Two threads: the worker ends the process, its handle leaves a call. Failure: nobody calls, or both; a call that does not see the
-/// process's deeds; an exit, or a call, that is lost.
+/// Two threads: the worker ends the process, its handle leaves a call. Failure: nobody calls, or
+/// both; a call that does not see the process's deeds; an exit, or a call, that is lost.
 #[test]
 fn an_end_meets_a_call() {
     let outcomes = Outcomes::new();
@@ -107,7 +108,8 @@ fn an_end_meets_a_call() {
                 let (seen, deed) = (seen.clone(), ending.deed.clone());
                 move |output: Arc<usize>| {
                     let here = usize::from(thread::current().id() == caller);
-                    // ORDERING: Relaxed, all: looked at when the threads are joined, but for the deed: see `begin`.
+                    // ORDERING: Relaxed, all: looked at when the threads are joined, but for the
+                    // deed: see `begin`.
                     let note = *output + 10 * deed.load(Ordering::Relaxed) + 100 * here;
                     seen.fetch_add(note, Ordering::Relaxed);
                 }
@@ -124,8 +126,8 @@ fn an_end_meets_a_call() {
     outcomes.assert_exactly([17, 117]);
 }
 
-/// Two threads: the worker ends the process, its handle is dropped. Whoever is the last one out drops the exit. Failure: an exit
-/// that is dropped while it is written, or never.
+/// Two threads: the worker ends the process, its handle is dropped. Whoever is the last one out
+/// drops the exit. Failure: an exit that is dropped while it is written, or never.
 #[test]
 fn an_end_meets_nobody() {
     let outcomes = Outcomes::new();
@@ -146,8 +148,9 @@ fn an_end_meets_nobody() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// Two threads: the worker ends the process, a join gives up whenever loom likes, and then either waits for ever after all, or
-/// leaves. Failure: a waiter that is freed twice, or never; an end that is overlooked.
+/// Two threads: the worker ends the process, a join gives up whenever loom likes, and then either
+/// waits for ever after all, or leaves. Failure: a waiter that is freed twice, or never; an end
+/// that is overlooked.
 #[test]
 fn an_end_meets_a_join_that_gives_up() {
     for returns in [true, false] {
@@ -171,8 +174,9 @@ fn an_end_meets_a_join_that_gives_up() {
     }
 }
 
-/// Two threads: the handle is joined, and whoever did that submits the next process at once: in another place, or, if the worker
-/// has let go, in the same. Failure: an end that is found in the cell before it has come, or the exit of another process.
+/// Two threads: the handle is joined, and whoever did that submits the next process at once: in
+/// another place, or, if the worker has let go, in the same. Failure: an end that is found in the
+/// cell before it has come, or the exit of another process.
 #[test]
 fn the_next_tenant_has_an_end_of_its_own() {
     let outcomes = Outcomes::new();

@@ -1,4 +1,5 @@
-//! How messages, which are sent without a pin, meet the end of the process and the next tenant of its place.
+//! How messages, which are sent without a pin, meet the end of the process and the next tenant of
+//! its place.
 
 use filch_scheduler::Pid;
 use filch_sync::{Arc, thread};
@@ -22,7 +23,8 @@ fn receive(table: &Table, pid: Pid) -> Vec<usize> {
 enum Sent {
     /// The message was taken; no turn was asked for.
     Taken,
-    /// The message was taken, and the wake-up made a process Ready: the second tenant, since the first never waits.
+    /// The message was taken, and the wake-up made a process Ready: the second tenant, since the
+    /// first never waits.
     Woke,
     /// The message was handed back.
     Refused,
@@ -36,11 +38,12 @@ fn sent(sent: Result<bool, Arc<usize>>) -> Sent {
     }
 }
 
-/// Two threads. A process ends, and another one moves in, takes a turn, and waits; the other thread sends to the first, at any
-/// moment of this. The sender may sleep between its claim and its end as the place is left: then the second process gets another
-/// place. It may sleep through all of it, and wake the second process instead of the first: which takes a turn for nothing.
-/// Failure: the second process gets the message; the message is dropped twice, or never; the second process is Ready
-/// twice, or sleeps through its own wake-up; a place is lost, or let twice.
+/// Two threads. A process ends, and another one moves in, takes a turn, and waits; the other thread
+/// sends to the first, at any moment of this. The sender may sleep between its claim and its end as
+/// the place is left: then the second process gets another place. It may sleep through all of it,
+/// and wake the second process instead of the first: which takes a turn for nothing. Failure: the
+/// second process gets the message; the message is dropped twice, or never; the second process is
+/// Ready twice, or sleeps through its own wake-up; a place is lost, or let twice.
 #[test]
 fn a_late_message_reaches_nobody() {
     let outcomes = Outcomes::new();
@@ -107,9 +110,9 @@ fn a_late_message_reaches_nobody() {
     ]);
 }
 
-/// Three threads. Two send to a process that ends. Whatever they have not finished when its place is left is cleared away by
-/// themselves, or by the next submission. Failure: a message or a place that is lost, a place that is let twice; two that clean
-/// one queue at the same time.
+/// Three threads. Two send to a process that ends. Whatever they have not finished when its place
+/// is left is cleared away by themselves, or by the next submission. Failure: a message or a place
+/// that is lost, a place that is let twice; two that clean one queue at the same time.
 #[test]
 fn two_that_are_late_clear_away() {
     let outcomes = Outcomes::new();
@@ -150,8 +153,8 @@ fn two_that_are_late_clear_away() {
     ]);
 }
 
-/// Two threads. A process ends, and nobody moves in; the other thread sends to the one that would come next. Its queue may be open
-/// already. Failure: the message is taken.
+/// Two threads. A process ends, and nobody moves in; the other thread sends to the one that would
+/// come next. Its queue may be open already. Failure: the message is taken.
 #[test]
 fn a_message_that_is_early_reaches_nobody() {
     check("an early message is refused", Bound::exhaustive(19), || {
@@ -168,9 +171,10 @@ fn a_message_that_is_early_reaches_nobody() {
     });
 }
 
-/// Two threads. A process ends while the other thread sends to it, and nobody is submitted afterwards. What a sender had not
-/// finished when the place was left, it clears away itself; but if it was done an instant before the place was put aside, then
-/// that is left to the next submission. Failure: it is never the sender.
+/// Two threads. A process ends while the other thread sends to it, and nobody is submitted
+/// afterwards. What a sender had not finished when the place was left, it clears away itself; but
+/// if it was done an instant before the place was put aside, then that is left to the next
+/// submission. Failure: it is never the sender.
 #[test]
 fn a_late_sender_clears_away_what_it_sent() {
     let outcomes = Outcomes::new();

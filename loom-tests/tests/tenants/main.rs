@@ -1,7 +1,8 @@
-//! The scheduler's table and the exit cells in its slots, as shipped, without the workers: see `filch_scheduler::tenants`.
+//! The scheduler's table and the exit cells in its slots, as shipped, without the workers: see
+//! `filch_scheduler::tenants`.
 //!
-//! loom sees a cell that two threads touch at once as a race, a joiner whom nobody wakes as a deadlock, and an exit, a message or
-//! a waiter that is lost as a leaked `Arc`.
+//! loom sees a cell that two threads touch at once as a race, a joiner whom nobody wakes as a
+//! deadlock, and an exit, a message or a waiter that is lost as a leaked `Arc`.
 #![cfg(loom)]
 
 mod exit;
@@ -40,8 +41,8 @@ pub(crate) fn next_tenant(table: &Table) -> Pid {
     pid
 }
 
-/// Nobody lives in the first `places` places, and each was given back once: the next tenants find room in all of them, and those
-/// behind them, new ones.
+/// Nobody lives in the first `places` places, and each was given back once: the next tenants find
+/// room in all of them, and those behind them, new ones.
 pub(crate) fn assert_given_back(table: &Table, places: u32) {
     let mut found: Vec<_> = (0..=places)
         .map(|_| table.place(table.submit().unwrap()))

@@ -19,7 +19,8 @@ pub(super) trait Deque: Owner {
     type Stealer: Send;
 
     fn stealer(&self) -> Self::Stealer;
-    /// Steals half of what is there, at most `limit`: one item comes back, the others go to `thief`.
+    /// Steals half of what is there, at most `limit`: one item comes back, the others go to
+    /// `thief`.
     fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64>;
     /// Makes every item visible to thieves, where that is not so anyway.
     fn flush(&self) {}
@@ -117,7 +118,8 @@ macro_rules! st3 {
             }
 
             fn push(&self, mut item: u64) {
-                // It has room; but slots that a thief is about to leave are not free, and the thief may not be running.
+                // It has room; but slots that a thief is about to leave are not free, and the thief
+                // may not be running.
                 while let Err(refused) = self.push(item) {
                     item = refused;
                     std::thread::yield_now();

@@ -1,5 +1,6 @@
-//! The least that a queue of many producers must do: a slot is claimed by one read-modify-write, written by one store, and
-//! read by one load. Room for all events is there before the first; no block, no hole, no end.
+//! The least that a queue of many producers must do: a slot is claimed by one read-modify-write,
+//! written by one store, and read by one load. Room for all events is there before the first; no
+//! block, no hole, no end.
 
 use std::hint;
 use std::marker::PhantomData;
@@ -13,7 +14,8 @@ use super::contenders::Queue;
 /// The most events of a round.
 pub(super) const ROOM: usize = 1_000_000;
 
-/// How long a consumer that took something lets producers get ahead, and a producer that lost often the others.
+/// How long a consumer that took something lets producers get ahead, and a producer that lost often
+/// the others.
 const PAUSES: u32 = 256;
 
 /// What floors differ in.
@@ -87,7 +89,8 @@ impl<K: Kind> Queue for Floor<K> {
     type Receiver = Receiver;
 
     fn new() -> (Self::Sender, Self::Receiver) {
-        // Zeroed memory of this size comes from the system, which brings each page when it is first written.
+        // Zeroed memory of this size comes from the system, which brings each page when it is first
+        // written.
         let zeroes = vec![0_u64; ROOM].into_boxed_slice();
         // SAFETY: an `AtomicU64` is represented as a `u64`.
         let slots = unsafe { Box::from_raw(Box::into_raw(zeroes) as *mut [AtomicU64]) };

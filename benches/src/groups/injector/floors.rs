@@ -8,8 +8,8 @@ use crossbeam_utils::CachePadded;
 use super::{FILL, MORE};
 use crate::harness::{per_operation, time, time_together};
 
-/// What a push asks for that claims by an RMW and hands over by `hand_over`, and what the taker's deque costs; no queue
-/// at all.
+/// What a push asks for that claims by an RMW and hands over by `hand_over`, and what the taker's
+/// deque costs; no queue at all.
 pub(super) fn push_and_deque(fills: u64, hand_over: impl Fn(&AtomicU64)) -> impl FnMut() -> f64 {
     let (claims, state) = (AtomicU64::new(0), AtomicU64::new(0));
     let own = filch_deque::Worker::new();
@@ -24,7 +24,8 @@ pub(super) fn push_and_deque(fills: u64, hand_over: impl Fn(&AtomicU64)) -> impl
     }
 }
 
-/// The same on threads, of which none has to do with any other: what is left of the work when sharing is free.
+/// The same on threads, of which none has to do with any other: what is left of the work when
+/// sharing is free.
 pub(super) fn threads_apart(
     pairs: u64,
     items_each: u64,

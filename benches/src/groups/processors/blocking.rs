@@ -217,7 +217,8 @@ fn beside(waves: u64, calls: Calls) -> impl FnMut() -> Taken {
     }
 }
 
-/// The floor: no pool. Two threads share the tasks; the calls are made by a hundred others, which do nothing else.
+/// The floor: no pool. Two threads share the tasks; the calls are made by a hundred others, which
+/// do nothing else.
 fn plain(waves: u64, calls: Calls) -> impl FnMut() -> Taken {
     move || {
         let start = |round: Arc<Round>| {
@@ -320,9 +321,9 @@ impl Sleeper {
 
 /// The time from making a task runnable until it runs, with everybody asleep before.
 ///
-/// The kernel wakes a thread on the waker's core, or on another one that is idle. On two virtual cores the latter takes
-/// twenty times as long, and what decides it is what both cores did just before: so this is one wake-up, and others
-/// have their turns between ours.
+/// The kernel wakes a thread on the waker's core, or on another one that is idle. On two virtual
+/// cores the latter takes twenty times as long, and what decides it is what both cores did just
+/// before: so this is one wake-up, and others have their turns between ours.
 fn wake(spawn: impl Fn(Arc<Stamp>) + 'static) -> impl FnMut() -> f64 {
     move || {
         // Long enough for every pool to go to sleep.

@@ -1,6 +1,8 @@
-//! What a pool costs that has nothing to do, or next to nothing: the processor time of the whole process, in per cent of one core.
+//! What a pool costs that has nothing to do, or next to nothing: the processor time of the whole
+//! process, in per cent of one core.
 //!
-//! The load generator's clock is `thread::sleep`: nobody waits for its tasks, so no figure is a latency.
+//! The load generator's clock is `thread::sleep`: nobody waits for its tasks, so no figure is a
+//! latency.
 
 use std::fs;
 use std::thread;
@@ -90,7 +92,8 @@ fn load(work: impl FnOnce()) -> f64 {
     100.0 * used.as_secs_f64() / started.elapsed().as_secs_f64()
 }
 
-/// Of all threads that there are now: in nanoseconds, where the kernel tells, else in its ticks of 10 ms.
+/// Of all threads that there are now: in nanoseconds, where the kernel tells, else in its ticks of
+/// 10 ms.
 fn processor_time() -> Duration {
     precise_time().or_else(rough_time).unwrap_or_default()
 }
@@ -109,7 +112,8 @@ fn precise_time() -> Option<Duration> {
 
 fn rough_time() -> Option<Duration> {
     let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // After the name, which may contain anything: the state is field 3, user and system time are 14 and 15.
+    // After the name, which may contain anything: the state is field 3, user and system time are 14
+    // and 15.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
     Some(Duration::from_millis(10 * (ticks(14)? + ticks(15)?)))

@@ -1,4 +1,5 @@
-//! A tree of processes, ten to a knot; each leaf has a number, and each knot tells the one above it the sum of what it hears.
+//! A tree of processes, ten to a knot; each leaf has a number, and each knot tells the one above it
+//! the sum of what it hears.
 //!
 //! <https://github.com/atemerev/skynet>
 

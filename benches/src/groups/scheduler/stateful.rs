@@ -1,5 +1,5 @@
-//! Processes with something in the cache, whose commands are completed from outside: by this thread, sixteen at a time, as a
-//! device would that spares its host interrupts.
+//! Processes with something in the cache, whose commands are completed from outside: by this
+//! thread, sixteen at a time, as a device would that spares its host interrupts.
 
 use std::cell::LazyCell;
 use std::hint::black_box;
@@ -18,7 +18,8 @@ const PROCESSES: usize = 64;
 /// Commands that are completed at a time.
 const BATCH: usize = 16;
 
-/// Processes that yield one command after another, and in each step read and write all of their state.
+/// Processes that yield one command after another, and in each step read and write all of their
+/// state.
 pub(super) trait Stateful: Sized + 'static {
     /// What ends a command.
     type Command: Send + 'static;

@@ -130,9 +130,9 @@ impl<T> fmt::Debug for BoundedSender<T> {
 /// at a time.
 ///
 /// Dropping it closes the queue and drops the events that are in it. An event whose push is under
-/// way at that moment is dropped with the last sender; so, if the destructor of an event panics, are
-/// those behind it. An event that owns a sender of its own queue keeps the queue alive, and itself,
-/// if its push outlives the receiver.
+/// way at that moment is dropped with the last sender; so, if the destructor of an event panics,
+/// are those behind it. An event that owns a sender of its own queue keeps the queue alive, and
+/// itself, if its push outlives the receiver.
 pub struct BoundedReceiver<T> {
     queue: Arc<BoundedQueue<T, GAP>>,
     /// One thread at a time, also for the methods that only look.

@@ -71,11 +71,13 @@ impl<T> Pass<T> {
 /// turn has come, the note is cleared; the caller releases them.
 ///
 /// The head moves to the result of this, or to where nothing is claimed: so the slot at the head is
-/// never a taken one, and every slot whose event was taken is released as soon as all before it are.
+/// never a taken one, and every slot whose event was taken is released as soon as all before it
+/// are.
 ///
 /// # Safety
 /// The caller is the consumer; `slots` are those of the ring that `laps` describes; `place` is the
-/// one behind the head, whose slot is not taken (there the walk ends, if it goes all the way round).
+/// one behind the head, whose slot is not taken (there the walk ends, if it goes all the way
+/// round).
 pub(crate) unsafe fn clear_taken<T>(
     slots: *const Slot<T>,
     laps: Laps,

@@ -97,7 +97,8 @@ impl<T> Producers<T> {
     #[cold]
     fn look_for_room(&self, place: Position, head: &AtomicU64) -> Option<Position> {
         let look = || {
-            // ORDERING: Acquire, with the Release of the consumer's `release`: the consumer is done with the slot.
+            // ORDERING: Acquire, with the Release of the consumer's `release`: the consumer is done
+            // with the slot.
             let head = Position::from_word(head.load(Ordering::Acquire));
             (!self.laps.is_full(head, place)).then_some(head)
         };

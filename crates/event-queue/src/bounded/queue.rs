@@ -220,8 +220,8 @@ impl<T, const GAP: usize> BoundedQueue<T, GAP> {
     /// The event in the oldest slot that is not emptied, if it is full. Releases the slot, and what
     /// was emptied before its turn behind it.
     ///
-    /// No snapshot of the tail is needed: nothing in the queue was claimed before this event. So the
-    /// consumer, while it finds slots full, leaves the producers' line alone.
+    /// No snapshot of the tail is needed: nothing in the queue was claimed before this event. So
+    /// the consumer, while it finds slots full, leaves the producers' line alone.
     ///
     /// # Safety
     /// The caller is the only consumer.

@@ -132,8 +132,9 @@ impl<T> Ring<T> {
 
     /// The first slot, for the consumer; null, if there is none yet.
     pub(crate) fn get(&self) -> *const Slot<T> {
-        // ORDERING: Acquire, with the Release in `allocate`: the slots are initialised. A claim that
-        // the consumer acquired says as much, but it also looks at the oldest slot without one.
+        // ORDERING: Acquire, with the Release in `allocate`: the slots are initialised. A claim
+        // that the consumer acquired says as much, but it also looks at the oldest slot without
+        // one.
         self.first.load(Ordering::Acquire)
     }
 

@@ -113,8 +113,8 @@ fn a_panic_in_the_call_goes_through_and_the_processor_is_back() {
     assert_eq!(pool.stats()[0].panicked, 1);
 }
 
-/// A hundred calls wait for each other, on two processors, and end when tasks have run beside all of them. Every task
-/// ends, on some processor.
+/// A hundred calls wait for each other, on two processors, and end when tasks have run beside all
+/// of them. Every task ends, on some processor.
 #[test]
 fn a_hundred_calls_at_once() {
     const CALLS: usize = 100;
@@ -163,8 +163,8 @@ fn a_hundred_calls_at_once() {
     assert_eq!(pool.threads().threads, 0);
 }
 
-/// Calls come back while every processor runs a task that does not end before they go on: they are handed one between two
-/// tasks. Many times, with stealing and parking in between.
+/// Calls come back while every processor runs a task that does not end before they go on: they are
+/// handed one between two tasks. Many times, with stealing and parking in between.
 #[test]
 fn threads_that_come_back_get_their_turn_from_busy_processors() {
     const ROUNDS: usize = 2_000;
@@ -193,8 +193,9 @@ fn threads_that_come_back_get_their_turn_from_busy_processors() {
     finish(&pool, machines);
 }
 
-/// Two tasks block over and over, and whenever one of them gives the processor away, the other one is back and waits for it. A
-/// third one is in the queue: it has its turn nevertheless, and before long.
+/// Two tasks block over and over, and whenever one of them gives the processor away, the other one
+/// is back and waits for it. A third one is in the queue: it has its turn nevertheless, and before
+/// long.
 #[test]
 fn calls_that_never_end_do_not_starve_the_queue() {
     const MANY: usize = 1_000;
@@ -251,7 +252,8 @@ fn a_task_that_blocks_unannounced_costs_one_processor() {
     finish(&pool, machines);
 }
 
-/// A task that blocks over and over beside nobody: its processor waits for it, and no other thread is woken for it.
+/// A task that blocks over and over beside nobody: its processor waits for it, and no other thread
+/// is woken for it.
 #[test]
 fn calls_beside_nobody_wake_nobody() {
     let (pool, machines) = started(processors(1));
@@ -288,7 +290,8 @@ fn a_call_gives_a_processor_too_many_up() {
     assert_eq!((stats[1].retired, stats[1].blocking_calls), (1, 1));
 }
 
-/// Tasks that are in blocking calls when the pool is stopped come back, schedule more, and all of it runs.
+/// Tasks that are in blocking calls when the pool is stopped come back, schedule more, and all of
+/// it runs.
 #[test]
 fn a_call_that_outlasts_the_pool() {
     let (pool, machines) = started(processors(2));
@@ -317,10 +320,11 @@ fn a_call_that_outlasts_the_pool() {
     assert_eq!(pool.threads().threads, 0);
 }
 
-/// One processor runs a task that waits, unannounced, for another one that it has made: the only one in its deque, which a search leaves
-/// there at first. While the other processor searches, a thread comes back from a call and waits for a processor, and no search
-/// goes on beside one who waits. The task is taken all the same. A failure: it hangs, and the searcher goes to sleep and is woken for
-/// ever.
+/// One processor runs a task that waits, unannounced, for another one that it has made: the only
+/// one in its deque, which a search leaves there at first. While the other processor searches, a
+/// thread comes back from a call and waits for a processor, and no search goes on beside one who
+/// waits. The task is taken all the same. A failure: it hangs, and the searcher goes to sleep and
+/// is woken for ever.
 #[test]
 fn a_search_that_gives_way_leaves_no_task_behind() {
     let (pool, machines) = started(processors(2).max_processors(2));

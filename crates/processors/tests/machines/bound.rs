@@ -90,7 +90,8 @@ impl Witness {
     }
 }
 
-/// Tasks for two threads, from outside and from tasks, among others that are stolen and block: each bound one runs on its own thread.
+/// Tasks for two threads, from outside and from tasks, among others that are stolen and block: each
+/// bound one runs on its own thread.
 #[test]
 fn every_run_is_on_the_same_thread() {
     const ROUNDS: usize = 500;
@@ -131,7 +132,8 @@ fn every_run_is_on_the_same_thread() {
     }
 }
 
-/// Tasks that are found while their thread is in a blocking call wait for it, and others go on; then they run in order.
+/// Tasks that are found while their thread is in a blocking call wait for it, and others go on;
+/// then they run in order.
 #[test]
 fn what_comes_meanwhile_waits_in_order() {
     let (pool, machines) = started(processors(1));
@@ -166,8 +168,8 @@ fn what_comes_meanwhile_waits_in_order() {
     finish(&pool, machines);
 }
 
-/// A bound thread has many tasks waiting, the other processor is taken, and a thread comes back from a blocking call: it has its turn after the
-/// bound task that runs, not after all of them.
+/// A bound thread has many tasks waiting, the other processor is taken, and a thread comes back
+/// from a blocking call: it has its turn after the bound task that runs, not after all of them.
 #[test]
 fn a_bound_thread_gives_way() {
     const TASKS: usize = 100;
@@ -218,7 +220,8 @@ fn until(happened: impl Fn() -> bool) {
     }
 }
 
-/// A task that waits for its thread is work: the pool is not quiescent. A thread that waits for a task is not.
+/// A task that waits for its thread is work: the pool is not quiescent. A thread that waits for a
+/// task is not.
 #[test]
 fn quiescence_counts_tasks_and_not_threads() {
     let (pool, machines) = started(processors(2));
@@ -242,7 +245,8 @@ fn quiescence_counts_tasks_and_not_threads() {
     finish(&pool, machines);
 }
 
-/// A released thread runs what waits for it; later tasks for it run somewhere. Many times, while tasks come.
+/// A released thread runs what waits for it; later tasks for it run somewhere. Many times, while
+/// tasks come.
 #[test]
 fn a_released_thread_loses_nothing() {
     const ROUNDS: usize = 300;
@@ -271,8 +275,8 @@ fn a_released_thread_loses_nothing() {
     finish(&pool, machines);
 }
 
-/// The pool is stopped while bound tasks wait, one of them is in a blocking call, and goes on to schedule more when all others have left:
-/// everything runs, bound tasks on their threads.
+/// The pool is stopped while bound tasks wait, one of them is in a blocking call, and goes on to
+/// schedule more when all others have left: everything runs, bound tasks on their threads.
 #[test]
 fn a_bound_call_outlasts_the_pool() {
     for _ in 0..100 {

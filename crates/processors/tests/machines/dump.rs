@@ -65,7 +65,8 @@ fn dump_with(pool: &Pool, wanted: &[&str]) -> String {
     }
 }
 
-/// A bound task waits, in a blocking call, for another one that is bound to the same thread: for ever. Both are named.
+/// A bound task waits, in a blocking call, for another one that is bound to the same thread: for
+/// ever. Both are named.
 #[test]
 fn a_call_that_waits_for_a_task_that_cannot_run() {
     let (pool, machines) = started(Config::default().processors(2).thread_name("hung"));
@@ -94,7 +95,8 @@ fn a_call_that_waits_for_a_task_that_cannot_run() {
     machines.join();
 }
 
-/// All threads there may be are taken: a blocking call keeps the only processor, and waits for what is in its deque.
+/// All threads there may be are taken: a blocking call keeps the only processor, and waits for what
+/// is in its deque.
 #[test]
 fn a_call_that_keeps_its_processor() {
     let config = Config::default().processors(1).max_processors(1);
@@ -127,8 +129,8 @@ fn a_call_that_keeps_its_processor() {
     machines.join();
 }
 
-/// A call comes back at once, and takes its processor from the thread that had been started to wait with it. A failure: the
-/// dump says that the other one has it.
+/// A call comes back at once, and takes its processor from the thread that had been started to wait
+/// with it. A failure: the dump says that the other one has it.
 #[test]
 fn who_is_back_from_a_call_has_the_processor() {
     let (pool, machines) = started(Config::default().processors(1).thread_name("back"));

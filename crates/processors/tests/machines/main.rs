@@ -1,7 +1,7 @@
 //! Blocking calls, bound tasks, resizes, idle priority and quiescence on real threads.
 //!
-//! No sleeps: who has to wait for somebody waits on a barrier or a channel, and a test that fails may hang, until the
-//! watchdog of the test runner.
+//! No sleeps: who has to wait for somebody waits on a barrier or a channel, and a test that fails
+//! may hang, until the watchdog of the test runner.
 
 mod blocking;
 mod bound;

@@ -58,7 +58,8 @@ fn as_many_run_at_once_as_there_are_processors() {
     finish(&pool, machines);
 }
 
-/// To one and back, over and over, by two threads at once, while tasks make tasks and block: each runs exactly once.
+/// To one and back, over and over, by two threads at once, while tasks make tasks and block: each
+/// runs exactly once.
 #[test]
 fn resizes_under_load_lose_nothing() {
     const ROOTS: usize = 200;
@@ -108,8 +109,8 @@ fn resizes_under_load_lose_nothing() {
     finish(&pool, machines);
 }
 
-/// A shrink has made a processor one too many, and the pool is stopped, while it still runs a task, which then schedules another: it
-/// goes to somebody who has waited with nothing to do.
+/// A shrink has made a processor one too many, and the pool is stopped, while it still runs a task,
+/// which then schedules another: it goes to somebody who has waited with nothing to do.
 #[test]
 fn a_processor_too_many_of_a_pool_that_stops() {
     let (pool, machines) = started(processors(2));
@@ -144,8 +145,9 @@ fn a_processor_too_many_of_a_pool_that_stops() {
     );
 }
 
-/// A task on a processor that is one too many makes another one and waits for it, while the only processor that is to stay sleeps. A
-/// failure: it hangs, because nobody is woken: there is one processor, as if it were the task's own.
+/// A task on a processor that is one too many makes another one and waits for it, while the only
+/// processor that is to stay sleeps. A failure: it hangs, because nobody is woken: there is one
+/// processor, as if it were the task's own.
 #[test]
 fn who_is_one_too_many_wakes_who_stays() {
     let (pool, machines) = started(processors(2).max_processors(2));

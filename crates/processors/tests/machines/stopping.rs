@@ -9,7 +9,8 @@ use filch_processors::{NeverQuiescent, Processors, Runner};
 
 use crate::pool::{Job, Jobs, Pool, finish, job, processors, started};
 
-/// Tasks are there before the pool starts, and block at once; there is a thread for each processor, and no other.
+/// Tasks are there before the pool starts, and block at once; there is a thread for each processor,
+/// and no other.
 #[test]
 fn an_early_call_takes_no_thread_from_a_processor_that_starts() {
     const PROCESSORS: usize = 8;
@@ -29,7 +30,8 @@ fn an_early_call_takes_no_thread_from_a_processor_that_starts() {
     }
 }
 
-/// The pool is told to stop while the only task is in a call, which then waits for another task of the pool.
+/// The pool is told to stop while the only task is in a call, which then waits for another task of
+/// the pool.
 #[test]
 fn a_call_may_wait_for_a_task_of_a_pool_that_stops() {
     let (pool, machines) = started(processors(1));
@@ -56,7 +58,8 @@ fn a_call_may_wait_for_a_task_of_a_pool_that_stops() {
     machines.join();
 }
 
-/// The call begins only after the stop, on the last processor, and waits for a task that has been queued before.
+/// The call begins only after the stop, on the last processor, and waits for a task that has been
+/// queued before.
 #[test]
 fn a_call_that_begins_after_the_stop_gives_its_processor_away() {
     let (pool, machines) = started(processors(1));
@@ -72,7 +75,8 @@ fn a_call_that_begins_after_the_stop_gives_its_processor_away() {
     assert_eq!(pool.stats()[0].blocked_in_place, 0);
 }
 
-/// A task that has its pool's [`Machines`](filch_processors::Machines) would wait for its own thread.
+/// A task that has its pool's [`Machines`](filch_processors::Machines) would wait for its own
+/// thread.
 #[test]
 fn a_thread_of_the_pool_must_not_join_it() {
     let (pool, machines) = started(processors(1));
@@ -104,8 +108,8 @@ thread_local! {
     static GATE: Cell<Option<Gate>> = const { Cell::new(None) };
 }
 
-/// A thread leaves, and another one comes in its place, while the first one is not quite gone. Who joins the pool waits for
-/// both.
+/// A thread leaves, and another one comes in its place, while the first one is not quite gone. Who
+/// joins the pool waits for both.
 #[test]
 fn join_waits_for_a_thread_whose_place_was_used_again() {
     let (pool, machines) = started(processors(1).max_processors(1).spare_threads(0));
@@ -171,7 +175,8 @@ fn a_runner_whose_destructor_panics_ends_like_any_other() {
     assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
 }
 
-/// A failure: a thread that has unwound is taken for one that is still there, and the runner is kept for it.
+/// A failure: a thread that has unwound is taken for one that is still there, and the runner is
+/// kept for it.
 #[test]
 fn a_thread_whose_scratch_panics_at_the_end_leaves_like_any_other() {
     let pool = Pool::new(processors(2)).unwrap();

@@ -1,4 +1,5 @@
-//! Vigils: who sees that a processor comes for its only task by itself leaves it there, but not for long.
+//! Vigils: who sees that a processor comes for its only task by itself leaves it there, but not for
+//! long.
 
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
@@ -12,8 +13,8 @@ fn vigils(pool: &Pool) -> u64 {
     pool.stats().iter().map(|processor| processor.vigils).sum()
 }
 
-/// Makes the next link runnable, until somebody keeps vigil over the chain. The last link makes one more task runnable, and does not end
-/// before that one has run: on which processors?
+/// Makes the next link runnable, until somebody keeps vigil over the chain. The last link makes one
+/// more task runnable, and does not end before that one has run: on which processors?
 fn link(done: Sender<(Option<usize>, Option<usize>)>) -> Job {
     job(move |pool| {
         if vigils(pool) == 0 {
@@ -38,7 +39,8 @@ fn a_task_behind_a_long_step_is_taken_at_last() {
     finish(&pool, machines);
 }
 
-/// A failure: the thread that keeps vigil cannot say when its nap ends, panics, and nobody looks after the task.
+/// A failure: the thread that keeps vigil cannot say when its nap ends, panics, and nobody looks
+/// after the task.
 #[test]
 fn the_longest_nap_ends_too() {
     let (pool, machines) = started(processors(2).nap(Duration::MAX));
@@ -49,7 +51,8 @@ fn the_longest_nap_ends_too() {
     finish(&pool, machines);
 }
 
-/// Each task makes the next one runnable, until the other processor has taken fifty of them at times when it could have kept vigil.
+/// Each task makes the next one runnable, until the other processor has taken fifty of them at
+/// times when it could have kept vigil.
 #[test]
 fn without_naps_nobody_keeps_vigil() {
     fn link(done: Sender<()>) -> Job {

@@ -8,8 +8,8 @@ use crate::{Completion, Pid, Protocol};
 
 /// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`].
 ///
-/// The deadline races with whoever completes it: one of the two gets there first, and the process hears of that one
-/// only.
+/// The deadline races with whoever completes it: one of the two gets there first, and the process
+/// hears of that one only.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Bounded<P: Protocol> {
     completion: Arc<Shared<P>>,
@@ -52,7 +52,8 @@ impl<P: Protocol> Limit<P> {
 }
 
 impl<P: Protocol> Drop for Limit<P> {
-    /// Without a timer nobody keeps the deadline: as with any other timer that is dropped, the process hears that.
+    /// Without a timer nobody keeps the deadline: as with any other timer that is dropped, the
+    /// process hears that.
     fn drop(&mut self) {
         drop(self.shared.take());
     }

@@ -18,9 +18,11 @@ pub trait Clock: Send + Sync + 'static {
 /// Who moves a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ticks {
-    /// It moves by itself, in step with [`Instant::now`]. The timers sleep on a thread of their own, which fires them.
+    /// It moves by itself, in step with [`Instant::now`]. The timers sleep on a thread of their
+    /// own, which fires them.
     ByItself,
-    /// Somebody moves it, and then [rings](Alarm::ring) the alarm: timers fire on that one's thread.
+    /// Somebody moves it, and then [rings](Alarm::ring) the alarm: timers fire on that one's
+    /// thread.
     ByHand,
 }
 
@@ -38,7 +40,8 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is [advanced](Self::advance), for tests. Clones are the same clock.
+/// A clock that stands still until it is [advanced](Self::advance), for tests. Clones are the same
+/// clock.
 ///
 /// ```
 /// use std::time::Duration;
@@ -91,10 +94,12 @@ impl FakeClock {
         self.face().elapsed
     }
 
-    /// Moves the clock on. What is due by then has fired when this returns, on the calling thread: earlier deadlines
-    /// first, those of one deadline in the order in which they were registered, each with the clock at its deadline.
+    /// Moves the clock on. What is due by then has fired when this returns, on the calling thread:
+    /// earlier deadlines first, those of one deadline in the order in which they were registered,
+    /// each with the clock at its deadline.
     ///
-    /// Blocking while another thread advances it. Not to be called by what a timer fires: that would wait for itself.
+    /// Blocking while another thread advances it. Not to be called by what a timer fires: that
+    /// would wait for itself.
     ///
     /// # Panics
     /// If the clock passes what a [`Duration`] or an [`Instant`] can say.
@@ -109,7 +114,8 @@ impl FakeClock {
                     let alarms = self.face().alarms.clone();
                     alarms.iter().for_each(Alarm::ring);
                 }
-                // Whoever sets a timer from here on sees the time; who did so just before is found by another look.
+                // Whoever sets a timer from here on sees the time; who did so just before is found
+                // by another look.
                 _ if self.elapsed() < target => self.show(target),
                 _ => return,
             }

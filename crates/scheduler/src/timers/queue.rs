@@ -1,4 +1,5 @@
-//! What is pending, in the order in which it is due. No thread and no time: a value under somebody's lock.
+//! What is pending, in the order in which it is due. No thread and no time: a value under
+//! somebody's lock.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +24,8 @@ pub(super) struct Pending {
 
 #[derive(Default)]
 pub(super) struct Queue {
-    /// Deadline, then number: those that are due first, and of these those that were registered first.
+    /// Deadline, then number: those that are due first, and of these those that were registered
+    /// first.
     order: BTreeSet<(Instant, u64)>,
     timers: HashMap<u64, Pending>,
     closed: bool,
@@ -41,7 +43,8 @@ impl Queue {
         if self.closed {
             return Err(action);
         }
-        // ORDERING: Relaxed: only to be different each time, and ascending in this queue: its lock sees to that.
+        // ORDERING: Relaxed: only to be different each time, and ascending in this queue: its lock
+        // sees to that.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         self.order.insert((deadline, number));
         let action = Some(action);
@@ -49,8 +52,8 @@ impl Queue {
         Ok(number)
     }
 
-    /// Takes the first timer that is due by `now`. An interval keeps its place among the pending until
-    /// [`again`](Self::again).
+    /// Takes the first timer that is due by `now`. An interval keeps its place among the pending
+    /// until [`again`](Self::again).
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<(u64, Action)> {
         let &(deadline, number) = self.order.first()?;
         if deadline > now {
@@ -65,7 +68,8 @@ impl Queue {
         Some((number, action))
     }
 
-    /// After an interval has fired: its next turn is a whole number of periods after the one before, and after `now`.
+    /// After an interval has fired: its next turn is a whole number of periods after the one
+    /// before, and after `now`.
     ///
     /// # Errors
     /// The action, if the timer was cancelled meanwhile.
@@ -99,8 +103,8 @@ impl Queue {
         Some(pending)
     }
 
-    /// While the sleep is pending: `waker` is who is woken from now on. The one before comes back, to be dropped without
-    /// the lock.
+    /// While the sleep is pending: `waker` is who is woken from now on. The one before comes back,
+    /// to be dropped without the lock.
     ///
     /// # Errors
     /// The waker, if the sleep is over.

@@ -8,7 +8,8 @@ use std::time::Instant;
 use super::queue::Action;
 use super::{TimerKey, Timers};
 
-/// A future that is ready when its deadline has come; from [`Timers::sleep`]. Dropping it cancels the timer.
+/// A future that is ready when its deadline has come; from [`Timers::sleep`]. Dropping it cancels
+/// the timer.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Sleep {
     timers: Timers,
@@ -49,7 +50,8 @@ impl Future for Sleep {
             }
         };
         if self.timers.now() >= self.deadline {
-            // It fired between the two looks; or a clock that is moved by hand was, and looked for timers before ours was in.
+            // It fired between the two looks; or a clock that is moved by hand was, and looked for
+            // timers before ours was in.
             Poll::Ready(Ok(()))
         } else if pending {
             Poll::Pending

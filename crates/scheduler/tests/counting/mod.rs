@@ -1,4 +1,5 @@
-//! An allocator that counts, for the test programs that have this module; and what their processes say.
+//! An allocator that counts, for the test programs that have this module; and what their processes
+//! say.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! A process with more events than a step is given: others come in between, nothing is lost or overtaken, and what ends or replaces
-//! the process does not wait for the rest.
+//! A process with more events than a step is given: others come in between, nothing is lost or
+//! overtaken, and what ends or replaces the process does not wait for the rest.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -27,7 +27,8 @@ pub(crate) fn scheduler(events: usize) -> Scheduler<Test> {
         .unwrap()
 }
 
-/// Says when its first step has begun, and stays in there until it is let out. The later ones are `rest`'s.
+/// Says when its first step has begun, and stays in there until it is let out. The later ones are
+/// `rest`'s.
 pub(crate) fn gated(
     mut rest: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) + Send + 'static,
 ) -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>) {
@@ -68,7 +69,8 @@ fn counting(
     }
 }
 
-/// The backlog of one process and a single message for another, behind it: that one has its step after the first share.
+/// The backlog of one process and a single message for another, behind it: that one has its step
+/// after the first share.
 #[test]
 fn others_come_before_a_backlog_is_through() {
     let scheduler = scheduler(16);
@@ -118,7 +120,8 @@ fn a_slice_changes_nothing_for_the_process() {
     assert_eq!(process.join().unwrap(), MANY);
 }
 
-/// A process in its first step, with a backlog, and what lets it out. It must not have another step.
+/// A process in its first step, with a backlog, and what lets it out. It must not have another
+/// step.
 pub(crate) fn doomed(scheduler: &Scheduler<Test>) -> (ProcessHandle<Test>, mpsc::Sender<()>) {
     let (process, inside, go_on) = gated(|_, events, _| panic!("a step with {events:?}"));
     let process = scheduler.submit(process, "run", 0).unwrap();
@@ -175,7 +178,8 @@ fn an_upgrade_does_not_and_the_new_version_has_the_rest() {
     assert_eq!(process.join().unwrap(), MANY + 1);
 }
 
-/// In the second of its steps with messages it terminates itself; in the first, it has some more to come.
+/// In the second of its steps with messages it terminates itself; in the first, it has some more to
+/// come.
 #[test]
 fn a_process_that_terminates_itself_has_no_other_step() {
     let scheduler = scheduler(1);
@@ -201,8 +205,9 @@ fn a_process_that_terminates_itself_has_no_other_step() {
     assert!(closed_once(&closed));
 }
 
-/// It yields a command in the middle of a backlog, and waits: the completion stands behind the rest, and is in its next step, with the
-/// oldest of the messages. All come once and in order, whatever the share, and however many turns it takes to find the completion.
+/// It yields a command in the middle of a backlog, and waits: the completion stands behind the
+/// rest, and is in its next step, with the oldest of the messages. All come once and in order,
+/// whatever the share, and however many turns it takes to find the completion.
 #[test]
 fn a_completion_is_found_behind_it() {
     for share in [1, 2, 16, 1_000, 20_000] {
@@ -239,8 +244,9 @@ fn a_completion_is_found_behind_it() {
     }
 }
 
-/// Three completions stand behind a few messages, and a step is given one event: the turn that looks for one of them finds all, and the
-/// wait for the others goes on. The messages come when it is over.
+/// Three completions stand behind a few messages, and a step is given one event: the turn that
+/// looks for one of them finds all, and the wait for the others goes on. The messages come when it
+/// is over.
 #[test]
 fn several_completions_are_found_at_a_time() {
     let scheduler = scheduler(1);
@@ -272,8 +278,8 @@ fn several_completions_are_found_at_a_time() {
     assert_eq!(process.join().unwrap(), 1);
 }
 
-/// It waits for a command with a backlog that has none to offer: its turns come to an end, and then it is blocked. What a signal has
-/// the worker look at meanwhile, stays in order.
+/// It waits for a command with a backlog that has none to offer: its turns come to an end, and then
+/// it is blocked. What a signal has the worker look at meanwhile, stays in order.
 #[test]
 fn a_wait_for_commands_comes_to_rest() {
     let scheduler = scheduler(2);

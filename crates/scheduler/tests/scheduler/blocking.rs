@@ -51,8 +51,8 @@ fn a_panic_in_a_blocking_call_ends_the_process() {
     assert_eq!(scheduler.execute(next, "run", 0).unwrap(), 1);
 }
 
-/// A process that has yielded `commands` commands, and their completions. It is done with the number of those that were
-/// completed with their tag, once all are answered.
+/// A process that has yielded `commands` commands, and their completions. It is done with the
+/// number of those that were completed with their tag, once all are answered.
 fn asked(
     scheduler: &filch_scheduler::Scheduler<Test>,
     commands: u64,

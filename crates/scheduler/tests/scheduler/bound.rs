@@ -12,7 +12,8 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts its steps on the thread, tells that thread of each, gives way `turns` times, and is done with what the thread counted.
+/// Counts its steps on the thread, tells that thread of each, gives way `turns` times, and is done
+/// with what the thread counted.
 fn counting(turns: u64, told: mpsc::Sender<ThreadId>) -> Scripted {
     let mut left = turns;
     scripted(move |_, _, out| {

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use crate::common::{Scripted, scheduler, scripted};
 use filch_scheduler::Pid;
 
-/// On one worker: a pair plays ping-pong on top of the deque, a third process goes on for ever in the global queue, and a
-/// fourth lies at the bottom of the deque. It runs, and ends the game.
+/// On one worker: a pair plays ping-pong on top of the deque, a third process goes on for ever in
+/// the global queue, and a fourth lies at the bottom of the deque. It runs, and ends the game.
 #[test]
 fn the_bottom_of_the_deque_is_reached_whoever_plays_on_top() {
     let scheduler = scheduler(1);

@@ -1,5 +1,5 @@
-//! Futures and outputs that come to their end in hostile ways: destructors that panic, strangers' messages, upgrades, and handles that
-//! are dropped at that very moment.
+//! Futures and outputs that come to their end in hostile ways: destructors that panic, strangers'
+//! messages, upgrades, and handles that are dropped at that very moment.
 
 use std::future::{Future, pending, poll_fn, ready};
 use std::pin::Pin;
@@ -47,7 +47,8 @@ impl Future for Mined {
     }
 }
 
-/// A failure: a field is dropped again with the stage, when the handle goes; or the panic ends more than the future.
+/// A failure: a field is dropped again with the stage, when the handle goes; or the panic ends more
+/// than the future.
 #[test]
 fn a_future_whose_destructor_panics_is_dropped_once() {
     let scheduler = scheduler(1);
@@ -75,7 +76,8 @@ fn a_future_whose_destructor_panics_is_dropped_once() {
     assert_eq!(scheduler.spawn(ready(1)).unwrap().join().unwrap(), 1);
 }
 
-/// The output of a future that nobody watches is dropped by the worker. A failure: its panic ends more than the future.
+/// The output of a future that nobody watches is dropped by the worker. A failure: its panic ends
+/// more than the future.
 #[test]
 fn an_output_that_nobody_takes_and_that_panics() {
     let scheduler = scheduler(1);
@@ -92,8 +94,9 @@ fn an_output_that_nobody_takes_and_that_panics() {
     assert_eq!(scheduler.stats().total().failed, 1);
 }
 
-/// Ready with an output that panics when it is dropped, as does the future itself: so it ends by the panic, and the output is nobody's. A
-/// failure: whoever awaits it ends by that panic too, and does not learn of the first one.
+/// Ready with an output that panics when it is dropped, as does the future itself: so it ends by
+/// the panic, and the output is nobody's. A failure: whoever awaits it ends by that panic too, and
+/// does not learn of the first one.
 #[test]
 fn an_output_that_is_left_over_does_not_panic_at_who_awaits_it() {
     let scheduler = scheduler(1);
@@ -123,7 +126,8 @@ impl Protocol for Mines {
     type Error = String;
 }
 
-/// Its PID is known to others. A failure: what a stranger's message does when it is dropped ends the future, or costs its output.
+/// Its PID is known to others. A failure: what a stranger's message does when it is dropped ends
+/// the future, or costs its output.
 #[test]
 fn a_message_that_panics_does_not_end_a_future() {
     let scheduler = Scheduler::<Mines>::builder().workers(1).build().unwrap();
@@ -172,8 +176,9 @@ fn an_upgrade_drops_the_future_and_the_handle_gets_no_output() {
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
-/// One thread wakes, one aborts, and one polls the handle once or not at all, and drops it. A failure: a future or an output is lost or
-/// dropped twice, or the memory of both is used after its end.
+/// One thread wakes, one aborts, and one polls the handle once or not at all, and drops it. A
+/// failure: a future or an output is lost or dropped twice, or the memory of both is used after its
+/// end.
 #[test]
 fn whoever_is_last() {
     const ROUNDS: usize = 500;

@@ -217,8 +217,8 @@ fn a_shutdown_waits_for_futures_and_drops_those_that_do_not_end() {
     waking.join().unwrap();
 }
 
-/// Two threads wake as soon as they get a waker: while the poll that gave it still runs, while its worker lets go of the
-/// process, and after. A lost wake-up hangs.
+/// Two threads wake as soon as they get a waker: while the poll that gave it still runs, while its
+/// worker lets go of the process, and after. A lost wake-up hangs.
 #[test]
 fn no_wake_up_is_lost() {
     const POLLS: usize = 20_000;

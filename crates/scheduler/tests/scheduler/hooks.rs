@@ -1,4 +1,5 @@
-//! Life-cycle hooks: a start that may be refused, an end that is told once, panics that harm nobody.
+//! Life-cycle hooks: a start that may be refused, an end that is told once, panics that harm
+//! nobody.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
-//! Row A14 at its worst: destructors that panic, twice, in every place where the scheduler drops what is not its own. The
-//! process concerned ends, with an exit, and nobody else notices.
+//! Row A14 at its worst: destructors that panic, twice, in every place where the scheduler drops
+//! what is not its own. The process concerned ends, with an exit, and nobody else notices.
 
 use std::sync::mpsc;
 
@@ -114,7 +114,8 @@ fn assert_works(scheduler: &Scheduler<Hostile>) {
     assert_eq!((scheduler.live(), scheduler.processes().len()), (0, 0));
 }
 
-/// What a failing step had written must not become the next process's words, even if `close` panics too.
+/// What a failing step had written must not become the next process's words, even if `close` panics
+/// too.
 #[test]
 fn the_output_of_a_failed_step_dies_with_it() {
     let scheduler = scheduler();
@@ -187,7 +188,8 @@ fn unread_messages_that_panic() {
     assert_works(&scheduler);
 }
 
-/// If the second bomb went off while the first one unwinds, or any while the step does, the program would be aborted.
+/// If the second bomb went off while the first one unwinds, or any while the step does, the program
+/// would be aborted.
 #[test]
 fn events_that_a_step_leaves_and_that_panic() {
     struct Careless(bool);

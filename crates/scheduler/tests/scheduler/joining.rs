@@ -1,4 +1,5 @@
-//! Learning how a process ended without waiting for it: trying, limits, calls at the end, and children as commands.
+//! Learning how a process ended without waiting for it: trying, limits, calls at the end, and
+//! children as commands.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};

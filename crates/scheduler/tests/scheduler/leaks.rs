@@ -1,4 +1,5 @@
-//! Nothing stays behind: handlers are dropped, threads leave, slots come back, whoever forgets whatever.
+//! Nothing stays behind: handlers are dropped, threads leave, slots come back, whoever forgets
+//! whatever.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak, mpsc};
@@ -49,7 +50,8 @@ fn a_handler_that_keeps_completions_is_dropped_by_the_shutdown() {
     assert_eq!(Arc::strong_count(&alive), 1);
 }
 
-/// An ended process whose command is still under way keeps its slot, and nothing else: it is not listed any more.
+/// An ended process whose command is still under way keeps its slot, and nothing else: it is not
+/// listed any more.
 #[test]
 fn an_ended_process_is_not_listed() {
     let scheduler = scheduler(1);
@@ -67,7 +69,8 @@ fn an_ended_process_is_not_listed() {
     drop(completion);
 }
 
-/// A submission that is in the middle of `init` when the scheduler runs out of patience: it is admitted, so it must end.
+/// A submission that is in the middle of `init` when the scheduler runs out of patience: it is
+/// admitted, so it must end.
 #[test]
 fn an_init_that_outlasts_the_shutdown() {
     struct Slow {
@@ -132,8 +135,8 @@ fn the_workers_of_a_scheduler_that_shut_down_from_inside_leave() {
     until_dropped(&Arc::downgrade(&alive), alive);
 }
 
-/// A scheduler that travels as the output of its own process, and is dropped on the worker after the last process has
-/// ended: nobody would be left to send the workers home.
+/// A scheduler that travels as the output of its own process, and is dropped on the worker after
+/// the last process has ended: nobody would be left to send the workers home.
 #[test]
 fn a_scheduler_that_is_dropped_by_its_worker_when_nobody_lives() {
     enum Travel {}
@@ -198,7 +201,8 @@ fn until_dropped(weak: &Weak<()>, alive: Arc<()>) {
     }
 }
 
-/// The places of processes that ended are used again: a limit of one admits any number, one after another.
+/// The places of processes that ended are used again: a limit of one admits any number, one after
+/// another.
 #[test]
 fn a_limit_of_one_admits_any_number_one_after_another() {
     let scheduler = Scheduler::<Test>::builder()

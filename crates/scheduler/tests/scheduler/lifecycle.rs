@@ -336,7 +336,8 @@ fn a_completion_that_comes_after_the_end_harms_nobody() {
     let old = handle.pid();
     assert_eq!(handle.join().unwrap(), 1);
     let completion = completions.recv().unwrap();
-    // Its slot cannot be used again while the completion is held; afterwards it is, with another name.
+    // Its slot cannot be used again while the completion is held; afterwards it is, with another
+    // name.
     let before = scheduler.submit(waiting(), "run", 0).unwrap();
     completion.complete(1);
     let after = scheduler.submit(summing(1), "run", 0).unwrap();

@@ -153,8 +153,8 @@ fn unlinked_and_linked_to_itself() {
     assert_eq!(other.join().unwrap(), 3);
 }
 
-/// The worker looks into the queue of a process that waits for a command, because a link might end it. What else is in there
-/// is kept for the step that the completion brings.
+/// The worker looks into the queue of a process that waits for a command, because a link might end
+/// it. What else is in there is kept for the step that the completion brings.
 #[test]
 fn messages_are_kept_while_a_signal_is_looked_at() {
     let scheduler = scheduler(2);

@@ -1,4 +1,5 @@
-//! Monitors: whoever watches a process hears of its end, once, with the reason, however early or late it watches.
+//! Monitors: whoever watches a process hears of its end, once, with the reason, however early or
+//! late it watches.
 
 use std::sync::mpsc;
 use std::time::Duration;

@@ -37,8 +37,8 @@ fn a_name_leads_to_its_process_until_it_is_taken_away_or_the_process_ends() {
     assert_eq!(scheduler.whereis("clerk"), Some(other.pid()));
 }
 
-/// A completion keeps the slot of a process that has ended. Its name is free all the same, and stays with its next holder
-/// when the slot is cleaned.
+/// A completion keeps the slot of a process that has ended. Its name is free all the same, and
+/// stays with its next holder when the slot is cleaned.
 #[test]
 fn the_name_of_the_dead_is_free_at_once() {
     let scheduler = scheduler(1);
@@ -75,8 +75,9 @@ fn the_name_of_the_dead_is_free_at_once() {
     drop(tenant);
 }
 
-/// Processes take one name in turn, on two threads, and end; a third thread looks it up all the time and sends to whom it
-/// finds. A message that reaches anybody but the process that had the name is caught by that one's sum.
+/// Processes take one name in turn, on two threads, and end; a third thread looks it up all the
+/// time and sends to whom it finds. A message that reaches anybody but the process that had the
+/// name is caught by that one's sum.
 #[test]
 fn one_name_for_many_in_turn() {
     const ROUNDS: u64 = 3_000;

@@ -106,8 +106,8 @@ fn receivers_are_let_go_of_at_the_shutdown() {
     drop(handle);
 }
 
-/// Numbers from elsewhere: the slot is there, and vacant; its next tenant will have that very name. (Of a life that is over by
-/// then nobody would know, and of the mailbox's limit neither.)
+/// Numbers from elsewhere: the slot is there, and vacant; its next tenant will have that very name.
+/// (Of a life that is over by then nobody would know, and of the mailbox's limit neither.)
 #[test]
 fn a_pid_of_a_process_that_is_yet_to_come_reaches_nobody() {
     let here = on_node(1);
@@ -133,8 +133,8 @@ fn a_pid_of_a_process_that_is_yet_to_come_reaches_nobody() {
     }
 }
 
-/// What a handle takes is for its own node. So schedulers that are connected in a ring are no trap: neither for a process that
-/// nobody in it has, nor for one that a neighbour has.
+/// What a handle takes is for its own node. So schedulers that are connected in a ring are no trap:
+/// neither for a process that nobody in it has, nor for one that a neighbour has.
 #[test]
 fn a_ring_of_handles_does_not_send_in_circles() {
     let ring = [1, 2, 3].map(on_node);
@@ -172,7 +172,8 @@ fn nobody_is_connected_to_a_scheduler_that_is_shut_down() {
     assert_eq!(Arc::strong_count(&payload), 1);
 }
 
-/// A failure: the timer is pending for as long as its `Timers` live, and keeps its scheduler; or it gives up while there may be a route.
+/// A failure: the timer is pending for as long as its `Timers` live, and keeps its scheduler; or it
+/// gives up while there may be a route.
 #[test]
 fn an_interval_to_another_node_is_over_when_there_can_be_no_route() {
     let (clock, timers) = fake();

@@ -1,4 +1,5 @@
-//! Whoever drops the last owner of something, on whatever thread: nobody waits for himself, nor in a ring.
+//! Whoever drops the last owner of something, on whatever thread: nobody waits for himself, nor in
+//! a ring.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -82,7 +83,8 @@ fn blocking_work_drops_the_scheduler_whose_handler_has_its_threads() {
     assert_eq!(gone.recv_timeout(HANGS), Ok(()));
 }
 
-/// At the end of a process, when nothing lives any more, its worker drops the owner of its own scheduler.
+/// At the end of a process, when nothing lives any more, its worker drops the owner of its own
+/// scheduler.
 #[test]
 fn a_worker_drops_the_scheduler_whose_handler_has_the_workers_own() {
     let (pass, passed) = mpsc::channel::<Scheduler<Test>>();

@@ -140,7 +140,8 @@ fn shutdown_from_inside_is_refused_and_everybody_is_still_asked() {
     assert_eq!(other.join().unwrap(), 0);
 }
 
-/// Submissions race the shutdown: each is either refused, or its process is cancelled like everybody else and ends.
+/// Submissions race the shutdown: each is either refused, or its process is cancelled like
+/// everybody else and ends.
 #[test]
 fn nobody_slips_in_between() {
     for _ in 0..50 {

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use crate::common::{Command, closed_once, scheduler, scripted, summing};
 use filch_scheduler::{Event, Pid};
 
-/// A ring of processes passes a token round and round: every hop is a send to a process that is idle, or about to be.
+/// A ring of processes passes a token round and round: every hop is a send to a process that is
+/// idle, or about to be.
 #[test]
 fn a_token_goes_round_a_ring() {
     const RING: usize = 200;
@@ -28,7 +29,8 @@ fn a_token_goes_round_a_ring() {
                         let ring = pids.get().ok_or("the ring is not closed yet")?;
                         let next = ring[(own + 1) % RING];
                         if hops == HOPS {
-                            // Tell everybody; those behind us have ended by the time the news is all round.
+                            // Tell everybody; those behind us have ended by the time the news is
+                            // all round.
                             ring.iter()
                                 .filter(|&&pid| pid != context.pid())
                                 .for_each(|&pid| {
@@ -68,8 +70,8 @@ fn a_token_goes_round_a_ring() {
     }
 }
 
-/// Ten thousand processes, each yielding commands that complete on the spot or from another thread, and sending its result
-/// to one collector.
+/// Ten thousand processes, each yielding commands that complete on the spot or from another thread,
+/// and sending its result to one collector.
 #[test]
 fn ten_thousand_processes_report_to_one() {
     const PROCESSES: u64 = 10_000;
@@ -125,8 +127,8 @@ fn ten_thousand_processes_report_to_one() {
     assert_eq!(total.completions, 2 * PROCESSES);
 }
 
-/// Short-lived processes are submitted and joined from several threads, so that slots are used again and again while others
-/// send to names that may be stale.
+/// Short-lived processes are submitted and joined from several threads, so that slots are used
+/// again and again while others send to names that may be stale.
 #[test]
 fn slots_are_used_again_under_fire() {
     let scheduler = scheduler(2);
@@ -152,7 +154,8 @@ fn slots_are_used_again_under_fire() {
         scope.spawn(move || {
             let mut last = None;
             for pid in stale {
-                // The previous name of this thread's list: mostly gone, sometimes not, never somebody else.
+                // The previous name of this thread's list: mostly gone, sometimes not, never
+                // somebody else.
                 if let Some(gone) = last.replace(pid)
                     && scheduler.processes().iter().all(|&live| live != gone)
                 {

@@ -1,4 +1,5 @@
-//! Row A13: a process is terminated in every state, from everywhere, once; and nothing that comes later matters.
+//! Row A13: a process is terminated in every state, from everywhere, once; and nothing that comes
+//! later matters.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -72,7 +73,8 @@ fn one_that_is_blocked_and_whose_completions_come_later() {
     scheduler.send(process.pid(), (0, 0)).unwrap();
     scheduler.terminate(process.pid()).unwrap();
     assert_terminated(process);
-    // Its slot is pinned by the completions; another process moves in when they are gone, and never hears of them.
+    // Its slot is pinned by the completions; another process moves in when they are gone, and never
+    // hears of them.
     first.complete(1);
     drop(second);
     let next = scheduler.submit(summing(1), "run", 0).unwrap();
@@ -239,8 +241,8 @@ fn a_process_terminates_its_neighbour_and_strangers() {
     }
 }
 
-/// Whoever ends first decides, once: processes end by themselves, by a termination, and by the shutdown at the same time,
-/// while somebody sends to them.
+/// Whoever ends first decides, once: processes end by themselves, by a termination, and by the
+/// shutdown at the same time, while somebody sends to them.
 #[test]
 fn terminations_race_with_ends_messages_and_the_shutdown() {
     for round in 0..40 {

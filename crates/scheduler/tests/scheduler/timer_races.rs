@@ -40,8 +40,8 @@ fn cancelling_races_with_firing() {
     assert_eq!(timers.pending(), 0);
 }
 
-/// One thread moves the clock past deadlines, the other completes: exactly one of them answers, and the process hears that
-/// answer.
+/// One thread moves the clock past deadlines, the other completes: exactly one of them answers, and
+/// the process hears that answer.
 #[test]
 fn completing_races_with_the_deadline() {
     const ROUNDS: u64 = 500;
@@ -133,7 +133,8 @@ fn on_the_systems_clock_timers_fire_on_one_thread_which_is_joined() {
     let timers = Timers::new().unwrap();
     let (give, fired) = mpsc::channel();
     let (leave, left) = mpsc::channel();
-    // Due last, and registered first: the thread must look again, or nothing is heard before the hour is over.
+    // Due last, and registered first: the thread must look again, or nothing is heard before the
+    // hour is over.
     timers.call_after(3600 * SECOND, || panic!("it is early"));
     timers.call_after(Duration::from_millis(20), {
         let give = give.clone();

@@ -18,7 +18,8 @@ pub(crate) fn fake() -> (FakeClock, Timers) {
     (clock, timers)
 }
 
-/// A process that has yielded one command, and its completion. It is done with the reply, or fails with the error.
+/// A process that has yielded one command, and its completion. It is done with the reply, or fails
+/// with the error.
 pub(crate) fn asked(scheduler: &Scheduler<Test>) -> (ProcessHandle<Test>, Completion<Test>) {
     let (give, completions) = mpsc::channel();
     let process = scripted(move |_, mut events, out| {

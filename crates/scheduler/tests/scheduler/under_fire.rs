@@ -1,5 +1,5 @@
-//! What the Go original's tests ask for, and no other file here: answers out of order, ends amid everything, upgrades and the limit
-//! under load.
+//! What the Go original's tests ask for, and no other file here: answers out of order, ends amid
+//! everything, upgrades and the limit under load.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -10,7 +10,8 @@ use filch_scheduler::{Completion, Event, Scheduler, SubmitError};
 
 use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted};
 
-/// Each answer is a step of its own, in the order of the answers; a tag may be used again while another command is under way.
+/// Each answer is a step of its own, in the order of the answers; a tag may be used again while
+/// another command is under way.
 #[test]
 fn completions_come_in_the_order_of_their_answers() {
     let scheduler = scheduler(1);
@@ -70,8 +71,8 @@ fn asking(give: mpsc::Sender<Completion<Test>>, inside: &Arc<AtomicUsize>) -> Sc
     })
 }
 
-/// Two submit and one answers while the scheduler shuts down without patience. Once it has, nobody is in a step, each process was closed
-/// once, and answers that come later start nobody.
+/// Two submit and one answers while the scheduler shuts down without patience. Once it has, nobody
+/// is in a step, each process was closed once, and answers that come later start nobody.
 #[test]
 fn after_the_shutdown_nobody_steps() {
     for round in 0..20 {
@@ -113,8 +114,9 @@ fn after_the_shutdown_nobody_steps() {
     }
 }
 
-/// Two send in order while a third one replaces the receiver all the time. Each message is read once, in its sender's order, by whatever
-/// version; and each version that has begun is closed once.
+/// Two send in order while a third one replaces the receiver all the time. Each message is read
+/// once, in its sender's order, by whatever version; and each version that has begun is closed
+/// once.
 #[test]
 fn upgrades_under_fire() {
     const EACH: u64 = 5_000;
@@ -169,8 +171,8 @@ fn upgrades_under_fire() {
     assert!(closed[begun..].iter().all(unused));
 }
 
-/// Three submit as fast as they can, where three may live: never a fourth one does, each that was refused comes back, and all are
-/// run in the end.
+/// Three submit as fast as they can, where three may live: never a fourth one does, each that was
+/// refused comes back, and all are run in the end.
 #[test]
 fn the_limit_holds_under_fire() {
     const EACH: usize = 2_000;

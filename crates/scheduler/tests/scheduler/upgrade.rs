@@ -1,4 +1,5 @@
-//! A live process is replaced by a new version of itself: the same name, mailbox, commands and watchers; another process.
+//! A live process is replaced by a new version of itself: the same name, mailbox, commands and
+//! watchers; another process.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -11,8 +12,8 @@ use filch_scheduler::{
 /// What happens to the versions of one process, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// Adds up what it is sent; on 0 ends with the sum; on 100 upgrades to the next version with the sum, on 666 to one that
-/// refuses. Notes its steps without events: the first one of each version.
+/// Adds up what it is sent; on 0 ends with the sum; on 100 upgrades to the next version with the
+/// sum, on 666 to one that refuses. Notes its steps without events: the first one of each version.
 struct Version {
     number: u64,
     sum: u64,
@@ -147,7 +148,8 @@ fn watching(pid: Pid) -> impl Process<Test> {
     })
 }
 
-/// Waits until a process of idle priority has run: on the one worker, everybody else has nothing to do then.
+/// Waits until a process of idle priority has run: on the one worker, everybody else has nothing to
+/// do then.
 fn settle(scheduler: &filch_scheduler::Scheduler<Test>) {
     let probe = scheduler.submission(summing(0), "run", 0).idle_priority();
     assert_eq!(probe.submit().unwrap().join().unwrap(), 0);
@@ -228,7 +230,8 @@ fn from_outside_in_whatever_state() {
     assert_eq!(log.lock().unwrap().len(), 3);
 }
 
-/// A version that is dropped unused, because a termination came in the same turn, is not even initialised.
+/// A version that is dropped unused, because a termination came in the same turn, is not even
+/// initialised.
 #[test]
 fn a_termination_comes_first() {
     let scheduler = scheduler(1);
@@ -253,8 +256,9 @@ fn a_termination_comes_first() {
     assert!(log.lock().unwrap().is_empty());
 }
 
-/// Its `init` blocks, on the one worker that has time; another process has that then, until the first worker has time: there the new
-/// version has its step. That one counts it: nobody else writes that worker's figures, and it nobody else's.
+/// Its `init` blocks, on the one worker that has time; another process has that then, until the
+/// first worker has time: there the new version has its step. That one counts it: nobody else
+/// writes that worker's figures, and it nobody else's.
 #[test]
 fn a_step_counts_where_init_came_back() {
     struct Blocking {

@@ -1,0 +1,182 @@
+//! Counting words on the process scheduler: the reference example of a job with commands and
+//! messages.
+//!
+//! ```text
+//!   main thread        walks the folder, submits the processes, joins the merger, shuts down
+//!        │
+//!   reader × workers       ── ReadFile ──▶ disk (threads that may block)
+//!        │   ▲             ◀── Block ────
+//!  Chunk │   │ Counted
+//!        ▼   │
+//!   counter × 2·workers    tallies words
+//!        │
+//!        │ Tally           (and FilesRead, from each reader)
+//!        ▼
+//!     merger × 1           ends with the totals
+//! ```
+//!
+//! Nothing here is shared between processes: all goes by messages. The amount of text under way is
+//! bounded, because a reader reads on only when a counter has counted (see `reader`).
+//!
+//! Read in this order: `protocol`, `reader`, `io`, `counter`, `merger`, then `run` below. The
+//! merger monitors all others, so that it hears of one that failed. `walk`, `text`, `words`,
+//! `report` and `progress` know nothing of the scheduler.
+
+mod counter;
+mod error;
+mod io;
+mod merger;
+mod progress;
+mod protocol;
+mod reader;
+mod report;
+#[cfg(test)]
+mod tests;
+mod text;
+mod walk;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use filch::scheduler::{Handle, Pid, Process, ProcessHandle, Scheduler};
+
+use counter::Counter;
+pub(crate) use error::CountError;
+use merger::Merger;
+use progress::Progress;
+use protocol::{Totals, WordCount};
+use reader::Reader;
+pub(crate) use report::Report;
+
+/// How the job is run.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// Workers of the scheduler; `None`: as many as the system has cores.
+    pub(crate) workers: Option<usize>,
+    /// Bytes that one `ReadFile` reads.
+    pub(crate) block: usize,
+    /// Blocks that one reader may have under way, from the yield of the command to the end of the
+    /// counting.
+    pub(crate) window: usize,
+    /// Threads that read.
+    pub(crate) io_threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            workers: None,
+            block: 256 * 1024,
+            window: 8,
+            io_threads: 4,
+        }
+    }
+}
+
+/// How long processes get to end after they were asked to.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Counts the words of all files under `root`, or of the file `root`.
+pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError> {
+    let began = Instant::now();
+    let mut found = walk::walk(root)?;
+    let progress = Arc::new(Progress::default());
+    let (disk, io_threads) =
+        io::start(settings.io_threads, settings.block, &progress).map_err(CountError::IoThreads)?;
+
+    let mut builder = Scheduler::<WordCount>::builder().handler(disk);
+    if let Some(workers) = settings.workers {
+        builder = builder.workers(workers);
+    }
+    let scheduler = builder.build().map_err(CountError::Build)?;
+    let handle = scheduler.handle();
+
+    let shown = progress::show(&progress, found.files.len());
+    let outcome = count(&handle, found.files, settings);
+    drop(shown);
+
+    let shutdown = scheduler
+        .shutdown(PATIENCE)
+        .map_err(|error| CountError::Failed(error.to_string()))?;
+    let stats = handle.stats();
+    let totals = outcome?;
+    if shutdown.aborted > 0 || !shutdown.stuck.is_empty() {
+        return Err(CountError::Unclean(shutdown));
+    }
+    // The last handle: with it go the scheduler's memory, its command handler, and then the
+    // handler's threads.
+    drop(handle);
+    io_threads.join();
+
+    found.skipped.extend(totals.skipped);
+    found.skipped.sort();
+    Ok(Report {
+        root: root.to_owned(),
+        files: totals.files,
+        bytes: totals.bytes,
+        tally: totals.tally,
+        skipped: found.skipped,
+        stats,
+        elapsed: began.elapsed(),
+    })
+}
+
+/// Submits the processes, from the last to the first, as each must know whom to send to; and waits
+/// for them.
+fn count(
+    scheduler: &Handle<WordCount>,
+    files: Vec<PathBuf>,
+    settings: &Settings,
+) -> Result<Totals, CountError> {
+    let workers = scheduler.workers();
+    let readers = workers.min(files.len()).max(1);
+    let counters = 2 * workers;
+
+    let merger = submit(scheduler, Merger::new(readers + counters), "merge")?;
+    let mut others = Vec::with_capacity(readers + counters);
+    for _ in 0..counters {
+        let counter = Counter::new(readers, merger.pid());
+        others.push(submit(scheduler, counter, "count")?);
+    }
+    let counters: Vec<Pid> = others.iter().map(ProcessHandle::pid).collect();
+    for (number, share) in deal(files, readers).into_iter().enumerate() {
+        let reader = Reader::new(
+            share,
+            counters.clone(),
+            number,
+            merger.pid(),
+            settings.window,
+        );
+        others.push(submit(scheduler, reader, "read")?);
+    }
+
+    // The merger hears of every process that fails (it monitors them), so this returns, however the
+    // job ends.
+    let totals = merger.join()?.ok_or(CountError::Cancelled)?;
+    for other in others {
+        other.join()?;
+    }
+    Ok(totals)
+}
+
+fn submit(
+    scheduler: &Handle<WordCount>,
+    process: impl Process<WordCount> + 'static,
+    method: &str,
+) -> Result<ProcessHandle<WordCount>, CountError> {
+    scheduler
+        .submit(process, method, ())
+        .map_err(|error| CountError::Failed(error.to_string()))
+}
+
+/// Deals the files out like cards, so that neighbours, which are often alike in size, go to
+/// different readers.
+fn deal(files: Vec<PathBuf>, hands: usize) -> Vec<Vec<PathBuf>> {
+    let mut dealt: Vec<Vec<PathBuf>> = (0..hands).map(|_| Vec::new()).collect();
+    for (file, hand) in files.into_iter().zip((0..hands).cycle()) {
+        dealt[hand].push(file);
+    }
+    dealt
+}

@@ -1,0 +1,130 @@
+//! What the processes say to each other, to the disk, and at their end.
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use filch::scheduler::{ExitReason, InitError, Pid, Protocol};
+
+use super::text::NotText;
+use super::words::Tally;
+
+/// The vocabulary of the job.
+pub(crate) enum WordCount {}
+
+impl Protocol for WordCount {
+    /// Each process is made with what it needs.
+    type Input = ();
+    type Message = Message;
+    type Command = ReadFile;
+    type Reply = Block;
+    /// The merger's totals. The other processes have told theirs by message and end with nothing;
+    /// so does every process that was cancelled.
+    type Output = Option<Totals>;
+    type Error = JobError;
+}
+
+/// From process to process.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// Reader to counter: text to count, cut between words.
+    Chunk { text: String, from: Pid },
+    /// Counter to reader: one of your chunks is counted.
+    Counted,
+    /// Reader to every counter: I shall send you no more.
+    NoMore,
+    /// Counter to merger: all that I have counted.
+    Tally(Tally),
+    /// Reader to merger: all that I have read.
+    FilesRead(FilesRead),
+}
+
+/// From reader to disk. The tag tells the reader which of its files it is about.
+#[derive(Debug)]
+pub(crate) enum ReadFile {
+    /// Open the file and read its first block. Fails before anything is read if it is not text to
+    /// its end.
+    First(PathBuf),
+    /// Read on.
+    Next(File),
+}
+
+/// What the disk replies.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) bytes: Vec<u8>,
+    /// The file to read on from; `None` at its end.
+    pub(crate) rest: Option<File>,
+}
+
+/// What one reader has read.
+#[derive(Debug, Default)]
+pub(crate) struct FilesRead {
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    pub(crate) skipped: Vec<Skip>,
+}
+
+/// A file that was not counted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Skip {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.reason)
+    }
+}
+
+/// The result.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    pub(crate) skipped: Vec<Skip>,
+    pub(crate) tally: Tally,
+}
+
+/// How a command or a process fails.
+#[derive(Debug)]
+pub(crate) enum JobError {
+    /// The file cannot be read.
+    Unreadable(io::Error),
+    /// It is no regular file any more.
+    NotAFile,
+    /// It is not UTF-8.
+    NotText(NotText),
+    /// A process that must hear from us has ended.
+    Gone(Pid),
+    /// A process ended before its work was done.
+    Broken(Pid, ExitReason),
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(error) => error.fmt(f),
+            Self::NotAFile => f.write_str("not a regular file"),
+            Self::NotText(error) => error.fmt(f),
+            Self::Gone(pid) => write!(f, "process {pid} has ended too early"),
+            Self::Broken(pid, reason) => {
+                write!(f, "process {pid} ended before its work was done: {reason}")
+            }
+        }
+    }
+}
+
+/// For processes with one entry point: is it the one asked for?
+pub(crate) fn expect_method(
+    method: &str,
+    known: &'static [&'static str],
+) -> Result<(), InitError<WordCount>> {
+    if known.contains(&method) {
+        Ok(())
+    } else {
+        Err(InitError::unknown_method(method, known))
+    }
+}

@@ -1,0 +1,225 @@
+//! The process that reads: has blocks of its files read, several at a time, and sends their text to
+//! the counters.
+//!
+//! Its window bounds the memory that it causes: a place in the window is taken when a read is
+//! yielded, passes on to the chunk that comes of it, and is free again when a counter says that the
+//! chunk is counted.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::path::PathBuf;
+
+use filch::scheduler::{CommandError, Context, Event, Events, InitError, Pid, Process, StepOutput};
+
+use super::protocol::{
+    Block, FilesRead, JobError, Message, ReadFile, Skip, WordCount, expect_method,
+};
+use super::text::{NotText, Splitter};
+
+/// Reads its share of the files.
+pub(crate) struct Reader {
+    /// Not begun yet.
+    files: std::vec::IntoIter<PathBuf>,
+    /// Begun, by tag.
+    open: HashMap<u64, OpenFile>,
+    /// Of those, the ones whose next block nobody is reading.
+    resting: VecDeque<(u64, File)>,
+    next_tag: u64,
+    counters: Vec<Pid>,
+    next_counter: usize,
+    /// Reads yielded and chunks not counted.
+    under_way: usize,
+    window: usize,
+    merger: Pid,
+    read: FilesRead,
+}
+
+struct OpenFile {
+    path: PathBuf,
+    splitter: Splitter,
+    /// Bytes sent to counters.
+    sent: u64,
+}
+
+impl Reader {
+    /// Reader `number` begins with the counter of that number, so that readers begin with different
+    /// ones.
+    pub(crate) fn new(
+        files: Vec<PathBuf>,
+        counters: Vec<Pid>,
+        number: usize,
+        merger: Pid,
+        window: usize,
+    ) -> Self {
+        Self {
+            files: files.into_iter(),
+            open: HashMap::new(),
+            resting: VecDeque::new(),
+            next_tag: 0,
+            counters,
+            next_counter: number,
+            under_way: 0,
+            window: window.max(1),
+            merger,
+            read: FilesRead::default(),
+        }
+    }
+
+    /// Takes the result of a read. Whatever is wrong with the file concerns that file only.
+    fn completed(
+        &mut self,
+        context: &Context<'_, WordCount>,
+        tag: u64,
+        result: Result<Block, CommandError<WordCount>>,
+    ) -> Result<(), JobError> {
+        let Some(mut file) = self.open.remove(&tag) else {
+            return Ok(());
+        };
+        let (text, rest) = match result.map(|block| file.take(block)) {
+            Ok(Ok(taken)) => taken,
+            Ok(Err(not_text)) => {
+                self.skip(file, not_text.to_string());
+                return Ok(());
+            }
+            Err(error) => {
+                self.skip(file, error.to_string());
+                return Ok(());
+            }
+        };
+        file.sent += text.len() as u64;
+        if !text.is_empty() {
+            self.send_chunk(context, text)?;
+        }
+        match rest {
+            Some(rest) => {
+                self.open.insert(tag, file);
+                self.resting.push_back((tag, rest));
+            }
+            None => {
+                self.read.files += 1;
+                self.read.bytes += file.sent;
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, file: OpenFile, mut reason: String) {
+        if file.sent > 0 {
+            // It was whole text when it was opened, and is not any more.
+            reason = format!("{reason} (its first {} bytes are counted)", file.sent);
+            self.read.bytes += file.sent;
+        }
+        self.read.skipped.push(Skip {
+            path: file.path,
+            reason,
+        });
+    }
+
+    fn send_chunk(
+        &mut self,
+        context: &Context<'_, WordCount>,
+        text: String,
+    ) -> Result<(), JobError> {
+        let counter = self.counters[self.next_counter % self.counters.len()];
+        self.next_counter += 1;
+        self.under_way += 1;
+        let from = context.pid();
+        send(context, counter, Message::Chunk { text, from })
+    }
+
+    /// Yields reads until the window is full: files that are open go first, so that few are.
+    fn fill_window(&mut self, out: &mut StepOutput<WordCount>) {
+        while self.under_way < self.window {
+            let (tag, command) = if let Some((tag, rest)) = self.resting.pop_front() {
+                (tag, ReadFile::Next(rest))
+            } else if let Some(path) = self.files.next() {
+                let tag = self.next_tag;
+                self.next_tag += 1;
+                self.open.insert(tag, OpenFile::new(path.clone()));
+                (tag, ReadFile::First(path))
+            } else {
+                return;
+            };
+            self.under_way += 1;
+            out.yield_command(tag, command);
+        }
+    }
+
+    /// Says to all who wait for it that there will be no more.
+    fn finish(&mut self, context: &Context<'_, WordCount>) -> Result<(), JobError> {
+        for &counter in &self.counters {
+            send(context, counter, Message::NoMore)?;
+        }
+        let read = std::mem::take(&mut self.read);
+        send(context, self.merger, Message::FilesRead(read))
+    }
+}
+
+impl OpenFile {
+    fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            splitter: Splitter::default(),
+            sent: 0,
+        }
+    }
+
+    /// The block's text, as far as its words are whole, and the file to read on from.
+    fn take(&mut self, block: Block) -> Result<(String, Option<File>), NotText> {
+        let mut text = self.splitter.push(block.bytes)?;
+        if block.rest.is_none() {
+            text.push_str(&self.splitter.finish()?);
+        }
+        Ok((text, block.rest))
+    }
+}
+
+impl Process<WordCount> for Reader {
+    fn init(
+        &mut self,
+        context: &Context<'_, WordCount>,
+        method: &str,
+        (): (),
+    ) -> Result<(), InitError<WordCount>> {
+        expect_method(method, &["read"])?;
+        context.handle().monitor(self.merger, context.pid());
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, WordCount>,
+        events: Events<'_, WordCount>,
+        out: &mut StepOutput<WordCount>,
+    ) -> Result<(), JobError> {
+        for event in events {
+            match event {
+                Event::Completed { tag, result } => {
+                    self.under_way -= 1;
+                    self.completed(context, tag, result)?;
+                }
+                Event::Message(Message::Counted) => self.under_way -= 1,
+                Event::Cancel => {
+                    out.done(None);
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        self.fill_window(out);
+        if self.under_way == 0 {
+            self.finish(context)?;
+            out.done(None);
+        } else {
+            // Not `wait`: a message that a chunk is counted is as good as a block that is read.
+            out.idle();
+        }
+        Ok(())
+    }
+}
+
+fn send(context: &Context<'_, WordCount>, to: Pid, message: Message) -> Result<(), JobError> {
+    context
+        .send(to, message)
+        .map_err(|refused| JobError::Gone(refused.to))
+}

@@ -1,0 +1,156 @@
+//! From blocks of bytes to text: characters and words that a block's end cuts in two are put
+//! together again.
+
+use std::fmt;
+use std::mem;
+
+use super::words::is_word_char;
+
+/// The bytes are not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NotText {
+    /// Where the first wrong character begins.
+    offset: u64,
+}
+
+impl fmt::Display for NotText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not UTF-8 text (at byte {})", self.offset)
+    }
+}
+
+/// Decodes UTF-8 block by block.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    /// The beginning of a character, at most three bytes.
+    tail: Vec<u8>,
+    decoded: u64,
+}
+
+impl Decoder {
+    /// The characters that are whole with this block.
+    pub(crate) fn decode(&mut self, block: Vec<u8>) -> Result<String, NotText> {
+        let mut bytes = block;
+        if !self.tail.is_empty() {
+            let mut whole = mem::take(&mut self.tail);
+            whole.append(&mut bytes);
+            bytes = whole;
+        }
+        let text = String::from_utf8(bytes).or_else(|error| {
+            let wrong = error.utf8_error();
+            let mut bytes = error.into_bytes();
+            if wrong.error_len().is_some() {
+                return Err(self.not_text(wrong.valid_up_to()));
+            }
+            self.tail = bytes.split_off(wrong.valid_up_to());
+            String::from_utf8(bytes)
+                .map_err(|error| self.not_text(error.utf8_error().valid_up_to()))
+        })?;
+        self.decoded += text.len() as u64;
+        Ok(text)
+    }
+
+    /// There are no more blocks.
+    pub(crate) fn finish(&mut self) -> Result<(), NotText> {
+        if self.tail.is_empty() {
+            Ok(())
+        } else {
+            Err(self.not_text(0))
+        }
+    }
+
+    fn not_text(&self, beyond: usize) -> NotText {
+        NotText {
+            offset: self.decoded + beyond as u64,
+        }
+    }
+}
+
+/// Cuts a file's text between words. It holds the last word of what it was given, however long that
+/// is, and no more.
+#[derive(Debug, Default)]
+pub(crate) struct Splitter {
+    decoder: Decoder,
+    /// A word that may go on in the next block.
+    word: String,
+}
+
+impl Splitter {
+    /// The text up to the end of the last word that is certainly whole; it may be empty.
+    pub(crate) fn push(&mut self, block: Vec<u8>) -> Result<String, NotText> {
+        let mut text = self.decoder.decode(block)?;
+        // Only the new text is searched: a file that is one long word costs its length, not its
+        // square.
+        let Some(at) = text.rfind(|c| !is_word_char(c)) else {
+            self.word.push_str(&text);
+            return Ok(String::new());
+        };
+        let word = text.split_off(at);
+        let before = mem::replace(&mut self.word, word);
+        if !before.is_empty() {
+            text.insert_str(0, &before);
+        }
+        Ok(text)
+    }
+
+    /// The rest, when there are no more blocks.
+    pub(crate) fn finish(&mut self) -> Result<String, NotText> {
+        self.decoder.finish()?;
+        Ok(mem::take(&mut self.word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NotText, Splitter};
+    use crate::count::words::words;
+    use proptest::prelude::*;
+
+    fn split(bytes: &[u8], block: usize) -> Result<Vec<String>, NotText> {
+        let mut splitter = Splitter::default();
+        let mut chunks = Vec::new();
+        for block in bytes.chunks(block) {
+            chunks.push(splitter.push(block.to_vec())?);
+        }
+        chunks.push(splitter.finish()?);
+        Ok(chunks)
+    }
+
+    #[test]
+    fn a_word_across_blocks_stays_whole() {
+        assert_eq!(split(b"ab cdef g", 4).unwrap(), ["ab", " cdef", "", " g"]);
+    }
+
+    #[test]
+    fn the_offset_of_what_is_no_text_counts_from_the_beginning() {
+        for block in 1..8 {
+            let wrong = split("äö\u{20ac}".as_bytes(), block);
+            assert!(wrong.is_ok());
+            assert_eq!(split(b"abcd\xffe", block), Err(NotText { offset: 4 }));
+            assert_eq!(split(b"abcd\xe2\x82", block), Err(NotText { offset: 4 }));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_make_the_text_and_cut_no_word(text in "[a_ä€𝄞 .\n]{0,40}", block in 1_usize..9) {
+            let chunks = split(text.as_bytes(), block).unwrap();
+            prop_assert_eq!(chunks.concat(), text.as_str());
+            let cut: Vec<&str> = chunks.iter().flat_map(|chunk| words(chunk)).collect();
+            let whole: Vec<&str> = words(&text).collect();
+            prop_assert_eq!(cut, whole);
+        }
+
+        #[test]
+        fn what_is_no_text_is_refused_whatever_the_block(bytes in proptest::collection::vec(any::<u8>(), 0..40), block in 1_usize..9) {
+            let expected = std::str::from_utf8(&bytes);
+            match split(&bytes, block) {
+                Ok(chunks) => prop_assert_eq!(chunks.concat().into_bytes(), bytes),
+                Err(wrong) => prop_assert_eq!(
+                    expected.map_err(|error| error.valid_up_to() as u64),
+                    Err(wrong.offset)
+                ),
+            }
+        }
+    }
+}

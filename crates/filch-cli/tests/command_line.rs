@@ -1,0 +1,250 @@
+//! The program as its users see it: output, errors, exit codes.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use common::Scratch;
+
+fn filch(arguments: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_filch"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The value of a line of the report, such as `files           3`.
+#[track_caller]
+fn figure(output: &Output, name: &str) -> String {
+    let report = stdout(output);
+    report
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .unwrap_or_else(|| panic!("no line `{name}` in:\n{report}{}", stderr(output)))
+        .trim()
+        .to_owned()
+}
+
+#[test]
+fn without_arguments_it_counts_the_folder_it_is_run_in() {
+    let scratch = Scratch::new("default");
+    scratch.write("a", b"one two two");
+    scratch.write("sub/b", b"Two THREE three\n");
+    let output = filch(&[], scratch.path());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(figure(&output, "files "), "2");
+    assert_eq!(figure(&output, "words "), "6");
+    assert_eq!(figure(&output, "distinct words"), "3");
+    assert_eq!(figure(&output, "bytes "), "27");
+    let lines: Vec<String> = stdout(&output).lines().take(3).map(str::to_owned).collect();
+    assert_eq!(
+        lines,
+        ["         3  two", "         2  three", "         1  one"]
+    );
+    assert_eq!(stderr(&output), "", "no progress bar: that is no terminal");
+}
+
+#[test]
+fn it_counts_this_repository() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = filch(&["--top", "3"], &root);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(figure(&output, "files ").parse::<u64>().unwrap() > 50);
+    assert!(figure(&output, "words ").parse::<u64>().unwrap() > 10_000);
+}
+
+#[test]
+fn a_single_file_is_counted() {
+    let scratch = Scratch::new("file");
+    scratch.write("a", b"x y z");
+    let output = filch(&["count", "a", "--workers", "1"], scratch.path());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(figure(&output, "words "), "3");
+}
+
+#[test]
+fn hidden_folders_and_caches_are_not_entered() {
+    let scratch = Scratch::new("passed-by");
+    scratch.write("seen", b"seen");
+    scratch.write(".hidden-file", b"seen");
+    scratch.write(".git/config", b"hidden");
+    scratch.write("target/junk", b"cached");
+    scratch.write(
+        "target/CACHEDIR.TAG",
+        b"Signature: 8a477f597d28d172789f06886806bc55\n",
+    );
+    scratch.write("no-cache/CACHEDIR.TAG", b"seen");
+    let output = filch(&[], scratch.path());
+    assert_eq!(stdout(&output).lines().next(), Some("         3  seen"));
+    assert_eq!(figure(&output, "distinct words"), "1");
+    let output = filch(&["count", "target"], scratch.path());
+    assert_eq!(figure(&output, "files "), "2", "what is named is counted");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_an_error() {
+    let scratch = Scratch::new("missing");
+    let output = filch(&["count", "nowhere"], scratch.path());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output), "");
+    let message = stderr(&output);
+    assert!(
+        message.starts_with("filch: cannot count nowhere: "),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_text_is_skipped_and_the_rest_counted() {
+    let scratch = Scratch::new("no-text");
+    scratch.write("bad", b"words before \xff and after");
+    scratch.write("good", b"good words");
+    let output = filch(&[], scratch.path());
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        stderr(&output),
+        "skipped ./bad: not UTF-8 text (at byte 13)\n"
+    );
+    assert_eq!(figure(&output, "skipped "), "1");
+    assert_eq!(figure(&output, "words "), "2");
+}
+
+#[test]
+fn many_skipped_files_are_summed_up() {
+    let scratch = Scratch::new("many-skips");
+    for number in 0..25 {
+        scratch.write(&format!("bad{number}"), b"\xff");
+    }
+    let output = filch(&[], scratch.path());
+    assert_eq!(stderr(&output).lines().count(), 21);
+    assert!(stderr(&output).ends_with("skipped 5 more\n"));
+}
+
+#[test]
+fn no_workers_are_a_usage_error() {
+    let scratch = Scratch::new("no-workers");
+    let output = filch(&["--workers", "0"], scratch.path());
+    assert_eq!(output.status.code(), Some(2));
+    let message = stderr(&output);
+    assert!(message.contains("0 workers can run nothing"), "{message}");
+}
+
+#[test]
+fn an_unknown_option_is_a_usage_error() {
+    let output = filch(&["--frobnicate"], Path::new("."));
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn help_says_what_is_counted_and_what_is_passed_by() {
+    let output = filch(&["--help"], Path::new("."));
+    assert_eq!(output.status.code(), Some(0));
+    for word in [
+        "A word is",
+        "CACHEDIR.TAG",
+        "hidden",
+        "Symbolic links",
+        "--workers",
+        "--top",
+    ] {
+        assert!(
+            stdout(&output).contains(word),
+            "no `{word}` in {}",
+            stdout(&output)
+        );
+    }
+    let version = filch(&["--version"], Path::new("."));
+    assert_eq!(
+        stdout(&version),
+        format!("filch {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_error() {
+    let scratch = Scratch::new("broken-pipe");
+    let many: String = (0..100_000).map(|i| format!("word{i} ")).collect();
+    scratch.write("many", many.as_bytes());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
+        .args(["--top", "100000"])
+        .current_dir(scratch.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stderr(&output), "");
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::{figure, filch, stderr};
+    use crate::common::Scratch;
+    use std::fs::{self, File, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::process::Command;
+
+    #[test]
+    fn a_pipe_is_named_and_not_waited_for() {
+        let scratch = Scratch::new("pipe");
+        scratch.write("good", b"good");
+        let made = Command::new("mkfifo")
+            .arg(scratch.path().join("pipe"))
+            .status();
+        assert!(made.unwrap().success());
+        let output = filch(&[], scratch.path());
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(stderr(&output), "skipped ./pipe: not a regular file\n");
+        let output = filch(&["count", "pipe"], scratch.path());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains("neither a folder nor a regular file"));
+    }
+
+    #[test]
+    fn links_are_not_followed_but_what_is_named_is() {
+        let scratch = Scratch::new("links");
+        scratch.write("folder/file", b"one");
+        symlink("folder", scratch.path().join("link")).unwrap();
+        symlink("nowhere", scratch.path().join("dangling")).unwrap();
+        let output = filch(&[], scratch.path());
+        assert_eq!(
+            (figure(&output, "files "), stderr(&output)),
+            ("1".into(), String::new())
+        );
+        let output = filch(&["count", "link"], scratch.path());
+        assert_eq!(figure(&output, "files "), "1");
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_read_is_skipped() {
+        let scratch = Scratch::new("forbidden");
+        scratch.write("good", b"good");
+        scratch.write("secret", b"secret");
+        let secret = scratch.path().join("secret");
+        fs::set_permissions(&secret, Permissions::from_mode(0o000)).unwrap();
+        let allowed_to_root = File::open(&secret).is_ok();
+        let output = filch(&[], scratch.path());
+        assert_eq!(output.status.code(), Some(0));
+        if allowed_to_root {
+            // Permissions do not bind this user; the unit tests of `io` open what is not there
+            // instead.
+            assert_eq!(figure(&output, "files "), "2");
+        } else {
+            assert!(stderr(&output).starts_with("skipped ./secret: "));
+            assert_eq!(figure(&output, "files "), "1");
+        }
+    }
+}

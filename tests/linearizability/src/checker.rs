@@ -1,0 +1,193 @@
+use std::collections::HashSet;
+use std::fmt;
+use std::thread;
+
+use crate::Specification;
+use crate::history::{History, MOST_THREADS};
+
+/// A history that no order of its operations explains.
+#[derive(Debug)]
+pub struct Counterexample {
+    history: String,
+    /// The operations of the longest order that the specification allows.
+    order: Vec<String>,
+    /// Where that order leads.
+    state: String,
+    /// What would have to come next, and cannot.
+    stuck: Vec<String>,
+}
+
+/// Whether each operation of `history` can be given a moment between its call and its return, so
+/// that `initial` allows them in that order.
+///
+/// # Errors
+///
+/// If not, then what was recorded, and how far an order could be found.
+pub fn check<S: Specification>(
+    initial: &S,
+    history: &History<S::Operation>,
+) -> Result<(), Box<Counterexample>> {
+    let mut search = Search {
+        history,
+        tried: HashSet::new(),
+        order: Vec::new(),
+        best: None,
+    };
+    if search.completes([Place::default(); MOST_THREADS], initial) {
+        return Ok(());
+    }
+    let (order, frontier, state) = search.best.take().expect("the empty order is allowed");
+    let next = search.next(&frontier);
+    Err(Box::new(Counterexample {
+        history: history.to_string(),
+        order: order.iter().map(ToString::to_string).collect(),
+        state: format!("{state:?}"),
+        stuck: next
+            .filter_map(|(thread, step)| Some(format!("{} of thread {thread}", step?)))
+            .collect(),
+    }))
+}
+
+/// Where a thread's next operation is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Place {
+    /// Calls that are over.
+    calls: u32,
+    /// Steps of the next call that are over.
+    steps: u32,
+}
+
+/// How far each thread is. A thread's operations are in order, so this says which operations have
+/// been ordered.
+type Frontier = [Place; MOST_THREADS];
+
+struct Search<'h, S: Specification> {
+    history: &'h History<S::Operation>,
+    /// Situations that were entered: what follows does not depend on how they came about.
+    tried: HashSet<(Frontier, S)>,
+    order: Vec<&'h S::Operation>,
+    /// The longest order so far, and where it led.
+    best: Option<(Vec<&'h S::Operation>, Frontier, S)>,
+}
+
+impl<'h, S: Specification> Search<'h, S> {
+    /// Whether what is left can follow, one after the other.
+    fn completes(&mut self, frontier: Frontier, state: &S) -> bool {
+        if !self.tried.insert((frontier, state.clone())) {
+            return false;
+        }
+        let best = self.best.as_ref().map(|(order, ..)| order.len());
+        if best.is_none_or(|best| self.order.len() > best) {
+            self.best = Some((self.order.clone(), frontier, state.clone()));
+        }
+        let mut is_done = true;
+        for (thread, step) in self.next(&frontier) {
+            is_done = false;
+            let mut after = state.clone();
+            if step.is_some_and(|step| !after.apply(step)) {
+                continue;
+            }
+            self.order.extend(step);
+            let frontier = self.past(frontier, thread);
+            if self.completes(frontier, &after) {
+                return true;
+            }
+            if step.is_some() {
+                self.order.pop();
+            }
+        }
+        is_done
+    }
+
+    /// The threads that may go on, and what each would do: whoever takes effect next must have been
+    /// called before any other one returned, so all calls that it has seen return are over.
+    fn next(
+        &self,
+        frontier: &Frontier,
+    ) -> impl Iterator<Item = (usize, Option<&'h S::Operation>)> + use<'h, S> {
+        let (history, frontier) = (self.history, *frontier);
+        let open = history.threads.iter().enumerate();
+        open.filter_map(move |(thread, calls)| {
+            let place = frontier[thread];
+            let call = calls.get(place.calls as usize)?;
+            let mut others = call.seen.iter().zip(&frontier);
+            let may_begin = others.all(|(&seen, place)| place.calls >= seen);
+            may_begin.then(|| (thread, call.steps.get(place.steps as usize)))
+        })
+    }
+
+    /// `frontier`, with one more step of `thread`.
+    fn past(&self, mut frontier: Frontier, thread: usize) -> Frontier {
+        let place = &mut frontier[thread];
+        let call = &self.history.threads[thread][place.calls as usize];
+        place.steps += 1;
+        if place.steps as usize >= call.steps.len() {
+            *place = Place {
+                calls: place.calls + 1,
+                steps: 0,
+            };
+        }
+        frontier
+    }
+}
+
+impl fmt::Display for Counterexample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "not linearizable:\n\n{}", self.history)?;
+        writeln!(f, "the longest order: {}", self.order.join("; "))?;
+        writeln!(f, "leads to: {}", self.state)?;
+        write!(
+            f,
+            "where none of these can follow: {}",
+            self.stuck.join("; ")
+        )
+    }
+}
+
+impl std::error::Error for Counterexample {}
+
+/// What a number of checked histories amounts to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounds {
+    /// How many histories were recorded.
+    pub histories: usize,
+    /// How many calls they had.
+    pub calls: usize,
+    /// How many pairs of calls overlapped.
+    pub overlaps: usize,
+}
+
+impl Rounds {
+    /// Records `rounds` histories, checks each, and prints what they amount to. If no two calls in
+    /// any of them overlapped, since the machine had other things to do than to run several threads
+    /// at a time, it goes on until some have.
+    ///
+    /// # Panics
+    ///
+    /// At the first that is not linearizable. Also if nothing overlaps in a hundred times as many,
+    /// though there is more than one processor: then nothing was tested that a test on one thread
+    /// could not.
+    pub fn check<S: Specification>(
+        rounds: usize,
+        initial: &S,
+        mut record: impl FnMut() -> History<S::Operation>,
+    ) -> Self {
+        let has_company = thread::available_parallelism().is_ok_and(|count| count.get() > 1);
+        let mut sum = Self::default();
+        while sum.histories < rounds || (has_company && sum.overlaps == 0) {
+            assert!(
+                sum.histories < 100 * rounds,
+                "no two calls overlapped: {sum:?}"
+            );
+            let history = record();
+            if let Err(counterexample) = check(initial, &history) {
+                panic!("history {} is {counterexample}", sum.histories);
+            }
+            sum.histories += 1;
+            sum.calls += history.len();
+            sum.overlaps += history.overlaps();
+        }
+        println!("{sum:?}");
+        sum
+    }
+}

@@ -1,0 +1,89 @@
+use std::collections::VecDeque;
+use std::fmt;
+use std::hash::Hash;
+
+use crate::Specification;
+
+/// A work-stealing deque: the owner's end is a stack, the thieves' end gives the oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Deque<T> {
+    /// Oldest first.
+    items: VecDeque<T>,
+}
+
+/// What can be done to a [`Deque`], each with its answer.
+///
+/// A thief that lost a race has no answer, so there is no operation for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DequeOperation<T> {
+    /// By the owner.
+    Push(T),
+    /// By the owner: all of them at one moment, the oldest first.
+    PushBatch(Vec<T>),
+    /// By the owner: the youngest, or nothing if there was none.
+    Pop(Option<T>),
+    /// By a thief: the oldest, or nothing if there was none.
+    Steal(Option<T>),
+    /// By a thief: the oldest items at one moment, `limit` and half of all (rounded up) at most;
+    /// none if there was none.
+    StealHalf {
+        /// What was asked for.
+        limit: usize,
+        /// The answer, oldest first.
+        items: Vec<T>,
+    },
+}
+
+impl<T> Deque<T> {
+    /// Empty.
+    pub fn new() -> Self {
+        Self {
+            items: VecDeque::new(),
+        }
+    }
+}
+
+impl<T> Default for Deque<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Clone + Eq + Hash + fmt::Debug> Specification for Deque<T> {
+    type Operation = DequeOperation<T>;
+
+    fn apply(&mut self, operation: &DequeOperation<T>) -> bool {
+        match operation {
+            DequeOperation::Push(item) => {
+                self.items.push_back(item.clone());
+                true
+            }
+            DequeOperation::PushBatch(items) => {
+                self.items.extend(items.iter().cloned());
+                true
+            }
+            DequeOperation::Pop(answer) => self.items.pop_back() == *answer,
+            DequeOperation::Steal(answer) => self.items.pop_front() == *answer,
+            DequeOperation::StealHalf { items, .. } if items.is_empty() => self.items.is_empty(),
+            DequeOperation::StealHalf { limit, items } => {
+                let most = self.items.len().div_ceil(2).min(*limit);
+                items.len() <= most
+                    && items
+                        .iter()
+                        .all(|item| self.items.pop_front().as_ref() == Some(item))
+            }
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Display for DequeOperation<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Push(item) => write!(f, "push({item:?})"),
+            Self::PushBatch(items) => write!(f, "push_batch({items:?})"),
+            Self::Pop(answer) => write!(f, "pop() = {answer:?}"),
+            Self::Steal(answer) => write!(f, "steal() = {answer:?}"),
+            Self::StealHalf { limit, items } => write!(f, "steal_half({limit}) = {items:?}"),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::timeline;
+
+/// How many threads a history can have, the closing one included.
+pub const MOST_THREADS: usize = 8;
+
+/// One call of a thread.
+#[derive(Clone, Debug)]
+pub struct Call<O> {
+    /// How many calls of each thread had returned, as far as this one could know when it began.
+    pub(crate) seen: [u32; MOST_THREADS],
+    /// What it did, in this order: mostly one operation. None, if it had no answer and no effect.
+    pub(crate) steps: Vec<O>,
+}
+
+/// What some threads did to one object: the calls of each, in its order.
+#[derive(Clone, Debug)]
+pub struct History<O> {
+    pub(crate) threads: Vec<Vec<Call<O>>>,
+}
+
+impl<O> History<O> {
+    /// The history with these calls: which thread, from when to when, and what. Those of one thread
+    /// are given in its order. For tests of specifications and of the checker.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`MOST_THREADS`] threads.
+    pub fn of_intervals(calls: impl IntoIterator<Item = (usize, RangeInclusive<u64>, O)>) -> Self {
+        let calls: Vec<_> = calls.into_iter().collect();
+        let mut returns: [Vec<u64>; MOST_THREADS] = Default::default();
+        for (thread, interval, _) in &calls {
+            returns[*thread].push(*interval.end());
+        }
+        let used = returns.iter().rposition(|ends| !ends.is_empty());
+        let mut threads: Vec<Vec<Call<O>>> = (0..used.map_or(0, |last| last + 1))
+            .map(|_| Vec::new())
+            .collect();
+        for (thread, interval, operation) in calls {
+            let ended = |ends: &Vec<u64>| ends.iter().filter(|&end| end < interval.start()).count();
+            threads[thread].push(Call {
+                seen: returns.each_ref().map(|ends| ended(ends) as u32),
+                steps: vec![operation],
+            });
+        }
+        Self { threads }
+    }
+
+    /// Puts other steps in the place of a thread's call.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such call.
+    pub fn replace(&mut self, thread: usize, call: usize, steps: impl IntoIterator<Item = O>) {
+        self.threads[thread][call].steps = steps.into_iter().collect();
+    }
+
+    /// What a thread did, in its order.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such thread.
+    pub fn steps(&self, thread: usize) -> impl Iterator<Item = &O> {
+        self.threads[thread].iter().flat_map(|call| &call.steps)
+    }
+
+    /// How many calls there are.
+    pub fn len(&self) -> usize {
+        self.threads.iter().map(Vec::len).sum()
+    }
+
+    /// Whether there is no call.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many pairs of calls overlap: neither is known to have returned before the other began.
+    pub fn overlaps(&self) -> usize {
+        let mut overlaps = 0;
+        for (one, calls) in self.threads.iter().enumerate() {
+            for (other, others) in self.threads.iter().enumerate().skip(one + 1) {
+                for (place, call) in calls.iter().enumerate() {
+                    let unseen = others.iter().enumerate().filter(|(index, with)| {
+                        *index >= call.seen[other] as usize && place >= with.seen[one] as usize
+                    });
+                    overlaps += unseen.count();
+                }
+            }
+        }
+        overlaps
+    }
+}
+
+impl<O: fmt::Display> fmt::Display for History<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = 2 * self.len();
+        for (thread, intervals) in timeline::intervals(self).into_iter().enumerate() {
+            writeln!(f, "thread {thread}")?;
+            for (call, (begun, ended)) in self.threads[thread].iter().zip(intervals) {
+                let bar = format!("├{}┤", "─".repeat(ended.saturating_sub(begun + 1)));
+                let steps: Vec<_> = call.steps.iter().map(ToString::to_string).collect();
+                let steps = if steps.is_empty() {
+                    "no answer".to_owned()
+                } else {
+                    steps.join(", then ")
+                };
+                let line = format!("{}{bar}", " ".repeat(begun));
+                writeln!(f, "  {begun:>3}–{ended:<3} {line:<width$}  {steps}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! Records what real threads do to a concurrent object, and checks that it is linearizable.
+//!
+//! A history is *linearizable* (M. Herlihy and J. Wing, TOPLAS 1990) if each operation can be given
+//! one moment between its call and its return, so that the operations, in the order of their
+//! moments, are what a [`Specification`] allows. The search is J. Wing and C. Gong's (*Testing and
+//! Verifying Concurrent Objects*, 1993) with G. Lowe's memory of situations that led nowhere
+//! (*Testing for Linearizability*, 2017).
+//!
+//! ```
+//! use linearizability::{Fifo, FifoOperation, Recording, check};
+//! use std::collections::VecDeque;
+//! use std::sync::Mutex;
+//!
+//! let queue = Mutex::new(VecDeque::new());
+//! let mut recording = Recording::new();
+//! for first in [10, 20] {
+//!     let queue = &queue;
+//!     recording.thread(move |log| {
+//!         for item in first..first + 3 {
+//!             log.call(|| {
+//!                 queue.lock().unwrap().push_back(item);
+//!                 [FifoOperation::Push(item)]
+//!             });
+//!         }
+//!     });
+//! }
+//! recording.thread(|log| {
+//!     for _ in 0..6 {
+//!         log.call(|| [FifoOperation::pop(queue.lock().unwrap().pop_front())]);
+//!     }
+//! });
+//! let history = recording.run();
+//! check(&Fifo::unbounded(), &history).unwrap_or_else(|counterexample| panic!("{counterexample}"));
+//! ```
+//!
+//! What "before" means here: one operation comes before another if the call of the second
+//! *acquired* the return of the first, through the recording's clocks. That is the edge that
+//! filch's crates promise to act on, so a queue that fails here has broken a promise. An operation
+//! that merely ended earlier by the clock on the wall counts as concurrent.
+//!
+//! A recorded history that passes says nothing about the ones that were not recorded. The models
+//! are for those; this is for the shipped code, on the machine it runs on.
+
+mod checker;
+mod deque;
+mod fifo;
+mod history;
+mod recording;
+mod specification;
+mod timeline;
+
+pub use checker::{Counterexample, Rounds, check};
+pub use deque::{Deque, DequeOperation};
+pub use fifo::{Fifo, FifoOperation};
+pub use history::{Call, History, MOST_THREADS};
+pub use recording::{Log, Recording};
+pub use specification::Specification;

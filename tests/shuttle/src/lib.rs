@@ -1,0 +1,89 @@
+//! The harness for whole pools and schedulers under [shuttle]: too large for loom, small enough for
+//! thousands of schedules a second.
+//!
+//! A test runs under two schedulers: uniformly random, and PCT (Burckhardt et al., *A Randomized
+//! Scheduler with Probabilistic Guarantees of Finding Bugs*, ASPLOS 2010), which finds a bug that
+//! needs few preemptions with a known probability. Both are seeded: a run is repeated by the same
+//! seed, a failing schedule by the line that shuttle prints. Shuttle's atomics are all sequentially
+//! consistent: what a missing ordering does is for the models of `loom-tests` to find.
+//!
+//! A lost wake-up shows as a deadlock, which shuttle detects: no test here has a clock or a time
+//! limit.
+//!
+//! Run with `cargo xtask shuttle`; a file here is empty without `--cfg shuttle`.
+#![cfg(shuttle)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
+
+/// How many preemptions the bugs that PCT looks for may need.
+const DEPTH: usize = 3;
+
+/// Steps after which an execution counts as one that never ends.
+const ENDLESS: usize = 1_000_000;
+
+/// Runs `test` under `schedules` random schedules and as many of PCT's, or under the one schedule
+/// that `FILCH_SHUTTLE_REPLAY` holds. `FILCH_SHUTTLE_SCHEDULES` and `FILCH_SHUTTLE_SEED` replace
+/// the number and the seed.
+///
+/// # Panics
+/// If an execution does, deadlocks, or does not end.
+pub fn explore(claim: &str, schedules: usize, test: impl Fn() + Send + Sync + 'static) {
+    let test = Arc::new(test);
+    if let Ok(schedule) = std::env::var("FILCH_SHUTTLE_REPLAY") {
+        shuttle::replay(move || test(), &schedule);
+        return;
+    }
+    let schedules = asked("FILCH_SHUTTLE_SCHEDULES").unwrap_or(schedules);
+    let seed = asked("FILCH_SHUTTLE_SEED").unwrap_or(0);
+    let random = RandomScheduler::new_from_seed(seed, schedules);
+    run(claim, "random", schedules, random, Arc::clone(&test));
+    let pct = PctScheduler::new_from_seed(seed, DEPTH, schedules);
+    run(claim, "pct", schedules, pct, test);
+}
+
+fn run<T: Fn() + Send + Sync + 'static>(
+    claim: &str,
+    kind: &str,
+    schedules: usize,
+    scheduler: impl Scheduler + 'static,
+    test: Arc<T>,
+) {
+    let mut config = Config::new();
+    config.stack_size = 256 * 1024;
+    config.failure_persistence = FailurePersistence::Print;
+    config.max_steps = MaxSteps::FailAfter(ENDLESS);
+    config.silence_warnings = true;
+    let started = Instant::now();
+    let ended = Arc::new(AtomicUsize::new(0));
+    Runner::new(scheduler, config).run({
+        let ended = Arc::clone(&ended);
+        move || {
+            test();
+            ended.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let name = std::thread::current().name().unwrap_or("?").to_owned();
+    println!(
+        "schedules\t{name}\t{kind}\t{}\t{:.2}\t{claim}",
+        ended.load(Ordering::Relaxed),
+        started.elapsed().as_secs_f64()
+    );
+    assert_eq!(
+        ended.load(Ordering::Relaxed),
+        schedules,
+        "schedules were left out"
+    );
+}
+
+fn asked<N: std::str::FromStr>(variable: &str) -> Option<N> {
+    let value = std::env::var(variable).ok()?;
+    let Ok(number) = value.parse() else {
+        panic!("{variable} is a number, not `{value}`");
+    };
+    Some(number)
+}

@@ -1,0 +1,332 @@
+//! Whole pools of two or three processors: work finding, sleep and wake-up, stop.
+#![cfg(shuttle)]
+
+mod pool;
+mod search;
+
+use filch_processors::{Config, Processors, ResizeError};
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+use shuttle::sync::{Arc, Barrier, Mutex};
+use shuttle::thread;
+use shuttle_tests::explore;
+
+use crate::pool::{Closures, Ran, Task, task, with_pool};
+
+/// Two threads inject, one or two processors run, and the pool is stopped as soon as the injecting
+/// is done. A failure: a task left behind by the last machine, or run twice.
+fn what_was_injected_before_the_stop_runs(processors: usize) {
+    explore(
+        "everything injected before the stop runs once",
+        3_000,
+        move || {
+            let ran = Ran::new();
+            with_pool(processors, |pool| {
+                let inject = |numbers: std::ops::Range<usize>| {
+                    let (pool, ran) = (Arc::clone(pool), ran.clone());
+                    thread::spawn(move || {
+                        for number in numbers {
+                            let ran = ran.clone();
+                            pool.inject(task(move |_| ran.note(number)));
+                        }
+                    })
+                };
+                let (first, second) = (inject(0..2), inject(2..4));
+                first.join().unwrap();
+                second.join().unwrap();
+            });
+            ran.assert_each_once(4);
+        },
+    );
+}
+
+#[test]
+fn what_was_injected_before_the_stop_runs_on_one() {
+    what_was_injected_before_the_stop_runs(1);
+}
+
+#[test]
+fn what_was_injected_before_the_stop_runs_on_two() {
+    what_was_injected_before_the_stop_runs(2);
+}
+
+/// The same with one task and nobody else: the task comes, and the stop, while the only machine
+/// goes to sleep.
+#[test]
+fn one_task_and_the_stop_race_with_a_sleeper() {
+    explore(
+        "a task and the stop race with the only sleeper",
+        5_000,
+        || {
+            let ran = Ran::new();
+            with_pool(1, |pool| {
+                let ran = ran.clone();
+                pool.inject(task(move |_| ran.note(0)));
+            });
+            ran.assert_each_once(1);
+        },
+    );
+}
+
+/// A tree of tasks, three processors: each task schedules two more, down to eight leaves. A
+/// failure: a leaf missing or doubled; or a deadlock, as all sleep beside work.
+#[test]
+fn a_tree_of_tasks_runs_to_its_leaves() {
+    fn plant(pool: &Processors<Task>, ran: &Ran, node: usize) {
+        if node >= 8 {
+            ran.note(node - 8);
+            return;
+        }
+        for child in [2 * node, 2 * node + 1] {
+            let ran = ran.clone();
+            pool.schedule(task(move |pool| plant(pool, &ran, child)));
+        }
+    }
+
+    explore("a tree of tasks runs to its leaves", 1_000, || {
+        let ran = Ran::new();
+        with_pool(3, |pool| plant(pool, &ran, 1));
+        ran.assert_each_once(8);
+    });
+}
+
+/// As many tasks as processors, each of which ends only when all have begun, injected while the
+/// machines start, search or sleep; twice, so that the second round meets sleepers. A failure: a
+/// deadlock: a task waits in a queue beside a sleeping processor.
+fn everybody_meets(parties: usize) {
+    explore("no task waits beside an idle processor", 2_000, move || {
+        with_pool(parties, |pool| {
+            for _ in 0..2 {
+                let meeting = Arc::new(Barrier::new(parties + 1));
+                for _ in 0..parties {
+                    let meeting = Arc::clone(&meeting);
+                    pool.inject(task(move |_| {
+                        meeting.wait();
+                    }));
+                }
+                meeting.wait();
+            }
+        });
+    });
+}
+
+#[test]
+fn two_meet() {
+    everybody_meets(2);
+}
+
+#[test]
+fn three_meet() {
+    everybody_meets(3);
+}
+
+/// Two tasks that end at once, and then two that end only when both have begun. A processor that is
+/// through with the first takes both of the others from the global queue in one batch, while the
+/// other one has its last look before it sleeps: it sees the queue empty and the deque not filled
+/// yet. A failure: a deadlock: nobody wakes it for what was in between.
+#[test]
+fn a_batch_on_its_way_is_not_overlooked() {
+    explore("a batch on its way is not overlooked", 10_000, || {
+        with_pool(2, |pool| {
+            let meeting = Arc::new(Barrier::new(3));
+            for _ in 0..2 {
+                pool.inject(task(|_| ()));
+            }
+            for _ in 0..2 {
+                let meeting = Arc::clone(&meeting);
+                pool.inject(task(move |_| {
+                    meeting.wait();
+                }));
+            }
+            meeting.wait();
+        });
+    });
+}
+
+/// The tasks of a meeting come from one task, which schedules them in its own deque and then waits
+/// for them itself: the others have to be woken, and to steal. A failure: a deadlock.
+#[test]
+fn what_a_blocked_task_has_scheduled_is_stolen() {
+    explore("a blocked task hides nothing", 2_000, || {
+        with_pool(3, |pool| {
+            let meeting = Arc::new(Barrier::new(4));
+            let outside = Arc::clone(&meeting);
+            pool.inject(task(move |pool| {
+                for _ in 0..2 {
+                    let meeting = Arc::clone(&meeting);
+                    pool.schedule(task(move |_| {
+                        meeting.wait();
+                    }));
+                }
+                meeting.wait();
+            }));
+            outside.wait();
+        });
+    });
+}
+
+/// A task panics between others. A failure: the thread is gone, and with it the task that it should
+/// have run next.
+#[test]
+fn a_panic_takes_nobody_along() {
+    explore("a task's panic is contained", 300, || {
+        let ran = Ran::new();
+        let pool = with_pool(2, |pool| {
+            for number in 0..4 {
+                let ran = ran.clone();
+                pool.inject(task(move |_| {
+                    ran.note(number);
+                    assert_ne!(number, 1, "the task's own panic, wanted by the test");
+                }));
+            }
+        });
+        ran.assert_each_once(4);
+        let panicked: u64 = pool
+            .stats()
+            .iter()
+            .map(|processor| processor.panicked)
+            .sum();
+        assert_eq!(panicked, 1);
+    });
+}
+
+/// The stop comes from a task, while another thread still injects. A failure: machines that never
+/// leave (a deadlock in `join`), or a task that ran twice. One that came too late may stay where it
+/// is.
+#[test]
+fn a_task_stops_the_pool() {
+    explore("a stop from inside", 2_000, || {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let pool = Processors::new(Config::default().processors(2)).unwrap();
+        let runner = Arc::new(Closures {
+            pool: Arc::downgrade(&pool),
+        });
+        let machines = Processors::start(&pool, runner).unwrap();
+        let late = thread::spawn({
+            let (pool, ran) = (Arc::clone(&pool), Arc::clone(&ran));
+            move || {
+                for _ in 0..2 {
+                    let ran = Arc::clone(&ran);
+                    pool.inject(task(move |_| {
+                        ran.fetch_add(1, Ordering::SeqCst);
+                    }));
+                }
+            }
+        });
+        pool.inject(task(Processors::stop));
+        machines.join();
+        late.join().unwrap();
+        assert!(ran.load(Ordering::SeqCst) <= 2);
+    });
+}
+
+/// Tasks that block until the others have run, on fewer processors, while the number of these
+/// changes; then nothing is left.
+#[test]
+fn calls_resizes_and_quiescence() {
+    explore(
+        "blocking calls, resizes, and the moment at which all is done",
+        3_000,
+        || {
+            let ran = Arc::new(AtomicUsize::new(0));
+            let pool = with_pool(2, |pool| {
+                for _ in 0..2 {
+                    let ran = Arc::clone(&ran);
+                    pool.inject(task(move |pool| {
+                        let inner = Arc::clone(&ran);
+                        pool.schedule(task(move |_| {
+                            inner.fetch_add(1, Ordering::SeqCst);
+                        }));
+                        pool.blocking(thread::yield_now);
+                        ran.fetch_add(1, Ordering::SeqCst);
+                    }));
+                }
+                let resizer = thread::spawn({
+                    let pool = Arc::clone(pool);
+                    move || {
+                        pool.resize(1).unwrap();
+                        pool.resize(3).unwrap();
+                    }
+                });
+                pool.wait_quiescent().unwrap();
+                assert_eq!(ran.load(Ordering::SeqCst), 4);
+                resizer.join().unwrap();
+            });
+            assert_eq!(pool.threads().threads, 0);
+        },
+    );
+}
+
+/// Two tasks schedule two more each, while the pool shrinks to one processor and is stopped at
+/// once. A failure: who has the other processor gives it up and moves what is left to the global
+/// queue, when the first one's thread has looked there and left.
+#[test]
+fn a_shrink_and_the_stop_lose_nothing() {
+    explore("a shrink and the stop lose nothing", 3_000, || {
+        let ran = Ran::new();
+        with_pool(2, |pool| {
+            for root in 0..2 {
+                let ran = ran.clone();
+                pool.inject(task(move |pool| {
+                    for child in 0..2 {
+                        let ran = ran.clone();
+                        pool.schedule(task(move |_| ran.note(2 * root + child)));
+                    }
+                    thread::yield_now();
+                }));
+            }
+            pool.resize(1).unwrap();
+        });
+        ran.assert_each_once(4);
+    });
+}
+
+/// The pool is stopped while a task is in a blocking call, which then waits for two others: one
+/// that it makes itself, one that was in the queue. All of them block, so there are moments at
+/// which every processor is idle and nothing is queued, and yet it is not over. A failure: a
+/// deadlock, because the machines that were to run them have left.
+#[test]
+fn a_call_waits_in_a_pool_that_stops() {
+    explore("a call under way at the stop is waited for", 3_000, || {
+        with_pool(2, |pool| {
+            let meeting = Arc::new(Barrier::new(3));
+            let queued = Arc::clone(&meeting);
+            pool.inject(task(move |pool| {
+                pool.blocking(|| {
+                    let made = Arc::clone(&meeting);
+                    pool.inject(task(move |pool| {
+                        pool.blocking(|| {
+                            made.wait();
+                        });
+                    }));
+                    meeting.wait();
+                });
+            }));
+            pool.inject(task(move |pool| {
+                pool.blocking(|| {
+                    queued.wait();
+                });
+            }));
+        });
+    });
+}
+
+/// The number of processors changes while the pool is stopped: all new ones are there, or it is
+/// said that the pool has been stopped. A failure: another reason, or a thread that nobody tells to
+/// leave (a deadlock in `join`).
+#[test]
+fn a_resize_meets_the_stop() {
+    explore("a resize that meets the stop says so", 3_000, || {
+        let resizer = Arc::new(Mutex::new(None));
+        let pool = with_pool(1, |pool| {
+            let resized = Arc::clone(pool);
+            let handle = thread::spawn(move || resized.resize(2));
+            *resizer.lock().unwrap() = Some(handle);
+        });
+        let resized = resizer.lock().unwrap().take().unwrap().join().unwrap();
+        assert!(
+            matches!(resized, Ok(1) | Err(ResizeError::Stopped)),
+            "{resized:?}"
+        );
+        assert_eq!(pool.threads().threads, 0);
+    });
+}

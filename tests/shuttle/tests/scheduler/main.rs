@@ -1,0 +1,168 @@
+//! Whole schedulers with one or two workers: what is submitted, sent, completed, cancelled and shut
+//! down at the same time.
+#![cfg(shuttle)]
+
+mod backlog;
+mod bonds;
+mod commands;
+mod futures;
+mod lives;
+mod messages;
+mod services;
+mod shutdown;
+mod standstill;
+mod terminate;
+
+use std::time::Duration;
+
+use filch_scheduler::{
+    Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
+    StepOutput,
+};
+use shuttle::sync::Arc;
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+
+/// There is no time in these tests. A limit is over whenever the schedule likes; this is none.
+const FOR_EVER: Duration = Duration::MAX;
+
+/// One vocabulary: numbers. A command asks for its number back.
+enum Numbers {}
+
+#[derive(Debug)]
+enum Note {
+    Number(usize),
+    /// Whom to play with.
+    Partner(Pid),
+    /// For its destructor alone.
+    Slow(SlowToDrop),
+}
+
+/// Lets others run while it is dropped.
+#[derive(Debug)]
+struct SlowToDrop;
+
+impl Drop for SlowToDrop {
+    fn drop(&mut self) {
+        (0..3).for_each(|_| shuttle::thread::yield_now());
+    }
+}
+
+impl Protocol for Numbers {
+    type Input = ();
+    type Message = Note;
+    type Command = usize;
+    type Reply = usize;
+    type Output = usize;
+    type Error = String;
+}
+
+fn scheduler(
+    workers: usize,
+    handle: impl Fn(usize, Completion<Numbers>) + Send + Sync + 'static,
+) -> Scheduler<Numbers> {
+    Scheduler::builder()
+        .workers(workers)
+        .handler(handle)
+        .build()
+        .unwrap()
+}
+
+/// A scheduler whose commands are answered on the spot.
+fn prompt_scheduler(workers: usize) -> Scheduler<Numbers> {
+    scheduler(workers, |number, completion| completion.complete(number))
+}
+
+/// How often processes were closed, for the test to look at afterwards.
+#[derive(Clone)]
+struct Closed(Arc<AtomicUsize>);
+
+impl Closed {
+    fn new() -> Self {
+        Self(Arc::new(AtomicUsize::new(0)))
+    }
+
+    fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+type Step = dyn FnMut(&Context<'_, Numbers>, Vec<Event<Numbers>>, &mut StepOutput<Numbers>) + Send;
+
+/// A process whose step is a closure.
+struct Scripted {
+    step: Box<Step>,
+    closed: Closed,
+}
+
+fn scripted(
+    closed: &Closed,
+    step: impl FnMut(&Context<'_, Numbers>, Vec<Event<Numbers>>, &mut StepOutput<Numbers>)
+    + Send
+    + 'static,
+) -> Scripted {
+    Scripted {
+        step: Box::new(step),
+        closed: closed.clone(),
+    }
+}
+
+impl Process<Numbers> for Scripted {
+    fn init(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: &str,
+        (): (),
+    ) -> Result<(), InitError<Numbers>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Numbers>,
+        events: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        (self.step)(context, events.collect(), out);
+        Ok(())
+    }
+
+    fn close(&mut self, _: &ExitReason) {
+        self.closed.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Is done with the sum of `count` messages, or more if they come together; they must come in
+/// ascending order from each of the senders: a message is `10 * sender + number`.
+fn summing(closed: &Closed, count: usize) -> Scripted {
+    let (mut seen, mut sum, mut last) = (0, 0, [None; 4]);
+    scripted(closed, move |_, events, out| {
+        for event in events {
+            let Event::Message(Note::Number(message)) = event else {
+                panic!("{event:?}")
+            };
+            let before = last[message / 10].replace(message % 10);
+            assert!(
+                before < Some(message % 10),
+                "overtaken: {before:?} before {message}"
+            );
+            seen += 1;
+            sum += message;
+        }
+        if seen >= count {
+            out.done(sum);
+        } else {
+            out.idle();
+        }
+    })
+}
+
+/// Is done with 7 when it is cancelled, and waits until then.
+fn until_cancelled(closed: &Closed) -> Scripted {
+    scripted(closed, |_, events, out| {
+        if events.iter().any(|event| matches!(event, Event::Cancel)) {
+            out.done(7);
+        } else {
+            out.idle();
+        }
+    })
+}

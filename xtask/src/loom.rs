@@ -1,0 +1,159 @@
+//! `cargo xtask loom`: the models, and what each of them explored.
+//!
+//! Each model runs in a process of its own: a failing one may abort, and a hanging one is killed.
+//! The harness in `loom-tests/src/lib.rs` prints one `model` line per model; this file turns them
+//! into a table.
+
+mod build;
+mod report;
+
+use std::process::{Command, ExitCode};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use crate::Result;
+use crate::process::{Tree, root, run_within};
+use crate::stages::Tally;
+
+use build::Model;
+use report::Outcome;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Explore up to N preemptions instead of each model's own bound.
+    #[arg(long, value_name = "N", conflicts_with = "full")]
+    bound: Option<usize>,
+
+    /// Explore every interleaving; many models will not end within the limit.
+    #[arg(long)]
+    full: bool,
+
+    /// Kill a model, and count it as failed, once it has run for this long.
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_LIMIT)]
+    limit: u64,
+
+    /// Only the models whose `file::test` contains this.
+    filter: Option<String>,
+}
+
+const DEFAULT_LIMIT: u64 = 300;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            bound: None,
+            full: false,
+            limit: DEFAULT_LIMIT,
+            filter: None,
+        }
+    }
+}
+
+impl Options {
+    /// What the harness reads from `FILCH_LOOM_BOUND`; empty means each model's own bound.
+    fn bound(&self) -> String {
+        match self.bound {
+            Some(bound) => bound.to_string(),
+            None if self.full => "full".to_owned(),
+            None => String::new(),
+        }
+    }
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    let tally = explore(options)?;
+    println!("{tally}");
+    Ok(tally.exit_code())
+}
+
+/// Builds the models, runs those that the filter selects, and prints the table.
+pub(crate) fn explore(options: &Options) -> Result<Tally> {
+    let mut models = build::models(&Tree::here("loom"), &[])?;
+    if let Some(filter) = &options.filter {
+        models.retain(|model| model.full_name().contains(filter));
+        if models.is_empty() {
+            return Err(format!("no model's name contains `{filter}`").into());
+        }
+    }
+    if options.filter.is_none() && models.iter().all(Model::is_about_the_harness) {
+        return Err("there are no models".into());
+    }
+    let started = Instant::now();
+    let outcomes = run_all(&models, options)?;
+    report::print(&outcomes, started.elapsed());
+    let mut tally = Tally::default();
+    for outcome in &outcomes {
+        tally += Tally::of(outcome.failure.is_none());
+    }
+    Ok(tally)
+}
+
+/// Runs the models in these files of `tree` until one fails, and returns its name; those of low
+/// `rank` go first. Fewer executions than a model's author saw are no failure here: a weaker
+/// ordering may change their number and nothing else.
+pub(crate) fn first_failure(
+    tree: &Tree,
+    files: &[&str],
+    limit: u64,
+    rank: impl Fn(&str) -> usize,
+) -> Result<Option<String>> {
+    let mut models = build::models(tree, files)?;
+    models.sort_by_cached_key(|model| rank(&model.full_name()));
+    for model in &models {
+        let outcome = run_one(
+            model,
+            ("FILCH_LOOM_ANY_COUNT", "1"),
+            Duration::from_secs(limit),
+        )?;
+        if outcome.failure.is_some() {
+            return Ok(Some(model.full_name()));
+        }
+    }
+    Ok(None)
+}
+
+/// Runs the models on as many threads as there are cores; the outcomes are in the models' order.
+fn run_all<'m>(models: &'m [Model], options: &Options) -> Result<Vec<Outcome<'m>>> {
+    let threads = thread::available_parallelism()?.get();
+    let queue = Mutex::new(models.iter().enumerate());
+    let next = || queue.lock().expect("no holder panics").next();
+    let bound = options.bound();
+    let limit = Duration::from_secs(options.limit);
+    let work = || {
+        let mut outcomes = Vec::new();
+        while let Some((index, model)) = next() {
+            outcomes.push((index, run_one(model, ("FILCH_LOOM_BOUND", &bound), limit)?));
+        }
+        Result::Ok(outcomes)
+    };
+    let mut outcomes = Vec::new();
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            outcomes.extend(worker.join().expect("a worker does not panic")?);
+        }
+        Result::Ok(())
+    })?;
+    outcomes.sort_by_key(|(index, _)| *index);
+    Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
+}
+
+fn run_one<'m>(
+    model: &'m Model,
+    environment: (&str, &str),
+    limit: Duration,
+) -> Result<Outcome<'m>> {
+    let mut command = Command::new(&model.program);
+    command
+        .args(["--exact", &model.test, "--nocapture", "--test-threads=1"])
+        .env(environment.0, environment.1)
+        .current_dir(root().join("loom-tests"));
+    // Either of these would end a search early and call it a success.
+    command
+        .env_remove("LOOM_MAX_PERMUTATIONS")
+        .env_remove("LOOM_MAX_DURATION");
+    Ok(Outcome::new(model, run_within(&mut command, limit)?, limit))
+}

@@ -1,0 +1,64 @@
+//! Building the models and finding out what there is.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::process::Tree;
+use crate::{Result, programs};
+
+/// One test of one file in `loom-tests/tests`.
+pub(super) struct Model {
+    /// The file's name, without `.rs`.
+    pub file: String,
+    /// The test function's path in it.
+    pub test: String,
+    /// The test program that holds it.
+    pub program: PathBuf,
+}
+
+impl Model {
+    /// What a filter is compared with.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}::{}", self.file, self.test)
+    }
+
+    /// The harness's own tests: they check that empty models are refused, and have no verdict to
+    /// show.
+    pub(super) fn is_about_the_harness(&self) -> bool {
+        self.file == "harness"
+    }
+}
+
+/// Builds `loom-tests` with `--cfg loom`, all of it or only these files, and lists its tests,
+/// ordered by file.
+pub(super) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Model>> {
+    let mut models = Vec::new();
+    for (file, program) in test_programs(tree, files)? {
+        let listing = Command::new(&program)
+            .args(["--list", "--format", "terse"])
+            .output()?;
+        if !listing.status.success() {
+            return Err(format!("{} does not list its tests", program.display()).into());
+        }
+        for line in String::from_utf8(listing.stdout)?.lines() {
+            if let Some(test) = line.strip_suffix(": test") {
+                models.push(Model {
+                    file: file.clone(),
+                    test: test.to_owned(),
+                    program: program.clone(),
+                });
+            }
+        }
+    }
+    Ok(models)
+}
+
+/// The file name and the path of each test program of `loom-tests`, sorted.
+fn test_programs(tree: &Tree, files: &[&str]) -> Result<Vec<(String, PathBuf)>> {
+    let mut command = tree.cargo_with_cfg("loom");
+    command.args(["test", "--package", "loom-tests", "--profile", "loom"]);
+    for file in files {
+        command.args(["--test", file]);
+    }
+    programs::build(&mut command)
+}

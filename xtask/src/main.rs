@@ -1,0 +1,76 @@
+//! The commands of filch's developers; `cargo xtask --help` lists them.
+//!
+//! One file per command. Nothing here needs more than cargo and the pinned toolchain; a command
+//! that does says so before it starts.
+
+mod bench;
+mod ci;
+mod lint;
+mod loom;
+mod metadata;
+mod orderings;
+mod process;
+mod programs;
+mod sanitize;
+mod shuttle;
+mod soak;
+mod stages;
+mod table;
+mod test;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What every command returns: an error is one that stopped it, not a test that failed.
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about, version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Everything a contributor must pass: unit, property, integration and doc tests, and the
+    /// models.
+    Test,
+    /// What CI runs: format, clippy, docs, house rules, and `test`.
+    Ci,
+    /// The models, each in a process of its own, with a table of what was explored.
+    Loom(loom::Options),
+    /// The house rules that rustc and clippy cannot check: layers, orderings, file sizes.
+    Lint,
+    /// Comparisons with other crates, interleaved in one process; arguments go to `filch-benches`.
+    Bench(bench::Options),
+    /// Weakens one ordering at a time and runs the models against it.
+    Orderings(orderings::Options),
+    /// Whole pools and schedulers under shuttle's randomised schedules, with a table of what was
+    /// run.
+    Shuttle(shuttle::Options),
+    /// The stress tests under a sanitizer (needs a nightly toolchain).
+    Sanitize(sanitize::Options),
+    /// The integration tests on real threads, in release, over and over.
+    Soak(soak::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Test => test::run(),
+        Command::Ci => ci::run(),
+        Command::Loom(options) => loom::run(&options),
+        Command::Lint => lint::run(),
+        Command::Bench(options) => bench::run(&options),
+        Command::Orderings(options) => orderings::run(&options),
+        Command::Shuttle(options) => shuttle::run(&options),
+        Command::Sanitize(options) => sanitize::run(&options),
+        Command::Soak(options) => soak::run(&options),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}
