@@ -1,7 +1,7 @@
 //! Models of the cell in which a spawned future lives and leaves its output (the shipped
 //! `stage.rs`). It has no atomics of its own: it is handed from worker to worker by the process's
 //! state, and to the handle by the process's exit. So it is modelled between the shipped table and
-//! exit: see `filch_scheduler::tenants`.
+//! exit: see `filch_scheduler::occupants`.
 //!
 //! The file is compiled into this test as it stands: it is private to its crate. loom sees two who
 //! touch the cell at once, or one who has not acquired what the other did, as a race, and what is
@@ -15,7 +15,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use filch_scheduler::tenants::Tenants;
+use filch_scheduler::occupants::Tenants;
 use filch_scheduler::{Pid, Protocol};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};

@@ -9,7 +9,7 @@
 #![cfg(loom)]
 
 use filch_event_queue::EventQueue;
-use filch_process_state::{ProcessState, Reason, Release, Wake};
+use filch_process_state::{LetGo, ProcessState, Reason, Wake};
 use filch_scheduler::urgency::{Urgency, Urgent};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check, refute};
@@ -92,7 +92,7 @@ fn meet(signal: fn(&Process) -> bool) -> usize {
     });
     let early = process.turn();
     // There is more in the queue, perhaps.
-    assert_eq!(process.state.yield_now(), Ok(Release::Enqueue));
+    assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
     let enqueues = other.join().unwrap();
     assert!(!enqueues, "it was Ready, or Running");
     let late = process.turn();
@@ -147,7 +147,7 @@ fn a_termination_outlives_word_of_a_signal() {
                 });
                 let early = process.ends();
                 if !early {
-                    assert_eq!(process.state.yield_now(), Ok(Release::Enqueue));
+                    assert_eq!(process.state.yield_now(), Ok(LetGo::Enqueue));
                 }
                 let enqueues = other.join().unwrap();
                 assert!(!enqueues, "it was Ready, or Running");

@@ -1,27 +1,27 @@
 //! A walk through a table that fills: the handshake between `Handle::cancel_all` and
-//! `Handle::submit` of the scheduler, with the real slab and the real tenancies. There is no fence
+//! `Handle::submit` of the scheduler, with the real slab and the real occupancies. There is no fence
 //! in it: both sides pass through RMWs of the same words.
 #![cfg(loom)]
 
-use filch_slab::{Gone, Slab, Tenancy, Unpin};
+use filch_slab::{Occupancy, Slab, Stale, Unpinned};
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
 struct House {
-    slots: Slab<Tenancy>,
+    slots: Slab<Occupancy>,
     closed: AtomicBool,
 }
 
 impl House {
     /// With room in `used` places, each of which was let before.
     fn with_room(used: u32) -> Arc<Self> {
-        let slots = Slab::new(|_| Tenancy::new());
+        let slots = Slab::new(|_| Occupancy::new());
         let places: Vec<_> = (0..used).map(|_| slots.allocate().unwrap()).collect();
         for place in places {
-            let tenancy = slots.get(place).unwrap();
-            tenancy.move_in(1);
-            assert_eq!(tenancy.unpin(), Unpin::Last);
+            let occupancy = slots.get(place).unwrap();
+            occupancy.occupy(1);
+            assert_eq!(occupancy.unpin(), Unpinned::Last);
             slots.release(place);
         }
         Arc::new(Self {
@@ -31,27 +31,27 @@ impl House {
     }
 
     /// As the submitter does. Whether it sees that the house is closed.
-    fn move_in(&self) -> bool {
+    fn occupy(&self) -> bool {
         let place = self.slots.allocate().unwrap();
-        self.slots.get(place).unwrap().move_in(1);
+        self.slots.get(place).unwrap().occupy(1);
         // ORDERING: Acquire, as in `Admission::is_closed`.
         self.closed.load(Ordering::Acquire)
     }
 
-    /// As whoever closes the house does. How many tenants were found.
+    /// As whoever closes the house does. How many occupants were found.
     fn close_and_walk(&self) -> usize {
         // ORDERING: Release, as in `Admission::close`; without the fence that follows there, for
         // the sake of others.
         self.closed.store(true, Ordering::Release);
         let is_let = |&place: &u32| {
-            let tenancy = self.slots.get(place).unwrap();
-            match tenancy.pin_current() {
+            let occupancy = self.slots.get(place).unwrap();
+            match occupancy.pin_current() {
                 Ok(_) => {
-                    assert_eq!(tenancy.unpin(), Unpin::Others, "the tenant stays");
+                    assert_eq!(occupancy.unpin(), Unpinned::Others, "the occupant stays");
                     true
                 }
-                Err(Gone(unpin)) => {
-                    assert_eq!(unpin, Unpin::Others);
+                Err(Stale(unpin)) => {
+                    assert_eq!(unpin, Unpinned::Others);
                     false
                 }
             }
@@ -61,7 +61,7 @@ impl House {
 }
 
 /// Two threads. One moves in, into a place that was let before or into a new one; main closes the
-/// house and walks through it. Either the walk finds the tenant, or the tenant sees that the house
+/// house and walks through it. Either the walk finds the occupant, or the occupant sees that the house
 /// is closed (or both). Failure: neither; the scheduler would wait for a process that nobody has
 /// asked to end.
 fn nobody_is_overlooked(used: u32, bound: Bound) {
@@ -70,12 +70,12 @@ fn nobody_is_overlooked(used: u32, bound: Bound) {
         let outcomes = outcomes.clone();
         move || {
             let house = House::with_room(used);
-            let tenant = thread::spawn({
+            let occupant = thread::spawn({
                 let house = house.clone();
-                move || house.move_in()
+                move || house.occupy()
             });
             let found = house.close_and_walk();
-            let seen = tenant.join().unwrap();
+            let seen = occupant.join().unwrap();
             assert!(found == 1 || seen, "overlooked");
             outcomes.observe((found, seen));
         }

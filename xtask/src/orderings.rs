@@ -114,10 +114,10 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
-    ("crates/scheduler/src/life.rs", &["tenants"]),
+    ("crates/scheduler/src/life.rs", &["occupants"]),
     ("crates/scheduler/src/promise.rs", &["promise"]),
-    ("crates/scheduler/src/table.rs", &["tenants"]),
-    ("crates/slab/src/tenancy.rs", &["tenancy", "walk"]),
+    ("crates/scheduler/src/table.rs", &["occupants"]),
+    ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     ("crates/slab/src", &["slab", "walk"]),
 ];
 

@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use filch_process_state::{ProcessState, Reason, Release, Wake};
+use filch_process_state::{LetGo, ProcessState, Reason, Wake};
 
 use crate::floor::uncontended_rmws;
 use crate::harness::{Effort, Scenario, per_operation, time};
@@ -23,7 +23,7 @@ fn turn(turns: u64) -> impl FnMut() -> f64 {
         let elapsed = time(|| {
             for _ in 0..turns {
                 assert_eq!(black_box(state.start()), Ok(()));
-                assert_eq!(black_box(state.idle()), Ok(Release::Waits));
+                assert_eq!(black_box(state.idle()), Ok(LetGo::Waits));
                 assert_eq!(black_box(state.wake(Reason::Message)), Wake::Enqueue);
             }
         });

@@ -9,7 +9,7 @@ mod transition;
 mod states_table;
 
 pub use state::{Reason, Snapshot, State};
-pub use transition::{Edge, IllegalTransition, ProcessState, Release, Wake};
+pub use transition::{Edge, IllegalTransition, LetGo, ProcessState, Wake};
 
 #[doc = include_str!("../STATES.md")]
 pub mod states {}

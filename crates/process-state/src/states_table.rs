@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 
 use crate::state::{AWAITS, CANCEL, COMPLETE, COMPLETION, MESSAGE, TURN};
-use crate::{ProcessState, Reason, Release, Snapshot, State, Wake};
+use crate::{LetGo, ProcessState, Reason, Snapshot, State, Wake};
 
 extern crate alloc;
 
@@ -41,7 +41,7 @@ fn table(header: &str) -> Vec<Vec<&'static str>> {
 fn take(word: Snapshot, method: &str) -> (Snapshot, Option<String>) {
     let process = ProcessState::at(word);
     let done = |(): ()| "ok".to_string();
-    let released = |release: Release| format!("{release:?}");
+    let released = |released: LetGo| format!("{released:?}");
     let woken = |wake: Wake| Ok(format!("{wake:?}"));
     let answer = match method {
         "submit" => process.submit().map(done),
@@ -212,7 +212,7 @@ fn a_snapshot_prints_what_it_means() {
     let process = ProcessState::new_ready();
     process.start().unwrap();
     let _ = process.wake(Reason::Message);
-    assert_eq!(process.block(), Ok(Release::Waits));
+    assert_eq!(process.block(), Ok(LetGo::Waits));
     assert_eq!(
         format!("{process:?}"),
         "ProcessState(Snapshot { state: Blocked, pending: {\"message\"}, \

@@ -34,7 +34,7 @@ pub enum Wake {
 /// What a worker that let go of a process must do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use = "a process that is Ready must be enqueued"]
-pub enum Release {
+pub enum LetGo {
     /// It is Ready (a wake-up came while it ran, or it yielded): the caller must enqueue it,
     /// exactly once.
     Enqueue,
@@ -162,14 +162,14 @@ impl ProcessState {
     }
 
     /// Running → Ready: the process wants to go on, after others had their turn. The answer is
-    /// always [`Release::Enqueue`].
+    /// always [`LetGo::Enqueue`].
     ///
     /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
     /// `start`.
     ///
     /// # Errors
     /// The process is not Running.
-    pub fn yield_now(&self) -> Result<Release, IllegalTransition> {
+    pub fn yield_now(&self) -> Result<LetGo, IllegalTransition> {
         self.let_go(Edge::Yield, Snapshot::yielded)
     }
 
@@ -178,11 +178,11 @@ impl ProcessState {
     /// waits for the completion.
     ///
     /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
-    /// `start`. After [`Release::Waits`] another worker may run the process: do not touch it.
+    /// `start`. After [`LetGo::Waits`] another worker may run the process: do not touch it.
     ///
     /// # Errors
     /// The process is not Running.
-    pub fn block(&self) -> Result<Release, IllegalTransition> {
+    pub fn block(&self) -> Result<LetGo, IllegalTransition> {
         self.let_go(Edge::Block, Snapshot::blocked)
     }
 
@@ -190,11 +190,11 @@ impl ProcessState {
     /// [`start`](Self::start), even if this turn has drained it.
     ///
     /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
-    /// `start`. After [`Release::Waits`] another worker may run the process: do not touch it.
+    /// `start`. After [`LetGo::Waits`] another worker may run the process: do not touch it.
     ///
     /// # Errors
     /// The process is not Running.
-    pub fn idle(&self) -> Result<Release, IllegalTransition> {
+    pub fn idle(&self) -> Result<LetGo, IllegalTransition> {
         self.let_go(Edge::Idle, Snapshot::idle)
     }
 
@@ -236,15 +236,15 @@ impl ProcessState {
         &self,
         edge: Edge,
         next: fn(Snapshot) -> Snapshot,
-    ) -> Result<Release, IllegalTransition> {
+    ) -> Result<LetGo, IllegalTransition> {
         // ORDERING: Release pairs with the Acquire of the next `start`: without it that worker
         // would not see what this turn wrote into the process. No Acquire: whoever drains next
         // starts first.
         let after = self.take(edge, Snapshot::is_running, Ordering::Release, next)?;
         Ok(if after.is_ready() {
-            Release::Enqueue
+            LetGo::Enqueue
         } else {
-            Release::Waits
+            LetGo::Waits
         })
     }
 

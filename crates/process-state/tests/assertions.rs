@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use filch_process_state::{
-    Edge, IllegalTransition, ProcessState, Reason, Release, Snapshot, State, Wake,
+    Edge, IllegalTransition, LetGo, ProcessState, Reason, Snapshot, State, Wake,
 };
 use static_assertions::{assert_eq_align, assert_eq_size, assert_impl_all, assert_not_impl_any};
 
@@ -21,10 +21,10 @@ assert_not_impl_any!(Snapshot: From<u32>, Into<u32>, Default);
 assert_impl_all!(State: Send, Sync, Copy, Ord, Hash, Debug);
 assert_impl_all!(Reason: Send, Sync, Copy, Ord, Hash, Debug);
 assert_impl_all!(Wake: Send, Sync, Copy, Ord, Hash, Debug);
-assert_impl_all!(Release: Send, Sync, Copy, Ord, Hash, Debug);
+assert_impl_all!(LetGo: Send, Sync, Copy, Ord, Hash, Debug);
 assert_impl_all!(Edge: Send, Sync, Copy, Ord, Hash, Debug);
 assert_impl_all!(IllegalTransition: Send, Sync, Copy, Eq, Error);
 
 // An edge's answer fits a register.
-assert_eq_size!(Result<Release, IllegalTransition>, u16);
+assert_eq_size!(Result<LetGo, IllegalTransition>, u16);
 assert_eq_size!(Result<(), IllegalTransition>, u16);

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use filch_process_state::{ProcessState, Reason, Release, State, Wake};
+use filch_process_state::{LetGo, ProcessState, Reason, State, Wake};
 
 const PRODUCERS: usize = 3;
 const WORKERS: usize = 2;
@@ -71,8 +71,8 @@ fn every_event_is_seen_once_and_in_order() {
                         continue;
                     };
                     match turn(&processes[index]) {
-                        Some(Release::Enqueue) => enqueue(index),
-                        Some(Release::Waits) => {}
+                        Some(LetGo::Enqueue) => enqueue(index),
+                        Some(LetGo::Waits) => {}
                         None => {
                             completed.fetch_add(1, Ordering::Relaxed);
                         }
@@ -90,7 +90,7 @@ fn every_event_is_seen_once_and_in_order() {
 }
 
 /// One turn: drains, checks, lets go; `None` once everything was seen.
-fn turn(process: &Process) -> Option<Release> {
+fn turn(process: &Process) -> Option<LetGo> {
     process.state.start().expect("an entry means Ready");
     assert!(
         !process.on_a_worker.swap(true, Ordering::Relaxed),

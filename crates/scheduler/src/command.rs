@@ -78,7 +78,7 @@ pub struct Completion<P: Protocol> {
 impl<P: Protocol> Completion<P> {
     /// For the worker that runs process `pid`, whose own pin is shared.
     pub(crate) fn new(scheduler: &Handle<P>, pid: Pid, tag: u64) -> Self {
-        scheduler.table().slot(pid.slot).tenancy.share();
+        scheduler.table().slot(pid.slot).occupancy.share();
         Self {
             scheduler: scheduler.clone(),
             pid,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::ptr::NonNull;
 
-use filch_process_state::Release;
+use filch_process_state::LetGo;
 use filch_processors::{BoundId, Counter, Runner};
 use filch_sync::atomic::Ordering;
 
@@ -107,7 +107,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
     }
 
     fn describe(&self, label: NonZeroU64) -> String {
-        match self.handle.table().tenant(label.get() - 1) {
+        match self.handle.table().occupant(label.get() - 1) {
             Some(pid) => format!("process {pid}"),
             None => "a process that has just ended".to_owned(),
         }
@@ -215,7 +215,7 @@ impl<P: Protocol> Driver<P> {
         if more && (word || !mail.enders.end(body.waits, inbox)) {
             more = self.look_ahead(slot, body, &mut mail, inbox, word);
         }
-        let context = Context::of(&self.handle, slot.index, slot.tenancy.generation());
+        let context = Context::of(&self.handle, slot.index, slot.occupancy.generation());
         // In pieces: to be dropped at the end, it would have to be kept until then.
         let Mail { enders, orders } = mail;
         if let Some(orders) = orders {
@@ -349,9 +349,9 @@ impl<P: Protocol> Driver<P> {
             Waits::Events | Waits::Wakes => slot.state.idle(),
         };
         match release {
-            Ok(Release::Waits) => After::Waits,
-            Ok(Release::Enqueue) if waits == Waits::Turn => After::GaveWay,
-            Ok(Release::Enqueue) => After::Again,
+            Ok(LetGo::Waits) => After::Waits,
+            Ok(LetGo::Enqueue) if waits == Waits::Turn => After::GaveWay,
+            Ok(LetGo::Enqueue) => After::Again,
             Err(error) => {
                 unreachable!("only the worker that made it Running lets go of it: {error}")
             }
@@ -391,7 +391,7 @@ impl<P: Protocol> Driver<P> {
         let counters = self.counters();
         counters.ended.add(1);
         counters.failed.add(u64::from(exit.is_err()));
-        let context = Context::of(&self.handle, slot.index, slot.tenancy.generation());
+        let context = Context::of(&self.handle, slot.index, slot.occupancy.generation());
         let release = |bond| self.handle.release(context.pid(), &bond, &reason);
         let completed = closed.complete(|signal| {
             if let Signal::Tie(bond) = signal {

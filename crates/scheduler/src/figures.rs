@@ -17,9 +17,9 @@ impl Figures {
         }
     }
 
-    /// For a new tenant. The caller is the submitter, before `move_in`.
+    /// For a new occupant. The caller is the submitter, before `occupy`.
     pub(crate) fn reset(&self) {
-        // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin. So for both.
+        // ORDERING: Relaxed: `occupy` releases it to whoever gets a pin. So for both.
         self.steps.store(0, Ordering::Relaxed);
         // ORDERING: see above.
         self.messages.store(0, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl Awaited {
         Self(AtomicU32::new(0))
     }
 
-    /// For a new tenant. The caller is the submitter, before `move_in`.
+    /// For a new occupant. The caller is the submitter, before `occupy`.
     pub(crate) fn reset(&self) {
         self.store(0);
     }

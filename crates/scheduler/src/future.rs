@@ -90,7 +90,7 @@ impl<P: Protocol> Wake for Task<P> {
         self.wake_by_ref();
     }
 
-    /// Running: it is polled once more. Ended: nothing happens, and the slot's next tenant does not
+    /// Running: it is polled once more. Ended: nothing happens, and the slot's next occupant does not
     /// hear of it.
     fn wake_by_ref(self: &Arc<Self>) {
         self.scheduler.nudge(self.pid);

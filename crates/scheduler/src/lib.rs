@@ -38,6 +38,10 @@ mod life;
 mod mail;
 mod mailbox;
 mod names;
+#[cfg(loom)]
+#[doc(hidden)] // public for the models
+#[expect(unsafe_code, reason = "does with a slot what its users do")]
+pub mod occupants;
 mod options;
 mod pid;
 mod process;
@@ -69,10 +73,6 @@ mod step_output;
 mod submit;
 #[expect(unsafe_code, reason = "owns the slots")]
 mod table;
-#[cfg(loom)]
-#[doc(hidden)] // public for the models
-#[expect(unsafe_code, reason = "does with a slot what its users do")]
-pub mod tenants;
 mod thread;
 pub mod timers;
 mod transport;

@@ -77,7 +77,7 @@ enum Waiter<P: Protocol> {
 ///
 /// | `word` | `content` belongs to |
 /// |---|---|
-/// | null: the process lives, nobody waits | the submitter, from `move_in` until it makes the process Ready; then the worker that made it Running, until it lets go |
+/// | null: the process lives, nobody waits | the submitter, from `occupy` until it makes the process Ready; then the worker that made it Running, until it lets go |
 /// | a [`Waiter`]'s address: it lives, and somebody is to be told of its end | the same |
 /// | [`ended`]: it has ended | whoever has the process's handle, or has left a call in its place; after that one, the last to leave the slot |
 pub(crate) struct LifeCell<P: Protocol> {
@@ -85,7 +85,7 @@ pub(crate) struct LifeCell<P: Protocol> {
     content: UnsafeCell<Life<P>>,
 }
 
-/// What a slot has of its tenant. The two have one place: an exit comes when the body is gone.
+/// What a slot has of its occupant. The two have one place: an exit comes when the body is gone.
 enum Life<P: Protocol> {
     /// Nothing yet, or not any more.
     Nothing,
@@ -293,7 +293,7 @@ impl<P: Protocol> LifeCell<P> {
         self.word.load(Ordering::Acquire) == ended()
     }
 
-    /// Makes the cell ready for the next tenant, and drops what nobody has taken.
+    /// Makes the cell ready for the next occupant, and drops what nobody has taken.
     ///
     /// # Safety
     /// The caller is the last one out of the slot.

@@ -5,7 +5,7 @@ use filch_sync::atomic::{AtomicU32, Ordering};
 ///
 /// Nothing is counted where there is no limit.
 pub(crate) struct Mailbox {
-    /// [`UNLIMITED`], or the limit of the slot's tenant.
+    /// [`UNLIMITED`], or the limit of the slot's occupant.
     limit: AtomicU32,
     undelivered: AtomicU32,
 }
@@ -20,13 +20,13 @@ impl Mailbox {
         }
     }
 
-    /// For a new tenant. The caller is the submitter, before `move_in`.
+    /// For a new occupant. The caller is the submitter, before `occupy`.
     pub(crate) fn open(&self, limit: Option<usize>) {
         let limit = limit.map_or(UNLIMITED, |limit| {
             // What the queue could not hold in memory is as good as the limit that was asked for.
             u32::try_from(limit).map_or(UNLIMITED - 1, |limit| limit.min(UNLIMITED - 1))
         });
-        // ORDERING: Relaxed, both: `move_in` releases them to whoever gets a pin.
+        // ORDERING: Relaxed, both: `occupy` releases them to whoever gets a pin.
         self.limit.store(limit, Ordering::Relaxed);
         self.undelivered.store(0, Ordering::Relaxed);
     }
@@ -66,7 +66,7 @@ impl Mailbox {
     #[inline]
     pub(crate) fn is_limited(&self) -> bool {
         // ORDERING: Relaxed: who has a pin, or a PID from whoever submitted the process, sees what
-        // was stored before `move_in`. An answer about another tenant is no harm: `send_limited`
+        // was stored before `occupy`. An answer about another occupant is no harm: `send_limited`
         // pins, and the queue refuses other lives.
         self.limit.load(Ordering::Relaxed) != UNLIMITED
     }

@@ -22,7 +22,7 @@ pub(crate) struct Names {
 #[derive(Default)]
 struct Registry {
     by_name: HashMap<Arc<str>, Pid>,
-    /// The names of the tenant of each slot that has any.
+    /// The names of the occupant of each slot that has any.
     by_slot: HashMap<u32, Vec<Arc<str>>>,
 }
 
@@ -62,7 +62,7 @@ impl Names {
         Ok(())
     }
 
-    /// The slot's tenant is gone, with its names.
+    /// The slot's occupant is gone, with its names.
     pub(crate) fn forget(&self, slot: u32) {
         let mut registry = self.write();
         for name in registry.by_slot.remove(&slot).unwrap_or_default() {

@@ -1,11 +1,11 @@
 use std::fmt;
 
 /// The name of one process, for ever: the node that it lives on, the number of its scheduler there,
-/// a slot of that one's process table, and the generation of the slot's tenant.
+/// a slot of that one's process table, and the generation of the slot's occupant.
 ///
 /// Slots are used again, names are not: a PID whose process has ended never reaches the slot's next
-/// tenant, nor a process of another scheduler. (Number and generation have 32 bits each: a PID kept
-/// over 2³² tenants of one slot, or over 2³² schedulers, would be mistaken.)
+/// occupant, nor a process of another scheduler. (Number and generation have 32 bits each: a PID kept
+/// over 2³² occupants of one slot, or over 2³² schedulers, would be mistaken.)
 ///
 /// For ever, that is for as long as the program runs. A program that starts again begins to count
 /// again: its processes get the names that others may still know from the time before, unless it

@@ -30,8 +30,8 @@ impl<P: Protocol> Handle<P> {
         }
         // A process that the walk below does not find has come into its slot after the walk has
         // been there, so that its submitter sees the closed doors, and cancels it:
-        // `Slab::high_water` and `Tenancy::pin_current` on this side, `Slab::allocate` and
-        // `Tenancy::move_in` on that one, are RMWs of the same words.
+        // `Slab::high_water` and `Occupancy::pin_current` on this side, `Slab::allocate` and
+        // `Occupancy::occupy` on that one, are RMWs of the same words.
         let mut asked = 0;
         for process in self.table().iter() {
             self.cancel(process.pid);

@@ -78,12 +78,12 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// A place for one more process. See [`Table::move_in`](crate::table::Table::move_in).
+    /// A place for one more process. See [`Table::occupy`](crate::table::Table::occupy).
     pub(crate) fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
         self.shared
             .admission
             .enter(self.shared.processors.current())?;
-        self.table().move_in(options).map_err(|_full| {
+        self.table().occupy(options).map_err(|_full| {
             self.leave();
             Refusal::Full(NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX))
         })
@@ -110,7 +110,7 @@ impl<P: Protocol> Handle<P> {
             return Err(error);
         }
         if slot.state.submit().is_err() {
-            unreachable!("the state of a slot without a tenant is Complete");
+            unreachable!("the state of a slot without an occupant is Complete");
         }
         self.enqueue(slot);
         // No fence: either the walk of `cancel_all` through the table has found this process, or

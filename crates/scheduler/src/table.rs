@@ -7,7 +7,7 @@ use filch_event_queue::{EventQueue, PushError, ReopenError};
 use filch_injector::Injector;
 use filch_process_state::{ProcessState, Reason, State, Wake};
 use filch_processors::BoundId;
-use filch_slab::{Slab, SlabFull, Tenancy, Unpin};
+use filch_slab::{Occupancy, Slab, SlabFull, Unpinned};
 use filch_sync::atomic::{AtomicBool, Ordering};
 
 use crate::contain::contain;
@@ -25,17 +25,17 @@ use crate::{Node, Pid, Protocol};
 ///
 /// | field | who touches it |
 /// |---|---|
-/// | `tenancy`, `state`, `named` | anybody: atomic words |
+/// | `occupancy`, `state`, `named` | anybody: atomic words |
 /// | `events` | producers: whoever holds a pin, and anybody else for the life that the PID names; consumer: whoever may touch the body, and the last one out |
-/// | `mailbox` | opened by the submitter before `move_in`; atomic words for whoever holds a pin, and a hint for a sender without one |
-/// | `idle_priority`, `bound_to` | set by the submitter before `move_in`; atomic words for whoever holds a pin, has made the process Ready, or has it from a run queue |
-/// | `urgency` | reset by the submitter before `move_in`; an atomic word for whoever holds a pin, and whoever may touch the body |
-/// | `figures`, `awaited` | reset by the submitter before `move_in`; written as the body is; read by whoever holds a pin |
+/// | `mailbox` | opened by the submitter before `occupy`; atomic words for whoever holds a pin, and a hint for a sender without one |
+/// | `idle_priority`, `bound_to` | set by the submitter before `occupy`; atomic words for whoever holds a pin, has made the process Ready, or has it from a run queue |
+/// | `urgency` | reset by the submitter before `occupy`; an atomic word for whoever holds a pin, and whoever may touch the body |
+/// | `figures`, `awaited` | reset by the submitter before `occupy`; written as the body is; read by whoever holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last one out: see there |
 pub(crate) struct Slot<P: Protocol> {
     /// Its place in the table.
     pub(crate) index: u32,
-    pub(crate) tenancy: Tenancy,
+    pub(crate) occupancy: Occupancy,
     pub(crate) state: ProcessState,
     pub(crate) events: EventQueue<Item<P>>,
     pub(crate) mailbox: Mailbox,
@@ -47,21 +47,21 @@ pub(crate) struct Slot<P: Protocol> {
     /// The thread that it runs on, as [`BoundId::to_bits`] has it; or 0.
     bound_to: AtomicU32,
     pub(crate) life: LifeCell<P>,
-    /// Whether the tenant has names. Set under a pin, read and reset by the last one out.
+    /// Whether the occupant has names. Set under a pin, read and reset by the last one out.
     pub(crate) named: AtomicBool,
 }
 
 // SAFETY: the words and the queue's producer side are made for sharing, and events are Send. The
 // queue's consumer side and the content of `life` are reached through unsafe methods by one thread
 // at a time, as the table at the type says; they are handed from thread to thread by the orderings
-// of `state`, `tenancy`, `life` and the run queues, and all they hold is Send.
+// of `state`, `occupancy`, `life` and the run queues, and all they hold is Send.
 unsafe impl<P: Protocol> Sync for Slot<P> {}
 
 impl<P: Protocol> Slot<P> {
     fn vacant(index: u32) -> Self {
         Self {
             index,
-            tenancy: Tenancy::new(),
+            occupancy: Occupancy::new(),
             state: ProcessState::new_complete(),
             events: EventQueue::with_one_slot(),
             mailbox: Mailbox::new(),
@@ -89,18 +89,18 @@ impl<P: Protocol> Slot<P> {
         while contain(|| unsafe { self.events.drain(&mut discard) }).is_err() {}
     }
 
-    /// The thread that the tenant runs on. Asked by the worker that has it from a run queue.
+    /// The thread that the occupant runs on. Asked by the worker that has it from a run queue.
     #[inline]
     pub(crate) fn bound_to(&self) -> Option<BoundId> {
-        // ORDERING: Relaxed: set before the tenant was submitted, which happened before it was in a
-        // run queue: also where a late sender to an earlier tenant has put it there, whose `wake`
+        // ORDERING: Relaxed: set before the occupant was submitted, which happened before it was in a
+        // run queue: also where a late sender to an earlier occupant has put it there, whose `wake`
         // acquired the submission.
         BoundId::from_bits(self.bound_to.load(Ordering::Relaxed))
     }
 
     pub(crate) fn has_idle_priority(&self) -> bool {
         // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one
-        // has just made the tenant Ready, which stays until it is enqueued, and has acquired its
+        // has just made the occupant Ready, which stays until it is enqueued, and has acquired its
         // submission by that.
         self.idle_priority.load(Ordering::Relaxed)
     }
@@ -111,7 +111,7 @@ pub(crate) struct Table<P: Protocol> {
     /// The scheduler's own part of all its PIDs.
     origin: Origin,
     slots: Slab<Slot<P>>,
-    /// Slots whose last tenant is gone, and in whose queue somebody has claimed a place and not
+    /// Slots whose last occupant is gone, and in whose queue somebody has claimed a place and not
     /// left it yet. As many as there are threads in the middle of a send, at most. What they send
     /// is dropped when they, or the next submission, find the slot here.
     unfinished: Injector<u32>,
@@ -146,7 +146,7 @@ impl<P: Protocol> Table<P> {
 
     /// A slot for a new process, and the PID that will be its own from now on. The caller holds two
     /// pins: the process's own, and that of its handle.
-    pub(crate) fn move_in(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
+    pub(crate) fn occupy(&self, options: &Options) -> Result<(Pid, &Slot<P>), SlabFull> {
         self.finish();
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
@@ -154,7 +154,7 @@ impl<P: Protocol> Table<P> {
         slot.figures.reset();
         slot.awaited.reset();
         slot.urgency.reset();
-        // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
+        // ORDERING: Relaxed: `occupy` releases it to whoever gets a pin.
         slot.idle_priority
             .store(options.idle_priority, Ordering::Relaxed);
         // ORDERING: Relaxed: as above.
@@ -162,7 +162,7 @@ impl<P: Protocol> Table<P> {
             options.bound_to.map_or(0, BoundId::to_bits),
             Ordering::Relaxed,
         );
-        let generation = slot.tenancy.move_in(2);
+        let generation = slot.occupancy.occupy(2);
         debug_assert_eq!(
             generation,
             slot.events.generation(),
@@ -195,10 +195,10 @@ impl<P: Protocol> Table<P> {
     }
 
     /// The process that lives in the slot, if one does. For people: it may have moved out by now.
-    pub(crate) fn tenant(&self, slot: u64) -> Option<Pid> {
+    pub(crate) fn occupant(&self, slot: u64) -> Option<Pid> {
         let index = u32::try_from(slot).ok()?;
-        let tenancy = &self.slots.get(index)?.tenancy;
-        Some(self.pid(index, tenancy.generation()))
+        let occupancy = &self.slots.get(index)?.occupancy;
+        Some(self.pid(index, occupancy.generation()))
     }
 
     /// The slot of the process `pid`, if it is still there. It may leave at any moment. What its
@@ -212,13 +212,13 @@ impl<P: Protocol> Table<P> {
             return None;
         }
         let slot = self.slots.get(pid.slot)?;
-        slot.tenancy.houses(pid.generation).then_some(slot)
+        slot.occupancy.is_current(pid.generation).then_some(slot)
     }
 
     /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and
     /// wakes it. Without a pin: the queue itself refuses, and hands back, what was meant for an
     /// earlier life than the present one. If the process ends between the push and the wake-up, the
-    /// item is dropped with it, and the wake-up may be for the slot's next tenant, whom it costs a
+    /// item is dropped with it, and the wake-up may be for the slot's next occupant, whom it costs a
     /// turn at worst.
     #[inline]
     pub(crate) fn post(
@@ -241,7 +241,7 @@ impl<P: Protocol> Table<P> {
     /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
     pub(crate) fn pin(&self, pid: Pid) -> Option<Pin<'_, P>> {
         let slot = self.find(pid)?;
-        match slot.tenancy.pin(pid.generation) {
+        match slot.occupancy.pin(pid.generation) {
             Ok(()) => Some(Pin {
                 table: self,
                 slot,
@@ -262,7 +262,7 @@ impl<P: Protocol> Table<P> {
     fn pinned(&self) -> impl Iterator<Item = Pin<'_, P>> {
         (0..self.slots.high_water()).filter_map(|index| {
             let slot = self.slot(index);
-            match slot.tenancy.pin_current() {
+            match slot.occupancy.pin_current() {
                 Ok(generation) => Some(Pin {
                     table: self,
                     slot,
@@ -279,21 +279,21 @@ impl<P: Protocol> Table<P> {
     /// Gives one pin on the slot back. The caller holds it and forgets it.
     pub(crate) fn unpin(&self, index: u32) {
         let slot = self.slot(index);
-        self.after(slot.tenancy.unpin(), index, slot);
+        self.after(slot.occupancy.unpin(), index, slot);
     }
 
-    /// The last one out cleans the slot: the next tenant must find the queue open and empty.
-    fn after(&self, unpin: Unpin, index: u32, slot: &Slot<P>) {
-        if unpin == Unpin::Others {
+    /// The last one out cleans the slot: the next occupant must find the queue open and empty.
+    fn after(&self, unpin: Unpinned, index: u32, slot: &Slot<P>) {
+        if unpin == Unpinned::Others {
             return;
         }
-        // ORDERING: Relaxed, both: `Unpin::Last` acquired what was done under all pins, and the
+        // ORDERING: Relaxed, both: `Unpinned::Last` acquired what was done under all pins, and the
         // slab hands the slot on.
         if slot.named.load(Ordering::Relaxed) {
             slot.named.store(false, Ordering::Relaxed);
             self.names.forget(index);
         }
-        // SAFETY: `Unpin::Last`: no pin is held, so neither worker nor handle has to do with it any
+        // SAFETY: `Unpinned::Last`: no pin is held, so neither worker nor handle has to do with it any
         // more.
         unsafe {
             slot.life.clear();
@@ -347,7 +347,7 @@ impl<P: Protocol> Pin<'_, P> {
 impl<P: Protocol> Drop for Pin<'_, P> {
     fn drop(&mut self) {
         self.table
-            .after(self.slot.tenancy.unpin(), self.pid.slot, self.slot);
+            .after(self.slot.occupancy.unpin(), self.pid.slot, self.slot);
     }
 }
 

@@ -32,9 +32,9 @@ impl Urgency {
         Self(AtomicU8::new(0))
     }
 
-    /// For a new tenant. The caller is the submitter, before `move_in`.
+    /// For a new occupant. The caller is the submitter, before `occupy`.
     pub fn reset(&self) {
-        // ORDERING: Relaxed: `move_in` releases it to whoever gets a pin.
+        // ORDERING: Relaxed: `occupy` releases it to whoever gets a pin.
         self.0.store(0, Ordering::Relaxed);
     }
 

@@ -4,12 +4,12 @@
 extern crate alloc;
 
 mod free_list;
+mod occupancy;
 mod page;
 mod slab;
-mod tenancy;
 
+pub use occupancy::{Occupancy, Stale, Unpinned};
 pub use slab::{Slab, SlabFull};
-pub use tenancy::{Gone, Tenancy, Unpin};
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}

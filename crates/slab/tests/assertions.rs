@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::MutexGuard;
 use std::sync::atomic::AtomicU32;
 
-use filch_slab::{Gone, Slab, SlabFull, Tenancy, Unpin};
+use filch_slab::{Occupancy, Slab, SlabFull, Stale, Unpinned};
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
 // A shared slab gives references to all threads, and the last one drops the values: Sync needs
@@ -20,10 +20,10 @@ assert_not_impl_any!(Slab<Rc<u32>>: Send, Sync);
 assert_not_impl_any!(Slab<MutexGuard<'static, u32>>: Send, Sync);
 assert_not_impl_any!(Slab<AtomicU32>: Clone, Copy);
 
-assert_impl_all!(Tenancy: Send, Sync, Default, Debug);
-assert_not_impl_any!(Tenancy: Clone, Copy);
-assert_impl_all!(Unpin: Send, Sync, Copy, Eq, Debug);
-assert_impl_all!(Gone: Send, Sync, Copy, Eq, Debug);
+assert_impl_all!(Occupancy: Send, Sync, Default, Debug);
+assert_not_impl_any!(Occupancy: Clone, Copy);
+assert_impl_all!(Unpinned: Send, Sync, Copy, Eq, Debug);
+assert_impl_all!(Stale: Send, Sync, Copy, Eq, Debug);
 assert_impl_all!(SlabFull: Send, Sync, Copy, Eq, Error);
 
 // The counter of fresh slots and the free list are alone on their cache lines; values are
@@ -31,5 +31,5 @@ assert_impl_all!(SlabFull: Send, Sync, Copy, Eq, Error);
 const_assert!(align_of::<Slab<u8>>() == 128);
 assert_eq_size!(Slab<u8>, Slab<[u64; 100]>);
 const_assert!(size_of::<Slab<u8>>() <= 640);
-assert_eq_size!(Tenancy, u64);
-assert_eq_size!(Result<(), Gone>, u8);
+assert_eq_size!(Occupancy, u64);
+assert_eq_size!(Result<(), Stale>, u8);

@@ -3,7 +3,7 @@
 //! Everything in it is relaxed, its run queue too: what a worker sees, it sees through the word
 //! alone.
 
-use filch_process_state::{ProcessState, Reason, Release, State, Wake};
+use filch_process_state::{LetGo, ProcessState, Reason, State, Wake};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
@@ -111,7 +111,7 @@ impl Toy {
                 return true;
             }
         };
-        if released == Ok(Release::Enqueue) {
+        if released == Ok(LetGo::Enqueue) {
             self.enqueue();
         }
         assert!(released.is_ok(), "this worker runs it");

@@ -282,7 +282,7 @@ fn a_completion_knows_whether_anybody_waits_for_it() {
     completion.handle().send(process.pid(), (0, 0)).unwrap();
     process.join().unwrap();
     assert!(!completion.is_wanted());
-    // Neither does it take the slot's next tenant for its own.
+    // Neither does it take the slot's next occupant for its own.
     let next = scheduler.submit(waiting(), "run", 0).unwrap();
     assert!(!completion.is_wanted());
     completion.complete(1);

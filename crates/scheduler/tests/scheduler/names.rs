@@ -66,13 +66,13 @@ fn the_name_of_the_dead_is_free_at_once() {
         scheduler.register("first", dead),
         Err(RegisterError::Gone { .. })
     ));
-    // The slot's next tenant has no names.
-    let tenant = scheduler.submit(waiting(), "run", 0).unwrap();
+    // The slot's next occupant has no names.
+    let occupant = scheduler.submit(waiting(), "run", 0).unwrap();
     assert_eq!(scheduler.unregister("first"), None);
     scheduler.send(heir.pid(), (0, 1)).unwrap();
     heir.join().unwrap();
     assert_eq!(scheduler.whereis("both"), None);
-    drop(tenant);
+    drop(occupant);
 }
 
 /// Processes take one name in turn, on two threads, and end; a third thread looks it up all the

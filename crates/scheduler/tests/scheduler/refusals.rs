@@ -157,7 +157,7 @@ fn a_pid_that_never_was_or_is_no_more_hands_the_message_back() {
     let error = scheduler.send(pid, (1, 2)).unwrap_err();
     assert_eq!((error.to, error.message), (pid, (1, 2)));
     assert!(error.to_string().contains("has ended"), "{error}");
-    // The slot's next tenants have other names.
+    // The slot's next occupants have other names.
     for _ in 0..100 {
         let next = scheduler.submit(summing(1), "run", 0).unwrap();
         assert!(scheduler.send(pid, (1, 2)).is_err());

@@ -116,16 +116,16 @@ fn a_future_that_is_pending_is_no_deadlock() {
         .unwrap();
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::Deadlock, "{standstill}");
-    // Nor is the next tenant of its slot.
+    // Nor is the next occupant of its slot.
     let pid = future.pid();
     future.abort();
     assert!(future.join().is_err());
-    let tenant = (0..100)
+    let occupant = (0..100)
         .map(|_| scheduler.submit(waiting(), "run", 0).unwrap())
-        .find(|tenant| tenant.pid().to_bits() as u64 >> 32 == pid.to_bits() as u64 >> 32);
+        .find(|occupant| occupant.pid().to_bits() as u64 >> 32 == pid.to_bits() as u64 >> 32);
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::Deadlock, "{standstill}");
-    drop(tenant);
+    drop(occupant);
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 #![deny(unused_must_use)]
 
-use filch_slab::Tenancy;
+use filch_slab::Occupancy;
 
-pub fn case(tenancy: &Tenancy) {
+pub fn case(occupancy: &Occupancy) {
     #[cfg(misuse)]
-    tenancy.unpin(); //~ unused_must_use that must be used
+    occupancy.unpin(); //~ unused_must_use that must be used
     #[cfg(not(misuse))]
-    let _ = tenancy.unpin();
+    let _ = occupancy.unpin();
 }

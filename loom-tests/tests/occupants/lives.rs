@@ -1,11 +1,11 @@
-//! How messages, which are sent without a pin, meet the end of the process and the next tenant of
+//! How messages, which are sent without a pin, meet the end of the process and the next occupant of
 //! its place.
 
 use filch_scheduler::Pid;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-use crate::{Table, assert_given_back, next_tenant, one_tenant};
+use crate::{Table, assert_given_back, next_occupant, one_occupant};
 
 fn end(table: &Table, pid: Pid) {
     // SAFETY: the caller has started it, and ends it once.
@@ -23,7 +23,7 @@ fn receive(table: &Table, pid: Pid) -> Vec<usize> {
 enum Sent {
     /// The message was taken; no turn was asked for.
     Taken,
-    /// The message was taken, and the wake-up made a process Ready: the second tenant, since the
+    /// The message was taken, and the wake-up made a process Ready: the second occupant, since the
     /// first never waits.
     Woke,
     /// The message was handed back.
@@ -53,7 +53,7 @@ fn a_late_message_reaches_nobody() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (table, first) = one_tenant();
+                let (table, first) = one_occupant();
                 let (crossing, message) = (Crossing::new(), Arc::new(1));
                 let sender = thread::spawn({
                     let (table, crossing, message) =
@@ -68,7 +68,7 @@ fn a_late_message_reaches_nobody() {
                 end(&table, first);
                 table.drop_handle(first);
                 crossing.pass();
-                let second = next_tenant(&table);
+                let second = next_occupant(&table);
                 let place = table.place(second);
                 let early = receive(&table, second);
                 let again = table.let_go(second);
@@ -82,9 +82,9 @@ fn a_late_message_reaches_nobody() {
                 }
                 table.start(second);
                 let late = receive(&table, second);
-                assert_eq!(early, [], "a message for the first tenant");
+                assert_eq!(early, [], "a message for the first occupant");
                 let own = usize::from(!again && met != Sent::Woke);
-                assert_eq!(late, vec![2; own], "a message for the first tenant");
+                assert_eq!(late, vec![2; own], "a message for the first occupant");
                 assert!(heard.is_empty() || met != Sent::Refused);
                 end(&table, second);
                 table.drop_handle(second);
@@ -102,7 +102,7 @@ fn a_late_message_reaches_nobody() {
         (Sent::Refused, 0, 0, false),
         // Between claim and end, as the place is left.
         (Sent::Taken, 0, 1, false),
-        // The wake-up is the second tenant's, who waits, or runs.
+        // The wake-up is the second occupant's, who waits, or runs.
         (Sent::Woke, 1, 0, false),
         (Sent::Woke, 0, 0, false),
         (Sent::Taken, 1, 0, true),
@@ -119,7 +119,7 @@ fn two_that_are_late_clear_away() {
     check("late senders clear away", Bound::preemptions(2, 16_800), {
         let outcomes = outcomes.clone();
         move || {
-            let (table, pid) = one_tenant();
+            let (table, pid) = one_occupant();
             let (crossing, message) = (Crossing::new(), Arc::new(1));
             let senders = [0, 1].map(|_| {
                 let (table, crossing, message) = (table.clone(), crossing.clone(), message.clone());
@@ -158,7 +158,7 @@ fn two_that_are_late_clear_away() {
 #[test]
 fn a_message_that_is_early_reaches_nobody() {
     check("an early message is refused", Bound::exhaustive(19), || {
-        let (table, first) = one_tenant();
+        let (table, first) = one_occupant();
         let next = Pid::from_bits(first.to_bits() + 1);
         let sender = thread::spawn({
             let table = table.clone();
@@ -181,7 +181,7 @@ fn a_late_sender_clears_away_what_it_sent() {
     check("a late sender clears away", Bound::exhaustive(390), {
         let outcomes = outcomes.clone();
         move || {
-            let (table, pid) = one_tenant();
+            let (table, pid) = one_occupant();
             let message = Arc::new(1);
             let sender = thread::spawn({
                 let (table, message) = (table.clone(), message.clone());

@@ -8,7 +8,7 @@ use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-use crate::{Table, assert_given_back, next_tenant, one_tenant};
+use crate::{Table, assert_given_back, next_occupant, one_occupant};
 
 /// A process whose end is near: a worker has it, and will end it with `output`.
 struct Ending {
@@ -24,7 +24,7 @@ struct Ending {
 
 impl Ending {
     fn begin() -> Self {
-        let (table, pid) = one_tenant();
+        let (table, pid) = one_occupant();
         let (output, deed) = (Arc::new(7), Arc::new(AtomicUsize::new(0)));
         let crossing = Crossing::new();
         let worker = thread::spawn({
@@ -33,7 +33,7 @@ impl Ending {
             move || {
                 // ORDERING: Relaxed: the end is to publish it.
                 deed.store(1, Ordering::Relaxed);
-                // SAFETY: `one_tenant` has started it, and this is its end.
+                // SAFETY: `one_occupant` has started it, and this is its end.
                 unsafe { table.end(pid, output) };
                 crossing.pass();
             }
@@ -178,7 +178,7 @@ fn an_end_meets_a_join_that_gives_up() {
 /// another place, or, if the worker has let go, in the same. Failure: an end that is found in the
 /// cell before it has come, or the exit of another process.
 #[test]
-fn the_next_tenant_has_an_end_of_its_own() {
+fn the_next_occupant_has_an_end_of_its_own() {
     let outcomes = Outcomes::new();
     check("exits are not mixed up", Bound::exhaustive(8_200), {
         let outcomes = outcomes.clone();
@@ -187,10 +187,10 @@ fn the_next_tenant_has_an_end_of_its_own() {
             assert_eq!(*ending.join(None).unwrap(), 7);
             ending.table.drop_handle(ending.pid);
             ending.crossing.pass();
-            let second = next_tenant(&ending.table);
+            let second = next_occupant(&ending.table);
             let place = ending.table.place(second);
             assert!(!ending.table.has_ended(second), "it lives");
-            // SAFETY: started by `next_tenant`; then its one handle is joined.
+            // SAFETY: started by `next_occupant`; then its one handle is joined.
             let output = unsafe {
                 ending.table.end(second, Arc::new(8));
                 ending.table.join(second, None)

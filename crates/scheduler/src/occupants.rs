@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use filch_process_state::{Reason, Release, Wake};
+use filch_process_state::{LetGo, Reason, Wake};
 use filch_slab::SlabFull;
 
 use crate::exit::Exit;
@@ -32,7 +32,7 @@ impl<P: Protocol> Tenants<P> {
     /// As `Handle::submit`: the process is in nobody's hands yet, and Ready. The caller has its
     /// handle, too.
     pub fn submit(&self) -> Result<Pid, SlabFull> {
-        let (pid, slot) = self.0.move_in(&Options::default())?;
+        let (pid, slot) = self.0.occupy(&Options::default())?;
         slot.state.submit().expect("the slot is vacant");
         Ok(pid)
     }
@@ -68,7 +68,7 @@ impl<P: Protocol> Tenants<P> {
     /// As `Driver::let_go`, of a process that waits for events. Whether it is Ready again.
     pub fn let_go(&self, pid: Pid) -> bool {
         let release = self.slot(pid).state.idle();
-        release.expect("the caller has started it") == Release::Enqueue
+        release.expect("the caller has started it") == LetGo::Enqueue
     }
 
     /// As `Driver::end`.

@@ -1,8 +1,8 @@
-//! Models of `filch_slab::Tenancy`: a slot with one tenant after another, and visitors who have
+//! Models of `filch_slab::Occupancy`: a slot with one occupant after another, and visitors who have
 //! only a name.
 #![cfg(loom)]
 
-use filch_slab::{Gone, Tenancy, Unpin};
+use filch_slab::{Occupancy, Stale, Unpinned};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
@@ -11,7 +11,7 @@ use loom_tests::{Bound, Crossing, Outcomes, check};
 /// A slot whose furniture loom watches: reading it without a pin, or cleaning it while somebody
 /// reads, is a race.
 struct Slot {
-    tenancy: Tenancy,
+    occupancy: Occupancy,
     furniture: UnsafeCell<u32>,
     cleaned: AtomicUsize,
 }
@@ -23,10 +23,10 @@ unsafe impl Sync for Slot {}
 const EMPTY: u32 = 0;
 
 impl Slot {
-    /// A slot with its first tenant, who has furnished it with `furniture`.
+    /// A slot with its first occupant, who has furnished it with `furniture`.
     fn let_to(furniture: u32) -> (Arc<Self>, u32) {
         let slot = Self {
-            tenancy: Tenancy::new(),
+            occupancy: Occupancy::new(),
             furniture: UnsafeCell::new(EMPTY),
             cleaned: AtomicUsize::new(0),
         };
@@ -38,19 +38,19 @@ impl Slot {
         // SAFETY: the slot is vacant and ours.
         self.furniture
             .with_mut(|place| unsafe { *place = furniture });
-        self.tenancy.move_in(1)
+        self.occupancy.occupy(1)
     }
 
     /// What a visitor who came for `generation` found, if it was let in.
     fn visit(&self, generation: u32) -> Option<u32> {
-        match self.tenancy.pin(generation) {
+        match self.occupancy.pin(generation) {
             Ok(()) => {
                 // SAFETY: pinned.
                 let found = self.furniture.with(|place| unsafe { *place });
                 let _ = self.leave();
                 Some(found)
             }
-            Err(Gone(unpin)) => {
+            Err(Stale(unpin)) => {
                 let _ = self.clean(unpin);
                 None
             }
@@ -59,11 +59,11 @@ impl Slot {
 
     /// Gives a pin back; whether the slot was cleaned by it.
     fn leave(&self) -> bool {
-        self.clean(self.tenancy.unpin())
+        self.clean(self.occupancy.unpin())
     }
 
-    fn clean(&self, unpin: Unpin) -> bool {
-        if unpin == Unpin::Others {
+    fn clean(&self, unpin: Unpinned) -> bool {
+        if unpin == Unpinned::Others {
             return false;
         }
         // SAFETY: the last one out.
@@ -74,7 +74,7 @@ impl Slot {
     }
 }
 
-/// A tenant leaves while a visitor comes. The visitor finds the tenant's furniture or nobody, and
+/// An occupant leaves while a visitor comes. The visitor finds the occupant's furniture or nobody, and
 /// the slot is cleaned exactly once, by whoever is last. A failure would be a data race on the
 /// furniture, or a slot cleaned twice or never.
 #[test]
@@ -101,7 +101,7 @@ fn a_visitor_meets_the_tenant_or_nobody() {
     outcomes.assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
 }
 
-/// Two visitors and a leaving tenant: three could be last, one is.
+/// Two visitors and a leaving occupant: three could be last, one is.
 #[test]
 fn one_of_three_is_the_last_one_out() {
     check(
@@ -125,7 +125,7 @@ fn one_of_three_is_the_last_one_out() {
 }
 
 /// The slot is let again, at once, by whoever cleans it. A visitor with the old name comes at any
-/// moment: it never sees the second tenant's furniture, and never makes the second tenant homeless.
+/// moment: it never sees the second occupant's furniture, and never makes the second occupant homeless.
 /// This is the race that a stale PID runs against the reuse of its slot.
 #[test]
 fn an_old_name_never_reaches_the_next_tenant() {
@@ -149,12 +149,12 @@ fn an_old_name_never_reaches_the_next_tenant() {
                     None
                 };
                 let found = visitor.join().unwrap();
-                assert_ne!(found, Some(8), "the old name reached the new tenant");
+                assert_ne!(found, Some(8), "the old name reached the new occupant");
                 if let Some(second) = second {
                     assert_eq!(
                         slot.visit(second),
                         Some(8),
-                        "the new tenant is still at home"
+                        "the new occupant is still at home"
                     );
                     assert_eq!(slot.cleaned.load(Ordering::Relaxed), 1);
                 }
@@ -165,14 +165,14 @@ fn an_old_name_never_reaches_the_next_tenant() {
     outcomes.assert_exactly([(Some(7), true), (Some(7), false), (None, true)]);
 }
 
-/// The second tenant leaves too, while the stale visitor, refused, has still to give its pin back.
+/// The second occupant leaves too, while the stale visitor, refused, has still to give its pin back.
 /// Then it is the refused visitor that may be the last one out, with the duty to clean for somebody
-/// it never came for. A failure would be a slot that is cleaned once for two tenants, and lost.
+/// it never came for. A failure would be a slot that is cleaned once for two occupants, and lost.
 #[test]
 fn a_refused_visitor_may_be_the_last_one_out() {
     let outcomes = Outcomes::new();
     check(
-        "two tenants, two cleanings, whoever does them",
+        "two occupants, two cleanings, whoever does them",
         Bound::exhaustive(80),
         {
             let outcomes = outcomes.clone();
@@ -203,32 +203,32 @@ fn a_refused_visitor_may_be_the_last_one_out() {
     outcomes.assert_exactly([(Some(7), true), (None, true), (None, false)]);
 }
 
-/// A visitor comes while a tenant moves in: it finds nobody, or the furniture. It has heard of the
-/// tenant by the word alone, so this is the edge from moving in to pinning.
-fn whoever_pins_finds_it_settled(claim: &str, pin: fn(&Tenancy) -> Result<(), Gone>) {
+/// A visitor comes while an occupant moves in: it finds nobody, or the furniture. It has heard of the
+/// occupant by the word alone, so this is the edge from moving in to pinning.
+fn whoever_pins_finds_it_settled(claim: &str, pin: fn(&Occupancy) -> Result<(), Stale>) {
     let outcomes = Outcomes::new();
     check(claim, Bound::exhaustive(4), {
         let outcomes = outcomes.clone();
         move || {
             let slot = Arc::new(Slot {
-                tenancy: Tenancy::new(),
+                occupancy: Occupancy::new(),
                 furniture: UnsafeCell::new(EMPTY),
                 cleaned: AtomicUsize::new(0),
             });
             let visitor = thread::spawn({
                 let slot = slot.clone();
-                move || match pin(&slot.tenancy) {
+                move || match pin(&slot.occupancy) {
                     Ok(()) => {
                         // SAFETY: pinned.
                         let found = slot.furniture.with(|place| unsafe { *place });
-                        assert!(!slot.leave(), "the tenant is at home");
+                        assert!(!slot.leave(), "the occupant is at home");
                         Some(found)
                     }
-                    Err(Gone(unpin)) => {
+                    Err(Stale(unpin)) => {
                         assert_eq!(
                             unpin,
-                            Unpin::Others,
-                            "the tenant is at home, or not there yet"
+                            Unpinned::Others,
+                            "the occupant is at home, or not there yet"
                         );
                         None
                     }
@@ -244,39 +244,41 @@ fn whoever_pins_finds_it_settled(claim: &str, pin: fn(&Tenancy) -> Result<(), Go
 /// It has no name, as a walk through the table has none.
 #[test]
 fn whoever_pins_the_current_tenant_finds_it_settled() {
-    whoever_pins_finds_it_settled("pin_current sees what move_in published", |tenancy| {
-        tenancy.pin_current().map(drop)
+    whoever_pins_finds_it_settled("pin_current sees what occupy published", |occupancy| {
+        occupancy.pin_current().map(drop)
     });
 }
 
-/// It has guessed the name, so that nothing else can have told it of the tenant.
+/// It has guessed the name, so that nothing else can have told it of the occupant.
 #[test]
 fn whoever_pins_by_name_finds_it_settled() {
-    whoever_pins_finds_it_settled("pin sees what move_in published", |tenancy| tenancy.pin(0));
+    whoever_pins_finds_it_settled("pin sees what occupy published", |occupancy| {
+        occupancy.pin(0)
+    });
 }
 
 /// A visitor who has been told the name, and of nothing that came before it, asks whether the
-/// tenant lives here. Either not yet, or the furniture is there. (This tenant stays: so much the
+/// occupant lives here. Either not yet, or the furniture is there. (This occupant stays: so much the
 /// answer does not promise.)
 #[test]
 fn whoever_finds_the_tenant_at_home_finds_it_settled() {
     let outcomes = Outcomes::new();
     check(
-        "houses sees what move_in published",
+        "is_current sees what occupy published",
         Bound::exhaustive(2),
         {
             let outcomes = outcomes.clone();
             move || {
                 let slot = Arc::new(Slot {
-                    tenancy: Tenancy::new(),
+                    occupancy: Occupancy::new(),
                     furniture: UnsafeCell::new(EMPTY),
                     cleaned: AtomicUsize::new(0),
                 });
                 let visitor = thread::spawn({
                     let slot = slot.clone();
                     move || {
-                        slot.tenancy.houses(0).then(|| {
-                            // SAFETY: the tenant stays, and the furniture with it.
+                        slot.occupancy.is_current(0).then(|| {
+                            // SAFETY: the occupant stays, and the furniture with it.
                             slot.furniture.with(|place| unsafe { *place })
                         })
                     }
@@ -289,16 +291,16 @@ fn whoever_finds_the_tenant_at_home_finds_it_settled() {
     outcomes.assert_exactly([None, Some(7)]);
 }
 
-/// The tenant hands pins to helpers (as a process does to the completions of its commands) and
+/// The occupant hands pins to helpers (as a process does to the completions of its commands) and
 /// leaves at once. The furniture stays until the last helper has let go.
 #[test]
 fn shared_pins_keep_the_slot() {
     check(
-        "a shared pin outlives the tenant's own",
+        "a shared pin outlives the occupant's own",
         Bound::exhaustive(4),
         || {
             let (slot, _) = Slot::let_to(7);
-            slot.tenancy.share();
+            slot.occupancy.share();
             let helper = thread::spawn({
                 let slot = slot.clone();
                 move || {

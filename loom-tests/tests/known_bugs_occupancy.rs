@@ -10,34 +10,38 @@ use loom_tests::{Bound, refute};
 struct Word(AtomicU64);
 
 /// Mistake: the visitor compares the generation first and counts itself in afterwards. Between the
-/// two the tenant leaves, the slot is let again, and the visitor walks in on a stranger.
+/// two the occupant leaves, the slot is let again, and the visitor walks in on a stranger.
 #[test]
 fn generation_checked_before_the_pin() {
     refute(
         "check the name, then pin",
-        "reached the new tenant",
+        "reached the new occupant",
         Bound::preemptions(3, 2),
         || {
             let word = Arc::new(Word(AtomicU64::new(1)));
-            let tenant = Arc::new(AtomicUsize::new(0));
+            let occupant = Arc::new(AtomicUsize::new(0));
             let visitor = thread::spawn({
-                let (word, tenant) = (word.clone(), tenant.clone());
+                let (word, occupant) = (word.clone(), occupant.clone());
                 move || {
                     if word.0.load(Ordering::Acquire) >> 32 == 0 {
                         word.0.fetch_add(1, Ordering::AcqRel);
-                        assert_eq!(tenant.load(Ordering::Relaxed), 0, "reached the new tenant");
+                        assert_eq!(
+                            occupant.load(Ordering::Relaxed),
+                            0,
+                            "reached the new occupant"
+                        );
                         word.0.fetch_sub(1, Ordering::AcqRel);
                     }
                 }
             });
-            // The tenant leaves; nobody is there; the next one moves in.
+            // The occupant leaves; nobody is there; the next one moves in.
             if word.0.fetch_sub(1, Ordering::AcqRel) == 1
                 && word
                     .0
                     .compare_exchange(0, 1 << 32, Ordering::AcqRel, Ordering::Relaxed)
                     .is_ok()
             {
-                tenant.store(1, Ordering::Relaxed);
+                occupant.store(1, Ordering::Relaxed);
                 word.0.fetch_add(1, Ordering::AcqRel);
             }
             visitor.join().unwrap();
