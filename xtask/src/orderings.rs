@@ -131,7 +131,7 @@ fn models_about(file: &Path) -> Option<&'static [&'static str]> {
 /// All mutants of shipped code that has models.
 fn mutants() -> Result<Vec<Mutant>> {
     let mut mutants = Vec::new();
-    for file in files_below(&["crates"], "rs")? {
+    for file in files_below(root(), &["crates"], "rs")? {
         if models_about(&file).is_some() {
             let text = fs::read_to_string(root().join(&file))?;
             mutants.extend(mutant::of(&file, &text));
