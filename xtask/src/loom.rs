@@ -8,6 +8,7 @@ mod build;
 mod report;
 mod sources;
 
+use std::collections::BTreeSet;
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,6 +126,16 @@ pub(crate) fn explore(options: &Options) -> Result<Tally> {
         tally += Tally::of(outcome.failure.is_none());
     }
     Ok(tally)
+}
+
+/// The full names of all models.
+pub(crate) fn names() -> Result<BTreeSet<String>> {
+    let programs = sources::programs(root())?;
+    let names = programs.into_iter().flat_map(|(program, tests)| {
+        let full = move |test| format!("{program}::{test}");
+        tests.into_iter().map(full)
+    });
+    Ok(names.collect())
 }
 
 /// Runs the models in these files of `tree` until one fails, and returns its name; those of low
