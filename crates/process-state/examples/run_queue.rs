@@ -1,8 +1,8 @@
 //! A toy scheduler: two workers, one run queue, and a ring of processes that pass a token on.
 //!
-//! What to take away: push the event, *then* wake; enqueue when told to; start, *then* drain. With
-//! that no wake-up is lost and no process runs on two workers, though nobody locks a process while
-//! its state is decided.
+//! What to take away: push the event, *then* wake; enqueue when told to; start, *then* drain. Then
+//! no wake-up is lost and no process runs on two workers, and no lock is held while a state
+//! changes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -43,8 +43,8 @@ pub enum State {
     Complete,
 }
 
-/// Why a process is woken. The event itself is in the process's queue; the word only says that it is
-/// there.
+/// Why a process is woken. The event itself is in the process's queue; the word only says that it
+/// is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reason {

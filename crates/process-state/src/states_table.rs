@@ -37,8 +37,8 @@ fn table(header: &str) -> Vec<Vec<&'static str>> {
     rows
 }
 
-/// Takes one edge from `word`. Returns the word after it, and the answer: `None` if there is no such
-/// edge.
+/// Takes one edge from `word`. Returns the word after it, and the answer: `None` if there is no
+/// such edge.
 fn take(word: Snapshot, method: &str) -> (Snapshot, Option<String>) {
     let process = ProcessState::at(word);
     let done = |(): ()| "ok".to_string();

@@ -29,8 +29,8 @@ pub enum Wake {
     Enqueue,
     /// Nothing to do: the turn that is queued, or a later one, will see the event.
     Noted,
-    /// Its life is over: no turn will see the event. The worker that ended the life disposes of what
-    /// is in the queue.
+    /// Its life is over: no turn will see the event. The worker that ended the life disposes of
+    /// what is in the queue.
     Refused,
 }
 
@@ -140,10 +140,10 @@ impl ProcessState {
     /// Any state: an event of this kind was pushed before this call. The answer says whether the
     /// caller must enqueue the process for it.
     ///
-    /// Each time the process becomes Ready, exactly one of all wake-ups and letting-go edges is told
-    /// to enqueue it. What comes before `wake` happens before the return of the
-    /// [`start`](Self::start) that consumes its flag. What came before the process was submitted, or
-    /// let go of, happens before the return of the `wake` that finds it so. So a thread that
+    /// Each time the process becomes Ready, exactly one of all wake-ups and letting-go edges is
+    /// told to enqueue it. What comes before `wake` happens before the return of the
+    /// [`start`](Self::start) that consumes its flag. What came before the process was submitted,
+    /// or let go of, happens before the return of the `wake` that finds it so. So a thread that
     /// enqueues a process may look at what was set for this life; the worker that takes the entry
     /// may, too, before `start`.
     ///
@@ -153,8 +153,9 @@ impl ProcessState {
         // ORDERING: Release pairs with the Acquire of `start` (and of `complete`): without it the
         // flag could be consumed and the event not be seen. Acquire pairs with the Release of
         // `submit` and of the letting-go edges: this thread hands the entry on. It may be a late
-        // waker of an earlier life, which has no other edge from the submitter. Without it, a worker
-        // that takes the entry and looks before `start` could see what was set for an earlier life.
+        // waker of an earlier life, which has no other edge from the submitter. Without it, a
+        // worker that takes the entry and looks before `start` could see what was set for an
+        // earlier life.
         let old = self.word.fetch_or(reason.flag(), Ordering::AcqRel);
         let old = Snapshot::from_bits(old);
         if !old.is_ready() && old.woken(reason).is_ready() {
@@ -273,10 +274,10 @@ impl ProcessState {
         loop {
             let mut old = Snapshot::from_bits(word);
             if !is_there(old) {
-                // A load may be old, and a failed compare-exchange is a load: it may read a word from
-                // before the edge that made the process Ready, if the run queue does not order that.
-                // Only an RMW is sure to read the latest.
-                // ORDERING: Relaxed: a caller that may not take the edge learns only the state.
+                // A load may be old, and a failed compare-exchange is a load: it may read a word
+                // from before the edge that made the process Ready, if the run queue does not order
+                // that. Only an RMW is sure to read the latest. ORDERING: Relaxed: a caller that
+                // may not take the edge learns only the state.
                 old = Snapshot::from_bits(self.word.fetch_or(0, Ordering::Relaxed));
                 if !is_there(old) {
                     let from = old.state();
