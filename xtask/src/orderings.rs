@@ -108,7 +108,6 @@ pub(crate) fn complaints() -> Result<Vec<String>> {
 /// subjects and whose composition is not yet.
 const MODELS: &[(&str, &[&str])] = &[
     ("crates/deque/src", &["deque", "deque_memory"]),
-    ("crates/event-queue/src/bounded", &["event_queue_bounded"]),
     ("crates/event-queue/src", &["event_queue"]),
     ("crates/injector/src", &["injector"]),
     ("crates/parker/src", &["parker"]),
