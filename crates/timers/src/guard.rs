@@ -1,18 +1,27 @@
-use super::{TimerKey, Timers};
+//! A timer that ends with a scope.
 
-/// Cancels its timer when it is dropped; from [`Timers::guard`].
-#[derive(Debug)]
+use std::fmt;
+use std::sync::Arc;
+
+use crate::queue::TimerKey;
+use crate::service::Service;
+
+/// Cancels its timer when it is dropped; from [`Timers::guard`](crate::Timers::guard).
 #[must_use = "dropping it cancels the timer"]
 pub struct TimerGuard {
-    timers: Timers,
+    service: Arc<Service>,
     key: TimerKey,
     armed: bool,
 }
 
 impl TimerGuard {
-    pub(super) fn new(timers: Timers, key: TimerKey) -> Self {
+    pub(crate) fn new(service: Arc<Service>, key: TimerKey) -> Self {
         let armed = true;
-        Self { timers, key, armed }
+        Self {
+            service,
+            key,
+            armed,
+        }
     }
 
     /// Leaves the timer to itself, and names it.
@@ -25,7 +34,16 @@ impl TimerGuard {
 impl Drop for TimerGuard {
     fn drop(&mut self) {
         if self.armed {
-            self.timers.cancel(self.key);
+            self.service.cancel(self.key);
         }
+    }
+}
+
+impl fmt::Debug for TimerGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TimerGuard")
+            .field("key", &self.key)
+            .field("armed", &self.armed)
+            .finish_non_exhaustive()
     }
 }

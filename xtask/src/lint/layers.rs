@@ -17,6 +17,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-parker",
         "filch-process-state",
     ],
+    &["filch-timers"],
     &["filch-processors"],
     &[
         "filch-scheduler",
