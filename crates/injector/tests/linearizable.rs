@@ -17,13 +17,13 @@ fn take<const BLOCK: usize>(queue: &Injector<u32, BLOCK>, more: usize) -> [Opera
 
 /// Two producers of four items, one in batches of two; a consumer of single items and one of
 /// batches; then what is left is taken, so that a lost item is missed. Blocks of `BLOCK` slots: at
-/// 1, every push and every batch crosses a block. Without patience slots are burnt, with it hardly
-/// ever.
-fn record<const BLOCK: usize>(with_one_clock: bool, is_patient: bool) -> History<Operation> {
-    let queue = &if is_patient {
+/// 1, every push and every batch crosses a block. Without backoff slots are abandoned, with it
+/// hardly ever.
+fn record<const BLOCK: usize>(with_one_clock: bool, backs_off: bool) -> History<Operation> {
+    let queue = &if backs_off {
         Injector::<u32, BLOCK>::with_blocks()
     } else {
-        Injector::with_patience(0)
+        Injector::with_backoff(0)
     };
     let mut recording = if with_one_clock {
         Recording::with_one_clock()
@@ -63,10 +63,10 @@ fn record<const BLOCK: usize>(with_one_clock: bool, is_patient: bool) -> History
 }
 
 fn check<const BLOCK: usize>() {
-    for (with_one_clock, is_patient) in [(false, false), (false, true), (true, false), (true, true)]
+    for (with_one_clock, backs_off) in [(false, false), (false, true), (true, false), (true, true)]
     {
         Rounds::check(200, &Fifo::new(), || {
-            record::<BLOCK>(with_one_clock, is_patient)
+            record::<BLOCK>(with_one_clock, backs_off)
         });
     }
 }

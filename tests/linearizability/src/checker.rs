@@ -3,7 +3,7 @@ use std::fmt;
 use std::thread;
 
 use crate::Specification;
-use crate::history::{History, MOST_THREADS};
+use crate::history::{History, MAX_THREADS};
 
 /// A history that no order of its operations explains.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub fn check<S: Specification>(
         order: Vec::new(),
         best: None,
     };
-    if search.completes([Place::default(); MOST_THREADS], initial) {
+    if search.completes([Place::default(); MAX_THREADS], initial) {
         return Ok(());
     }
     let (order, frontier, state) = search.best.take().expect("the empty order is allowed");
@@ -59,7 +59,7 @@ struct Place {
 
 /// How far each thread is. A thread's operations are in order, so this says which operations have
 /// been ordered.
-type Frontier = [Place; MOST_THREADS];
+type Frontier = [Place; MAX_THREADS];
 
 struct Search<'h, S: Specification> {
     history: &'h History<S::Operation>,

@@ -52,6 +52,6 @@ mod timeline;
 pub use checker::{Counterexample, Rounds, check};
 pub use deque::{Deque, DequeOperation};
 pub use fifo::{Fifo, FifoOperation};
-pub use history::{Call, History, MOST_THREADS};
+pub use history::{Call, History, MAX_THREADS};
 pub use recording::{Log, Recording};
 pub use specification::Specification;

@@ -3,7 +3,7 @@ use std::hint;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::history::{Call, History, MOST_THREADS};
+use crate::history::{Call, History, MAX_THREADS};
 
 type Work<'a, O> = Box<dyn FnOnce(&mut Log<'_, O>) + Send + 'a>;
 
@@ -32,7 +32,7 @@ pub struct Log<'a, O> {
 
 #[derive(Debug, Default)]
 struct Clocks {
-    finished: [Padded; MOST_THREADS],
+    finished: [Padded; MAX_THREADS],
     /// How many threads there are.
     used: usize,
     /// Passed through at each call and each return, if there is one.
@@ -84,7 +84,7 @@ impl<'a, O: Send> Recording<'a, O> {
     ///
     /// # Panics
     ///
-    /// If one of the threads does, or if there are more than [`MOST_THREADS`].
+    /// If one of the threads does, or if there are more than [`MAX_THREADS`].
     pub fn run(self) -> History<O> {
         let used = self.threads.len();
         let clocks = Clocks {
@@ -136,8 +136,8 @@ fn pass_gate(missing: &AtomicUsize) {
 impl<'a, O> Log<'a, O> {
     fn new(thread: usize, clocks: &'a Clocks) -> Self {
         assert!(
-            thread < MOST_THREADS,
-            "a history has {MOST_THREADS} threads at most"
+            thread < MAX_THREADS,
+            "a history has {MAX_THREADS} threads at most"
         );
         Self {
             thread,
@@ -163,9 +163,9 @@ impl<'a, O> Log<'a, O> {
 
 impl Clocks {
     #[inline]
-    fn begin(&self) -> [u32; MOST_THREADS] {
+    fn begin(&self) -> [u32; MAX_THREADS] {
         self.pass_common();
-        let mut seen = [0; MOST_THREADS];
+        let mut seen = [0; MAX_THREADS];
         for (seen, clock) in seen.iter_mut().zip(&self.finished[..self.used]) {
             *seen = clock.0.load(Ordering::Acquire);
         }
