@@ -1,3 +1,5 @@
+//! The calls of some threads on one object.
+
 use std::fmt;
 use std::ops::RangeInclusive;
 
