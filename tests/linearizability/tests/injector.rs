@@ -1,8 +1,8 @@
-//! Recorded histories of real threads are those of a FIFO queue in which each push, each take and
-//! each batch has one moment.
+//! The injector: recorded histories of real threads are those of a FIFO queue in which each push,
+//! each take and each batch has one moment.
 
 use filch_injector::Injector;
-use linearizability::{Fifo, FifoOperation, History, Recording, Rounds};
+use linearizability::{Clocks, Fifo, FifoOperation, History, Recording, Rounds};
 
 type Operation = FifoOperation<u32>;
 
@@ -10,26 +10,21 @@ fn take<const BLOCK: usize>(queue: &Injector<u32, BLOCK>, more: usize) -> [Opera
     let mut rest = Vec::new();
     let first = queue.pop_batch(more, |item| rest.push(item));
     [Operation::Take {
-        most: more + 1,
+        max: more + 1,
         items: first.into_iter().chain(rest).collect(),
     }]
 }
 
 /// Two producers of four items, one in batches of two; a consumer of single items and one of
-/// batches; then what is left is taken, so that a lost item is missed. Blocks of `BLOCK` slots: at
-/// 1, every push and every batch crosses a block. Without patience slots are burnt, with it hardly
-/// ever.
-fn record<const BLOCK: usize>(with_one_clock: bool, is_patient: bool) -> History<Operation> {
-    let queue = &if is_patient {
+/// batches; then the rest is taken, so that a lost item is missed. With blocks of one slot every
+/// push and every batch crosses a block. Without backoff slots are abandoned, with it hardly ever.
+fn record<const BLOCK: usize>(clocks: Clocks, backs_off: bool) -> History<Operation> {
+    let queue = &if backs_off {
         Injector::<u32, BLOCK>::with_blocks()
     } else {
-        Injector::with_patience(0)
+        Injector::with_backoff(0)
     };
-    let mut recording = if with_one_clock {
-        Recording::with_one_clock()
-    } else {
-        Recording::new()
-    };
+    let mut recording = Recording::new(clocks);
     recording.thread(move |log| {
         for item in 10..14 {
             log.call(|| {
@@ -63,10 +58,9 @@ fn record<const BLOCK: usize>(with_one_clock: bool, is_patient: bool) -> History
 }
 
 fn check<const BLOCK: usize>() {
-    for (with_one_clock, is_patient) in [(false, false), (false, true), (true, false), (true, true)]
-    {
-        Rounds::check(200, &Fifo::new(), || {
-            record::<BLOCK>(with_one_clock, is_patient)
+    for backs_off in [false, true] {
+        Rounds::check(200, &Fifo::new(), |clocks| {
+            record::<BLOCK>(clocks, backs_off)
         });
     }
 }

@@ -1,13 +1,13 @@
-//! Recorded histories of real threads are those of a FIFO queue with one consumer.
+//! The event queue: recorded histories of real threads are those of a FIFO queue with one consumer.
 //!
-//! A drain takes all that is there, at one moment: an event whose push is under way may be passed
-//! over, and its push then has its moment after the drain. With a close, a push has two: it is
-//! accepted, and it comes in.
+//! A drain takes all events at one moment. It may pass over an event whose push is under way; that
+//! push then has its moment after the drain. With a close, a push has two moments: it is accepted,
+//! and it comes in.
 
 use std::sync::Mutex;
 
 use filch_event_queue::{Receiver, Sender, channel};
-use linearizability::{Fifo, FifoOperation, History, Log, Recording, Rounds};
+use linearizability::{Clocks, Fifo, FifoOperation, History, Log, Recording, Rounds};
 
 type Operation = FifoOperation<u32>;
 
@@ -30,34 +30,23 @@ fn drain(log: &mut Log<'_, Operation>, receiver: &mut Receiver<u32>) {
     });
 }
 
-fn recording<'a>(with_one_clock: bool) -> Recording<'a, Operation> {
-    if with_one_clock {
-        Recording::with_one_clock()
-    } else {
-        Recording::new()
-    }
-}
-
-/// Three producers; a consumer that does as `consume` says; then what is left is drained, so that a
+/// Three producers; a consumer that does as `consume` says; then the rest is drained, so that a
 /// lost event is missed.
 fn check(consume: fn(&mut Log<'_, Operation>, &mut Receiver<u32>)) {
-    for with_one_clock in [false, true] {
-        Rounds::check(400, &Fifo::new(), || {
-            let (sender, receiver) = channel();
-            let receiver = Mutex::new(receiver);
-            let mut recording = recording(with_one_clock);
-            for first in [10, 20, 30] {
-                let sender = sender.clone();
-                // More than a block in all.
-                recording.thread(move |log| {
-                    (first..first + 4).for_each(|item| push(log, &sender, item));
-                });
-            }
-            recording.thread(|log| consume(log, &mut receiver.lock().unwrap()));
-            recording.closing(|log| drain(log, &mut receiver.lock().unwrap()));
-            recording.run()
-        });
-    }
+    Rounds::check(400, &Fifo::new(), |clocks| {
+        let (sender, receiver) = channel();
+        let receiver = Mutex::new(receiver);
+        let mut recording = Recording::new(clocks);
+        for first in [10, 20, 30] {
+            let sender = sender.clone();
+            recording.thread(move |log| {
+                (first..first + 4).for_each(|item| push(log, &sender, item));
+            });
+        }
+        recording.thread(|log| consume(log, &mut receiver.lock().unwrap()));
+        recording.closing(|log| drain(log, &mut receiver.lock().unwrap()));
+        recording.run()
+    });
 }
 
 #[test]
@@ -81,12 +70,12 @@ fn pops_and_drains_by_turns() {
     });
 }
 
-/// Two producers and a close in their midst: no push that begins after it is accepted, none that
-/// returned before it was refused, and what was accepted is delivered.
-fn record_close(with_one_clock: bool) -> History<Operation> {
+/// Two producers, and a close among their pushes: no push that begins after the close is accepted,
+/// none that returned before it was refused, and each accepted event is delivered.
+fn record_close(clocks: Clocks) -> History<Operation> {
     let (sender, receiver) = channel();
     let receiver = Mutex::new(receiver);
-    let mut recording = recording(with_one_clock);
+    let mut recording = Recording::new(clocks);
     for first in [10, 20] {
         let sender = sender.clone();
         recording.thread(move |log| {
@@ -114,7 +103,5 @@ fn record_close(with_one_clock: bool) -> History<Operation> {
 
 #[test]
 fn a_close_among_pushes() {
-    for with_one_clock in [false, true] {
-        Rounds::check(600, &Fifo::new(), || record_close(with_one_clock));
-    }
+    Rounds::check(600, &Fifo::new(), record_close);
 }
