@@ -42,7 +42,7 @@ fn recording<'a>(with_one_clock: bool) -> Recording<'a, Operation> {
 /// lost event is missed.
 fn check(consume: fn(&mut Log<'_, Operation>, &mut Receiver<u32>)) {
     for with_one_clock in [false, true] {
-        Rounds::check(400, &Fifo::unbounded(), || {
+        Rounds::check(400, &Fifo::new(), || {
             let (sender, receiver) = channel();
             let receiver = Mutex::new(receiver);
             let mut recording = recording(with_one_clock);
@@ -115,6 +115,6 @@ fn record_close(with_one_clock: bool) -> History<Operation> {
 #[test]
 fn a_close_among_pushes() {
     for with_one_clock in [false, true] {
-        Rounds::check(600, &Fifo::unbounded(), || record_close(with_one_clock));
+        Rounds::check(600, &Fifo::new(), || record_close(with_one_clock));
     }
 }

@@ -65,7 +65,7 @@ fn record<const BLOCK: usize>(with_one_clock: bool, is_patient: bool) -> History
 fn check<const BLOCK: usize>() {
     for (with_one_clock, is_patient) in [(false, false), (false, true), (true, false), (true, true)]
     {
-        Rounds::check(200, &Fifo::unbounded(), || {
+        Rounds::check(200, &Fifo::new(), || {
             record::<BLOCK>(with_one_clock, is_patient)
         });
     }

@@ -30,7 +30,7 @@
 //!     }
 //! });
 //! let history = recording.run();
-//! check(&Fifo::unbounded(), &history).unwrap_or_else(|counterexample| panic!("{counterexample}"));
+//! check(&Fifo::new(), &history).unwrap_or_else(|counterexample| panic!("{counterexample}"));
 //! ```
 //!
 //! What "before" means here: one operation comes before another if the call of the second

@@ -98,7 +98,7 @@ fn record<'a>(
 /// The message of the counterexample that is found, if one is.
 fn counterexample(fault: Fault) -> Option<String> {
     let rounds = || {
-        Rounds::check(2_000, &Fifo::unbounded(), || {
+        Rounds::check(2_000, &Fifo::new(), || {
             record(&Locked::new(fault), Recording::new())
         })
     };
@@ -109,7 +109,7 @@ fn counterexample(fault: Fault) -> Option<String> {
 #[test]
 fn a_queue_under_a_lock_passes() {
     for recording in [Recording::new, Recording::with_one_clock] {
-        Rounds::check(300, &Fifo::unbounded(), || {
+        Rounds::check(300, &Fifo::new(), || {
             record(&Locked::new(Fault::None), recording())
         });
     }
