@@ -34,7 +34,7 @@ fn divide(mut range: Range<u32>, deque: &Deque) -> Range<u32> {
 
 fn is_prime(number: u32) -> bool {
     let mut divisors = (2..).take_while(|divisor| divisor * divisor <= number);
-    number > 1 && divisors.all(|divisor| number % divisor != 0)
+    number > 1 && !divisors.any(|divisor| number.is_multiple_of(divisor))
 }
 
 /// One round over the other workers' deques: the first success, else `Retry` if a race was lost.
