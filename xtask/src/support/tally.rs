@@ -1,48 +1,53 @@
-//! `cargo xtask test`: everything a contributor must pass.
+//! Counting what passed and what failed, also from what test programs print.
 
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::fmt;
+use std::ops::AddAssign;
+use std::process::{Command, ExitCode, ExitStatus};
 
-use crate::Result;
-use crate::loom;
-use crate::process::{cargo, tee_both, tee_stdout};
-use crate::shuttle;
-use crate::stages::{Stages, Tally};
+use super::error::Result;
+use super::process::{tee_both, tee_stdout};
 
-pub(crate) fn run() -> Result<ExitCode> {
-    let mut stages = Stages::default();
-    add_stages(&mut stages);
-    Ok(stages.summary())
+/// How many tests, models or checks passed and failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub passed: u64,
+    pub failed: u64,
 }
 
-/// The stages of `test`, for `ci` to run among its own.
-pub(crate) fn add_stages(stages: &mut Stages) {
-    stages.run("unit, property and integration tests", code_tests);
-    stages.run("documentation tests", doc_tests);
-    stages.run("models, at their committed bounds", || {
-        loom::explore(&loom::Options::default())
-    });
-    stages.run("whole pools and schedulers, random schedules", || {
-        shuttle::explore(&shuttle::Options::default())
-    });
-}
-
-fn code_tests() -> Result<Tally> {
-    if has_nextest() {
-        let mut command = cargo();
-        command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
-        let (status, output) = tee_both(&mut command)?;
-        return Ok(verdict(status, nextest_tally(&output)));
+impl Tally {
+    /// One check.
+    pub(crate) const fn of(passed: bool) -> Self {
+        Self {
+            passed: passed as u64,
+            failed: !passed as u64,
+        }
     }
-    let mut command = cargo();
-    command.args(["test", "--workspace", "--no-fail-fast"]);
-    command.args(["--lib", "--bins", "--tests", "--examples"]);
-    libtest(&mut command)
+
+    /// Nothing failed, and there was something to fail.
+    pub(crate) const fn is_success(self) -> bool {
+        self.failed == 0 && self.passed > 0
+    }
+
+    pub(crate) fn exit_code(self) -> ExitCode {
+        if self.is_success() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
+    }
 }
 
-fn doc_tests() -> Result<Tally> {
-    let mut command = cargo();
-    command.args(["test", "--workspace", "--no-fail-fast", "--doc"]);
-    libtest(&mut command)
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} passed, {} failed", self.passed, self.failed)
+    }
 }
 
 /// Runs a `cargo test` and counts what its closing lines say.
@@ -51,11 +56,10 @@ pub(crate) fn libtest(command: &mut Command) -> Result<Tally> {
     Ok(verdict(status, libtest_tally(&output)))
 }
 
-fn has_nextest() -> bool {
-    let mut probe: Command = cargo();
-    probe.args(["nextest", "--version"]);
-    probe.stdout(Stdio::null()).stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
+/// Runs a `cargo nextest run` and counts what its closing line says.
+pub(crate) fn nextest(command: &mut Command) -> Result<Tally> {
+    let (status, output) = tee_both(command)?;
+    Ok(verdict(status, nextest_tally(&output)))
 }
 
 /// A run that failed without a failed test did not compile, or aborted: that counts as one failure.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use super::build::Model;
-use crate::process::Ended;
-use crate::table::Table;
+use crate::support::process::Ended;
+use crate::support::table::Table;
 
 /// A `model` line of the harness: `model TEST VERDICT BOUND EXECUTIONS SECONDS CLAIM`, separated by
 /// tabs.

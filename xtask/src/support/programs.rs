@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::Result;
+use super::error::Result;
 
 /// Builds what `cargo_test`, a `cargo test` command, would run, and returns the name and the path
 /// of each integration test, sorted.

@@ -2,13 +2,13 @@
 
 use std::process::{Command, ExitCode, Stdio};
 
-use crate::Result;
-use crate::lint;
-use crate::metadata::Workspace;
-use crate::process::{cargo, cargo_with_cfg};
-use crate::sanitize;
-use crate::stages::Stages;
-use crate::test;
+use crate::commands::lint;
+use crate::commands::sanitize;
+use crate::commands::test;
+use crate::support::error::Result;
+use crate::support::metadata::Workspace;
+use crate::support::process::{cargo, cargo_with_cfg};
+use crate::support::stages::Stages;
 
 /// A target that has no std, and 64-bit atomics.
 const TARGET_WITHOUT_STD: &str = "x86_64-unknown-none";

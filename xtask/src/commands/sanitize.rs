@@ -4,11 +4,11 @@ use std::process::{Command, ExitCode, Stdio};
 
 use clap::{Args, ValueEnum};
 
-use crate::Result;
-use crate::metadata::Workspace;
-use crate::process::{root, target_directory};
-use crate::stages::Stages;
-use crate::test;
+use crate::support::error::Result;
+use crate::support::metadata::Workspace;
+use crate::support::process::{root, target_directory};
+use crate::support::stages::Stages;
+use crate::support::tally::libtest;
 
 /// Sanitizers need an explicit target: without one, build scripts would be instrumented too.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -58,7 +58,7 @@ impl Sanitizer {
         for package in packages.into_iter().chain(["linearizability"]) {
             command.args(["--package", package]);
         }
-        stages.run(name, || test::libtest(&mut command));
+        stages.run(name, || libtest(&mut command));
     }
 
     fn command(self) -> (&'static str, Command) {

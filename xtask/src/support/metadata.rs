@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::Result;
-use crate::process::cargo;
+use super::error::Result;
+use super::process::cargo;
 
 /// The members of the workspace by name.
 pub(crate) struct Workspace {

@@ -21,10 +21,10 @@ use std::time::Instant;
 
 use clap::Args;
 
-use crate::Result;
-use crate::loom;
-use crate::process::{Tree, files_below, root};
-use crate::stages::Tally;
+use crate::commands::loom;
+use crate::support::error::Result;
+use crate::support::process::{Tree, files_below, root};
+use crate::support::tally::Tally;
 
 use ledger::{Ledger, Verdict};
 use mutant::Mutant;

@@ -7,9 +7,9 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 
-use crate::Result;
-use crate::process::{cargo, root, target_directory};
-use crate::stages::Tally;
+use crate::support::error::Result;
+use crate::support::process::{cargo, root, target_directory};
+use crate::support::tally::Tally;
 
 #[derive(Args)]
 #[command(disable_help_flag = true)]

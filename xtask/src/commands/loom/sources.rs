@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::Result;
-use crate::process::files_below;
+use crate::support::error::Result;
+use crate::support::process::files_below;
 
 /// The tests of each test program, by the program's name; sorted.
 pub(super) type Programs = BTreeMap<String, Vec<String>>;

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::Result;
-use crate::process::{Tree, root, run_within};
-use crate::stages::Tally;
+use crate::support::error::Result;
+use crate::support::process::{Tree, root, run_within};
+use crate::support::tally::Tally;
 
 use build::Model;
 use report::Outcome;

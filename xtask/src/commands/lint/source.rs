@@ -6,9 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Finding;
-use crate::Result;
-use crate::process::{PACKAGES, files_below, root};
+use super::finding::Finding;
+use crate::support::code::{begins_tests, contains_word};
+use crate::support::error::Result;
+use crate::support::process::{PACKAGES, files_below, root};
 
 /// A file is read in one sitting.
 const MOST_LINES: usize = 400;
@@ -113,11 +114,6 @@ impl Rules {
     }
 }
 
-/// Whether the rest of the file is test code, under whatever other conditions.
-pub(crate) fn begins_tests(code: &str) -> bool {
-    code.trim_start().starts_with("#[cfg(") && contains_word(code, &["test"])
-}
-
 /// The code of a line, with its string literals emptied, and its comment.
 fn split(line: &str) -> (String, &str) {
     let mut code = String::new();
@@ -140,18 +136,6 @@ fn split(line: &str) -> (String, &str) {
         }
     }
     (code, "")
-}
-
-/// Whether any of `words` occurs with no part of an identifier around it.
-fn contains_word(text: &str, words: &[&str]) -> bool {
-    let is_identifier = |character: char| character.is_alphanumeric() || character == '_';
-    words.iter().any(|word| {
-        text.match_indices(word).any(|(start, _)| {
-            let before = text[..start].chars().next_back();
-            let after = text[start + word.len()..].chars().next();
-            !before.is_some_and(is_identifier) && !after.is_some_and(is_identifier)
-        })
-    })
 }
 
 /// Whether `note` stands on this line or within reach above it, in the same item.

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Finding;
-use crate::Result;
-use crate::process::{PACKAGES, files_below, root};
+use super::finding::Finding;
+use crate::support::error::Result;
+use crate::support::process::{PACKAGES, files_below, root};
 
 /// The book's table of contents.
 const SUMMARY: &str = "docs/SUMMARY.md";

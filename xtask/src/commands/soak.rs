@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::metadata::Workspace;
-use crate::process::{cargo, run_within};
-use crate::stages::Tally;
-use crate::{Result, programs};
+use crate::support::error::Result;
+use crate::support::metadata::Workspace;
+use crate::support::process::{cargo, run_within};
+use crate::support::programs;
+use crate::support::tally::Tally;
 
 #[derive(Args)]
 pub(crate) struct Options {

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
-use crate::Result;
-use crate::process::{Tree, root};
+use crate::support::error::Result;
+use crate::support::process::{Tree, root};
 
 /// Brings a copy per processor up to date, in `target/orderings`; what has not changed keeps its
 /// time stamp.

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::Result;
-use crate::process::{Ended, Tree, root, run_within};
-use crate::programs;
-use crate::stages::Tally;
-use crate::table::Table;
-use crate::test::libtest_tally;
+use crate::support::error::Result;
+use crate::support::process::{Ended, Tree, root, run_within};
+use crate::support::programs;
+use crate::support::table::Table;
+use crate::support::tally::Tally;
+use crate::support::tally::libtest_tally;
 
 #[derive(Args, Default)]
 pub(crate) struct Options {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::access;
-use crate::lint::begins_tests;
+use crate::support::code::begins_tests;
 
 /// How far above an access its note may begin.
 const NOTE_REACHES: usize = 20;

@@ -8,7 +8,7 @@ use std::sync::{LazyLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::Result;
+use super::error::Result;
 
 /// The workspace's root.
 pub(crate) fn root() -> &'static Path {

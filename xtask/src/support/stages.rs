@@ -1,54 +1,11 @@
 //! A command made of stages: all of them run, whatever fails, and the summary says what did.
 
-use std::fmt;
-use std::ops::AddAssign;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use crate::{Result, table::Table};
-
-/// How many tests, models or checks passed and failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub passed: u64,
-    pub failed: u64,
-}
-
-impl Tally {
-    /// One check.
-    pub(crate) const fn of(passed: bool) -> Self {
-        Self {
-            passed: passed as u64,
-            failed: !passed as u64,
-        }
-    }
-
-    /// Nothing failed, and there was something to fail.
-    pub(crate) const fn is_success(self) -> bool {
-        self.failed == 0 && self.passed > 0
-    }
-
-    pub(crate) fn exit_code(self) -> ExitCode {
-        if self.is_success() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        }
-    }
-}
-
-impl AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.passed += other.passed;
-        self.failed += other.failed;
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} passed, {} failed", self.passed, self.failed)
-    }
-}
+use super::error::Result;
+use super::table::Table;
+use super::tally::Tally;
 
 struct Finished {
     name: &'static str,

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::sources;
-use crate::process::Tree;
-use crate::{Result, programs};
+use crate::support::error::Result;
+use crate::support::process::Tree;
+use crate::support::programs;
 
 /// One test of one file in `loom-tests/tests`.
 pub(super) struct Model {

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use super::moves;
 use super::mutant::{Mutant, Name};
-use crate::Result;
-use crate::process::root;
+use crate::support::error::Result;
+use crate::support::process::root;
 
 /// Where the table is, between its marks.
 pub(crate) const PAGE: &str = "docs/correctness.md";
@@ -253,7 +253,7 @@ mod tests {
     use std::path::Path;
 
     use super::{Ledger, Verdict, table};
-    use crate::orderings::mutant;
+    use crate::commands::orderings::mutant;
 
     const TEXT: &str = "\
 fn f() {

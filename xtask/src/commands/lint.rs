@@ -1,40 +1,28 @@
 //! `cargo xtask lint`: the house rules that neither rustc nor clippy knows.
 
 mod book;
+mod circles;
+mod finding;
+mod folders;
+mod imports;
 mod layers;
+mod modules;
 mod source;
 
-use std::fmt;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::Result;
-use crate::metadata::Workspace;
-use crate::orderings;
-use crate::stages::Tally;
+use crate::commands::orderings;
+use crate::support::error::Result;
+use crate::support::metadata::Workspace;
+use crate::support::process::root;
+use crate::support::tally::Tally;
+
+use finding::Finding;
+use imports::Imports;
 
 pub(crate) use layers::PRIMITIVES_WITHOUT_STD;
-pub(crate) use source::begins_tests;
-
-/// A rule that was broken, and where.
-struct Finding {
-    file: PathBuf,
-    /// Counted from 1.
-    line: usize,
-    message: String,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{}:{}: {}",
-            self.file.display(),
-            self.line,
-            self.message
-        )
-    }
-}
 
 pub(crate) fn run() -> Result<ExitCode> {
     let tally = check(&Workspace::read()?)?;
@@ -54,6 +42,11 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     for (package, member) in &workspace.members {
         note(layers::check(package, member));
     }
+    for package in packages()? {
+        let imports = Imports::read(&root().join(&package).join("src"))?;
+        note(circles::check(&package, &imports));
+        note(folders::check(&package, &imports));
+    }
     for file in source::files()? {
         note(source::check(&file)?);
     }
@@ -67,4 +60,14 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     });
     note(verdicts.collect());
     Ok(tally)
+}
+
+/// The folders of the packages whose files have an order: the libraries, the program, and this.
+fn packages() -> Result<Vec<PathBuf>> {
+    let mut packages = vec![PathBuf::from("xtask")];
+    for entry in fs::read_dir(root().join("crates"))? {
+        packages.push(Path::new("crates").join(entry?.file_name()));
+    }
+    packages.sort();
+    Ok(packages)
 }

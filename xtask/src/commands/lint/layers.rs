@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::Finding;
-use crate::metadata::Member;
+use super::finding::Finding;
+use crate::support::metadata::Member;
 
 /// Each library's layer: it may depend on layers below its own, and within a layer on those listed
 /// before it.
@@ -16,14 +16,10 @@ const LAYERS: &[&[&str]] = &[
         "filch-event-queue",
         "filch-parker",
         "filch-process-state",
+        "filch-promise",
     ],
-    &["filch-process-table", "filch-timers", "filch-processors"],
-    &[
-        "filch-scheduler",
-        "filch-fork-join",
-        "filch-build-scheduler",
-        "filch-engine",
-    ],
+    &["filch-timers", "filch-process-table", "filch-processors"],
+    &["filch-scheduler"],
     &["filch"],
     &["filch-cli"],
 ];
@@ -71,7 +67,7 @@ pub(super) fn check(package: &str, member: &Member) -> Vec<Finding> {
     };
     let Some(own) = rank(package) else {
         return vec![finding(
-            "has no place in the layers of xtask/src/lint/layers.rs".to_owned(),
+            "has no place in the layers of xtask/src/commands/lint/layers.rs".to_owned(),
         )];
     };
     let mut findings = Vec::new();
