@@ -8,6 +8,7 @@
 mod access;
 mod copies;
 mod ledger;
+mod moves;
 mod mutant;
 
 use std::collections::BTreeMap;
@@ -41,8 +42,8 @@ pub(crate) struct Options {
     list: bool,
 
     /// Write the verdicts into the table in docs/correctness.md; those on files that are not
-    /// selected stay. With `--list`, nothing runs: the table gets its rows, and new ones have no
-    /// verdict yet.
+    /// selected stay. With `--list`, nothing runs: the rows follow files and functions that were
+    /// moved or renamed, and new ones have no verdict yet.
     #[arg(long)]
     write: bool,
 
@@ -100,7 +101,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// What is wrong with the table of verdicts.
 pub(crate) fn complaints() -> Result<Vec<String>> {
-    Ok(Ledger::read()?.complaints(&mutants()?))
+    Ok(Ledger::read()?.complaints(&mutants()?, &loom::names()?))
 }
 
 /// Which model programs are about which sources. What is not here has no model, so that every
@@ -112,10 +113,10 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/injector/src", &["injector"]),
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
+    ("crates/process-table/src/life_cell.rs", &["occupants"]),
+    ("crates/process-table/src/table.rs", &["occupants"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
-    ("crates/scheduler/src/life.rs", &["occupants"]),
     ("crates/scheduler/src/promise.rs", &["promise"]),
-    ("crates/scheduler/src/table.rs", &["occupants"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     ("crates/slab/src", &["slab", "walk"]),
 ];
@@ -130,7 +131,7 @@ fn models_about(file: &Path) -> Option<&'static [&'static str]> {
 /// All mutants of shipped code that has models.
 fn mutants() -> Result<Vec<Mutant>> {
     let mut mutants = Vec::new();
-    for file in files_below(&["crates"], "rs")? {
+    for file in files_below(root(), &["crates"], "rs")? {
         if models_about(&file).is_some() {
             let text = fs::read_to_string(root().join(&file))?;
             mutants.extend(mutant::of(&file, &text));

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::{LazyLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,23 +12,34 @@ use crate::Result;
 
 /// The workspace's root.
 pub(crate) fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        // cargo says it to what it runs; the program may have been built in another copy.
+        let package = std::env::var_os("CARGO_MANIFEST_DIR");
+        let package = package.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let root = PathBuf::from(package).join("..");
+        root.canonicalize().unwrap_or(root)
+    });
+    &ROOT
 }
 
 /// Where the workspace's packages are.
 pub(crate) const PACKAGES: &[&str] = &["crates", "benches", "loom-tests", "tests", "xtask"];
 
-/// The files in `directories` that end in `.extension`, relative to the root, sorted.
-pub(crate) fn files_below(directories: &[&str], extension: &str) -> Result<Vec<PathBuf>> {
+/// The files in `directories` below `root` that end in `.extension`, relative to `root`, sorted.
+pub(crate) fn files_below(
+    root: &Path,
+    directories: &[&str],
+    extension: &str,
+) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let mut open: Vec<_> = directories.iter().map(|name| root().join(name)).collect();
+    let mut open: Vec<_> = directories.iter().map(|name| root.join(name)).collect();
     while let Some(directory) = open.pop() {
         for entry in fs::read_dir(directory)? {
             let path = entry?.path();
             if path.is_dir() {
                 open.push(path);
             } else if path.extension().is_some_and(|own| own == extension) {
-                found.push(path.strip_prefix(root())?.to_owned());
+                found.push(path.strip_prefix(root)?.to_owned());
             }
         }
     }

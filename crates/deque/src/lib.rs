@@ -3,6 +3,11 @@
 
 extern crate alloc;
 
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!(
+    "filch-deque needs 64-bit atomics: a tag and an index of 32 bits each change together"
+);
+
 mod claim;
 mod collect;
 mod deque;

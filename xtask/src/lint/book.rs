@@ -12,8 +12,8 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 
 /// All Markdown files of the repository, relative to its root, sorted.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
-    let mut files = files_below(PACKAGES, "md")?;
-    files.extend(files_below(&["docs"], "md")?);
+    let mut files = files_below(root(), PACKAGES, "md")?;
+    files.extend(files_below(root(), &["docs"], "md")?);
     for entry in fs::read_dir(root())? {
         let name = PathBuf::from(entry?.file_name());
         if name.extension().is_some_and(|extension| extension == "md") {

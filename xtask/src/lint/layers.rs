@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-parker",
         "filch-process-state",
     ],
-    &["filch-processors"],
+    &["filch-process-table", "filch-processors"],
     &[
         "filch-scheduler",
         "filch-fork-join",

@@ -19,7 +19,7 @@ const NOTE_REACHES: usize = 20;
 
 /// All Rust files of the workspace, relative to its root, sorted.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
-    files_below(PACKAGES, "rs")
+    files_below(root(), PACKAGES, "rs")
 }
 
 pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {

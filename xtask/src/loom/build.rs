@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::sources;
 use crate::process::Tree;
 use crate::{Result, programs};
 
@@ -29,8 +30,33 @@ impl Model {
     }
 }
 
-/// Builds `loom-tests` with `--cfg loom`, all of it or only these files, and lists its tests,
-/// ordered by file.
+/// Builds the programs of `loom-tests` that hold a model whose full name contains `filter`, and
+/// lists these models.
+pub(super) fn models_named(tree: &Tree, filter: &str) -> Result<Vec<Model>> {
+    let programs = sources::programs(&tree.root)?;
+    let files = sources::matching(&programs, filter);
+    if files.is_empty() {
+        return Err(format!("no model's name contains `{filter}`").into());
+    }
+    let mut models = models(tree, &files)?;
+    // A model that the sources do not show would never be found by its name.
+    for file in files {
+        let listed = models.iter().filter(|model| model.file == file);
+        let mut listed: Vec<_> = listed.map(|model| model.test.as_str()).collect();
+        listed.sort_unstable();
+        if listed != programs[file] {
+            return Err(format!(
+                "loom-tests, --test {file} lists other tests than its sources: {listed:?}, not {:?}",
+                programs[file]
+            )
+            .into());
+        }
+    }
+    models.retain(|model| model.full_name().contains(filter));
+    Ok(models)
+}
+
+/// Builds these files of `loom-tests` with `--cfg loom`, and lists their tests, ordered by file.
 pub(super) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Model>> {
     let mut models = Vec::new();
     for (file, program) in test_programs(tree, files)? {
@@ -53,7 +79,7 @@ pub(super) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Model>> {
     Ok(models)
 }
 
-/// The file name and the path of each test program of `loom-tests`, sorted.
+/// The file name and the path of each of these test programs of `loom-tests`, sorted.
 fn test_programs(tree: &Tree, files: &[&str]) -> Result<Vec<(String, PathBuf)>> {
     let mut command = tree.cargo_with_cfg("loom");
     command.args(["test", "--package", "loom-tests", "--profile", "loom"]);

@@ -1,5 +1,6 @@
 //! What a model's process said, and the table of all of them.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::build::Model;
@@ -93,8 +94,24 @@ impl<'m> Outcome<'m> {
     }
 }
 
-/// Prints the table, then the whole output of whatever failed, then the totals.
-pub(super) fn print(outcomes: &[Outcome<'_>], elapsed: Duration) {
+/// One line, as soon as it has ended.
+impl fmt::Display for Outcome<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = self.failure.as_ref().map_or("", |_| "FAILED ");
+        let executions = self.lines.iter().map(|line| line.executions).sum();
+        write!(
+            formatter,
+            "{verdict}{}  {} executions, {:.1} s",
+            self.model.full_name(),
+            thousands(executions),
+            self.ended.elapsed.as_secs_f64()
+        )
+    }
+}
+
+/// Prints the table, then the whole output of each model that failed, or of each that ran, then the
+/// totals.
+pub(super) fn print(outcomes: &[Outcome<'_>], show_all: bool, elapsed: Duration) {
     let mut table = Table::new([
         "model",
         ">bound",
@@ -113,11 +130,20 @@ pub(super) fn print(outcomes: &[Outcome<'_>], elapsed: Duration) {
     }
     println!("{table}");
     for outcome in outcomes {
-        if let Some(failure) = &outcome.failure {
+        let verdict = match &outcome.failure {
+            Some(failure) => failure,
+            None if show_all => "passed",
+            None => continue,
+        };
+        println!(
+            "---- {}: {verdict}\n{}",
+            outcome.model.full_name(),
+            outcome.ended.output
+        );
+        if let (false, Some(number)) = (show_all, failing_execution(&outcome.ended.output)) {
             println!(
-                "---- {}: {failure}\n{}",
-                outcome.model.full_name(),
-                outcome.ended.output
+                "to see what happened: cargo xtask loom --execution {number} {}\n",
+                outcome.model.full_name()
             );
         }
     }
@@ -139,6 +165,15 @@ pub(super) fn print(outcomes: &[Outcome<'_>], elapsed: Duration) {
     );
 }
 
+/// What the harness has announced at the first panic: `execution 17 fails:`.
+fn failing_execution(output: &str) -> Option<u64> {
+    let mut words = output.lines().filter_map(|line| {
+        let (_, number) = line.strip_suffix(" fails:")?.rsplit_once("execution ")?;
+        number.parse().ok()
+    });
+    words.next()
+}
+
 /// `1234567` as `1 234 567`.
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -154,7 +189,7 @@ fn thousands(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, thousands};
+    use super::{Line, failing_execution, thousands};
 
     #[test]
     fn a_line_of_the_harness_is_read_behind_libtests_prefix() {
@@ -173,6 +208,13 @@ mod tests {
     fn other_lines_are_not_models() {
         assert_eq!(Line::parse("running 1 test"), None);
         assert_eq!(Line::parse("model\tmain\tholds"), None);
+    }
+
+    #[test]
+    fn the_execution_that_fails_is_read_behind_libtests_prefix() {
+        let output = "running 1 test\ntest a ... execution 17 fails:\nthread 'a' panicked at b.rs";
+        assert_eq!(failing_execution(output), Some(17));
+        assert_eq!(failing_execution("the execution fails:"), None);
     }
 
     #[test]

@@ -95,31 +95,52 @@ impl Mutant {
         mutated
     }
 
-    /// Counted from 1.
-    pub(super) fn line(&self) -> usize {
-        self.line + 1
-    }
-
-    /// What it is, whatever was written above it in the file: file, function, access, from, to.
-    pub(super) fn name(&self) -> [String; 5] {
-        [
-            self.file.display().to_string(),
-            self.function.clone(),
-            self.operation.clone(),
-            self.from.to_owned(),
-            self.to.unwrap_or("no fence").to_owned(),
-        ]
+    /// What it is, whatever was written above it in the file.
+    pub(super) fn name(&self) -> Name {
+        Name {
+            file: self.file.display().to_string(),
+            function: self.function.clone(),
+            access: self.operation.clone(),
+            from: self.from.to_owned(),
+            to: self.to.unwrap_or("no fence").to_owned(),
+        }
     }
 }
 
 impl fmt::Display for Mutant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [file, function, operation, from, to] = self.name();
-        write!(
-            formatter,
-            "{file}:{} {function}: {operation} {from} → {to}",
-            self.line()
-        )
+        let name = self.name();
+        let (file, line) = (&name.file, self.line + 1);
+        write!(formatter, "{file}:{line} {}", name.in_file())
+    }
+}
+
+/// What a mutant is called in the table of verdicts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name {
+    pub(super) file: String,
+    pub(super) function: String,
+    pub(super) access: String,
+    pub(super) from: String,
+    pub(super) to: String,
+}
+
+impl Name {
+    fn in_file(&self) -> String {
+        let Self {
+            function,
+            access,
+            from,
+            to,
+            ..
+        } = self;
+        format!("{function}: {access} {from} → {to}")
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.file, self.in_file())
     }
 }
 

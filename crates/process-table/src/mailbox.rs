@@ -1,10 +1,11 @@
+//! The limit on the messages that a process has been sent and not been given.
+
 use filch_sync::atomic::{AtomicU32, Ordering};
 
-/// How many messages a process has been sent that no step has been given yet, and how many it may
-/// have.
-///
-/// Nothing is counted where there is no limit.
-pub(crate) struct Mailbox {
+/// How many messages a process has been sent that no step has been given yet, and how many that may
+/// be. Nothing is counted where there is no limit.
+#[derive(Debug)]
+pub struct MailboxLimit {
     /// [`UNLIMITED`], or the limit of the slot's occupant.
     limit: AtomicU32,
     undelivered: AtomicU32,
@@ -12,7 +13,7 @@ pub(crate) struct Mailbox {
 
 const UNLIMITED: u32 = u32::MAX;
 
-impl Mailbox {
+impl MailboxLimit {
     pub(crate) fn new() -> Self {
         Self {
             limit: AtomicU32::new(UNLIMITED),
@@ -20,26 +21,29 @@ impl Mailbox {
         }
     }
 
-    /// For a new occupant. The caller is the submitter, before `occupy`.
+    /// For a new occupant, before `occupy` publishes it.
     pub(crate) fn open(&self, limit: Option<usize>) {
         let limit = limit.map_or(UNLIMITED, |limit| {
             // What the queue could not hold in memory is as good as the limit that was asked for.
             u32::try_from(limit).map_or(UNLIMITED - 1, |limit| limit.min(UNLIMITED - 1))
         });
-        // ORDERING: Relaxed, both: `occupy` releases them to whoever gets a pin.
+        // ORDERING: Relaxed, both: `Occupancy::occupy` releases them to the threads that get a pin.
         self.limit.store(limit, Ordering::Relaxed);
         self.undelivered.store(0, Ordering::Relaxed);
     }
 
-    /// Room for one more message, or the limit. The caller holds a pin.
-    pub(crate) fn reserve(&self) -> Result<(), usize> {
+    /// Reserves room for one more message. The caller holds a pin. Lock-free.
+    ///
+    /// # Errors
+    /// The limit, if it is reached.
+    pub fn reserve(&self) -> Result<(), usize> {
         // ORDERING: Relaxed: it does not change while the caller holds its pin.
         let limit = self.limit.load(Ordering::Relaxed);
         if limit == UNLIMITED {
             return Ok(());
         }
         // ORDERING: Relaxed, all: the count carries no data, the queue does. A loop and not an
-        // addition: a sender that overshot for a moment would make another one see a full mailbox.
+        // addition: a sender that overshoots for a moment would make another one see a full mailbox.
         let mut undelivered = self.undelivered.load(Ordering::Relaxed);
         while undelivered < limit {
             // ORDERING: Relaxed: see above.
@@ -56,23 +60,24 @@ impl Mailbox {
         Err(limit as usize)
     }
 
-    /// How many there are, if they are counted.
-    pub(crate) fn undelivered(&self) -> Option<u32> {
+    /// How many messages wait, if they are counted.
+    pub fn undelivered(&self) -> Option<u32> {
         // ORDERING: Relaxed: a figure for people.
         let undelivered = self.undelivered.load(Ordering::Relaxed);
         self.is_limited().then_some(undelivered)
     }
 
+    /// Whether there is a limit. Without a pin a hint, which may be about another occupant.
     #[inline]
-    pub(crate) fn is_limited(&self) -> bool {
-        // ORDERING: Relaxed: who has a pin, or a PID from whoever submitted the process, sees what
-        // was stored before `occupy`. An answer about another occupant is no harm: `send_limited`
-        // pins, and the queue refuses other lives.
+    pub fn is_limited(&self) -> bool {
+        // ORDERING: Relaxed: a thread that has a pin, or got the PID from the submitter, sees what
+        // was stored before `occupy`. An answer about another occupant does no harm: a sender that
+        // is told "limited" pins, and the queue refuses items for another generation.
         self.limit.load(Ordering::Relaxed) != UNLIMITED
     }
 
     /// A step is about to get this many messages. Only if it [is limited](Self::is_limited).
-    pub(crate) fn deliver(&self, messages: u32) {
+    pub fn deliver(&self, messages: u32) {
         // ORDERING: Relaxed: see `reserve`.
         self.undelivered.fetch_sub(messages, Ordering::Relaxed);
     }

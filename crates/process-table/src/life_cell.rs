@@ -1,6 +1,7 @@
-//! A process in its slot: its body while it lives, and its exit, from the worker that ends it to
-//! whoever joins it.
+//! A process in its slot: its body while it lives, and then its exit, from the worker that ends the
+//! process to the thread that joins it.
 
+use std::fmt;
 use std::mem;
 use std::ptr;
 use std::time::Instant;
@@ -9,96 +10,42 @@ use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::Protocol;
-use crate::backlog::Backlog;
-use crate::bond::Bonds;
-use crate::contain::{contain, dispose};
-use crate::exit::Exit;
-use crate::resident::Resident;
+use crate::panic::{catch_panic, drop_contained};
 
-/// What runs in a slot: touched only by the one who has the process.
-pub(crate) struct Body<P: Protocol> {
-    pub(crate) process: Resident<P>,
-    /// What it said at the end of its last step.
-    pub(crate) waits: Waits,
-    /// Whether the end of a linked process is an event for it.
-    pub(crate) trap_exits: bool,
-    /// What few have, in a box of its own.
-    pub(crate) held: Option<Box<Held<P>>>,
-}
-
-/// What the worker keeps for a process from turn to turn.
-pub(crate) struct Held<P: Protocol> {
-    /// What was drained before a step could have it.
-    pub(crate) backlog: Backlog<P>,
-    /// Whether there was more than a step is given, and it has not caught up since.
-    pub(crate) behind: bool,
-    /// Since when it has gone on so, step after step.
-    pub(crate) since: Option<Instant>,
-    /// Who must hear of its end.
-    pub(crate) bonds: Bonds,
-}
-
-impl<P: Protocol> Body<P> {
-    pub(crate) fn held(&mut self) -> &mut Held<P> {
-        self.held.get_or_insert_with(|| {
-            Box::new(Held {
-                backlog: Backlog::new(),
-                behind: false,
-                since: None,
-                bonds: Bonds::default(),
-            })
-        })
-    }
-}
-
-/// What a process that is not running waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waits {
-    /// Its turn: it was submitted, or it goes on.
-    Turn,
-    /// The completion of a command.
-    Commands,
-    /// Any event.
-    Events,
-    /// To be woken, with an event or without.
-    Wakes,
-}
-
-/// Who is told of the end.
-enum Waiter<P: Protocol> {
+/// What is told of the end.
+enum Waiter<Exit> {
     /// A thread, which then takes the exit.
     Thread(Unparker),
-    /// Nobody waits: this is called with the exit.
-    Call(Box<dyn FnOnce(Exit<P>) + Send>),
+    /// No thread waits: this is called with the exit.
+    Call(Box<dyn FnOnce(Exit) + Send>),
 }
 
-/// A process in its slot: what runs, while it lives; then how it ended, in the same place.
+/// What a slot holds of its occupant: its body while it lives, then its exit, in the same place.
 ///
 /// | `word` | `content` belongs to |
 /// |---|---|
 /// | null: the process lives, nobody waits | the submitter, from `occupy` until it makes the process Ready; then the worker that made it Running, until it lets go |
 /// | a [`Waiter`]'s address: it lives, and somebody is to be told of its end | the same |
-/// | [`ended`]: it has ended | whoever has the process's handle, or has left a call in its place; after that one, the last to leave the slot |
-pub(crate) struct LifeCell<P: Protocol> {
-    word: AtomicPtr<Waiter<P>>,
-    content: UnsafeCell<Life<P>>,
+/// | [`ended`]: it has ended | the process's handle, or the call that was left in its place; after these, the last thread out of the slot |
+pub struct LifeCell<Body, Exit> {
+    word: AtomicPtr<Waiter<Exit>>,
+    content: UnsafeCell<Life<Body, Exit>>,
 }
 
-/// What a slot has of its occupant. The two have one place: an exit comes when the body is gone.
-enum Life<P: Protocol> {
+/// The two share one place: an exit comes when the body is gone.
+enum Life<Body, Exit> {
     /// Nothing yet, or not any more.
     Nothing,
-    Body(Body<P>),
-    Exit(Exit<P>),
+    Body(Body),
+    Exit(Exit),
 }
 
 /// The word of a process that has ended: no waiter lies at an odd address.
-fn ended<P: Protocol>() -> *mut Waiter<P> {
+fn ended<Exit>() -> *mut Waiter<Exit> {
     ptr::without_provenance_mut(1)
 }
 
-impl<P: Protocol> LifeCell<P> {
+impl<Body, Exit> LifeCell<Body, Exit> {
     pub(crate) fn new() -> Self {
         Self {
             word: AtomicPtr::new(ptr::null_mut()),
@@ -106,19 +53,19 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Gives the cell a body: before `init` is called on the process in it, as a value that is on
-    /// the stack first is moved more often.
+    /// Gives the cell its body. To be called before `init` runs on it: a body that is prepared on the
+    /// stack is moved more often.
     ///
     /// # Safety
     /// The caller is the submitter, before the process became Ready.
     #[expect(
         clippy::mut_from_ref,
-        reason = "the cell's point: exclusivity is the caller's, who has the slot"
+        reason = "the cell's point: exclusivity is the caller's duty, which has the slot"
     )]
-    pub(crate) unsafe fn begin(&self, body: Body<P>) -> &mut Body<P> {
+    pub unsafe fn begin(&self, body: Body) -> &mut Body {
         self.content.with_mut(|content| {
-            // SAFETY: the content is the caller's (contract). What is overwritten is nothing: the
-            // last one out of the slot has cleared it.
+            // SAFETY: the content is the caller's (contract). What is overwritten is `Nothing`: the
+            // last thread out of the slot has cleared it.
             let content = unsafe {
                 content.write(Life::Body(body));
                 &mut *content
@@ -137,9 +84,10 @@ impl<P: Protocol> LifeCell<P> {
     /// holds no other reference to the body.
     #[expect(
         clippy::mut_from_ref,
-        reason = "the cell's point: exclusivity is the caller's, by the process state"
+        reason = "the cell's point: exclusivity is the caller's duty, by the process state"
     )]
-    pub(crate) unsafe fn body(&self) -> Option<&mut Body<P>> {
+    #[inline]
+    pub unsafe fn body(&self) -> Option<&mut Body> {
         // SAFETY: exclusivity is the caller's obligation, above.
         self.content
             .with_mut(|content| match unsafe { &mut *content } {
@@ -152,7 +100,7 @@ impl<P: Protocol> LifeCell<P> {
     ///
     /// # Safety
     /// As for `body`.
-    pub(crate) unsafe fn take_body(&self) -> Option<Body<P>> {
+    pub unsafe fn take_body(&self) -> Option<Body> {
         // SAFETY: exclusivity is the caller's obligation, above.
         let content = self
             .content
@@ -163,17 +111,18 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// The process has ended like that. Wakes whoever waits for it, or calls what is to be called.
+    /// The process has ended like that. Wakes the thread that waits for it, or calls what was left to
+    /// be called. A panic in there is contained, as there is nobody to tell.
     ///
     /// # Safety
-    /// The caller ends the process, and has not said so before; it has a pin on the slot.
-    pub(crate) unsafe fn set(&self, exit: Exit<P>) {
+    /// The caller ends the process, calls this once, and has a pin on the slot.
+    pub(crate) unsafe fn set(&self, exit: Exit) {
         // SAFETY: the process lives by the word, and it is the caller who ends it (contract).
         self.content
             .with_mut(|content| unsafe { *content = Life::Exit(exit) });
-        // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: whoever sees the
-        // end sees the exit. Acquire, partner of the Release in `await_end`: the waiter is all
-        // there.
+        // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: a thread that sees
+        // the end sees the exit. Acquire, partner of the Release in `await_end`: the waiter's box
+        // is seen.
         let waiter = self.word.swap(ended(), Ordering::AcqRel);
         if waiter.is_null() {
             return;
@@ -188,19 +137,17 @@ impl<P: Protocol> LifeCell<P> {
                 // SAFETY: the process has ended; the handle is used up, and has left the exit to
                 // the call.
                 let exit = unsafe { self.take() };
-                // A panic in it has nobody to be told to: see `ProcessHandle::on_exit`.
-                let _ = contain(|| call(exit));
+                let _ = catch_panic(|| call(exit));
             }
         }
     }
 
     /// Waits for the end, until `deadline` if there is one. Blocking. `None` if the deadline came
-    /// first.
+    /// first. What the process did happens before the return of its exit.
     ///
     /// # Safety
-    /// The caller has the process's handle, and calls neither this nor `watch` when it has got the
-    /// exit.
-    pub(crate) unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
+    /// The caller has the process's handle, and calls neither this nor `watch` once it has the exit.
+    pub unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit> {
         if !self.is_set() {
             let parker = Parker::new();
             if let Ok(waiter) = self.await_end(Waiter::Thread(parker.unparker())) {
@@ -224,10 +171,11 @@ impl<P: Protocol> LifeCell<P> {
     }
 
     /// Has `call` called at the end: on the worker that ends the process, or here, if it has ended.
+    /// What the process did happens before the call.
     ///
     /// # Safety
     /// As for `wait`, and the caller gives the handle up.
-    pub(crate) unsafe fn watch(&self, call: Box<dyn FnOnce(Exit<P>) + Send>) {
+    pub unsafe fn watch(&self, call: Box<dyn FnOnce(Exit) + Send>) {
         if let Err(Waiter::Call(call)) = self.await_end(Waiter::Call(call)) {
             // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
             // the caller has.
@@ -235,11 +183,11 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Leaves word for the end. Where it lies, for `withdraw`.
+    /// Leaves a waiter to be told of the end, and returns its address, for `withdraw`.
     ///
     /// # Errors
     /// The waiter, if the process has ended.
-    fn await_end(&self, waiter: Waiter<P>) -> Result<*mut Waiter<P>, Waiter<P>> {
+    fn await_end(&self, waiter: Waiter<Exit>) -> Result<*mut Waiter<Exit>, Waiter<Exit>> {
         let waiter = Box::into_raw(Box::new(waiter));
         // ORDERING: Release, partner of the swap in `set`, which will read the box. On failure
         // Acquire: as in `is_set`.
@@ -256,9 +204,9 @@ impl<P: Protocol> LifeCell<P> {
         }
     }
 
-    /// Takes back the word that was left, unless the process has ended.
-    fn withdraw(&self, waiter: *mut Waiter<P>) -> bool {
-        // ORDERING: Relaxed on success: the box is as this thread has made it. On failure Relaxed:
+    /// Takes the waiter back, unless the process has ended.
+    fn withdraw(&self, waiter: *mut Waiter<Exit>) -> bool {
+        // ORDERING: Relaxed on success: the box is as this thread has made it. Relaxed on failure:
         // the caller looks again.
         let withdrawn = self.word.compare_exchange(
             waiter,
@@ -277,7 +225,7 @@ impl<P: Protocol> LifeCell<P> {
     ///
     /// # Safety
     /// The process has ended, which the caller has acquired, and the exit is the caller's.
-    unsafe fn take(&self) -> Exit<P> {
+    unsafe fn take(&self) -> Exit {
         // SAFETY: the caller's.
         let content = self
             .content
@@ -288,7 +236,8 @@ impl<P: Protocol> LifeCell<P> {
         exit
     }
 
-    pub(crate) fn is_set(&self) -> bool {
+    /// Whether the process has ended. What it did is visible then.
+    pub fn is_set(&self) -> bool {
         // ORDERING: Acquire, partner of the Release in `set`.
         self.word.load(Ordering::Acquire) == ended()
     }
@@ -296,7 +245,7 @@ impl<P: Protocol> LifeCell<P> {
     /// Makes the cell ready for the next occupant, and drops what nobody has taken.
     ///
     /// # Safety
-    /// The caller is the last one out of the slot.
+    /// The caller is the last thread out of the slot.
     pub(crate) unsafe fn clear(&self) {
         // SAFETY: no handle is left, nor the worker that ended the process: theirs were pins, which
         // the caller has acquired.
@@ -304,9 +253,17 @@ impl<P: Protocol> LifeCell<P> {
             .content
             .with_mut(|content| unsafe { mem::replace(&mut *content, Life::Nothing) });
         if !matches!(left, Life::Nothing) {
-            dispose(left);
+            drop_contained(left);
         }
         // ORDERING: Relaxed: published with the slot, by the slab.
         self.word.store(ptr::null_mut(), Ordering::Relaxed);
+    }
+}
+
+impl<Body, Exit> fmt::Debug for LifeCell<Body, Exit> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LifeCell")
+            .field("ended", &self.is_set())
+            .finish_non_exhaustive()
     }
 }

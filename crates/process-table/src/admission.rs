@@ -7,27 +7,30 @@ use std::time::{Duration, Instant};
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Condvar, Mutex, wait_until};
 
-/// The doors.
+/// A sharded count of the processes that live, with a closed flag in each shard.
 ///
-/// Without a limit each worker has a door of its own, and there is one for everybody else: who
-/// comes in by one may leave by another, and only the sum of what the doors have counted is the
-/// number of those inside. With a limit there is one door for all, as the limit is exact.
-pub(crate) struct Admission {
-    /// Each: twice those that came in here, less twice those that left here, wrapping; plus
+/// Without a limit each worker has a shard, and all other threads share one: a process may enter by
+/// one shard and leave by another, and only the sum over all shards is the number of processes. With
+/// a limit there is one shard for all, as the limit is exact.
+#[derive(Debug)]
+pub struct Admission {
+    /// Each: twice the processes that entered here, less twice those that left here, wrapping; plus
     /// [`CLOSED`].
-    doors: Box<[CachePadded<AtomicUsize>]>,
-    /// All doors are closed.
+    shards: Box<[CachePadded<AtomicUsize>]>,
+    /// All shards are closed.
     closed: AtomicBool,
     limit: Option<NonZeroUsize>,
-    // For the one thread that waits in `shutdown`: a slow path, and blocking by its nature.
+    // For a thread that waits until all have left: a slow path, and blocking by its nature.
     waiting: Mutex<()>,
     all_ended: Condvar,
 }
 
-/// Why nobody was admitted.
+/// Why a process was not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub enum Refusal {
+    /// The admission is closed.
     Closed,
+    /// As many processes live as this limit allows.
     Full(NonZeroUsize),
 }
 
@@ -35,10 +38,11 @@ const CLOSED: usize = 1;
 const ONE: usize = 2;
 
 impl Admission {
-    pub(crate) fn new(limit: Option<NonZeroUsize>, workers: usize) -> Self {
-        let doors = if limit.is_some() { 1 } else { 1 + workers };
+    /// Open, for at most `limit` processes, if there is a limit, and for that many workers.
+    pub fn new(limit: Option<NonZeroUsize>, workers: usize) -> Self {
+        let shards = if limit.is_some() { 1 } else { 1 + workers };
         Self {
-            doors: (0..doors).map(|_| CachePadded::default()).collect(),
+            shards: (0..shards).map(|_| CachePadded::default()).collect(),
             closed: AtomicBool::new(false),
             limit,
             waiting: Mutex::new(()),
@@ -46,20 +50,23 @@ impl Admission {
         }
     }
 
-    /// That of the worker, or of everybody else.
-    fn door(&self, worker: Option<usize>) -> &AtomicUsize {
+    /// The shard of that worker, or of all threads that are no worker.
+    fn shard(&self, worker: Option<usize>) -> &AtomicUsize {
         if self.limit.is_some() {
-            return &self.doors[0];
+            return &self.shards[0];
         }
-        &self.doors[worker.map_or(0, |worker| worker + 1)]
+        &self.shards[worker.map_or(0, |worker| worker + 1)]
     }
 
-    /// Counts one more process, if there is room and the doors are open. `worker`: the one that the
-    /// caller is.
-    pub(crate) fn enter(&self, worker: Option<usize>) -> Result<(), Refusal> {
-        let door = self.door(worker);
+    /// Counts one more process, if there is room and the admission is open. `worker` is the number of
+    /// the calling worker. Lock-free.
+    ///
+    /// # Errors
+    /// [`Refusal`], and nothing is counted.
+    pub fn enter(&self, worker: Option<usize>) -> Result<(), Refusal> {
+        let shard = self.shard(worker);
         // ORDERING: Relaxed: the compare-exchange validates it.
-        let mut word = door.load(Ordering::Relaxed);
+        let mut word = shard.load(Ordering::Relaxed);
         loop {
             if word & CLOSED != 0 {
                 return Err(Refusal::Closed);
@@ -70,9 +77,9 @@ impl Admission {
                 return Err(Refusal::Full(limit));
             }
             // ORDERING: Relaxed: the count carries no data; processes are handed over by the table.
-            // A loop and not an addition: a caller that overshot for a moment would make another
-            // one see a full house, or the last one out of a closed one overlook that it is.
-            match door.compare_exchange_weak(
+            // A loop and not an addition: a caller that overshoots for a moment would make another
+            // one find the limit reached, or keep the last one that leaves from noticing it.
+            match shard.compare_exchange_weak(
                 word,
                 word.wrapping_add(ONE),
                 Ordering::Relaxed,
@@ -84,21 +91,23 @@ impl Admission {
         }
     }
 
-    /// A process that had entered is gone. Whether it was the last one of a closed house; of the
-    /// last few, several may be told so. `worker`: the one that the caller is.
-    pub(crate) fn leave(&self, worker: Option<usize>) -> bool {
+    /// A process that had entered is gone. Whether it was the last one and the admission is closed;
+    /// of the last few, several may be told so. `worker` is the number of the calling worker.
+    /// Wait-free, except for the last one.
+    #[must_use]
+    pub fn leave(&self, worker: Option<usize>) -> bool {
         // ORDERING: Release, partner of the Acquire in `live`: what the process did happens before
-        // the return of `shutdown`.
-        let before = self.door(worker).fetch_sub(ONE, Ordering::Release);
+        // the return of `wait`.
+        let before = self.shard(worker).fetch_sub(ONE, Ordering::Release);
         before & CLOSED != 0 && self.is_last()
     }
 
-    /// After leaving a house whose doors are closing.
+    /// After leaving by a shard that is closed.
     #[cold]
     fn is_last(&self) -> bool {
-        // ORDERING: partner of itself, in others that leave, and of the fence in `close`: of all
-        // that look, the last one to pass its fence sees what the others have written before
-        // theirs. If the house is not closed yet, that is the one who closes it.
+        // ORDERING: partner of itself, in other threads that leave, and of the fence in `close`: of
+        // all that look, the last one to pass its fence sees what the others have written before
+        // theirs. If not all shards are closed yet, the last one is the thread that closes them.
         fence(Ordering::SeqCst);
         let last = self.is_closed() && self.live() == 0;
         if last {
@@ -109,13 +118,15 @@ impl Admission {
         last
     }
 
-    /// Admits nobody from now on. Whether the house is empty: then nobody need be the last to
-    /// [`leave`](Self::leave).
-    pub(crate) fn close(&self) -> bool {
-        for door in &self.doors {
-            // ORDERING: Relaxed: released by the store below. Who leaves by this door later sees
-            // the mark, and looks; who left earlier is seen by whoever sees the mark.
-            door.fetch_or(CLOSED, Ordering::Relaxed);
+    /// Admits no process from now on. Whether none lives: then none will be the last to
+    /// [`leave`](Self::leave). Wait-free.
+    #[must_use]
+    pub fn close(&self) -> bool {
+        for shard in &self.shards {
+            // ORDERING: Relaxed: released by the store below. A process that leaves by this shard
+            // later sees the mark, and looks; one that left earlier is seen by a thread that sees
+            // the mark.
+            shard.fetch_or(CLOSED, Ordering::Relaxed);
         }
         // ORDERING: Release, partner of the Acquire in `is_closed`.
         self.closed.store(true, Ordering::Release);
@@ -124,31 +135,37 @@ impl Admission {
         self.live() == 0
     }
 
-    /// Whether all doors are closed.
-    pub(crate) fn is_closed(&self) -> bool {
-        // ORDERING: Acquire, partner of the Release in `close`: who looks after this sees every
-        // door closed, and so all that ever came in. Without it, one that came in might be
-        // overlooked while it is seen to leave by another door, and the house taken for empty.
-        // Where the answer must not be old something stands before it: in `is_last` a fence, in
-        // `submit` an RMW that meets the walk of `cancel_all`.
+    /// Whether all shards are closed.
+    ///
+    /// The answer may be old. A submitter that asks after [`Table::occupy`](crate::Table::occupy)
+    /// sees the closing of a thread whose later walk over the table does not find its process.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        // ORDERING: Acquire, partner of the Release in `close`: a thread that counts after this sees
+        // every shard closed, and so all processes that ever entered. Without it, one might be
+        // overlooked as it enters and seen as it leaves by another shard, and the count taken for
+        // zero. Where the answer must not be old something stands before it: in `is_last` a fence,
+        // in a submitter the RMW of `occupy`, which meets the one of the walk.
         self.closed.load(Ordering::Acquire)
     }
 
-    /// How many are inside. While some come in, a guess; once the house
+    /// How many processes live. A guess while some enter; once this
     /// [is closed](Self::is_closed), never less than there are.
-    pub(crate) fn live(&self) -> usize {
-        let sum = self.doors.iter().fold(0, |sum: usize, door| {
+    pub fn live(&self) -> usize {
+        let sum = self.shards.iter().fold(0, |sum: usize, shard| {
             // ORDERING: Acquire: see `leave`.
-            sum.wrapping_add(door.load(Ordering::Acquire) & !CLOSED)
+            sum.wrapping_add(shard.load(Ordering::Acquire) & !CLOSED)
         });
-        // One that came in by a door that was looked at before, and left by one that was looked at
-        // after, counts as less than nobody.
+        // A process that entered by a shard after its load here, and left by another one before its
+        // load, makes the sum negative.
         usize::try_from(sum.cast_signed() / ONE.cast_signed()).unwrap_or(0)
     }
 
-    /// Waits until nobody is left, at most for `patience`; whether nobody is. The house is closed.
-    pub(crate) fn wait(&self, patience: Duration) -> bool {
-        // What the clock cannot express is for ever.
+    /// Waits until no process is left, for `patience` at most. Whether none is. Blocking. What the
+    /// processes did happens before the return of `true`. To be called after
+    /// [`close`](Self::close).
+    pub fn wait(&self, patience: Duration) -> bool {
+        // A deadline that the clock cannot express never comes.
         let deadline = Instant::now().checked_add(patience);
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut over = false;
@@ -178,13 +195,13 @@ mod tests {
         assert_eq!(admission.enter(Some(0)), Ok(()));
         assert_eq!(admission.enter(None), Ok(()));
         assert_eq!(admission.enter(Some(1)), Err(Refusal::Full(limit)));
-        assert!(!admission.leave(Some(1)), "the house is open");
+        assert!(!admission.leave(Some(1)), "it is open");
         assert_eq!(admission.enter(None), Ok(()));
         assert_eq!(admission.live(), 2);
     }
 
     #[test]
-    fn one_may_leave_by_another_door() {
+    fn a_process_may_leave_by_another_shard() {
         let admission = Admission::new(None, 2);
         for _ in 0..3 {
             assert_eq!(admission.enter(None), Ok(()));
@@ -200,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_one_out_of_a_closed_house_says_so() {
+    fn the_last_one_out_is_told_so() {
         for limit in [None, Some(NonZeroUsize::MAX)] {
             let admission = Admission::new(limit, 1);
             assert_eq!(admission.enter(Some(0)), Ok(()));
@@ -216,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_house_has_no_last_one() {
+    fn closing_an_empty_one_needs_no_last_one() {
         assert!(Admission::new(None, 1).close());
     }
 }

@@ -1,15 +1,16 @@
+//! Names of processes: which table, which slot, which of the slot's occupants.
+
 use std::fmt;
 
-/// The name of one process, for ever: the node that it lives on, the number of its scheduler there,
-/// a slot of that one's process table, and the generation of the slot's occupant.
+/// The name of one process: the node that it lives on, the number of its table there, a slot of
+/// that table, and the generation of the slot's occupant.
 ///
 /// Slots are used again, names are not: a PID whose process has ended never reaches the slot's next
-/// occupant, nor a process of another scheduler. (Number and generation have 32 bits each: a PID kept
-/// over 2³² occupants of one slot, or over 2³² schedulers, would be mistaken.)
+/// occupant, nor a process of another table. (Table and generation have 32 bits each: a PID kept
+/// over 2³² occupants of one slot, or over 2³² tables, would be mistaken.)
 ///
-/// For ever, that is for as long as the program runs. A program that starts again begins to count
-/// again: its processes get the names that others may still know from the time before, unless it
-/// starts as another [`Node`].
+/// This holds while the program runs. A program that starts again counts from 0 again, and its
+/// processes get names that other programs may still know, unless it starts as another [`Node`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pid {
     pub(crate) origin: Origin,
@@ -17,34 +18,42 @@ pub struct Pid {
     pub(crate) generation: u32,
 }
 
-/// A place where schedulers run, to those who send messages from one to another: a program, a
-/// machine. Who has only one needs none: schedulers are built on node 0. Each run of a program is
-/// to be a node of its own: see [`Pid`].
+/// A place where processes live, as other places see it: a program, a machine. A program that talks
+/// to no other one needs none, and its tables are on node 0. Each run of a program should be a
+/// different node: see [`Pid`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Node(pub u32);
 
-/// Node and scheduler, compared at once.
+/// Node and table, compared at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Origin(u64);
 
 impl Origin {
-    pub(crate) fn new(node: Node, scheduler: u32) -> Self {
-        Self(u64::from(node.0) << 32 | u64::from(scheduler))
+    pub(crate) fn new(node: Node, table: u32) -> Self {
+        Self(u64::from(node.0) << 32 | u64::from(table))
     }
 
+    #[inline]
     pub(crate) fn node(self) -> Node {
         Node((self.0 >> 32) as u32)
     }
 
-    fn scheduler(self) -> u32 {
+    fn table(self) -> u32 {
         self.0 as u32
     }
 }
 
 impl Pid {
     /// The node that the process lives on.
+    #[inline]
     pub fn node(self) -> Node {
         self.origin.node()
+    }
+
+    /// The number of its slot: that of its [pins](crate::Pin), and of what is kept by slot.
+    #[inline]
+    pub fn slot(self) -> u32 {
+        self.slot
     }
 
     /// The PID as a number, for transports.
@@ -52,9 +61,8 @@ impl Pid {
         u128::from(self.origin.0) << 64 | u128::from(self.slot) << 32 | u128::from(self.generation)
     }
 
-    /// The PID that [`to_bits`](Self::to_bits) made a number of. A number that was made up is some
-    /// PID too: of a process that lives, of one that has ended, or of none, and what is meant for
-    /// those two is refused.
+    /// The PID that [`to_bits`](Self::to_bits) turned into a number. Any other number is a PID, too:
+    /// of a process that lives, or of none, and what is sent to the latter is refused.
     pub fn from_bits(bits: u128) -> Self {
         Self {
             origin: Origin((bits >> 64) as u64),
@@ -66,12 +74,12 @@ impl Pid {
 
 impl fmt::Display for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (node, scheduler) = (self.origin.node(), self.origin.scheduler());
+        let (node, table) = (self.origin.node(), self.origin.table());
         f.write_str("<")?;
         if node != Node::default() {
             write!(f, "{}:", node.0)?;
         }
-        write!(f, "{scheduler}.{}.{}>", self.slot, self.generation)
+        write!(f, "{table}.{}.{}>", self.slot, self.generation)
     }
 }
 
@@ -88,15 +96,15 @@ mod tests {
     #[test]
     fn a_pid_survives_as_a_number() {
         for node in [0, 1, u32::MAX] {
-            for scheduler in [0, 7, u32::MAX] {
+            for table in [0, 7, u32::MAX] {
                 for (slot, generation) in [(0, 0), (1, 2), (u32::MAX, u32::MAX - 1)] {
                     let pid = Pid {
-                        origin: Origin::new(Node(node), scheduler),
+                        origin: Origin::new(Node(node), table),
                         slot,
                         generation,
                     };
                     assert_eq!(pid.node(), Node(node));
-                    assert_eq!(pid.origin.scheduler(), scheduler);
+                    assert_eq!(pid.origin.table(), table);
                     assert_eq!(Pid::from_bits(pid.to_bits()), pid);
                 }
             }
@@ -104,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn people_see_the_node_where_there_is_more_than_one() {
+    fn the_node_is_printed_where_there_is_more_than_one() {
         let pid = |node| Pid {
             origin: Origin::new(Node(node), 1),
             slot: 2,
