@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         pages.insert(path.to_owned());
     });
     for_each_page(&mut book, &mut |path, text| {
-        *text = rewrite(text, path, &pages)
+        *text = rewrite(text, path, &pages);
     });
     let mut output = io::stdout().lock();
     serde_json::to_writer(&mut output, &book)?;
