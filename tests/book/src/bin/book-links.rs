@@ -1,13 +1,13 @@
-//! An mdbook preprocessor: the links of the crates' READMEs and essays, as the book needs them.
+//! An mdbook preprocessor: the links of included files, as the book needs them (`book_tests::links`).
 //!
-//! mdbook asks `rustdoc-links supports html` first; then it writes its context and the book to the
+//! mdbook asks `book-links supports html` first; then it writes its context and the book to the
 //! standard input, as JSON, and reads the book from the standard output.
 
 use std::error::Error;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use book_tests::rustdoc_links::{Pages, rewrite};
+use book_tests::links::{Pages, rewrite};
 use serde_json::Value;
 
 /// What becomes of a page's text, by its path.
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         pages.insert(path.to_owned());
     });
     for_each_page(&mut book, &mut |path, text| {
-        *text = rewrite(text, path, &pages)
+        *text = rewrite(text, path, &pages);
     });
     let mut output = io::stdout().lock();
     serde_json::to_writer(&mut output, &book)?;

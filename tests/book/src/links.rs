@@ -1,9 +1,9 @@
-//! What a link in a crate's README or essay becomes in the book.
+//! What the links of an included file become in the book.
 //!
 //! READMEs and essays are written for rustdoc, which resolves `[Worker::pop]` by the crate's names
-//! and refuses what it does not find. The book includes the same files. Here such a link becomes one
-//! to the crate's documentation, or to the page of an essay, and a link to a file of the repository
-//! becomes one to its page.
+//! and refuses what it does not find; all files are written for a reader of the repository. The book
+//! includes the same files. Here a link to an item becomes one to the crate's documentation, or to
+//! the page of an essay, and a link to a file becomes one to its page, or to the repository.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -22,12 +22,11 @@ const REPOSITORY: &str = "https://github.com/filch-rs/filch/blob/main";
 /// The paths of all pages, relative to the book's folder.
 pub type Pages = BTreeSet<PathBuf>;
 
-/// The text of `page` with its links as the book needs them. A page that includes no file of a crate
-/// stays as it is.
+/// The page that includes a file of the repository's root.
+const CONTRIBUTING: &str = "contributing.md";
+
+/// The text of `page` with its links as the book needs them.
 pub fn rewrite(text: &str, page: &Path, pages: &Pages) -> String {
-    let Some(package) = package(page) else {
-        return text.to_owned();
-    };
     let mut rewritten = String::with_capacity(text.len());
     let mut end = 0;
     // An undefined reference is a link to an item: rustdoc would have refused it otherwise.
@@ -47,7 +46,7 @@ pub fn rewrite(text: &str, page: &Path, pages: &Pages) -> String {
         if matches!(link_type, LinkType::Autolink | LinkType::Email) {
             continue;
         }
-        let Some(target) = target(&dest_url, &package, page, pages) else {
+        let Some(target) = target(&dest_url, page, pages) else {
             continue;
         };
         let source = &text[range.clone()];
@@ -76,13 +75,14 @@ fn label(source: &str) -> &str {
 }
 
 /// Where a link to `link` leads in the book; `None` if it may stay.
-fn target(link: &str, package: &str, page: &Path, pages: &Pages) -> Option<String> {
+fn target(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     if link.starts_with('#') || link.contains("//") {
         return None;
     }
     if !link.contains("::") && link.contains(['.', '/']) {
-        return Some(file(link, package, page, pages));
+        return file(link, page, pages);
     }
+    let package = package(page)?;
     let item = link
         .trim_matches('`')
         .trim_end_matches("()")
@@ -93,7 +93,7 @@ fn target(link: &str, package: &str, page: &Path, pages: &Pages) -> Option<Strin
         .trim_start_matches("self::");
     // A module that holds an essay, or one of the facade's crates.
     for essay in [
-        Path::new(CRATES).join(package).join(format!("{item}.md")),
+        Path::new(CRATES).join(&package).join(format!("{item}.md")),
         Path::new(CRATES)
             .join(item.replace('_', "-"))
             .join("README.md"),
@@ -120,47 +120,60 @@ fn target(link: &str, package: &str, page: &Path, pages: &Pages) -> Option<Strin
     ))
 }
 
-/// A link to a file, relative to the crate's folder: its page, or the repository.
-fn file(link: &str, package: &str, page: &Path, pages: &Pages) -> String {
-    let (path, anchor) = link
-        .split_once('#')
-        .map_or((link, String::new()), |(path, anchor)| {
-            (path, format!("#{anchor}"))
-        });
-    let mut absolute = PathBuf::new();
-    for component in Path::new(CRATES).join(package).join(path).components() {
+/// A link to a file: to its page, or to the repository. `None` for a page that does not exist, which
+/// is to be found.
+fn file(link: &str, page: &Path, pages: &Pages) -> Option<String> {
+    let (path, anchor) = link.split_at(link.find('#').unwrap_or(link.len()));
+    let mut file = PathBuf::new();
+    for component in origin(page).join(path).components() {
         match component {
             Component::ParentDir => {
-                absolute.pop();
+                file.pop();
             }
-            component => absolute.push(component),
+            component => file.push(component),
         }
     }
-    // A page of the book, a crate's folder, a crate's README, an essay.
-    let essay = absolute
-        .file_name()
-        .map(|name| name.to_string_lossy().to_lowercase());
+    if let Ok(target) = file.strip_prefix(BOOK) {
+        return (pages.contains(target)).then(|| relative(target, page) + anchor);
+    }
+    // A crate's folder, its README, an essay or another page that is named after its file.
+    let name = file.file_name()?.to_string_lossy().to_lowercase();
     let candidates = [
-        absolute.strip_prefix(BOOK).map(Path::to_owned).ok(),
-        Some(absolute.join("README.md")),
-        Some(absolute.clone()),
-        essay.map(|essay| absolute.with_file_name(essay)),
+        file.join("README.md"),
+        file.clone(),
+        file.with_file_name(name),
     ];
-    match candidates
-        .into_iter()
-        .flatten()
-        .find(|candidate| pages.contains(candidate))
-    {
-        Some(target) => relative(&target, page) + &anchor,
-        None => format!("{REPOSITORY}/{}{anchor}", absolute.display()),
+    Some(
+        match candidates
+            .iter()
+            .find(|candidate| pages.contains(*candidate))
+        {
+            Some(target) => relative(target, page) + anchor,
+            None => format!("{REPOSITORY}/{}{anchor}", file.display()),
+        },
+    )
+}
+
+/// The folder of the file that `page` shows: its own, or that of the file which it includes.
+fn origin(page: &Path) -> PathBuf {
+    if page == Path::new(CONTRIBUTING) {
+        return PathBuf::new();
+    }
+    match package(page) {
+        Some(package) => Path::new(CRATES).join(package),
+        None => Path::new(BOOK).join(page.parent().unwrap_or(Path::new(""))),
     }
 }
 
-/// The way from `page` to `target`.
+/// The way from `page` to `target`. A folder's `README.md` is its `index.html`.
 fn relative(target: &Path, page: &Path) -> String {
     let up = page
         .parent()
         .map_or(0, |folder| folder.components().count());
+    let target = match target.parent() {
+        Some(folder) if target.ends_with("README.md") => folder.join("index.md"),
+        _ => target.to_owned(),
+    };
     "../".repeat(up) + &target.to_string_lossy()
 }
 
@@ -171,6 +184,7 @@ mod tests {
 
     fn in_the_book(page: &str, text: &str) -> String {
         let pages = [
+            "contributing.md",
             "glossary.md",
             "crates/deque/README.md",
             "crates/event-queue/README.md",
@@ -221,7 +235,7 @@ mod tests {
         );
         assert_eq!(
             in_the_book("crates/filch/README.md", "| [`event_queue`] |"),
-            "| [`event_queue`](../../crates/event-queue/README.md) |"
+            "| [`event_queue`](../../crates/event-queue/index.md) |"
         );
     }
 
@@ -234,7 +248,7 @@ mod tests {
         );
         assert_eq!(
             in_the_book(page, "[d](../deque)"),
-            "[d](../../crates/deque/README.md)"
+            "[d](../../crates/deque/index.md)"
         );
         assert_eq!(
             in_the_book(page, "[e](examples/ping_pong.rs)"),
@@ -243,11 +257,25 @@ mod tests {
     }
 
     #[test]
-    fn addresses_anchors_code_and_other_pages_stay() {
+    fn what_lies_outside_the_book_is_its_page_or_in_the_repository() {
+        let text = "[a](../CONTRIBUTING.md), [b](../SECURITY.md), [c](glossary.md#pin)";
+        let security = "https://github.com/filch-rs/filch/blob/main/SECURITY.md";
+        assert_eq!(
+            in_the_book("architecture.md", text),
+            format!("[a](contributing.md), [b]({security}), [c](glossary.md#pin)")
+        );
+        assert_eq!(
+            in_the_book("contributing.md", "[g](docs/glossary.md)"),
+            "[g](glossary.md)"
+        );
+    }
+
+    #[test]
+    fn addresses_anchors_code_and_missing_pages_stay() {
         let text =
             "[a](https://docs.rs/x), [b](#c), `[d](E::f)`\n\n```rust\nlet a = [0][0];\n```\n";
         assert_eq!(in_the_book("crates/deque/README.md", text), text);
-        let text = "[decisions](decisions/README.md), [`Worker`]";
+        let text = "[gone](decisions/gone.md), [`Worker`]";
         assert_eq!(in_the_book("architecture.md", text), text);
     }
 }
