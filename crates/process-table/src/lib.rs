@@ -2,6 +2,8 @@
 #![deny(unsafe_code)]
 
 mod admission;
+#[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
+mod inline_box;
 #[expect(
     unsafe_code,
     reason = "hands the body from worker to worker, and the exit to the handle"
@@ -21,6 +23,7 @@ mod urgency;
 
 pub use admission::{Admission, Refusal};
 pub use filch_slab::SlabFull;
+pub use inline_box::{InlineBox, Room};
 pub use life_cell::LifeCell;
 pub use mailbox::MailboxLimit;
 pub use pid::{Node, Pid};

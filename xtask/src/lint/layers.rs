@@ -16,6 +16,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-event-queue",
         "filch-parker",
         "filch-process-state",
+        "filch-promise",
     ],
     &["filch-process-table", "filch-processors"],
     &[
@@ -50,6 +51,7 @@ pub(crate) const PRIMITIVES_WITHOUT_STD: &[&str] = &[
     "filch-injector",
     "filch-event-queue",
     "filch-process-state",
+    "filch-promise",
 ];
 
 /// The rank of a library: its layer, then its place in it.
