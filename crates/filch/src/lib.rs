@@ -17,3 +17,5 @@ pub use filch_processors as processors;
 pub use filch_scheduler as scheduler;
 #[doc(inline)]
 pub use filch_slab as slab;
+#[doc(inline)]
+pub use filch_timers as timers;

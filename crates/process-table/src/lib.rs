@@ -10,7 +10,6 @@ mod inline_box;
 )]
 mod life_cell;
 mod mailbox;
-pub mod panic;
 mod pid;
 #[expect(unsafe_code, reason = "is shared, and drains its own queue")]
 mod slot;

@@ -9,7 +9,7 @@
 //! | `worker/` | what a worker does with a process: `driver`, the turn; and what it keeps for it |
 //! | `ops/` | the methods of [`Handle`], each beside its errors: send, submit, signal, … |
 //! | `future/` | futures as processes |
-//! | `services/`, `timers` | what no step passes through: names, nodes, blocking calls, … |
+//! | `services/` | what no step passes through: timers, names, nodes, … |
 //!
 //! A file imports from its own folder and from those above it in the table. One ring of files is the
 //! interface's own, and cannot be cut: a process's methods get a context, which has the handle, which
@@ -19,22 +19,12 @@
 #![deny(unsafe_code)]
 
 mod api;
-/// As the timers call it.
-mod contain {
-    pub(crate) use filch_process_table::panic::{
-        catch_panic as contain, drop_contained as dispose,
-    };
-}
 mod future;
 mod ops;
 mod protocol;
 mod scheduler;
 mod services;
-pub mod timers;
 mod worker;
-
-/// As the timers call it.
-pub(crate) use services::service_threads as staff;
 
 pub use api::command::{CommandHandler, Completion};
 pub use api::context::Context;
@@ -66,6 +56,7 @@ pub use services::dynamic;
 pub use services::names::RegisterError;
 pub use services::nodes::ConnectError;
 pub use services::standstill::{Standstill, StandstillError, Verdict};
+pub use services::timers;
 
 #[doc = include_str!("../SIGNALS.md")]
 pub mod signals {}

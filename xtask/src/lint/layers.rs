@@ -18,7 +18,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-process-state",
         "filch-promise",
     ],
-    &["filch-process-table", "filch-processors"],
+    &["filch-timers", "filch-process-table", "filch-processors"],
     &[
         "filch-scheduler",
         "filch-fork-join",

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use filch_process_table::Pid;
-use filch_process_table::panic::{catch_panic, drop_contained};
+use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::api::event::CommandError;
 use crate::api::handle::Handle;

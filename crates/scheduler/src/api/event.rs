@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::resume_unwind;
 
-use filch_process_table::panic::catch_panic;
+use filch_sync::panic::catch_panic;
 
 use crate::api::monitor::{Down, Exited};
 use crate::protocol::{Protocol, error_by_display};

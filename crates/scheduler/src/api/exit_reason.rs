@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use filch_process_table::Pid;
-use filch_process_table::panic::catch_panic;
+use filch_sync::panic::catch_panic;
 
 /// Why a process is over, as its [`close`](crate::Process::close), the [hooks](crate::LifeCycle) and
 /// the processes that watch it or are linked to it are told.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use filch_process_table::panic::catch_panic;
+use filch_sync::panic::catch_panic;
 
 use crate::api::context::Context;
 use crate::api::exit_reason::ExitReason;

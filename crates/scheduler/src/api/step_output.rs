@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use filch_process_table::panic::drop_contained;
+use filch_sync::panic::drop_contained;
 
 use crate::api::process::Process;
 use crate::protocol::Protocol;

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Wake, Waker, ready};
 
 use filch_parker::{Parker, Unparker};
 use filch_process_table::Pid;
-use filch_process_table::panic::drop_contained;
 use filch_promise::{Promised, promise};
+use filch_sync::panic::drop_contained;
 
 use crate::api::process_error::{Exit, ProcessError};
 use crate::api::process_handle::{JoinError, ProcessHandle};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 
 use filch_process_table::Refusal;
-use filch_process_table::panic::drop_all_contained;
+use filch_sync::panic::drop_all_contained;
 
 use crate::api::context::Context;
 use crate::api::event::Events;

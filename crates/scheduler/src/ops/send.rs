@@ -3,7 +3,7 @@
 use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
 use filch_process_table::Pid;
-use filch_process_table::panic::drop_contained;
+use filch_sync::panic::drop_contained;
 
 use crate::api::context::Context;
 use crate::api::event::{CommandError, Event};

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use filch_process_table::panic::{catch_panic, drop_contained};
 use filch_process_table::{Pid, Refusal};
 use filch_sync::atomic::{Ordering, fence};
+use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::api::context::Context;
 use crate::api::exit_reason::ExitReason;

@@ -14,7 +14,7 @@ use crate::api::context::Context;
 use crate::api::handle::Handle;
 use crate::protocol::Protocol;
 use crate::services::service_threads;
-use filch_process_table::panic::{catch_panic, drop_contained};
+use filch_sync::panic::{catch_panic, drop_contained};
 
 impl<P: Protocol> Handle<P> {
     /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on

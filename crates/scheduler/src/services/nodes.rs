@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use filch_process_table::panic::drop_all_contained;
 use filch_process_table::{Node, Pid};
+use filch_sync::panic::drop_all_contained;
 
 use crate::api::handle::Handle;
 use crate::api::receiver::{Receiver, SendError, Undelivered};

@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
 use filch_process_state::LetGo;
-use filch_process_table::panic::{catch_panic, drop_all_contained, drop_contained};
 use filch_process_table::{Closed, Pid, Urgent};
 use filch_processors::{BoundId, Runner};
 use filch_sync::atomic::Ordering;
+use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::api::command::{CommandHandler, Completion, dispatch};
 use crate::api::context::Context;

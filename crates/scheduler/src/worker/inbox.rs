@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use filch_process_table::panic::drop_all_contained;
+use filch_sync::panic::drop_all_contained;
 
 use crate::api::context::Context;
 use crate::api::event::Event;

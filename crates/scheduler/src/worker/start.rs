@@ -1,6 +1,6 @@
 //! Calls of a process's `init`: for a new process, and for a new version.
 
-use filch_process_table::panic::{catch_panic, drop_contained};
+use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::api::context::Context;
 use crate::api::exit_reason::ExitReason;

@@ -1,26 +1,33 @@
+//! A future that is ready when its time has come.
+
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use super::queue::Action;
-use super::{TimerKey, Timers};
+use crate::queue::{Action, TimerKey};
+use crate::service::Service;
 
-/// A future that is ready when its deadline has come; from [`Timers::sleep`]. Dropping it cancels
-/// the timer.
+/// A future that is ready when its deadline has come; from
+/// [`Timers::sleep`](crate::Timers::sleep). It says [`TimersClosed`] if the timers are shut down
+/// before. Dropping it cancels the timer.
+///
+/// Polling takes the timers' lock. What the thread that fires it did before happens before the poll
+/// that is ready.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Sleep {
-    timers: Timers,
+    service: Arc<Service>,
     deadline: Instant,
     key: Option<TimerKey>,
 }
 
 impl Sleep {
-    pub(super) fn new(timers: Timers, deadline: Instant) -> Self {
+    pub(super) fn new(service: Arc<Service>, deadline: Instant) -> Self {
         Self {
-            timers,
+            service,
             deadline,
             key: None,
         }
@@ -36,22 +43,21 @@ impl Future for Sleep {
     type Output = Result<(), TimersClosed>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if self.timers.now() >= self.deadline {
+        if self.service.now() >= self.deadline {
             return Poll::Ready(Ok(()));
         }
         let waker = context.waker().clone();
         let pending = match self.key {
-            Some(TimerKey(number)) => self.timers.service.rewake(number, waker),
+            Some(key) => self.service.rewake(key, waker),
             None => {
                 let action = Action::Wake(waker);
-                let number = self.timers.service.register(self.deadline, action);
-                self.key = number.ok().map(TimerKey);
+                self.key = self.service.register(self.deadline, action).ok();
                 self.key.is_some()
             }
         };
-        if self.timers.now() >= self.deadline {
-            // It fired between the two looks; or a clock that is moved by hand was, and looked for
-            // timers before ours was in.
+        if self.service.now() >= self.deadline {
+            // It fired between the two looks; or a clock was moved by hand between them, and looked
+            // for timers before ours was in.
             Poll::Ready(Ok(()))
         } else if pending {
             Poll::Pending
@@ -64,7 +70,7 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.timers.cancel(key);
+            self.service.cancel(key);
         }
     }
 }

@@ -1,20 +1,38 @@
-use std::sync::{Arc, PoisonError, Weak};
+//! The queue under its lock, the thread that sleeps until the first deadline, and the end of both.
+
+use std::cell::Cell;
+use std::io;
+use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 use std::time::Instant;
-use std::{fmt, io};
 
+use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
 
-use super::clock::{Clock, Ticks};
-use super::queue::{Action, Queue};
-use crate::contain::{contain, dispose};
-use crate::staff;
+use crate::clock::{Alarm, Clock, Ring, Ticks};
+use crate::lock;
+use crate::queue::{Action, Queue, TimerKey};
+
+filch_sync::thread_local! {
+    static FIRES: Cell<bool> = Cell::new(false)
+}
+
+/// Whether the calling thread is one that fires timers on the system's clock, or another one that
+/// [moves by itself](Ticks::ByItself).
+///
+/// What it calls may drop whatever it owns. A destructor that waits for threads asks here first:
+/// those threads may be waiting for this one.
+pub fn is_timer_thread() -> bool {
+    FIRES.with(Cell::get)
+}
 
 /// What all clones of one `Timers` share, and the last one takes with it.
 pub(super) struct Service {
     shared: Arc<Shared>,
     /// `None` on a clock that is moved by hand, and when it has been joined.
     thread: Mutex<Option<filch_sync::thread::JoinHandle<()>>>,
+    /// Where the end does not wait for the thread: see `Builder::detach_if`.
+    detach_here: fn() -> bool,
 }
 
 /// What the thread needs.
@@ -23,22 +41,20 @@ struct Shared {
     queue: Mutex<Queue>,
     /// The thread sleeps here until the first deadline.
     changed: Condvar,
-    /// Who waits in `block_until`.
+    /// `block_until` waits here.
     registered: Condvar,
 }
 
 impl Service {
-    pub(super) fn start(clock: Box<dyn Clock>) -> io::Result<Self> {
+    pub(super) fn start(clock: Box<dyn Clock>, detach_here: fn() -> bool) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             clock,
             queue: Mutex::new(Queue::default()),
             changed: Condvar::new(),
             registered: Condvar::new(),
         });
-        let alarm = Alarm {
-            shared: Arc::downgrade(&shared),
-        };
-        let thread = match shared.clock.attach(alarm) {
+        let ring: Arc<dyn Ring> = shared.clone();
+        let thread = match shared.clock.attach(Alarm::new(Arc::downgrade(&ring))) {
             Ticks::ByHand => None,
             Ticks::ByItself => {
                 let shared = Arc::clone(&shared);
@@ -46,27 +62,30 @@ impl Service {
                 Some(thread.spawn(move || shared.run())?)
             }
         };
-        let thread = Mutex::new(thread);
-        Ok(Self { shared, thread })
+        Ok(Self {
+            shared,
+            thread: Mutex::new(thread),
+            detach_here,
+        })
     }
 
     pub(super) fn now(&self) -> Instant {
         self.shared.clock.now()
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.shared.lock()
+    pub(super) fn pending(&self) -> usize {
+        self.shared.pending()
     }
 
-    /// Puts a timer in, and returns its number.
+    /// Puts a timer in.
     ///
     /// # Errors
     /// The action, after the shutdown.
-    pub(super) fn register(&self, deadline: Instant, action: Action) -> Result<u64, Action> {
+    pub(super) fn register(&self, deadline: Instant, action: Action) -> Result<TimerKey, Action> {
         let shared = &self.shared;
         let mut queue = shared.lock();
         let first = queue.next();
-        let number = queue.insert(deadline, action)?;
+        let key = queue.insert(deadline, action)?;
         let watched = queue.watchers > 0;
         drop(queue);
         if first.is_none_or(|first| deadline < first) {
@@ -75,19 +94,29 @@ impl Service {
         if watched {
             shared.registered.notify_all();
         }
-        Ok(number)
+        shared.clock.registered();
+        Ok(key)
+    }
+
+    /// Takes a timer out. Whether it was pending.
+    pub(super) fn cancel(&self, key: TimerKey) -> bool {
+        let cancelled = self.shared.lock().cancel(key);
+        // Without the lock: what follows is the user's destructor.
+        let pending = cancelled.is_some();
+        drop_contained(cancelled);
+        pending
     }
 
     /// While the timer is pending, makes `waker` the one that it wakes. Whether it is.
-    pub(super) fn rewake(&self, number: u64, waker: Waker) -> bool {
-        let outcome = self.lock().rewake(number, waker);
+    pub(super) fn rewake(&self, key: TimerKey, waker: Waker) -> bool {
+        let outcome = self.shared.lock().rewake(key, waker);
         let pending = outcome.is_ok();
-        dispose(outcome);
+        drop_contained(outcome);
         pending
     }
 
     pub(super) fn block_until(&self, count: usize) {
-        let mut queue = self.lock();
+        let mut queue = self.shared.lock();
         while queue.len() < count && !queue.is_closed() {
             queue.watchers += 1;
             let woken = self.shared.registered.wait(queue);
@@ -97,20 +126,20 @@ impl Service {
     }
 
     pub(super) fn shutdown(&self) {
-        let pending = self.lock().close();
+        let pending = self.shared.lock().close();
         self.shared.changed.notify_one();
         self.shared.registered.notify_all();
         for timer in pending.into_values() {
             // A waker or a destructor that panics costs its own timer, not the others.
-            let _ = contain(|| timer.give_up());
+            let _ = catch_panic(|| timer.give_up());
         }
-        if staff::is_ours() {
+        if is_timer_thread() || (self.detach_here)() {
             // The thread leaves when what it fires returns.
             return;
         }
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = lock(&self.thread);
         if let Some(thread) = thread.take() {
-            // What it fires is contained.
+            // Its panics are contained.
             let _ = thread.join();
         }
     }
@@ -124,18 +153,17 @@ impl Drop for Service {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        // What is the user's runs without the lock; a panic leaves nothing half done in there.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     /// The thread's life.
     fn run(&self) {
-        staff::enlist();
+        FIRES.with(|fires| fires.set(true));
         let mut queue = self.lock();
         while !queue.is_closed() {
-            if let Some((number, action)) = queue.pop_due(self.clock.now()) {
+            if let Some((key, action)) = queue.pop_due(self.clock.now()) {
                 drop(queue);
-                self.fire(number, action);
+                self.fire(key, action);
                 queue = self.lock();
                 continue;
             }
@@ -149,64 +177,47 @@ impl Shared {
         }
     }
 
-    /// Fires all that is due.
-    fn ring(&self) {
-        loop {
-            let now = self.clock.now();
-            // A statement of its own, for the lock to be let go of.
-            let due = self.lock().pop_due(now);
-            let Some((number, action)) = due else { return };
-            self.fire(number, action);
-        }
-    }
-
-    fn fire(&self, number: u64, action: Action) {
-        // A panic has nobody to be told to: see `Timers::call_at`.
+    fn fire(&self, key: TimerKey, action: Action) {
+        // The message of a panic is lost: see `Timers::call_at`.
         match action {
             Action::Once(call) => {
-                let _ = contain(call);
+                let _ = catch_panic(call);
             }
             Action::Wake(waker) => {
-                let _ = contain(|| waker.wake());
+                let _ = catch_panic(|| waker.wake());
             }
             Action::Every(period, mut call) => {
-                let more = matches!(contain(&mut call), Ok(true));
+                let more = matches!(catch_panic(&mut call), Ok(true));
                 let action = Action::Every(period, call);
                 let now = self.clock.now();
                 let over = if more {
-                    self.lock().again(number, period, action, now).err()
+                    self.lock().again(key, period, action, now).err()
                 } else {
-                    drop(self.lock().cancel(number));
+                    drop(self.lock().cancel(key));
                     Some(action)
                 };
-                dispose(over);
+                drop_contained(over);
             }
         }
     }
 }
 
-/// What a clock that is moved by hand rings. It does not keep the timers alive.
-#[derive(Clone)]
-pub struct Alarm {
-    shared: Weak<Shared>,
-}
-
-impl Alarm {
-    /// Fires all timers that are due now, here, in order.
-    pub fn ring(&self) {
-        if let Some(shared) = self.shared.upgrade() {
-            shared.ring();
+impl Ring for Shared {
+    fn ring(&self) {
+        loop {
+            let now = self.clock.now();
+            // A statement apart, so that the lock is let go of before what is due fires.
+            let due = self.lock().pop_due(now);
+            let Some((key, action)) = due else { return };
+            self.fire(key, action);
         }
     }
 
-    /// When the first timer is due.
-    pub fn next(&self) -> Option<Instant> {
-        self.shared.upgrade()?.lock().next()
+    fn next(&self) -> Option<Instant> {
+        self.lock().next()
     }
-}
 
-impl fmt::Debug for Alarm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Alarm").finish_non_exhaustive()
+    fn pending(&self) -> usize {
+        self.lock().len()
     }
 }

@@ -1,56 +1,32 @@
+//! A clock that tests move.
+
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use filch_sync::{Mutex, MutexGuard};
+use filch_sync::{Condvar, Mutex, MutexGuard};
 
-use super::Alarm;
-
-/// Where [`Timers`](super::Timers) get the time from.
-pub trait Clock: Send + Sync + 'static {
-    /// What time it is; never earlier than it said before. It must not call the timers.
-    fn now(&self) -> Instant;
-
-    /// Called once, when timers are built on this clock: says who moves it.
-    fn attach(&self, alarm: Alarm) -> Ticks;
-}
-
-/// Who moves a clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ticks {
-    /// It moves by itself, in step with [`Instant::now`]. The timers sleep on a thread of their
-    /// own, which fires them.
-    ByItself,
-    /// Somebody moves it, and then [rings](Alarm::ring) the alarm: timers fire on that one's
-    /// thread.
-    ByHand,
-}
-
-/// The system's monotonic clock.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> Instant {
-        Instant::now()
-    }
-
-    fn attach(&self, _: Alarm) -> Ticks {
-        Ticks::ByItself
-    }
-}
+use crate::clock::{Alarm, Clock, Ticks};
+use crate::lock;
 
 /// A clock that stands still until it is [advanced](Self::advance), for tests. Clones are the same
-/// clock.
+/// clock, and any number of [`Timers`](crate::Timers) may be built on it.
+///
+/// A test waits until the code under test has come to [wait for the clock](Self::block_until), and
+/// then moves it: no test sleeps, and none depends on how fast its machine is.
 ///
 /// ```
 /// use std::time::Duration;
-/// use filch_scheduler::timers::{FakeClock, Timers};
+/// use filch_timers::{FakeClock, Timers};
 ///
 /// let clock = FakeClock::new();
 /// let timers = Timers::with_clock(clock.clone())?;
 /// let (give, take) = std::sync::mpsc::channel();
-/// timers.call_after(Duration::from_secs(3600), move || give.send("an hour").unwrap());
+/// std::thread::spawn(move || {
+///     timers.call_after(Duration::from_secs(3600), move || give.send("an hour").unwrap());
+///     std::thread::park(); // keeps the timers
+/// });
+/// clock.block_until(1);
 /// clock.advance(Duration::from_secs(3599));
 /// assert!(take.try_recv().is_err());
 /// clock.advance(Duration::from_secs(1));
@@ -59,31 +35,37 @@ impl Clock for SystemClock {
 /// ```
 #[derive(Clone)]
 pub struct FakeClock {
-    shared: Arc<Fake>,
+    shared: Arc<Shared>,
 }
 
-struct Fake {
+struct Shared {
     start: Instant,
     face: Mutex<Face>,
-    /// Held by whoever moves the clock: one move after another.
+    /// A timer has been registered.
+    registered: Condvar,
+    /// Held by the thread that moves the clock: one move after another.
     moving: Mutex<()>,
 }
 
 struct Face {
     elapsed: Duration,
     alarms: Vec<Alarm>,
+    /// How many timers have been registered in all.
+    registrations: u64,
 }
 
 impl FakeClock {
     /// A clock that nobody has moved yet.
     pub fn new() -> Self {
         Self {
-            shared: Arc::new(Fake {
+            shared: Arc::new(Shared {
                 start: Instant::now(),
                 face: Mutex::new(Face {
                     elapsed: Duration::ZERO,
                     alarms: Vec::new(),
+                    registrations: 0,
                 }),
+                registered: Condvar::new(),
                 moving: Mutex::new(()),
             }),
         }
@@ -104,28 +86,47 @@ impl FakeClock {
     /// # Panics
     /// If the clock passes what a [`Duration`] or an [`Instant`] can say.
     pub fn advance(&self, by: Duration) {
-        let _moving = locked(&self.shared.moving);
+        let _moving = lock(&self.shared.moving);
         let target = self.elapsed() + by;
         let _expressible = self.shared.start + target;
         loop {
             match self.next() {
                 Some(due) if due <= target => {
                     self.show(due);
-                    let alarms = self.face().alarms.clone();
-                    alarms.iter().for_each(Alarm::ring);
+                    self.alarms().iter().for_each(Alarm::ring);
                 }
-                // Whoever sets a timer from here on sees the time; who did so just before is found
-                // by another look.
+                // A timer that is set from here on sees the new time; the next look finds one that
+                // was set just before.
                 _ if self.elapsed() < target => self.show(target),
                 _ => return,
             }
         }
     }
 
+    /// Waits until at least `count` timers are pending, those of all [`Timers`](crate::Timers) on
+    /// this clock together. What their threads did before they set them happens before this
+    /// returns.
+    ///
+    /// Blocking, and for ever if nothing sets them.
+    pub fn block_until(&self, count: usize) {
+        loop {
+            // Before the look: a timer that is set after it changes this.
+            let seen = self.face().registrations;
+            let pending: usize = self.alarms().iter().map(Alarm::pending).sum();
+            if pending >= count {
+                return;
+            }
+            let mut face = self.face();
+            while face.registrations == seen {
+                let woken = self.shared.registered.wait(face);
+                face = woken.unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
     /// When the first timer is due, as told by this clock.
     fn next(&self) -> Option<Duration> {
-        let alarms = self.face().alarms.clone();
-        let next = alarms.iter().filter_map(Alarm::next).min()?;
+        let next = self.alarms().iter().filter_map(Alarm::next).min()?;
         Some(next.saturating_duration_since(self.shared.start))
     }
 
@@ -135,13 +136,14 @@ impl FakeClock {
         face.elapsed = face.elapsed.max(elapsed);
     }
 
-    fn face(&self) -> MutexGuard<'_, Face> {
-        locked(&self.shared.face)
+    /// Copies, to be used without the lock: what they reach reads the clock.
+    fn alarms(&self) -> Vec<Alarm> {
+        self.face().alarms.clone()
     }
-}
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    fn face(&self) -> MutexGuard<'_, Face> {
+        lock(&self.shared.face)
+    }
 }
 
 impl Default for FakeClock {
@@ -158,6 +160,11 @@ impl Clock for FakeClock {
     fn attach(&self, alarm: Alarm) -> Ticks {
         self.face().alarms.push(alarm);
         Ticks::ByHand
+    }
+
+    fn registered(&self) {
+        self.face().registrations += 1;
+        self.shared.registered.notify_all();
     }
 }
 
