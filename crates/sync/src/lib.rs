@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(any(feature = "std", loom, shuttle)), no_std)]
 
+#[cfg(feature = "alloc")]
 extern crate alloc;
 
 mod cache_padded;
