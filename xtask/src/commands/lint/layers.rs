@@ -46,6 +46,7 @@ pub(crate) const PRIMITIVES_WITHOUT_STD: &[&str] = &[
     "filch-injector",
     "filch-event-queue",
     "filch-process-state",
+    "filch-promise",
 ];
 
 /// The rank of a library: its layer, then its place in it.
