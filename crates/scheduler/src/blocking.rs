@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use filch_sync::thread::Builder;
 use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
 
-use crate::contain::{contain, dispose};
 use crate::staff;
 use crate::{Completion, Context, Handle, Protocol};
+use filch_process_table::panic::{catch_panic, drop_contained};
 
 impl<P: Protocol> Handle<P> {
     /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on
@@ -40,7 +40,7 @@ impl<P: Protocol> Context<'_, P> {
 impl<P: Protocol> Completion<P> {
     /// Answers with what `work` returns, or panics with.
     pub(crate) fn answer_by(self, work: impl FnOnce() -> Result<P::Reply, P::Error>) {
-        match contain(work) {
+        match catch_panic(work) {
             Ok(Ok(reply)) => self.complete(reply),
             Ok(Err(error)) => self.fail(error),
             Err(message) => self.panicked(message),
@@ -173,7 +173,7 @@ impl Shared {
                 drop(crew);
                 // It answers for itself; what is left are destructors, whose panics nobody waits
                 // for.
-                let _ = contain(work);
+                let _ = catch_panic(work);
                 crew = self.lock();
                 continue;
             }
@@ -204,7 +204,7 @@ impl Drop for BlockingThreads {
         let queue = std::mem::take(&mut crew.queue);
         drop(crew);
         self.shared.work.notify_all();
-        queue.into_iter().for_each(dispose);
+        queue.into_iter().for_each(drop_contained);
         if staff::is_ours() {
             // They leave by themselves.
             return;

@@ -2,8 +2,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 
-use crate::contain::{contain, dispose};
 use crate::{CommandError, Handle, Pid, Protocol};
+use filch_process_table::panic::{catch_panic, drop_contained};
 
 /// Does the commands that processes yield.
 ///
@@ -76,9 +76,11 @@ pub struct Completion<P: Protocol> {
 }
 
 impl<P: Protocol> Completion<P> {
-    /// For the worker that runs process `pid`, whose own pin is shared.
-    pub(crate) fn new(scheduler: &Handle<P>, pid: Pid, tag: u64) -> Self {
-        scheduler.table().slot(pid.slot).occupancy.share();
+    /// # Safety
+    /// The caller has the process `pid`.
+    pub(crate) unsafe fn new(scheduler: &Handle<P>, pid: Pid, tag: u64) -> Self {
+        // SAFETY: the caller has the process.
+        unsafe { scheduler.table().slot(pid.slot()).share_pin() };
         Self {
             scheduler: scheduler.clone(),
             pid,
@@ -105,7 +107,7 @@ impl<P: Protocol> Completion<P> {
     /// Whether the process still lives. If not, the answer has no reader, and work for it can be
     /// spared.
     pub fn is_wanted(&self) -> bool {
-        let slot = self.scheduler.table().slot(self.pid.slot);
+        let slot = self.scheduler.table().slot(self.pid.slot());
         !slot.events.is_closed()
     }
 
@@ -128,7 +130,8 @@ impl<P: Protocol> Completion<P> {
         self.answered = true;
         self.scheduler
             .deliver_completion(self.pid, self.tag, result);
-        self.scheduler.table().unpin(self.pid.slot);
+        // SAFETY: `answered` was false, so the pin is held; it is given up once.
+        unsafe { self.scheduler.table().unpin(self.pid.slot()) };
     }
 }
 
@@ -184,10 +187,10 @@ pub(crate) fn dispatch<P: Protocol>(
 ) {
     let Some(handler) = handler else {
         completion.answer(Err(CommandError::NoHandler));
-        return dispose(command);
+        return drop_contained(command);
     };
     UNWOUND.with(|unwound| unwound.replace(Some(Vec::new())));
-    let outcome = contain(|| handler.handle(command, completion));
+    let outcome = catch_panic(|| handler.handle(command, completion));
     let unwound = UNWOUND.with(RefCell::take).unwrap_or_default();
     if let Err(message) = outcome {
         for unanswered in unwound {

@@ -8,22 +8,22 @@ use filch_process_state::LetGo;
 use filch_processors::{BoundId, Counter, Runner};
 use filch_sync::atomic::Ordering;
 
+use crate::body::Slot;
+use crate::body::{Body, Waits};
 use crate::bond::Bonds;
 use crate::command::{CommandHandler, Completion, dispatch};
-use crate::contain::{contain, dispose, dispose_all};
 use crate::exit::Exit;
 use crate::hooks;
-use crate::life::{Body, Waits};
 use crate::mail::{Mail, put_back};
 use crate::share::{Lag, Share};
-use crate::signal::Signal;
+use crate::signal::{Item, Signal};
 use crate::step_output::{Status, Yield};
-use crate::table::Slot;
-use crate::urgency::Urgent;
 use crate::{
     Context, Event, Events, ExitReason, Handle, Pid, ProcessError, Protocol, StepOutput,
     WorkerStats,
 };
+use filch_process_table::panic::{catch_panic, drop_all_contained, drop_contained};
+use filch_process_table::{Closed, Urgent};
 
 /// A process in a run queue: its slot. The process's own pin keeps the slot from meaning another
 /// one.
@@ -98,12 +98,12 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
 
     #[inline]
     fn bound_to(&self, task: &Task<P>) -> Option<BoundId> {
-        self.slot(task).bound_to()
+        BoundId::from_bits(self.slot(task).bound_to())
     }
 
     #[inline]
     fn label(&self, task: &Task<P>) -> Option<NonZeroU64> {
-        NonZeroU64::new(u64::from(self.slot(task).index) + 1)
+        NonZeroU64::new(u64::from(self.slot(task).index()) + 1)
     }
 
     fn describe(&self, label: NonZeroU64) -> String {
@@ -215,7 +215,7 @@ impl<P: Protocol> Driver<P> {
         if more && (word || !mail.enders.end(body.waits, inbox)) {
             more = self.look_ahead(slot, body, &mut mail, inbox, word);
         }
-        let context = Context::of(&self.handle, slot.index, slot.occupancy.generation());
+        let context = Context::of(&self.handle, slot.index(), slot.generation());
         // In pieces: to be dropped at the end, it would have to be kept until then.
         let Mail { enders, orders } = mail;
         if let Some(orders) = orders {
@@ -246,13 +246,13 @@ impl<P: Protocol> Driver<P> {
         counters.steps.add(1);
         let others = inbox.len() as u64 - u64::from(enders.completions);
         counters.messages.add(others);
-        slot.figures.step(others);
+        slot.stats.step(others);
         if enders.completions > 0 {
             counters.completions.add(enders.completions.into());
             slot.awaited.answer(enders.completions);
         }
 
-        match contain(|| body.process.step(&context, Events::new(inbox), output)) {
+        match catch_panic(|| body.process.step(&context, Events::new(inbox), output)) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return After::Ended(Err(ProcessError::Failed(error))),
             Err(message) => return After::Ended(Err(ProcessError::Panicked(message))),
@@ -260,7 +260,7 @@ impl<P: Protocol> Driver<P> {
         if !inbox.is_empty() {
             // The step has forgotten its events instead of dropping them. They are not the next
             // process's.
-            dispose_all(inbox.drain(..));
+            drop_all_contained(inbox.drain(..));
         }
         let status = output.take_status();
         if output.has_yields() {
@@ -320,7 +320,9 @@ impl<P: Protocol> Driver<P> {
         for Yield { tag, command } in output.drain_yields() {
             slot.awaited.ask();
             self.counters().commands.add(1);
-            dispatch(handler, command, Completion::new(&self.handle, pid, tag));
+            // SAFETY: the process is Running, by this worker.
+            let completion = unsafe { Completion::new(&self.handle, pid, tag) };
+            dispatch(handler, command, completion);
         }
     }
 
@@ -364,7 +366,7 @@ impl<P: Protocol> Driver<P> {
     #[inline(never)]
     fn end(&self, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
         // SAFETY: the state is Running, and this worker made it so.
-        let closed = unsafe { self.handle.table().close(slot.index) };
+        let closed = unsafe { Closed::begin(self.handle.table(), slot.index()) };
         // SAFETY: the state is still Running, and this worker made it so.
         let Some(body) = (unsafe { slot.life.take_body() }) else {
             unreachable!("a process ends once");
@@ -375,26 +377,26 @@ impl<P: Protocol> Driver<P> {
         let mut reason = ExitReason::of(&exit);
         // All of this is user code, and each part of it may panic: one by one, so that no panic
         // keeps the rest.
-        let said = contain(|| process.close(&reason));
-        let dropped = contain(|| drop(process));
+        let said = catch_panic(|| process.close(&reason));
+        let dropped = catch_panic(|| drop(process));
         scratch.output.clear();
-        dispose_all(scratch.inbox.drain(..));
+        drop_all_contained(scratch.inbox.drain(..));
         let bonds = held.map(|held| {
-            dispose_all(held.backlog.into_events());
+            drop_all_contained(held.backlog.into_events());
             held.bonds
         });
         if let (true, Err(message)) = (exit.is_ok(), said.and(dropped)) {
             reason = ExitReason::Panicked(message.as_str().into());
             let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
-            dispose(output);
+            drop_contained(output);
         }
         let counters = self.counters();
         counters.ended.add(1);
         counters.failed.add(u64::from(exit.is_err()));
-        let context = Context::of(&self.handle, slot.index, slot.occupancy.generation());
+        let context = Context::of(&self.handle, slot.index(), slot.generation());
         let release = |bond| self.handle.release(context.pid(), &bond, &reason);
-        let completed = closed.complete(|signal| {
-            if let Signal::Tie(bond) = signal {
+        let completed = closed.complete(|item| {
+            if let Item::Signal(Signal::Tie(bond)) = item {
                 release(bond);
             }
         });

@@ -2,8 +2,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::resume_unwind;
 
-use crate::contain::contain;
 use crate::{CommandError, Down, Exited, Protocol};
+use filch_process_table::panic::catch_panic;
 
 /// What happened to a process since its last step.
 #[non_exhaustive]
@@ -109,7 +109,7 @@ impl<P: Protocol> Drop for Events<'_, P> {
 fn drop_rest<P: Protocol>(inbox: &mut VecDeque<Event<P>>) {
     let mut panicked = None;
     while let Some(event) = inbox.pop_front() {
-        if let Err(message) = contain(|| drop(event)) {
+        if let Err(message) = catch_panic(|| drop(event)) {
             panicked.get_or_insert(message);
         }
     }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::life::LifeCell;
+use filch_process_table::LifeCell;
+
+use crate::body::Body;
 use crate::{Handle, JoinError, Pid, ProcessError, Protocol};
 
 /// How a process ended, once it has. Without an output if it was a future: that has an output of
@@ -117,14 +119,15 @@ impl<P: Protocol> ProcessHandle<P> {
         unsafe { self.life().wait(deadline) }.ok_or(JoinError::NotYet(self))
     }
 
-    fn life(&self) -> &LifeCell<P> {
-        &self.scheduler.table().slot(self.pid.slot).life
+    fn life(&self) -> &LifeCell<Body<P>, Exit<P>> {
+        &self.scheduler.table().slot(self.pid.slot()).life
     }
 }
 
 impl<P: Protocol> Drop for ProcessHandle<P> {
     fn drop(&mut self) {
-        self.scheduler.table().unpin(self.pid.slot);
+        // SAFETY: the handle's pin, which goes with it.
+        unsafe { self.scheduler.table().unpin(self.pid.slot()) };
     }
 }
 

@@ -1,9 +1,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::contain::contain;
 use crate::exit::Exit;
 use crate::{Pid, ProcessError, Protocol};
+use filch_process_table::panic::catch_panic;
 
 /// Why a process is over, for those who cannot have its output: its own
 /// [`close`](crate::Process::close), the [hooks](crate::LifeCycle), those who watch it and those
@@ -75,7 +75,7 @@ impl ExitReason {
 }
 
 fn text(display: impl FnOnce() -> String) -> Arc<str> {
-    contain(display)
+    catch_panic(display)
         .unwrap_or_else(|message| format!("an error that panics when printed: {message}"))
         .into()
 }

@@ -9,8 +9,6 @@ use std::task::{Poll, Wake, Waker, ready};
 
 use filch_parker::{Parker, Unparker};
 
-use crate::admission::Refusal;
-use crate::contain::{dispose, dispose_all};
 use crate::exit::Exit;
 use crate::options::Options;
 use crate::promise::{Promised, promise};
@@ -20,6 +18,8 @@ use crate::{
     Context, Events, Handle, HookError, InitError, JoinError, Pid, Process, ProcessError,
     ProcessHandle, Protocol, StepOutput, SubmitError,
 };
+use filch_process_table::Refusal;
+use filch_process_table::panic::{drop_all_contained, drop_contained};
 
 impl<P: Protocol> Handle<P> {
     /// Submits a future as a process, whatever its output. Lock-free, but for memory.
@@ -55,8 +55,8 @@ impl<P: Protocol> Handle<P> {
         let options = Options::default();
         let place = match self.admit(&options) {
             Ok(place) => place,
-            Err(Refusal::Closed) => return Err(SpawnError::ShutDown(future)),
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
+            Err(Refusal::Closed) => return Err(SpawnError::ShutDown(future)),
         };
         let task = Arc::new(Task {
             scheduler: self.clone(),
@@ -120,7 +120,7 @@ where
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
         // One by one: a stranger's message may panic when it is dropped.
-        dispose_all(events);
+        drop_all_contained(events);
         // SAFETY: this is the process, and it is stepped by the worker that has it.
         match unsafe {
             self.stage
@@ -268,13 +268,13 @@ impl<P: Protocol, T> JoinHandle<P, T> {
         // hide how it ended.
         match exit {
             Ok(another) => {
-                dispose(another);
+                drop_contained(another);
                 // Without an output: somebody has replaced its process by another one. See
                 // `Handle::upgrade`.
                 output.ok_or(ProcessError::Terminated)
             }
             Err(error) => {
-                dispose(output);
+                drop_contained(output);
                 Err(error)
             }
         }

@@ -4,11 +4,12 @@ use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded};
 
-use crate::admission::Admission;
+use crate::body::Table;
 use crate::driver::{Counters, Task};
-use crate::table::Table;
+use crate::names::Names;
 use crate::transport::Routes;
 use crate::{Dump, LifeCycle, Pid, Protocol, Stats, WorkerStats};
+use filch_process_table::Admission;
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
 /// what is going on.
@@ -25,6 +26,7 @@ pub struct Handle<P: Protocol> {
 pub(crate) struct Shared<P: Protocol> {
     pub(crate) processors: Arc<Processors<Task<P>>>,
     pub(crate) table: Table<P>,
+    pub(crate) names: Arc<Names>,
     /// How messages get to other nodes.
     pub(crate) routes: Routes<P>,
     pub(crate) admission: Admission,
@@ -70,7 +72,7 @@ impl<P: Protocol> Handle<P> {
     /// The PIDs of the processes that live now. Processes that come and go meanwhile may be in it
     /// or not.
     pub fn processes(&self) -> Vec<Pid> {
-        self.table().iter().map(|process| process.pid).collect()
+        self.table().iter().map(|process| process.pid()).collect()
     }
 
     /// What the workers and their threads are doing just now, and which processes they are in the

@@ -1,5 +1,5 @@
-use crate::contain::contain;
 use crate::{Context, ExitReason, HookError, Protocol};
+use filch_process_table::panic::catch_panic;
 
 /// What a scheduler tells of every life: whoever keeps a register of processes, counts them, or
 /// decides who may run.
@@ -60,7 +60,7 @@ pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), HookErr
     let Some(hooks) = &context.handle().shared.hooks else {
         return Ok(());
     };
-    match contain(|| hooks.on_start(context)) {
+    match catch_panic(|| hooks.on_start(context)) {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(HookError::Refused(error)),
         Err(message) => Err(HookError::Panicked(message)),
@@ -70,6 +70,6 @@ pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), HookErr
 /// Tells the hooks, if there are any.
 pub(crate) fn complete<P: Protocol>(context: &Context<'_, P>, reason: &ExitReason) {
     if let Some(hooks) = &context.handle().shared.hooks {
-        let _ = contain(|| hooks.on_complete(context, reason));
+        let _ = catch_panic(|| hooks.on_complete(context, reason));
     }
 }

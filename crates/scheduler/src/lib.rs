@@ -1,13 +1,19 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
-mod admission;
 mod backlog;
 mod blocking;
+mod body;
 mod bond;
 mod child;
+#[expect(unsafe_code, reason = "shares a pin, and gives it back")]
 mod command;
-mod contain;
+/// As the timers call it.
+mod contain {
+    pub(crate) use filch_process_table::panic::{
+        catch_panic as contain, drop_contained as dispose,
+    };
+}
 mod context;
 #[expect(
     unsafe_code,
@@ -15,14 +21,11 @@ mod context;
 )]
 mod driver;
 pub mod dynamic;
-#[expect(unsafe_code, reason = "ends the process that the worker has")]
-mod ending;
 mod error;
 mod event;
 #[expect(unsafe_code, reason = "has the handle's right to the exit")]
 mod exit;
 mod exit_reason;
-mod figures;
 #[expect(
     unsafe_code,
     reason = "says who has a future's stage, its process or its handle"
@@ -30,20 +33,9 @@ mod figures;
 mod future;
 mod handle;
 mod hooks;
-#[expect(
-    unsafe_code,
-    reason = "hands the body from worker to worker, and the exit to the handle"
-)]
-mod life;
 mod mail;
-mod mailbox;
 mod names;
-#[cfg(loom)]
-#[doc(hidden)] // public for the models
-#[expect(unsafe_code, reason = "does with a slot what its users do")]
-pub mod occupants;
 mod options;
-mod pid;
 mod process;
 #[doc(hidden)] // public for the models, which check the protocol by itself
 #[expect(unsafe_code, reason = "value and waker change hands by the state")]
@@ -71,14 +63,10 @@ mod step_output;
     reason = "puts the body of the process that is being submitted into its slot"
 )]
 mod submit;
-#[expect(unsafe_code, reason = "owns the slots")]
-mod table;
 mod thread;
 pub mod timers;
 mod transport;
 mod upgrade;
-#[doc(hidden)] // public for the models
-pub mod urgency;
 
 pub use blocking::BlockingThreads;
 pub use bond::{Down, Exited, Link, Monitor};
@@ -91,13 +79,13 @@ pub use error::{
 pub use event::{Event, Events};
 pub use exit::ProcessHandle;
 pub use exit_reason::ExitReason;
+pub use filch_process_table::{Node, Pid};
 pub use filch_processors::{Dump, ProcessorStats, ReserveError, StartError};
 pub use future::{JoinHandle, SpawnError};
 pub use handle::Handle;
 pub use hooks::LifeCycle;
 pub use names::RegisterError;
 pub use options::Submission;
-pub use pid::{Node, Pid};
 pub use process::Process;
 pub use protocol::Protocol;
 pub use report::{Activity, ProcessInfo, Standstill, StandstillError, Verdict};

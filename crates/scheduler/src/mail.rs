@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 
+use crate::body::{Body, Waits};
 use crate::bond::Meaning;
-use crate::contain::dispose_all;
-use crate::life::{Body, Waits};
 use crate::signal::{Item, Signal};
 use crate::upgrade::Successor;
 use crate::{Context, Event, ProcessError, Protocol};
+use filch_process_table::panic::drop_all_contained;
 
 /// What a worker found in a queue besides the events that it put into its inbox.
 pub(crate) struct Mail<P: Protocol> {
@@ -162,7 +162,7 @@ impl<P: Protocol> Orders<P> {
             }),
         };
         // Those that the end has left over: their destructors are user code.
-        dispose_all(successors);
+        drop_all_contained(successors);
         outcome
     }
 }

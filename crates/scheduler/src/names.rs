@@ -5,8 +5,6 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use filch_sync::atomic::Ordering;
-
 use crate::{Handle, Pid, Protocol};
 
 /// Which name means which process.
@@ -56,7 +54,7 @@ impl Names {
         registry.by_name.insert(Arc::clone(name), pid);
         registry
             .by_slot
-            .entry(pid.slot)
+            .entry(pid.slot())
             .or_default()
             .push(Arc::clone(name));
         Ok(())
@@ -74,7 +72,7 @@ impl Names {
 impl Registry {
     fn remove(&mut self, name: &str) -> Option<Pid> {
         let pid = self.by_name.remove(name)?;
-        if let Some(names) = self.by_slot.get_mut(&pid.slot) {
+        if let Some(names) = self.by_slot.get_mut(&pid.slot()) {
             names.retain(|own| **own != *name);
         }
         Some(pid)
@@ -113,15 +111,15 @@ impl<P: Protocol> Handle<P> {
         };
         // It cannot leave the table before the name is in: whoever cleans its slot finds the name.
         let process = self.table().pin(pid).ok_or_else(gone)?;
-        // ORDERING: Relaxed: released by giving the pin back. Before the name is in, as the last
-        // one out may not come later; if it never gets in, there is nothing to forget.
-        process.slot.named.store(true, Ordering::Relaxed);
-        if process.slot.events.is_closed() {
+        // Before the name is in, as the last one out may not come later; if it never gets in, there
+        // is nothing to forget.
+        process.slot().notify_when_vacated();
+        if process.slot().events.is_closed() {
             return Err(gone());
         }
         let name: Arc<str> = name.into();
         let mut stale = None;
-        while let Err(holder) = self.table().names.give(&name, pid, stale) {
+        while let Err(holder) = self.shared.names.give(&name, pid, stale) {
             if self.lives(holder) {
                 return Err(RegisterError::Taken { name, holder });
             }
@@ -134,20 +132,20 @@ impl<P: Protocol> Handle<P> {
     /// Takes a name away. Returns the process that had it, if a live one had. Takes a lock for a
     /// moment.
     pub fn unregister(&self, name: &str) -> Option<Pid> {
-        let removed = self.table().names.write().remove(name);
+        let removed = self.shared.names.write().remove(name);
         removed.filter(|&pid| self.lives(pid))
     }
 
     /// The process of that name, if it lives. Takes a shared lock for a moment.
     pub fn whereis(&self, name: &str) -> Option<Pid> {
-        let holder = self.table().names.holder(name);
+        let holder = self.shared.names.holder(name);
         holder.filter(|&pid| self.lives(pid))
     }
 
     /// Whether the process lives, and is of this scheduler.
     fn lives(&self, pid: Pid) -> bool {
         let process = self.table().pin(pid);
-        process.is_some_and(|process| !process.slot.events.is_closed())
+        process.is_some_and(|process| !process.slot().events.is_closed())
     }
 }
 
@@ -210,7 +208,7 @@ mod tests {
         // Who has joined a process may be a moment ahead of the worker that leaves its slot.
         let handle = scheduler.handle();
         drop(scheduler);
-        let registry = handle.table().names.read();
+        let registry = handle.shared.names.read();
         assert_eq!(registry.by_name.len(), 0);
         assert_eq!(registry.by_slot.len(), 0);
     }

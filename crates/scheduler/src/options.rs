@@ -1,5 +1,6 @@
 use std::fmt;
 
+use filch_process_table::Placement;
 use filch_processors::BoundId;
 
 use crate::resident::Resident;
@@ -51,6 +52,17 @@ pub(crate) struct Options {
     pub(crate) idle_priority: bool,
     pub(crate) trap_exits: bool,
     pub(crate) bound_to: Option<BoundId>,
+}
+
+impl Options {
+    /// What of it the table keeps.
+    pub(crate) fn placement(&self) -> Placement {
+        Placement {
+            mailbox: self.mailbox,
+            idle_priority: self.idle_priority,
+            bound_to: self.bound_to.map_or(0, BoundId::to_bits),
+        }
+    }
 }
 
 impl<P: Protocol> Submission<'_, P> {

@@ -5,7 +5,7 @@ use std::fmt;
 use filch_process_state::State;
 use filch_processors::NeverQuiescent;
 
-use crate::table::Pin;
+use crate::body::Slot;
 use crate::{CalledFromInside, Handle, Pid, Protocol};
 
 /// What one process is doing.
@@ -69,9 +69,9 @@ impl fmt::Display for Activity {
     }
 }
 
-impl<P: Protocol> Pin<'_, P> {
-    fn info(&self) -> ProcessInfo {
-        let slot = self.slot;
+impl ProcessInfo {
+    /// Of the process `pid` in that slot, on which the caller holds a pin.
+    fn of<P: Protocol>(pid: Pid, slot: &Slot<P>) -> Self {
         let activity = match (slot.state.state(), slot.events.is_closed()) {
             (State::Complete, false) => Activity::Starting,
             (_, true) => Activity::Ending,
@@ -81,13 +81,13 @@ impl<P: Protocol> Pin<'_, P> {
             (State::Idle, _) => Activity::Idle,
             (_, false) => Activity::Running,
         };
-        ProcessInfo {
-            pid: self.pid,
+        Self {
+            pid,
             activity,
             outstanding: slot.awaited.commands(),
             undelivered: slot.mailbox.undelivered(),
-            steps: slot.figures.steps(),
-            messages: slot.figures.messages(),
+            steps: slot.stats.steps(),
+            messages: slot.stats.messages(),
         }
     }
 }
@@ -216,13 +216,18 @@ impl<P: Protocol> Handle<P> {
     /// What each process that lives is doing. Each line was true at some moment during the call;
     /// processes that come and go meanwhile may be in it or not.
     pub fn list(&self) -> Vec<ProcessInfo> {
-        self.table().iter().map(|process| process.info()).collect()
+        let processes = self.table().iter();
+        processes
+            .map(|process| ProcessInfo::of(process.pid(), process.slot()))
+            .collect()
     }
 
     /// What the process `pid` is doing, if it lives.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.table().pin(pid)?;
-        process.is_live().then(|| process.info())
+        process
+            .is_live()
+            .then(|| ProcessInfo::of(pid, process.slot()))
     }
 
     /// Blocks until no process can run any more, unless somebody outside completes a command,

@@ -3,11 +3,11 @@
 use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
 
-use crate::contain::dispose;
+use crate::body::Slot;
 use crate::driver::Task;
 use crate::signal::Item;
-use crate::table::Slot;
 use crate::{CommandError, Event, Handle, Pid, Protocol, SendError, Undelivered};
+use filch_process_table::panic::drop_contained;
 
 /// What a wake-up met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl<P: Protocol> Handle<P> {
         let Some(process) = self.table().pin(to) else {
             return Err(refused(Undelivered::Gone, message));
         };
-        let slot = process.slot;
+        let slot = process.slot();
         if let Err(limit) = slot.mailbox.reserve() {
             // Of one that has ended, nobody will ever empty the mailbox.
             let reason = if slot.events.is_closed() {
@@ -105,30 +105,34 @@ impl<P: Protocol> Handle<P> {
         tag: u64,
         result: Result<P::Reply, CommandError<P>>,
     ) {
-        let slot = self.table().slot(pid.slot);
+        let slot = self.table().slot(pid.slot());
         // Refused: the process has ended without waiting for its command.
         let completed = Item::Event(Event::Completed { tag, result });
         match slot.events.push(completed) {
             Ok(()) => {
                 self.wake(slot, Reason::Completion);
             }
-            Err(refused) => dispose(refused),
+            Err(refused) => drop_contained(refused),
         }
     }
 
     /// Asks the process to end, if it still lives.
     pub(crate) fn cancel(&self, pid: Pid) {
         if let Some(process) = self.table().pin(pid)
-            && process.slot.events.push(Item::Event(Event::Cancel)).is_ok()
+            && process
+                .slot()
+                .events
+                .push(Item::Event(Event::Cancel))
+                .is_ok()
         {
-            self.wake(process.slot, Reason::Cancel);
+            self.wake(process.slot(), Reason::Cancel);
         }
     }
 
     /// Has the process take another turn, if it still lives: without an event.
     pub(crate) fn nudge(&self, pid: Pid) {
         if let Some(process) = self.table().pin(pid) {
-            self.wake(process.slot, Reason::Message);
+            self.wake(process.slot(), Reason::Message);
         }
     }
 

@@ -7,15 +7,16 @@ use filch_processors::{Config, Machines, Processors};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded};
 
-use crate::admission::Admission;
+use crate::body::Table;
 use crate::command::CommandHandler;
 use crate::driver::{Counters, Driver};
 use crate::handle::Shared;
+use crate::names::Names;
 use crate::share::Share;
 use crate::staff;
-use crate::table::Table;
 use crate::transport::Routes;
 use crate::{BuildError, CalledFromInside, Handle, LifeCycle, Node, Protocol, ShutdownReport};
+use filch_process_table::Admission;
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 pub struct Builder<P: Protocol> {
@@ -137,10 +138,16 @@ impl<P: Protocol> Builder<P> {
         let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
+        let names = Arc::new(Names::default());
+        let table = Table::new(self.node).on_vacated({
+            let names = Arc::clone(&names);
+            move |slot| names.forget(slot)
+        });
         let handle = Handle {
             shared: Arc::new(CachePadded::new(Shared {
                 processors,
-                table: Table::new(self.node),
+                table,
+                names,
                 routes: Routes::default(),
                 admission: Admission::new(limit, workers),
                 hooks: self.hooks,

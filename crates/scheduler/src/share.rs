@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::Protocol;
 use crate::backlog::Backlog;
-use crate::life::{Body, Waits};
-use crate::table::Slot;
+use crate::body::Slot;
+use crate::body::{Body, Waits};
 
 /// What a process with a backlog has before others come.
 pub(crate) struct Share {

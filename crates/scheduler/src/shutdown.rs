@@ -34,7 +34,7 @@ impl<P: Protocol> Handle<P> {
         // `Occupancy::occupy` on that one, are RMWs of the same words.
         let mut asked = 0;
         for process in self.table().iter() {
-            self.cancel(process.pid);
+            self.cancel(process.pid());
             asked += 1;
         }
         asked
@@ -68,7 +68,7 @@ impl<P: Protocol> Handle<P> {
         // ORDERING: Relaxed: ordered by the RMWs on each process's state; see `Driver::step`.
         self.shared.aborting.store(true, Ordering::Relaxed);
         for process in self.table().iter() {
-            self.wake(process.slot, Reason::Cancel);
+            self.wake(process.slot(), Reason::Cancel);
         }
     }
 

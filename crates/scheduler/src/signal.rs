@@ -88,7 +88,7 @@ impl<P: Protocol> Handle<P> {
     /// [`NoSuchProcess`] if it has ended already, or never was.
     pub fn terminate(&self, pid: Pid) -> Result<(), NoSuchProcess> {
         let process = self.table().pin(pid).ok_or(NoSuchProcess { pid })?;
-        let slot = process.slot;
+        let slot = process.slot();
         if slot.events.is_closed() {
             return Err(NoSuchProcess { pid });
         }
@@ -107,7 +107,7 @@ impl<P: Protocol> Handle<P> {
         let Some(process) = self.table().pin(to) else {
             return Err(signal);
         };
-        let slot = process.slot;
+        let slot = process.slot();
         let (reason, urgent) = (signal.wakes(), signal.is_urgent());
         match slot.events.push(Item::Signal(signal)) {
             Ok(()) => {}
@@ -151,7 +151,7 @@ impl<P: Protocol> fmt::Debug for Item<P> {
 #[cfg(all(test, not(shuttle)))]
 mod tests {
     use super::{Item, Signal};
-    use crate::table::Slot;
+    use crate::body::Slot;
     use crate::{Event, Protocol};
 
     enum Small {}

@@ -14,7 +14,7 @@
 use std::cell::Cell;
 
 filch_sync::thread_local! {
-    /// On a thread that one of the services has made.
+    /// On a thread that one of the services here has made.
     static SERVES: Cell<bool> = Cell::new(false)
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn enlist() {
     SERVES.with(|serves| serves.set(true));
 }
 
-/// Whether the calling thread is one of ours: a service's, or a worker of any scheduler.
+/// Whether the calling thread is one of ours: a service's, timers', or a worker of any scheduler.
 pub(crate) fn is_ours() -> bool {
-    SERVES.with(Cell::get) || filch_processors::is_machine()
+    SERVES.with(Cell::get) || filch_timers::is_timer_thread() || filch_processors::is_machine()
 }

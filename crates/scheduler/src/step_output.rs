@@ -1,8 +1,8 @@
 use std::fmt;
 
-use crate::contain::dispose;
 use crate::upgrade::Successor;
 use crate::{Process, Protocol};
+use filch_process_table::panic::drop_contained;
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
@@ -122,9 +122,9 @@ impl<P: Protocol> StepOutput<P> {
     /// Forgets what a step that failed half-way had written.
     pub(crate) fn clear(&mut self) {
         for Yield { command, .. } in self.yields.drain(..) {
-            dispose(command);
+            drop_contained(command);
         }
-        dispose(self.take_status());
+        drop_contained(self.take_status());
     }
 }
 

@@ -4,18 +4,18 @@ use std::num::NonZeroUsize;
 
 use filch_sync::atomic::{Ordering, fence};
 
-use crate::admission::Refusal;
-use crate::contain::{contain, dispose};
+use crate::body::Slot;
+use crate::body::{Body, Waits};
 use crate::hooks;
-use crate::life::{Body, Waits};
 use crate::options::Options;
 use crate::resident::Resident;
-use crate::signal::Signal;
-use crate::table::Slot;
+use crate::signal::{Item, Signal};
 use crate::{
     Context, ExecuteError, ExitReason, Handle, InitError, JoinError, Pid, Process, ProcessHandle,
     Protocol, Refused, SubmitError,
 };
+use filch_process_table::Refusal;
+use filch_process_table::panic::{catch_panic, drop_contained};
 
 impl<P: Protocol> Handle<P> {
     /// Gives the process to the scheduler: calls its [`init`](Process::init) here and now, with the
@@ -41,7 +41,7 @@ impl<P: Protocol> Handle<P> {
                 |process, context| init(process, context, method, input),
                 &options,
             ),
-            Err(refusal) => Err(refusal.hand_back(Box::new(process), input)),
+            Err(refusal) => Err(hand_back(refusal, Box::new(process), input)),
         }
     }
 
@@ -74,7 +74,7 @@ impl<P: Protocol> Handle<P> {
                 |process, context| init(process, context, method, input),
                 options,
             ),
-            Err(refusal) => Err(refusal.hand_back(process.into_boxed(), input)),
+            Err(refusal) => Err(hand_back(refusal, process.into_boxed(), input)),
         }
     }
 
@@ -83,7 +83,7 @@ impl<P: Protocol> Handle<P> {
         self.shared
             .admission
             .enter(self.shared.processors.current())?;
-        self.table().occupy(options).map_err(|_full| {
+        self.table().occupy(&options.placement()).map_err(|_full| {
             self.leave();
             Refusal::Full(NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX))
         })
@@ -156,8 +156,8 @@ impl<P: Protocol> Handle<P> {
         if let Some(mut body) = unsafe { slot.life.take_body() } {
             // The error of `init` is the one that tells what is wrong; one of closing after it
             // would hide it.
-            let _ = contain(|| body.process.close(reason));
-            dispose(body);
+            let _ = catch_panic(|| body.process.close(reason));
+            drop_contained(body);
         }
         // Whoever learnt the PID from `init` and sends to it is refused from here on.
         slot.events.close();
@@ -166,15 +166,18 @@ impl<P: Protocol> Handle<P> {
         fence(Ordering::SeqCst);
         // SAFETY: as above: the submitter is the queue's consumer.
         unsafe {
-            slot.discard_events(|signal| {
-                if let Signal::Tie(bond) = signal {
+            slot.discard_events(|item| {
+                if let Item::Signal(Signal::Tie(bond)) = item {
                     self.release(pid, &bond, reason);
                 }
             });
         }
-        // The process's pin, and that of the handle which it will never have.
-        self.table().unpin(pid.slot);
-        self.table().unpin(pid.slot);
+        // SAFETY: the submitter has both: the process's pin, and that of the handle which it will
+        // never have.
+        unsafe {
+            self.table().unpin(pid.slot());
+            self.table().unpin(pid.slot());
+        }
         self.leave();
     }
 
@@ -192,18 +195,16 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-impl Refusal {
-    /// The error for whoever submitted this.
-    fn hand_back<P: Protocol>(
-        self,
-        process: Box<dyn Process<P>>,
-        input: P::Input,
-    ) -> SubmitError<P> {
-        let refused = Refused { process, input };
-        match self {
-            Self::Closed => SubmitError::ShutDown(refused),
-            Self::Full(limit) => SubmitError::LimitReached { limit, refused },
-        }
+/// The error for the submitter of a process that was not admitted.
+fn hand_back<P: Protocol>(
+    refusal: Refusal,
+    process: Box<dyn Process<P>>,
+    input: P::Input,
+) -> SubmitError<P> {
+    let refused = Refused { process, input };
+    match refusal {
+        Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
+        Refusal::Closed => SubmitError::ShutDown(refused),
     }
 }
 
@@ -214,7 +215,7 @@ pub(crate) fn init<P: Protocol>(
     method: &str,
     input: P::Input,
 ) -> Result<(), InitError<P>> {
-    match contain(|| process.init(context, method, input)) {
+    match catch_panic(|| process.init(context, method, input)) {
         Ok(outcome) => outcome,
         Err(message) => Err(InitError::Panicked(message)),
     }

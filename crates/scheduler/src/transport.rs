@@ -5,8 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
-use crate::contain::dispose_all;
 use crate::{Handle, Node, Pid, Protocol, SendError, Undelivered};
+use filch_process_table::panic::drop_all_contained;
 
 /// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a
 /// [`Handle`] of the scheduler there delivers them: it is a receiver itself, for the processes of
@@ -135,7 +135,7 @@ impl<P: Protocol> Handle<P> {
     pub(crate) fn disconnect_all(&self) {
         // A statement of its own, for the lock to be let go of: their destructors are not ours.
         let all = self.shared.routes.write().take();
-        dispose_all(all.into_iter().flatten());
+        drop_all_contained(all.into_iter().flatten());
     }
 
     /// Whether it has let go of all receivers, so that there will never be one again.

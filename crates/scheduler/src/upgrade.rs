@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::contain::{contain, dispose};
-use crate::life::Body;
+use crate::body::Body;
 use crate::resident::Resident;
 use crate::signal::Signal;
 use crate::submit::init;
 use crate::{Context, ExitReason, Handle, Pid, Process, ProcessError, Protocol, Refused};
+use filch_process_table::panic::{catch_panic, drop_contained};
 
 /// The new version of a process, and how it starts.
 pub(crate) struct Successor<P: Protocol> {
@@ -41,13 +41,13 @@ impl<P: Protocol> Successor<P> {
         } = self;
         if let Err(error) = init(process.as_mut(), context, &method, input) {
             let reason = ExitReason::not_started(&error);
-            let _ = contain(|| process.close(&reason));
-            dispose(process);
+            let _ = catch_panic(|| process.close(&reason));
+            drop_contained(process);
             return Err(ProcessError::Upgrade(error));
         }
         let mut old = std::mem::replace(&mut body.process, Resident::boxed(process));
-        let closed = contain(|| old.close(&ExitReason::Upgraded));
-        let dropped = contain(|| drop(old));
+        let closed = catch_panic(|| old.close(&ExitReason::Upgraded));
+        let dropped = catch_panic(|| drop(old));
         closed.and(dropped).map_err(ProcessError::Panicked)
     }
 }

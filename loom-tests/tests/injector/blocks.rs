@@ -8,13 +8,13 @@ use loom_tests::{Bound, Crossing, check};
 use crate::tracked::{assert_delivered, drain, pop, producer, queue};
 
 /// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may
-/// burn the last slot of a block, so that the producer is the last to be done with it and must
-/// recycle it. A failure: a block that two recycle or that is recycled under the other's hands (a
-/// causality violation of its cells).
+/// abandon the last slot of a block, so that the producer is the last to be done with it and must
+/// recycle it. A failure: a block that both recycle, or that one recycles while the other uses it
+/// (a causality violation of its cells).
 #[test]
-fn a_producer_recycles_the_block_it_was_burnt_in() {
+fn a_producer_recycles_the_block_of_its_abandoned_slot() {
     check(
-        "a burnt block is recycled once",
+        "the block of an abandoned slot is recycled once",
         Bound::preemptions(4, 16_000),
         || {
             let queue = queue::<2>([]);
@@ -61,7 +61,7 @@ fn a_stale_producer_cannot_link_to_a_recycled_block() {
     );
 }
 
-/// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer burns the
+/// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer abandons the
 /// producer's only slot and has nothing; the producer counts the slot as finished and appends a
 /// block; main moves on to it and is the last to be done with the first one. The consumer, if it
 /// still counted its nothing there, would release the block a second time. A failure: pushes
@@ -69,7 +69,7 @@ fn a_stale_producer_cannot_link_to_a_recycled_block() {
 #[test]
 fn a_consumer_that_got_nothing_leaves_the_block_alone() {
     check(
-        "a burnt claim does not finish a block",
+        "an abandoned claim does not finish a block",
         Bound::preemptions(3, 6_000),
         || {
             let queue = queue::<1>([]);

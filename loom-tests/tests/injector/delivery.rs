@@ -5,10 +5,12 @@ use filch_sync::{Arc, thread};
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-use crate::tracked::{assert_delivered, drain, patient_queue, pop, pop_batch, producer, queue};
+use crate::tracked::{
+    assert_delivered, drain, pop, pop_batch, producer, queue, queue_with_backoff,
+};
 
 /// Threads: main takes, two producers push two items each over blocks of two. They race for slots,
-/// for the link to the second block, and with main, which may burn what they claim. Main takes
+/// for the link to the second block, and with main, which may abandon what they claim. Main takes
 /// twice, joins, and takes the rest. A failure: an item twice, never (a leak), or out of its
 /// producer's order.
 #[test]
@@ -86,15 +88,15 @@ fn batches_are_disjoint_runs() {
 }
 
 /// Threads: main takes, a producer pushes one item into an empty block of two. Main may come
-/// between the producer's claim and its item: then the slot is burnt, main goes on and finds
+/// between the producer's claim and its item: then main abandons the slot, goes on and finds
 /// nothing, and the producer puts its item into the second slot. That this was reached shows in the
 /// next batch: an item pushed afterwards is not in the same block. A failure: the item is lost, or
 /// found in a slot that main has left.
 #[test]
-fn a_burnt_slot_is_its_producers_to_replace() {
+fn an_abandoned_slot_is_its_producers_to_replace() {
     let outcomes = Outcomes::new();
     check(
-        "a burnt slot costs a slot, not an item",
+        "an abandoned slot costs a slot, not an item",
         Bound::exhaustive(330),
         {
             let outcomes = outcomes.clone();
@@ -115,21 +117,22 @@ fn a_burnt_slot_is_its_producers_to_replace() {
     outcomes.assert_exactly([
         (Some(1), vec![2], vec![]),
         (None, vec![1, 2], vec![]),
-        // Burnt.
+        // Abandoned.
         (None, vec![1], vec![2]),
     ]);
 }
 
-/// Threads: main takes, a producer pushes one item, as above; but here main waits before it burns.
-/// A wait lets others run in these models, so that the item is always there afterwards: nothing is
-/// burnt. A failure: the look before the wait is taken for a claim, or the wait never ends.
+/// Threads: main takes, a producer pushes one item, as above; but here main waits before it
+/// abandons the slot. A wait lets others run in these models, so that the item is always there
+/// afterwards: nothing is abandoned. A failure: the look before the wait is taken for a claim, or
+/// the wait never ends.
 #[test]
-fn a_patient_consumer_looks_again() {
+fn a_consumer_that_backs_off_looks_again() {
     let outcomes = Outcomes::new();
     check("a wait saves the slot", Bound::exhaustive(110), {
         let outcomes = outcomes.clone();
         move || {
-            let queue = patient_queue::<2>(1, []);
+            let queue = queue_with_backoff::<2>(1, []);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[1]);
             crossing.pass();
@@ -287,8 +290,9 @@ fn a_sleeper_and_a_producer_see_each_other() {
 }
 
 /// Two threads: a producer of three items, and a consumer that takes twice, over blocks of two;
-/// when both are done, main drops the queue with whatever is in it, behind burnt slots and before a
-/// block's end. Every item is dropped once. A failure: a leak, or an item that is freed twice.
+/// when both are done, main drops the queue with whatever is in it, behind abandoned slots and
+/// before a block's end. Every item is dropped once. A failure: a leak, or an item that is freed
+/// twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
     let outcomes = Outcomes::new();
@@ -368,7 +372,7 @@ fn a_length_is_never_negative() {
                     }
                 });
                 crossing.pass();
-                // Places that were burnt count until the head has passed them.
+                // Abandoned places count until the head has passed them.
                 let length = queue.len();
                 assert!(length <= 3, "{length} of one item");
                 outcomes.observe(length);

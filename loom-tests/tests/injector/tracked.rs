@@ -9,17 +9,17 @@ use loom_tests::Crossing;
 
 pub(crate) type Queue<const BLOCK: usize> = Arc<Injector<Track<u32>, BLOCK>>;
 
-/// A queue without patience: a consumer burns whatever it finds claimed and not filled.
+/// A queue without backoff: a consumer abandons each slot that it finds claimed and not filled.
 pub(crate) fn queue<const BLOCK: usize>(items: impl IntoIterator<Item = u32>) -> Queue<BLOCK> {
-    patient_queue(0, items)
+    queue_with_backoff(0, items)
 }
 
-/// A queue whose operations pause at most `pauses` times for the sake of others.
-pub(crate) fn patient_queue<const BLOCK: usize>(
+/// A queue whose operations wait for at most `pauses` pauses.
+pub(crate) fn queue_with_backoff<const BLOCK: usize>(
     pauses: u32,
     items: impl IntoIterator<Item = u32>,
 ) -> Queue<BLOCK> {
-    let queue = Injector::with_patience(pauses);
+    let queue = Injector::with_backoff(pauses);
     for item in items {
         queue.push(Track::new(item));
     }

@@ -109,15 +109,14 @@ pub(crate) fn complaints() -> Result<Vec<String>> {
 /// subjects and whose composition is not yet.
 const MODELS: &[(&str, &[&str])] = &[
     ("crates/deque/src", &["deque", "deque_memory"]),
-    ("crates/event-queue/src/bounded", &["event_queue_bounded"]),
     ("crates/event-queue/src", &["event_queue"]),
     ("crates/injector/src", &["injector"]),
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),
+    ("crates/process-table/src/life_cell.rs", &["occupants"]),
+    ("crates/process-table/src/table.rs", &["occupants"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
-    ("crates/scheduler/src/life.rs", &["occupants"]),
     ("crates/scheduler/src/promise.rs", &["promise"]),
-    ("crates/scheduler/src/table.rs", &["occupants"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     ("crates/slab/src", &["slab", "walk"]),
 ];

@@ -54,7 +54,8 @@ pub(crate) fn add_ci_stage(workspace: &Workspace, stages: &mut Stages) {
 impl Sanitizer {
     fn add_stage(self, workspace: &Workspace, stages: &mut Stages) {
         let (name, mut command) = self.command();
-        for package in workspace.reachable_from("filch") {
+        let packages = workspace.reachable_from("filch");
+        for package in packages.into_iter().chain(["linearizability"]) {
             command.args(["--package", package]);
         }
         stages.run(name, || libtest(&mut command));

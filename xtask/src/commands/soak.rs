@@ -31,7 +31,9 @@ const LIMIT: Duration = Duration::from_secs(300);
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut build = cargo();
     build.args(["test", "--release", "--tests"]);
-    for package in Workspace::read()?.reachable_from("filch") {
+    let workspace = Workspace::read()?;
+    let packages = workspace.reachable_from("filch");
+    for package in packages.into_iter().chain(["linearizability"]) {
         build.args(["--package", package]);
     }
     let programs = programs::build(&mut build)?;

@@ -1,24 +1,26 @@
+//! A command with a deadline: one of the two answers.
+
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
 use filch_sync::Mutex;
+use filch_timers::TimerGuard;
 
-use super::{TimerKey, Timers};
 use crate::{Completion, Pid, Protocol};
 
-/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`].
+/// A [`Completion`] that fails by itself at its deadline; from
+/// [`Timers::deadline`](super::Timers::deadline).
 ///
-/// The deadline races with whoever completes it: one of the two gets there first, and the process
-/// hears of that one only.
+/// The deadline races with the thread that completes it: one of the two gets there first, and the
+/// process hears of that one only.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Bounded<P: Protocol> {
     completion: Arc<Shared<P>>,
     pid: Pid,
-    timers: Timers,
-    key: TimerKey,
+    limit: TimerGuard,
 }
 
-/// Whoever takes the completion out decides.
+/// The side that takes the completion out decides.
 pub(super) struct Shared<P: Protocol>(Mutex<Option<Completion<P>>>);
 
 impl<P: Protocol> Shared<P> {
@@ -52,7 +54,7 @@ impl<P: Protocol> Limit<P> {
 }
 
 impl<P: Protocol> Drop for Limit<P> {
-    /// Without a timer nobody keeps the deadline: as with any other timer that is dropped, the
+    /// Without a timer nothing keeps the deadline: as with any other timer that is dropped, the
     /// process hears that.
     fn drop(&mut self) {
         drop(self.shared.take());
@@ -60,12 +62,11 @@ impl<P: Protocol> Drop for Limit<P> {
 }
 
 impl<P: Protocol> Bounded<P> {
-    pub(super) fn new(completion: Arc<Shared<P>>, pid: Pid, timers: Timers, key: TimerKey) -> Self {
+    pub(super) fn new(completion: Arc<Shared<P>>, pid: Pid, limit: TimerGuard) -> Self {
         Self {
             completion,
             pid,
-            timers,
-            key,
+            limit,
         }
     }
 
@@ -105,8 +106,7 @@ impl<P: Protocol> Bounded<P> {
 
 impl<P: Protocol> Drop for Bounded<P> {
     fn drop(&mut self) {
-        self.timers.cancel(self.key);
-        // Nobody has answered: as with any completion, the process hears that nobody will.
+        // It is not answered: as with any completion that is dropped, the process hears that.
         drop(self.completion.take());
     }
 }
@@ -115,7 +115,7 @@ impl<P: Protocol> fmt::Debug for Bounded<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bounded")
             .field("pid", &self.pid)
-            .field("key", &self.key)
+            .field("limit", &self.limit)
             .finish_non_exhaustive()
     }
 }
