@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn only_links_to_files_are_followed() {
-        let line = "[a](one.md), [b](https://example.org/x.md), [c](../two.md#part), [d](crate::algorithm), [e](#f)";
+        let line = "[a](one.md), [b](https://example.org/x.md), [c](../two.md#part), \
+                    [d](crate::algorithm), [e](#f)";
         assert!(relative_links(line).eq(["one.md", "../two.md"]));
     }
 }
