@@ -11,6 +11,7 @@ compile_error!(
 mod claim;
 mod collect;
 mod deque;
+mod loot;
 mod policy;
 mod ring;
 mod room;
