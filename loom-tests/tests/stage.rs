@@ -10,7 +10,7 @@
 
 #[path = "occupants/processes.rs"]
 mod processes;
-#[path = "../../crates/scheduler/src/stage.rs"]
+#[path = "../../crates/scheduler/src/future/stage.rs"]
 mod stage;
 
 use std::future::Future;

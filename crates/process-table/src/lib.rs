@@ -2,13 +2,14 @@
 #![deny(unsafe_code)]
 
 mod admission;
+#[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
+mod inline_box;
 #[expect(
     unsafe_code,
     reason = "hands the body from worker to worker, and the exit to the handle"
 )]
 mod life_cell;
 mod mailbox;
-pub mod panic;
 mod pid;
 #[expect(unsafe_code, reason = "is shared, and drains its own queue")]
 mod slot;
@@ -21,6 +22,7 @@ mod urgency;
 
 pub use admission::{Admission, Refusal};
 pub use filch_slab::SlabFull;
+pub use inline_box::{InlineBox, Room};
 pub use life_cell::LifeCell;
 pub use mailbox::MailboxLimit;
 pub use pid::{Node, Pid};

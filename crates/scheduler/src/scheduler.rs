@@ -1,27 +1,33 @@
+//! A scheduler: how it is built, and how it ends.
+
+use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::time::Duration;
 
-use filch_processors::{Config, Machines, Processors};
+use filch_process_table::{Admission, Node};
+use filch_processors::{Config, Machines, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded};
 
-use crate::body::Table;
-use crate::command::CommandHandler;
-use crate::driver::{Counters, Driver};
-use crate::handle::Shared;
-use crate::names::Names;
-use crate::share::Share;
-use crate::staff;
-use crate::transport::Routes;
-use crate::{BuildError, CalledFromInside, Handle, LifeCycle, Node, Protocol, ShutdownReport};
-use filch_process_table::Admission;
+use crate::api::command::CommandHandler;
+use crate::api::handle::{CalledFromInside, Handle, Shared};
+use crate::api::life_cycle::LifeCycle;
+use crate::api::receiver::Routes;
+use crate::api::stats::Counters;
+use crate::ops::shutdown::ShutdownReport;
+use crate::protocol::Protocol;
+use crate::services::name_registry::Names;
+use crate::services::service_threads;
+use crate::worker::body::Table;
+use crate::worker::budget::Budget;
+use crate::worker::driver::Driver;
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 pub struct Builder<P: Protocol> {
     workers: Option<usize>,
-    nap: Option<Duration>,
+    watch_interval: Option<Duration>,
     limit: Option<usize>,
     events_per_step: usize,
     slice: Duration,
@@ -42,15 +48,16 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How long a process that was just made runnable may wait behind the step that did that, with
-    /// a worker idle, if that step's worker has so far come for one process after the other as
-    /// quickly as a second worker could have: that worker looks again after so long, or what the
-    /// system's timer makes of it (Linux adds some 50 µs). Longer: a message that goes from process
-    /// to process disturbs fewer caches. Zero: a few microseconds, and such a message takes longer.
-    /// More than a second is a second. Default: 50 µs.
+    /// How long an idle worker sleeps between two looks at one that it watches: one that has come
+    /// for one process after the other as quickly as a second worker could have. So long (or what
+    /// the system's timer makes of it: Linux adds some 50 µs) a process that was just made runnable
+    /// may wait behind the step that did that. A longer interval disturbs fewer caches where a
+    /// message goes from process to process. Zero: no worker is watched, the wait is a few
+    /// microseconds, and such a message takes longer. More than a second is a second. Default: 50
+    /// µs.
     #[must_use]
-    pub fn nap(mut self, nap: Duration) -> Self {
-        self.nap = Some(nap);
+    pub fn watch_interval(mut self, interval: Duration) -> Self {
+        self.watch_interval = Some(interval);
         self
     }
 
@@ -73,15 +80,15 @@ impl<P: Protocol> Builder<P> {
 
     /// How long a process that has more events than a step is given goes on with them, step after
     /// step, before it goes behind the others that are runnable. Zero: after each step. Shorter:
-    /// others come sooner; but those who send to it get further ahead of it meanwhile, and what it
-    /// reads then is in no cache any more. Default: 4 ms.
+    /// others come sooner; but its senders get further ahead of it, and what it reads then has left
+    /// the caches. Default: 4 ms.
     #[must_use]
     pub fn slice(mut self, slice: Duration) -> Self {
         self.slice = slice;
         self
     }
 
-    /// Who does the commands that processes yield. Without one they complete with
+    /// What does the commands that processes yield. Without one they complete with
     /// [`CommandError::NoHandler`](crate::CommandError::NoHandler).
     #[must_use]
     pub fn handler(mut self, handler: impl CommandHandler<P>) -> Self {
@@ -97,21 +104,21 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// Who is told of every life. Without them nobody is.
+    /// What is told of every life. Default: nothing.
     #[must_use]
     pub fn hooks(mut self, hooks: impl LifeCycle<P>) -> Self {
         self.hooks = Some(Box::new(hooks));
         self
     }
 
-    /// What the processors have of it.
+    /// The part that is the processors'.
     fn config(&self) -> Config {
         let mut config = Config::default();
         if let Some(workers) = self.workers {
             config = config.processors(workers);
         }
-        if let Some(nap) = self.nap {
-            config = config.nap(nap);
+        if let Some(interval) = self.watch_interval {
+            config = config.watch_interval(interval);
         }
         config
     }
@@ -126,9 +133,9 @@ impl<P: Protocol> Builder<P> {
             Some(Some(limit)) => Some(limit),
             Some(None) => return Err(BuildError::ZeroLimit),
         };
-        let share = match self.events_per_step {
+        let budget = match self.events_per_step {
             0 => return Err(BuildError::ZeroEventsPerStep),
-            events => Share {
+            events => Budget {
                 events,
                 slice: self.slice,
             },
@@ -156,7 +163,7 @@ impl<P: Protocol> Builder<P> {
                 aborted: AtomicUsize::new(0),
             })),
         };
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler, share));
+        let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
@@ -170,7 +177,7 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("workers", &self.workers)
-            .field("nap", &self.nap)
+            .field("watch_interval", &self.watch_interval)
             .field("limit", &self.limit)
             .field("events_per_step", &self.events_per_step)
             .field("slice", &self.slice)
@@ -181,15 +188,50 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
     }
 }
 
+/// Why a scheduler could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The processors refused the number of workers, or the system the threads.
+    Processors(StartError),
+    /// A limit of zero live processes: nothing could ever be submitted.
+    ZeroLimit,
+    /// Steps of zero events: nothing could ever be delivered.
+    ZeroEventsPerStep,
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Processors(error) => write!(f, "cannot start the workers: {error}"),
+            Self::ZeroLimit => f.write_str(
+                "a limit of 0 processes admits none: give at least 1, or no limit at all",
+            ),
+            Self::ZeroEventsPerStep => {
+                f.write_str("a step of 0 events delivers none: give each at least 1")
+            }
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Processors(error) => Some(error),
+            Self::ZeroLimit | Self::ZeroEventsPerStep => None,
+        }
+    }
+}
+
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
 /// one does with it.
 ///
 /// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what
-/// lives, which may take a moment, and blocks for three seconds at most; but it waits for calls of
+/// lives, which may take a moment, and blocks for three seconds at most. But it waits for calls of
 /// [`on_exit`](crate::ProcessHandle::on_exit) that are under way, and for what the handler's
-/// destructor waits for, if that does: [`BlockingThreads`](crate::BlockingThreads) for the work
-/// that has begun, [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by
-/// one of these, or on another scheduler's worker: see [`shutdown`](Self::shutdown).)
+/// destructor waits for: [`BlockingThreads`](crate::BlockingThreads) for the work that has begun,
+/// [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by one of these, or
+/// on another scheduler's worker: see [`shutdown`](Self::shutdown).)
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,
@@ -200,7 +242,7 @@ impl<P: Protocol> Scheduler<P> {
     pub fn builder() -> Builder<P> {
         Builder {
             workers: None,
-            nap: None,
+            watch_interval: None,
             limit: None,
             events_per_step: EVENTS_PER_STEP,
             slice: SLICE,
@@ -242,10 +284,10 @@ impl<P: Protocol> Scheduler<P> {
         let Some(machines) = self.machines.take() else {
             return Ok(ShutdownReport::default());
         };
-        // A receiver may hold this scheduler in turn.
+        // A receiver may hold this scheduler.
         self.handle.disconnect_all();
         if self.handle.is_worker() {
-            // Nobody may wait here. No process is admitted from now on, and those that live are
+            // A worker must not wait. No process is admitted from now on, and those that live are
             // asked to end.
             self.handle.cancel_all();
             machines.detach();
@@ -256,7 +298,7 @@ impl<P: Protocol> Scheduler<P> {
         if all_ended {
             self.handle.shared.processors.stop();
         }
-        if all_ended && !staff::is_ours() {
+        if all_ended && !service_threads::is_ours() {
             machines.join();
         } else {
             machines.detach();
@@ -275,7 +317,7 @@ impl<P: Protocol> Deref for Scheduler<P> {
 
 impl<P: Protocol> Drop for Scheduler<P> {
     fn drop(&mut self) {
-        // The report has no reader, and the call from inside its own way to end: see `stop`.
+        // The report has no reader, and a call from inside is dealt with in `stop`.
         let _ = self.stop(Duration::ZERO);
     }
 }
@@ -302,11 +344,11 @@ mod tests {
     fn the_processors_get_what_they_are_to_have() {
         let builder = Scheduler::<Nothing>::builder;
         let eleven = Config::default().processors(11);
-        let no_naps = Config::default().nap(Duration::ZERO);
+        let no_watching = Config::default().watch_interval(Duration::ZERO);
         for (builder, config) in [
             (builder(), Config::default()),
             (builder().workers(11), eleven),
-            (builder().nap(Duration::ZERO), no_naps),
+            (builder().watch_interval(Duration::ZERO), no_watching),
         ] {
             assert_eq!(format!("{:?}", builder.config()), format!("{config:?}"));
         }

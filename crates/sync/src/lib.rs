@@ -5,6 +5,8 @@
 extern crate alloc;
 
 mod cache_padded;
+#[cfg(any(feature = "std", loom, shuttle))]
+pub mod panic;
 #[cfg(not(loom))]
 mod plain_cell;
 

@@ -1,8 +1,10 @@
+//! The specification of a FIFO queue.
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::hash::Hash;
 
-use crate::Specification;
+use crate::specification::Specification;
 
 /// A FIFO queue of any size, open or closed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,10 +31,10 @@ pub enum FifoOperation<T> {
     Enter(T),
     /// A push was refused: the queue was closed.
     Refused(T),
-    /// The oldest items, `most` of them at most, at one moment. None, if the queue was empty.
+    /// The oldest items, at most `max`, at one moment. None, if the queue was empty.
     Take {
         /// What was asked for.
-        most: usize,
+        max: usize,
         /// The answer, oldest first.
         items: Vec<T>,
     },
@@ -46,7 +48,7 @@ impl<T> FifoOperation<T> {
     /// A take of one item at most.
     pub fn pop(answer: Option<T>) -> Self {
         Self::Take {
-            most: 1,
+            max: 1,
             items: answer.into_iter().collect(),
         }
     }
@@ -93,8 +95,8 @@ impl<T: Clone + Eq + Hash + fmt::Debug> Specification for Fifo<T> {
             FifoOperation::Enter(item) => self.enter(item),
             FifoOperation::Refused(_) => self.closed,
             FifoOperation::Take { items, .. } if items.is_empty() => self.items.is_empty(),
-            FifoOperation::Take { most, items } => {
-                items.len() <= *most
+            FifoOperation::Take { max, items } => {
+                items.len() <= *max
                     && items
                         .iter()
                         .all(|item| self.items.pop_front().as_ref() == Some(item))
@@ -115,7 +117,7 @@ impl<T: fmt::Debug> fmt::Display for FifoOperation<T> {
             Self::Admit(item) => write!(f, "push({item:?}) is accepted"),
             Self::Enter(item) => write!(f, "{item:?} comes in"),
             Self::Refused(item) => write!(f, "push({item:?}) = closed"),
-            Self::Take { most, items } => write!(f, "take({most}) = {items:?}"),
+            Self::Take { max, items } => write!(f, "take({max}) = {items:?}"),
             Self::Drain(items) => write!(f, "drain() = {items:?}"),
             Self::Close => f.write_str("close()"),
         }

@@ -9,7 +9,7 @@ type Call = (usize, std::ops::RangeInclusive<u64>, FifoOperation<u32>);
 
 fn take(items: &[u32]) -> FifoOperation<u32> {
     Take {
-        most: 2,
+        max: 2,
         items: items.to_vec(),
     }
 }
