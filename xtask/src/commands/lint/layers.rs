@@ -97,6 +97,7 @@ mod tests {
         Member {
             inside: owned(inside),
             outside: owned(outside),
+            ..Member::default()
         }
     }
 
