@@ -98,6 +98,7 @@ mod tests {
         Member {
             inside: owned(inside),
             outside: owned(outside),
+            ..Member::default()
         }
     }
 
