@@ -145,7 +145,8 @@ pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static
     );
     assert!(
         executions >= bound.at_least,
-        "{executions} executions, expected at least {}: part of the algorithm is not being explored",
+        "{executions} executions, expected at least {}: part of the algorithm is not being \
+         explored",
         bound.at_least,
     );
 }
@@ -165,7 +166,8 @@ pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send 
     let message = panic_message(panic.as_ref());
     assert!(
         message.contains(symptom),
-        "caught, but not by its symptom: expected `{symptom}`, the execution failed with `{message}`",
+        "caught, but not by its symptom: expected `{symptom}`, the execution failed with \
+         `{message}`",
     );
     bound.report("caught", claim, executions, explored.elapsed);
 }

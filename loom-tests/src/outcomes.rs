@@ -1,3 +1,5 @@
+//! What the executions of a model observed.
+
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -27,7 +27,7 @@ use crate::worker::driver::Driver;
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 pub struct Builder<P: Protocol> {
     workers: Option<usize>,
-    nap: Option<Duration>,
+    watch_interval: Option<Duration>,
     limit: Option<usize>,
     events_per_step: usize,
     slice: Duration,
@@ -48,15 +48,16 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How long a process that was just made runnable may wait behind the step that did that while
-    /// another worker is idle, provided that the step's worker has so far come for one process after
-    /// the other as quickly as a second worker could have. The idle worker looks again after that
-    /// time, or what the system's timer makes of it (Linux adds some 50 µs). Longer: a message that
-    /// goes from process to process disturbs fewer caches. Zero: a few microseconds, and such a
-    /// message takes longer. More than a second is a second. Default: 50 µs.
+    /// How long an idle worker sleeps between two looks at one that it watches: one that has come
+    /// for one process after the other as quickly as a second worker could have. So long (or what
+    /// the system's timer makes of it: Linux adds some 50 µs) a process that was just made runnable
+    /// may wait behind the step that did that. A longer interval disturbs fewer caches where a
+    /// message goes from process to process. Zero: no worker is watched, the wait is a few
+    /// microseconds, and such a message takes longer. More than a second is a second. Default: 50
+    /// µs.
     #[must_use]
-    pub fn nap(mut self, nap: Duration) -> Self {
-        self.nap = Some(nap);
+    pub fn watch_interval(mut self, interval: Duration) -> Self {
+        self.watch_interval = Some(interval);
         self
     }
 
@@ -116,8 +117,8 @@ impl<P: Protocol> Builder<P> {
         if let Some(workers) = self.workers {
             config = config.processors(workers);
         }
-        if let Some(nap) = self.nap {
-            config = config.nap(nap);
+        if let Some(interval) = self.watch_interval {
+            config = config.watch_interval(interval);
         }
         config
     }
@@ -176,7 +177,7 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("workers", &self.workers)
-            .field("nap", &self.nap)
+            .field("watch_interval", &self.watch_interval)
             .field("limit", &self.limit)
             .field("events_per_step", &self.events_per_step)
             .field("slice", &self.slice)
@@ -241,7 +242,7 @@ impl<P: Protocol> Scheduler<P> {
     pub fn builder() -> Builder<P> {
         Builder {
             workers: None,
-            nap: None,
+            watch_interval: None,
             limit: None,
             events_per_step: EVENTS_PER_STEP,
             slice: SLICE,
@@ -343,11 +344,11 @@ mod tests {
     fn the_processors_get_what_they_are_to_have() {
         let builder = Scheduler::<Nothing>::builder;
         let eleven = Config::default().processors(11);
-        let no_naps = Config::default().nap(Duration::ZERO);
+        let no_watching = Config::default().watch_interval(Duration::ZERO);
         for (builder, config) in [
             (builder(), Config::default()),
             (builder().workers(11), eleven),
-            (builder().nap(Duration::ZERO), no_naps),
+            (builder().watch_interval(Duration::ZERO), no_watching),
         ] {
             assert_eq!(format!("{:?}", builder.config()), format!("{config:?}"));
         }

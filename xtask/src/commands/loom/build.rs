@@ -47,7 +47,8 @@ pub(super) fn models_named(tree: &Tree, filter: &str) -> Result<Vec<Model>> {
         listed.sort_unstable();
         if listed != programs[file] {
             return Err(format!(
-                "loom-tests, --test {file} lists other tests than its sources: {listed:?}, not {:?}",
+                "loom-tests, --test {file} lists other tests than its sources: {listed:?}, \
+                 not {:?}",
                 programs[file]
             )
             .into());

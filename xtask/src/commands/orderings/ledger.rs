@@ -164,8 +164,8 @@ impl Ledger {
         let by_file = differences.into_iter().map(|(file, differences)| {
             format!(
                 "the table of ordering mutants is not about the sources any more; what has moved \
-                 or was reworded is carried over by `cargo xtask orderings --list --write`, the rest is renewed by \
-                 `cargo xtask orderings --write {file}`:\n    {}",
+                 or was reworded is carried over by `cargo xtask orderings --list --write`, the \
+                 rest is renewed by `cargo xtask orderings --write {file}`:\n    {}",
                 differences.join("\n    ")
             )
         });

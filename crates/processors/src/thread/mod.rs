@@ -1,0 +1,14 @@
+//! The threads of a pool: what each runs, and what surrounds it.
+
+mod bound;
+#[expect(
+    unsafe_code,
+    reason = "a thread finds its machine through a pointer that it keeps itself"
+)]
+pub(crate) mod current;
+pub(crate) mod handles;
+mod machine;
+pub(crate) mod main_loop;
+pub(crate) mod runner;
+mod search;
+mod watch;
