@@ -16,6 +16,8 @@ pub use filch_process_table as process_table;
 #[doc(inline)]
 pub use filch_processors as processors;
 #[doc(inline)]
+pub use filch_promise as promise;
+#[doc(inline)]
 pub use filch_scheduler as scheduler;
 #[doc(inline)]
 pub use filch_slab as slab;
