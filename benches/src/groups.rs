@@ -2,7 +2,6 @@
 
 mod deque;
 mod event_queue;
-mod event_queue_bounded;
 mod injector;
 mod parker;
 mod process_state;
@@ -50,13 +49,7 @@ impl Group {
     pub(crate) fn scenarios(self, effort: Effort) -> Vec<Scenario> {
         match self {
             Self::Deque => deque::scenarios(effort),
-            Self::EventQueue => [
-                event_queue::scenarios(effort),
-                event_queue_bounded::scenarios(effort),
-            ]
-            .into_iter()
-            .flatten()
-            .collect(),
+            Self::EventQueue => event_queue::scenarios(effort),
             Self::Injector => injector::scenarios(effort),
             Self::Parker => parker::scenarios(effort),
             Self::ProcessState => process_state::scenarios(effort),

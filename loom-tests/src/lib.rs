@@ -5,13 +5,16 @@
 //! prints them, and fails when there was a single one or fewer than the model's author saw.
 //! [`refute`] is its mirror: a deliberately broken algorithm, which the checker must catch.
 //! [`Outcomes`] collects what the executions observed, so that a model can say which results are
-//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out.
+//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out; [`tell`] makes one thread
+//! know what another has done.
 //!
 //! Run the models with `cargo xtask loom`; a file here is empty without `--cfg loom`.
 #![cfg(loom)]
 
 mod crossing;
 mod outcomes;
+mod told;
+mod trace;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,6 +25,16 @@ use std::time::{Duration, Instant};
 
 pub use crossing::Crossing;
 pub use outcomes::Outcomes;
+pub use told::tell;
+
+/// A model whose author saw this many executions is a long one.
+const LONG: u64 = 4_000;
+
+/// How many preemptions `cargo xtask test` grants to a long model: most bugs need two at most.
+const QUICK: usize = 2;
+
+/// How many executions a long model must give with [`QUICK`] preemptions.
+const QUICK_AT_LEAST: u64 = 100;
 
 /// How far a model is explored.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +64,20 @@ impl Bound {
         }
     }
 
-    /// What `cargo xtask loom --bound N` or `--full`, or `cargo xtask orderings`, asks for instead,
-    /// if anything.
+    /// What a contributor waits for: a model that takes long loses preemptions, and its executions
+    /// are still counted.
+    fn quick(self) -> Self {
+        if self.at_least < LONG {
+            return self;
+        }
+        Self {
+            preemptions: Some(self.preemptions.unwrap_or(QUICK).min(QUICK)),
+            at_least: QUICK_AT_LEAST,
+        }
+    }
+
+    /// What `cargo xtask loom --bound N`, `--full` or `--quick`, or `cargo xtask orderings`, asks
+    /// for instead, if anything.
     fn or_as_asked(self) -> Self {
         if std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some() {
             return Self {
@@ -62,6 +87,7 @@ impl Bound {
         }
         match std::env::var("FILCH_LOOM_BOUND").ok().as_deref() {
             None | Some("") => self,
+            Some("quick") => self.quick(),
             Some("full") => Self {
                 preemptions: None,
                 ..self
@@ -69,7 +95,7 @@ impl Bound {
             Some(bound) => {
                 let asked = bound
                     .parse()
-                    .expect("FILCH_LOOM_BOUND is a number or `full`");
+                    .expect("FILCH_LOOM_BOUND is a number, `full` or `quick`");
                 // A smaller bound than the author's explores less: then only emptiness is an error.
                 let weaker = self.preemptions.is_none_or(|own| asked < own);
                 Self {
@@ -152,6 +178,23 @@ struct Explored {
 }
 
 fn explore(bound: Bound, model: impl Fn() + Send + Sync + 'static) -> Explored {
+    let model: Arc<dyn Fn() + Send + Sync> = Arc::new(model);
+    if let Some(number) = trace::asked_for() {
+        trace::show(number, bound.builder(), Arc::clone(&model));
+    }
+    let explored = search(bound, Arc::clone(&model));
+    if trace::is_wanted() && trace::asked_for().is_none() {
+        // The one that failed was the last one; where all hold, the first is as good as any.
+        let number = explored
+            .verdict
+            .as_ref()
+            .map_or(explored.executions, |()| 1);
+        trace::show(number, bound.builder(), model);
+    }
+    explored
+}
+
+fn search(bound: Bound, model: Arc<dyn Fn() + Send + Sync>) -> Explored {
     // std's counter, not loom's: it outlives the executions and must not add schedule points to
     // them.
     let executions = Arc::new(AtomicU64::new(0));
@@ -160,11 +203,12 @@ fn explore(bound: Bound, model: impl Fn() + Send + Sync + 'static) -> Explored {
         bound.builder().check({
             let executions = Arc::clone(&executions);
             move || {
-                executions.fetch_add(1, Ordering::Relaxed);
+                trace::begin(executions.fetch_add(1, Ordering::Relaxed) + 1);
                 model();
             }
         });
     }));
+    trace::end();
     Explored {
         executions: executions.load(Ordering::Relaxed),
         elapsed: started.elapsed(),

@@ -1,17 +1,11 @@
-//! Models of the scheduler's doors (the shipped `admission.rs`): who is the last one out of a
-//! closed house.
-//!
-//! The file is compiled into this test as it stands: it is private to its crate, which is too large
-//! for loom.
+//! Models of the process table's admission: which of the processes that leave is told that it was
+//! the last one, once nobody is admitted any more.
 #![cfg(loom)]
-
-#[path = "../../crates/scheduler/src/admission.rs"]
-mod admission;
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use admission::{Admission, Refusal};
+use filch_process_table::{Admission, Refusal};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};

@@ -94,11 +94,11 @@ fn a_free_list_without_a_tag_gives_an_index_to_two() {
 
 const EMPTY: u32 = 0;
 const FULL: u32 = 1;
-const BURNT: u32 = 2;
+const ABANDONED: u32 = 2;
 
 /// Threads: a producer and main, on one slot that both have claimed. `put` is the producer's last
-/// step and says whether it takes the item as delivered; main burns the slot if it is first. One of
-/// the two must have the item.
+/// step and says whether it takes the item as delivered; main abandons the slot if it is first. One
+/// of the two must have the item.
 fn deliver(put: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
     let producer = thread::spawn({
@@ -106,7 +106,7 @@ fn deliver(put: fn(&AtomicU32) -> bool) {
         move || put(&state)
     });
     let arrived =
-        state.load(Ordering::Acquire) == FULL || state.swap(BURNT, Ordering::AcqRel) == FULL;
+        state.load(Ordering::Acquire) == FULL || state.swap(ABANDONED, Ordering::AcqRel) == FULL;
     let sent = producer.join().unwrap();
     assert_eq!(sent, arrived, "an item that nobody has");
 }
@@ -129,7 +129,7 @@ fn a_slot_filled_by_a_plain_store_loses_its_item() {
     });
 }
 
-/// Threads: a consumer that looks at slot 0 and claims it if it is full, and main, who takes the
+/// Threads: a consumer that looks at slot 0 and claims it if it is full, and main, which takes the
 /// item, and puts the block back into the queue as the next one, where slot 0 is claimed by a
 /// producer and not filled yet. `word` is what `head` says of a place. The consumer must not get
 /// what is not there.
@@ -175,50 +175,50 @@ fn a_look_without_the_sequence_in_head_claims_what_is_gone() {
     );
 }
 
-/// Threads: a producer on the slot that both have claimed, and main, who burns it: by `burn`, which
-/// tells whether the item was there. One of the two must have the item.
-fn give_up(burn: fn(&AtomicU32) -> bool) {
+/// Threads: a producer on the slot that both have claimed, and main, which abandons it by
+/// `abandon`, which tells whether the item was there. One of the two must have the item.
+fn abandon_once(abandon: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
     let producer = thread::spawn({
         let state = state.clone();
         move || state.swap(FULL, Ordering::Release) == EMPTY
     });
-    let arrived = burn(&state);
+    let arrived = abandon(&state);
     let sent = producer.join().unwrap();
     assert_eq!(sent, arrived, "an item that nobody has");
 }
 
 #[test]
-fn a_slot_burnt_by_a_plain_store_loses_its_item() {
+fn a_slot_abandoned_by_a_plain_store_loses_its_item() {
     refute(
         "look, then store",
         "an item that nobody has",
         Bound::exhaustive(2),
         || {
-            give_up(|state| {
+            abandon_once(|state| {
                 let full = state.load(Ordering::Acquire) == FULL;
                 if !full {
-                    state.store(BURNT, Ordering::Release);
+                    state.store(ABANDONED, Ordering::Release);
                 }
                 full
             });
         },
     );
     check("the swap sees the producer", Bound::exhaustive(2), || {
-        give_up(|state| state.swap(BURNT, Ordering::Acquire) == FULL);
+        abandon_once(|state| state.swap(ABANDONED, Ordering::Acquire) == FULL);
     });
 }
 
-/// Threads: a producer that has no item for the slot that both have claimed, and main, who would
-/// not wait: both give it up. `give_up` is the producer's step, and says whether the slot is its
+/// Threads: a producer that has no item for the slot that both have claimed, and main, which would
+/// not wait: both abandon it. `abandon` is the producer's step, and says whether the slot is its
 /// own to finish. One of the two must do it.
-fn finish_once(give_up: fn(&AtomicU32) -> bool) {
+fn finish_once(abandon: fn(&AtomicU32) -> bool) {
     let state = Arc::new(AtomicU32::new(EMPTY));
     let producer = thread::spawn({
         let state = state.clone();
-        move || give_up(&state)
+        move || abandon(&state)
     });
-    let is_consumers = state.swap(BURNT, Ordering::Acquire) == BURNT;
+    let is_consumers = state.swap(ABANDONED, Ordering::Acquire) == ABANDONED;
     let is_producers = producer.join().unwrap();
     assert!(
         is_consumers != is_producers,
@@ -227,16 +227,16 @@ fn finish_once(give_up: fn(&AtomicU32) -> bool) {
 }
 
 #[test]
-fn a_place_given_up_by_a_look_and_a_store_is_nobodys_to_finish() {
+fn a_place_abandoned_by_a_look_and_a_store_is_nobodys_to_finish() {
     refute(
         "look, then store",
         "a block that never comes back",
         Bound::exhaustive(2),
         || {
             finish_once(|state| {
-                let burnt = state.load(Ordering::Acquire) == BURNT;
-                state.store(BURNT, Ordering::Relaxed);
-                burnt
+                let was_abandoned = state.load(Ordering::Acquire) == ABANDONED;
+                state.store(ABANDONED, Ordering::Relaxed);
+                was_abandoned
             });
         },
     );
@@ -244,7 +244,7 @@ fn a_place_given_up_by_a_look_and_a_store_is_nobodys_to_finish() {
         "the second swap sees the first",
         Bound::exhaustive(2),
         || {
-            finish_once(|state| state.swap(BURNT, Ordering::Relaxed) == BURNT);
+            finish_once(|state| state.swap(ABANDONED, Ordering::Relaxed) == ABANDONED);
         },
     );
 }
@@ -288,7 +288,8 @@ fn a_next_without_a_sequence_takes_a_stale_link() {
     );
 }
 
-/// Threads: two producers and main, who appends blocks of one slot. `tail` is at block 0, sequence
+/// Threads: two producers and main, which appends blocks of one slot. `tail` is at block 0,
+/// sequence
 /// 0. One producer reads that, and stalls before it gets a block. Main appends block 1 as sequence
 /// 1. The other producer reads this, and stalls before its link. Main appends block 2, and block 1
 /// leaves the queue. The first producer is given block 1; if it prepares it for sequence 1 again,

@@ -1,38 +1,28 @@
 //! Models of the cell in which a spawned future lives and leaves its output (the shipped
 //! `stage.rs`). It has no atomics of its own: it is handed from worker to worker by the process's
 //! state, and to the handle by the process's exit. So it is modelled between the shipped table and
-//! exit: see `filch_scheduler::occupants`.
+//! exit, as the models of `occupants` are.
 //!
 //! The file is compiled into this test as it stands: it is private to its crate. loom sees two who
 //! touch the cell at once, or one who has not acquired what the other did, as a race, and what is
 //! dropped twice or never by its `Arc`.
 #![cfg(loom)]
 
-#[path = "../../crates/scheduler/src/stage.rs"]
+#[path = "occupants/processes.rs"]
+mod processes;
+#[path = "../../crates/scheduler/src/future/stage.rs"]
 mod stage;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use filch_scheduler::occupants::Tenants;
-use filch_scheduler::{Pid, Protocol};
+use filch_process_table::Pid;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check, refute};
+use processes::Processes;
 use stage::{Output, StageCell};
-
-/// Nothing travels here but what the stage carries.
-enum Silent {}
-
-impl Protocol for Silent {
-    type Input = ();
-    type Message = ();
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
 
 /// Ready with what it was given, after so many polls in vain.
 struct Steps {
@@ -58,7 +48,7 @@ impl Future for Steps {
 /// it.
 #[derive(Clone)]
 struct Process {
-    table: Arc<Tenants<Silent>>,
+    table: Arc<Processes<(), ()>>,
     pid: Pid,
     stage: Arc<StageCell<Steps>>,
 }
@@ -67,8 +57,8 @@ impl Process {
     /// One that is ready after so many polls in vain, and what it will be ready with.
     fn begin(left: usize) -> (Self, Arc<usize>) {
         let output = Arc::new(7);
-        let table = Arc::new(Tenants::new());
-        let pid = table.submit().unwrap();
+        let table = Arc::new(Processes::new());
+        let pid = table.submit();
         table.start(pid);
         let stage = StageCell::new(Steps {
             left,

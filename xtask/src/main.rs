@@ -3,28 +3,14 @@
 //! One file per command. Nothing here needs more than cargo and the pinned toolchain; a command
 //! that does says so before it starts.
 
-mod bench;
-mod ci;
-mod lint;
-mod loom;
-mod metadata;
-mod orderings;
-mod process;
-mod programs;
-mod sanitize;
-mod shuttle;
-mod soak;
-mod stages;
-mod table;
-mod test;
+mod commands;
+mod support;
 
-use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// What every command returns: an error is one that stopped it, not a test that failed.
-type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+use commands::{bench, book, ci, lint, loom, orderings, sanitize, shuttle, soak, test};
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about, version)]
@@ -44,6 +30,8 @@ enum Command {
     Loom(loom::Options),
     /// The house rules that rustc and clippy cannot check: layers, orderings, file sizes.
     Lint,
+    /// Builds the book with mdbook, which it installs if there is none, and follows its links.
+    Book,
     /// Comparisons with other crates, interleaved in one process; arguments go to `filch-benches`.
     Bench(bench::Options),
     /// Weakens one ordering at a time and runs the models against it.
@@ -63,6 +51,7 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(),
         Command::Loom(options) => loom::run(&options),
         Command::Lint => lint::run(),
+        Command::Book => book::run(),
         Command::Bench(options) => bench::run(&options),
         Command::Orderings(options) => orderings::run(&options),
         Command::Shuttle(options) => shuttle::run(&options),

@@ -1,12 +1,14 @@
+//! A claim that succeeded, until its items are moved out.
+
 use core::ptr::NonNull;
 
 use crate::ring::Ring;
 
-/// Items that a thief has claimed and not yet moved out: they are its own, and the ring waits for
-/// them.
+/// Items that a thief has claimed and not yet moved out. They belong to the thief, and the ring is
+/// kept for them.
 ///
-/// Taking them, oldest first, is the one thing to do with it: until it is dropped, nothing may
-/// allocate, panic or call user code, for a claim that stays open keeps its ring alive.
+/// The thief does nothing but take them, oldest first. Until the claim is dropped nothing may
+/// allocate, panic or call user code: a claim that stays open keeps its ring alive.
 pub(crate) struct Claim<T> {
     ring: NonNull<Ring<T>>,
     next: u32,
@@ -21,8 +23,8 @@ impl<T> Claim<T> {
     /// # Safety
     ///
     /// The compare-and-swap that took these items, at least one, succeeded, with an edge from their
-    /// writes to here; `ring` holds them and will live until `done` counts them; nobody else makes
-    /// this claim.
+    /// writes to here; `ring` holds them and will live until `done` counts them; no other `Claim`
+    /// is made of it.
     #[inline]
     pub(crate) unsafe fn begin(ring: NonNull<Ring<T>>, first: u32, count: u32) -> (T, Self) {
         // SAFETY: the caller's, by contract.
@@ -58,8 +60,8 @@ impl<T> Drop for Claim<T> {
     #[inline]
     fn drop(&mut self) {
         debug_assert_eq!(self.next, self.end, "claimed items would leak");
-        // SAFETY: claimed and moved out by `begin` and `next`, reported here once. Items left would
-        // leak, not move.
+        // SAFETY: `begin` and `next` moved the claimed items out, and this reports them once. If
+        // any were left, they would leak.
         unsafe { Ring::finish(self.ring, self.count) };
     }
 }

@@ -1,3 +1,5 @@
+//! The words that the owner and its thieves share.
+
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
@@ -9,7 +11,7 @@ use crate::claim::Claim;
 use crate::ring::{MAX_CAPACITY, Ring};
 use crate::top::Top;
 
-/// How far before `bottom` a closed deque's `split` lies: half of the index space.
+/// How far before `bottom` the `split` of a closed deque lies: half of the index space.
 const CLOSED: u32 = 1 << 31;
 
 /// The words that the owner and its thieves share, and every access to them.
@@ -27,9 +29,9 @@ pub(crate) struct Deque<T> {
     top: CachePadded<AtomicU64>,
     split: AtomicU32,
     ring: AtomicPtr<Ring<T>>,
-    /// Beside `split` on purpose: the owner that is asked writes both, and fetches one line.
+    /// On the line of `split` on purpose: an owner that is asked writes both.
     hungry: AtomicBool,
-    // An `AtomicPtr` is Send and Sync whatever it points to; this deque is so only if items may
+    // An `AtomicPtr` is Send and Sync whatever it points to. This deque is so only if its items may
     // change threads.
     items: PhantomData<*mut T>,
 }
@@ -40,7 +42,7 @@ unsafe impl<T: Send> Send for Deque<T> {}
 // SAFETY: as above; no reference to an item is ever shared, so `T: Sync` is not needed.
 unsafe impl<T: Send> Sync for Deque<T> {}
 
-/// What a thief saw: `count` items from `top.index` on, in `ring`, if the tag still holds.
+/// What a thief saw: `count` items from `top.index` on, in `ring`, as long as the tag holds.
 pub(crate) struct Offer<T> {
     top: Top,
     count: u32,
@@ -48,12 +50,12 @@ pub(crate) struct Offer<T> {
 }
 
 impl<T> Offer<T> {
-    /// How many items there are: at least one, at most [`MAX_CAPACITY`].
+    /// The number of items: at least one, at most [`MAX_CAPACITY`].
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// The word that names the item, if there is one alone.
+    /// The word that names the item, if there is exactly one.
     pub(crate) fn sole(&self) -> Option<u64> {
         (self.count == 1).then(|| self.top.pack())
     }
@@ -61,8 +63,8 @@ impl<T> Offer<T> {
 
 impl<T> Deque<T> {
     /// An empty deque whose tag and index begin at `start`, with `ring`, whose claims begin there
-    /// too. If `hungry`, the flag is up, and stays up where no owner clears it: then thieves never
-    /// write it.
+    /// too. If `hungry`, the flag is up. It stays up if the owner never clears it, and then thieves
+    /// never write it.
     pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>, hungry: bool) -> Self {
         let top = Top {
             tag: start,
@@ -77,44 +79,44 @@ impl<T> Deque<T> {
         }
     }
 
-    // The owner's side.
+    // For the owner.
 
-    /// Makes the items before `split` public, or takes those from `split` on back (which then needs
-    /// a [`bump`](Self::bump)). Owner only.
+    /// Makes the items before `split` public. Or takes those from `split` on back, which a
+    /// [`bump`](Self::bump) has to follow. Owner only.
     #[inline]
     pub(crate) fn publish(&self, split: u32) {
         // ORDERING: Release, for the Acquire of `split` in `observe`, raising and lowering alike. A
-        // thief that reads this value sees the items before it written. And it sees every earlier
-        // bump: if it holds an older tag, its claim fails. A lowering store needs it too: a thief
-        // may read that one instead of the raising store before it, and a plain store does not
+        // thief that reads this value sees the items before it written. It also sees every earlier
+        // bump: if it holds an older tag, its claim fails. A lowering store needs Release too: a
+        // thief may read it instead of the raising store before it, and a plain store does not
         // continue the other's release sequence.
         self.split.store(split, Ordering::Release);
     }
 
-    /// Offers nothing, and lets thieves know that this is temporary. Owner only; a
-    /// [`bump`](Self::bump) follows.
+    /// Offers nothing, in a way that tells thieves to retry. Owner only; a [`bump`](Self::bump)
+    /// follows.
     pub(crate) fn close(&self, bottom: u32) {
         self.publish(bottom.wrapping_sub(CLOSED));
     }
 
-    /// Starts the next epoch: every claim in flight will fail. Returns the index at which thieves
-    /// stand. Owner only.
+    /// Starts the next epoch: every claim in flight will fail. Returns the index that thieves have
+    /// reached. Owner only.
     #[inline]
     pub(crate) fn bump(&self) -> u32 {
         // ORDERING: Release, for the Acquire of `top` in `observe`: a thief that reads the new tag
         // (from here or from a claim after it) also reads the `split` that was stored before the
         // bump, or a later one. Without it, it could pair the new tag with the old `split` and
         // claim an item that the owner takes. No Acquire: the result is a position in the
-        // modification order of `top`, which alone decides who owns what. The thieves' reads of
-        // slots are awaited through `done`.
+        // modification order of `top`, which alone decides each item's taker. `done` tells when the
+        // thieves' reads of slots are over.
         Top::unpack(self.top.fetch_add(Top::NEXT_TAG, Ordering::Release)).index
     }
 
-    /// An index that thieves have reached, perhaps not the newest. Owner only: then it is at most
-    /// `bottom`, and if it is `bottom` then the deque is empty.
+    /// An index that thieves have reached, perhaps not the newest. Owner only: for the owner it is
+    /// at most `bottom`, and the deque is empty if it is `bottom`.
     #[inline]
     pub(crate) fn taken(&self) -> u32 {
-        // ORDERING: Relaxed. The index only grows, so an old value errs to the safe side. Where the
+        // ORDERING: Relaxed. The index only grows, so an old value errs on the safe side. Where the
         // owner compares it with `Ring::finished`, the Acquire there has ordered the finished
         // claims before this load.
         Top::unpack(self.top.load(Ordering::Relaxed)).index
@@ -136,7 +138,7 @@ impl<T> Deque<T> {
         self.hungry.load(Ordering::Relaxed)
     }
 
-    /// Takes note of the request, before [`publish`](Self::publish) answers it. Owner only.
+    /// Clears the request, before [`publish`](Self::publish) answers it. Owner only.
     #[inline]
     pub(crate) fn feed(&self) {
         // ORDERING: Relaxed. The `publish` that follows releases it: a thief that takes the last of
@@ -145,13 +147,14 @@ impl<T> Deque<T> {
         self.hungry.store(false, Ordering::Relaxed);
     }
 
-    // The thieves' side.
+    // For thieves.
 
     /// Asks the owner for more.
     #[inline]
     fn ask(&self) {
         // ORDERING: Relaxed, both: a request. The load spares the owner's cache line while the flag
-        // is up. It may be out of date, and this request lost: the next attempt repeats it.
+        // is up. It may read an old value, and then this request is lost: the next attempt repeats
+        // it.
         if !self.hungry.load(Ordering::Relaxed) {
             self.hungry.store(true, Ordering::Relaxed);
         }
@@ -170,9 +173,9 @@ impl<T> Deque<T> {
     /// Looks for public items.
     ///
     /// The three loads are in this order, each Acquire, so that a claim which succeeds has seen
-    /// values of its own epoch. Not older: the bump that began the epoch released what it found.
-    /// Not newer: a later value of `split` or `ring` brings the next bump with it, and the claim
-    /// fails.
+    /// values of the epoch of its tag. Not older: the bump that began the epoch released what it
+    /// found. Not newer: a later value of `split` or `ring` brings the next bump with it, and the
+    /// claim fails.
     #[inline]
     pub(crate) fn observe(&self) -> Steal<Offer<T>> {
         // ORDERING: Acquire, for the Release of `bump`: see there. And for the Release of `claim`:
@@ -183,7 +186,7 @@ impl<T> Deque<T> {
         let split = self.split.load(Ordering::Acquire);
         let count = split.wrapping_sub(top.index);
         match count {
-            // One short: the owner is about to take the last item, or to find that it is gone.
+            // Short by one: the owner is about to take the last item, or to find that it is gone.
             0 | u32::MAX => Steal::Empty,
             1..=MAX_CAPACITY => {
                 // ORDERING: Acquire, for the Release of `set_ring`: see there; loom cannot show it
@@ -193,7 +196,7 @@ impl<T> Deque<T> {
                 let ring = unsafe { NonNull::new_unchecked(ring) };
                 Steal::Success(Offer { top, count, ring })
             }
-            // Closed. Or the index is so old that billions of items went by: the claim would fail.
+            // Closed. Or the index is older than billions of items: the claim would fail.
             _ => Steal::Retry,
         }
     }
@@ -204,8 +207,8 @@ impl<T> Deque<T> {
         self.top.load(Ordering::Relaxed) == offer.top.pack()
     }
 
-    /// Claims the first `count` items of `offer`, by one compare-and-swap, unless the owner or
-    /// another thief came first. Returns the oldest, and the claim of the others.
+    /// Claims the first `count` items of `offer` by one compare-and-swap, unless the owner or
+    /// another thief came first. Returns the oldest item, and the claim of the others.
     #[inline]
     pub(crate) fn claim(&self, offer: &Offer<T>, count: u32) -> Option<(T, Claim<T>)> {
         debug_assert!((1..=offer.count).contains(&count));

@@ -3,9 +3,15 @@
 
 extern crate alloc;
 
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!(
+    "filch-deque needs 64-bit atomics: a tag and an index of 32 bits each change together"
+);
+
 mod claim;
 mod collect;
 mod deque;
+mod loot;
 mod policy;
 mod ring;
 mod room;

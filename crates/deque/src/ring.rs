@@ -1,3 +1,5 @@
+//! The memory of the items: a ring of slots, and the count of the claims that have left it.
+
 use alloc::boxed::Box;
 use core::cell::Cell;
 use core::mem::MaybeUninit;
@@ -7,17 +9,17 @@ use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-/// No ring is larger, so that two indices of one ring are never confused after wrapping: any two
-/// are less than a quarter of the index space apart.
+/// No ring is larger. So any two indices of one ring are less than a quarter of the index space
+/// apart, and are not confused after wrapping.
 pub(crate) const MAX_CAPACITY: u32 = 1 << 30;
 
 /// A power of two of slots: item `i` lives in slot `i mod capacity`.
 ///
 /// | field | who touches it, and when |
 /// |---|---|
-/// | `done` | a thief adds to it as the very last thing that it does with the ring; the owner reads it |
-/// | `slots` | the pointer and the length never change. Slot `i`: the owner writes it while `i` is at or past `bottom` and no claim of `i - capacity` is open; whoever took item `i` reads it |
-/// | `base`, `end`, `older` | the owner alone, and after it whoever drops the deque |
+/// | `done` | a thief adds to it as its last access to the ring; the owner reads it |
+/// | `slots` | the pointer and the length never change. Slot `i`: the owner writes it while `i` is at or past `bottom` and no claim of `i - capacity` is open; the taker of item `i` reads it |
+/// | `base`, `end`, `older` | the owner alone, and after it the thread that drops the deque |
 ///
 /// A thief keeps no reference to a `Ring` when it calls [`finish`](Self::finish): the ring may be
 /// freed while that call returns.
@@ -29,7 +31,7 @@ pub(crate) struct Ring<T> {
     older: Cell<Option<NonNull<Ring<T>>>>,
 }
 
-/// Where the slots of a ring are. Good as long as the ring.
+/// Where the slots of a ring are. Valid as long as the ring.
 pub(crate) struct Slots<T> {
     first: NonNull<UnsafeCell<MaybeUninit<T>>>,
     /// The capacity less one.
@@ -50,8 +52,8 @@ impl<T> Slots<T> {
     /// The ring lives as long as the reference is used.
     #[inline]
     unsafe fn slot<'a>(self, index: u32) -> &'a UnsafeCell<MaybeUninit<T>> {
-        // SAFETY: there is a power of two of slots, so the mask keeps the position among them; they
-        // live, by contract, and are shared like the ring, for which `UnsafeCell` is.
+        // SAFETY: the number of slots is a power of two, so the mask keeps the position among them;
+        // they live, by contract, and are shared like the ring, which `UnsafeCell` allows.
         unsafe { self.first.add((index & self.mask) as usize).as_ref() }
     }
 
@@ -65,7 +67,7 @@ impl<T> Slots<T> {
     pub(crate) unsafe fn write(self, index: u32, item: T) {
         // SAFETY: the ring lives, by contract.
         unsafe { self.slot(index) }.with_mut(|slot| {
-            // SAFETY: by contract nobody else reads or writes this slot now.
+            // SAFETY: by contract no other thread reads or writes this slot now.
             unsafe { (*slot).write(item) };
         });
     }
@@ -110,8 +112,8 @@ impl<T> Ring<T> {
     ///
     /// # Safety
     ///
-    /// The ring came from [`allocate`](Self::allocate), and nobody will touch it again: it is not
-    /// published, and every claim of it has finished, with an edge from there to here.
+    /// The ring came from [`allocate`](Self::allocate), and no thread will touch it again: it is
+    /// not published, and every claim of it has finished, with an edge from there to here.
     pub(crate) unsafe fn free(ring: NonNull<Self>) {
         // SAFETY: `allocate` made it from a box, and by contract this is the only pointer that is
         // still used.
@@ -124,8 +126,7 @@ impl<T> Ring<T> {
         self.slots.len() as u32
     }
 
-    /// The way to the slots that saves looking it up: an owner's push and pop have little else to
-    /// do.
+    /// The slots, for an owner that keeps them: a push or a pop then need not load from the ring.
     #[inline]
     pub(crate) fn slots(&self) -> Slots<T> {
         Slots {
@@ -151,7 +152,7 @@ impl<T> Ring<T> {
         unsafe { self.slots().take(index) }
     }
 
-    /// Copies the bits of the items `first..end` to `target`, without saying whose they are.
+    /// Copies the bits of the items `first..end` to `target`, and does not decide their owner.
     ///
     /// # Safety
     ///
@@ -162,9 +163,9 @@ impl<T> Ring<T> {
         while index != end {
             self.slot(index).with(|from| {
                 target.slot(index).with_mut(|to| {
-                    // SAFETY: nobody writes slots of published items, thieves at most read them as
-                    // we do; `target` is ours alone. The copy is of `MaybeUninit`s: no item exists
-                    // twice by it.
+                    // SAFETY: no thread writes slots of published items, and thieves at most read
+                    // them as this does; `target` is the owner's alone. The copy is of
+                    // `MaybeUninit`s: it does not make an item exist twice.
                     unsafe { to.copy_from_nonoverlapping(from, 1) };
                 });
             });
@@ -172,8 +173,8 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Reports that `count` claimed items have left the ring. The thief's last act: the ring may be
-    /// gone when this returns.
+    /// Reports that `count` claimed items have left the ring. This is the thief's last access: the
+    /// ring may be gone when this returns.
     ///
     /// # Safety
     ///
@@ -185,15 +186,15 @@ impl<T> Ring<T> {
         // free slots that this thief is still reading. The additions of other thieves continue the
         // release sequence. SAFETY: a ring is not freed before every claim of it has finished, and
         // this one has not. No reference to the ring is an argument of a call that outlives the
-        // addition; `fetch_add` itself takes one to an atomic, which is allowed to go while it
+        // addition. `fetch_add` itself takes one to an atomic, which may be freed while it
         // returns.
         unsafe { (*ring.as_ptr()).done.fetch_add(count, Ordering::Release) };
     }
 
-    /// Where the claims of this ring end, if all of them have finished; an earlier index if one is
-    /// open.
+    /// The index at which the claims of this ring end, if all of them have finished; an earlier one
+    /// if a claim is open.
     ///
-    /// Compare it with a value of top's index that is loaded afterwards.
+    /// To be compared with a value of top's index that is loaded afterwards.
     #[inline]
     pub(crate) fn finished(&self) -> u32 {
         // ORDERING: Acquire, for the Release in `finish`: the slots of finished claims may be
@@ -203,7 +204,7 @@ impl<T> Ring<T> {
         self.base.get().wrapping_add(done)
     }
 
-    /// Makes `self` the ring after `old`, for claims from `base` on.
+    /// Makes `self` the successor of `old`, for claims from `base` on.
     ///
     /// # Safety
     ///

@@ -1,11 +1,17 @@
+//! Running out of room, and giving memory back.
+
 use crate::policy::Policy;
 use crate::ring::{MAX_CAPACITY, Ring};
 use crate::worker::Worker;
 
-/// Running out of room, and giving it back.
 impl<T, P: Policy> Worker<T, P> {
-    /// Sees to it that `needed` items can be written: finds that thieves have finished, or replaces
-    /// the ring.
+    /// How many items can be written at once.
+    #[inline]
+    pub(crate) fn room(&self) -> u32 {
+        self.room_end.get().wrapping_sub(self.bottom.get())
+    }
+
+    /// Makes room for `needed` items: finds that thieves have finished, or replaces the ring.
     ///
     /// # Panics
     ///
@@ -18,11 +24,11 @@ impl<T, P: Policy> Worker<T, P> {
         let finished = ring.finished();
         let taken = self.deque.taken();
         let capacity = ring.capacity();
-        // Here, once in a turn of the ring, so that it is never so old that the index could wrap
-        // around it.
+        // Set here, once per turn of the ring, it is never older than the index could wrap around
+        // it.
         self.reached.set(taken);
         if finished == taken {
-            // No claim is open: whatever lies before top has left its slot.
+            // No claim is open: every item before top has left its slot.
             self.room_end.set(taken.wrapping_add(capacity));
         }
         if self.room() < needed {
@@ -34,9 +40,9 @@ impl<T, P: Policy> Worker<T, P> {
     /// Gives memory back after a burst: the capacity becomes the smallest power of two that holds
     /// the items and is at least `capacity`, unless it is no larger than that already.
     ///
-    /// The items are copied, and steals in flight fail. The outgrown ring is freed when the last
-    /// thief in the middle of a steal has finished: at once if there is none, otherwise when this
-    /// one runs out of room, or with the deque.
+    /// The items are copied, and steals in flight fail. The old ring is freed at once if no thief
+    /// is in the middle of a steal. Otherwise it is freed when the new one runs out of room, if the
+    /// thieves have finished by then, or with the deque.
     ///
     /// ```
     /// use filch_deque::Worker;
@@ -58,20 +64,20 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// Moves the items to a new ring of `capacity`. The old one is left to the thieves in the
-    /// middle of a claim, and freed when the last of them has finished.
+    /// Moves the items to a new ring of `capacity`. The old one is kept for thieves in the middle
+    /// of a claim, and freed when the last of them has finished.
     ///
-    /// `taken` is an index that thieves have reached; what is after it fits.
+    /// `taken` is an index that thieves have reached; the items after it fit.
     fn replace_ring(&self, taken: u32, capacity: u32) {
         let old = self.ring.get();
         let bottom = self.bottom.get();
         let new = Ring::allocate(capacity, taken);
-        // SAFETY: `allocate` returned it, and nobody else has it yet.
+        // SAFETY: `allocate` returned it, and no other thread has it yet.
         let ring = unsafe { new.as_ref() };
-        // Copied before the deque is closed, to keep it closed for four instructions. What thieves
-        // take meanwhile was copied in vain: they take it from the old ring, and nobody takes it
-        // from the new one. SAFETY: this is the owner; items up to bottom were written, and they
-        // fit.
+        // Copied before the deque is closed, to keep it closed for four instructions. Items that
+        // thieves take meanwhile are copied in vain: thieves take them from the old ring, and no
+        // thread takes them from the new one. SAFETY: this is the owner; items up to bottom were
+        // written, and they fit.
         unsafe { self.ring().copy_to(ring, taken, bottom) };
         self.deque.close(bottom);
         let base = self.deque.bump();
@@ -87,11 +93,11 @@ impl<T, P: Policy> Worker<T, P> {
     }
 }
 
-/// The capacity of the ring after one of `capacity` that holds `held` items and must take `needed`
-/// more.
+/// The capacity of the successor of a ring of `capacity` that holds `held` items and must take
+/// `needed` more.
 ///
-/// A ring that is at most half full was left because of a thief that had not finished: a new one of
-/// its size has room for as many items again, which pays for the copying.
+/// A ring that is at most half full is replaced because a thief has not finished. A new one of its
+/// size has room for as many items as were copied, which pays for the copying.
 fn larger_capacity(capacity: u32, held: u32, needed: u32) -> u32 {
     let wanted = held
         .checked_add(needed)

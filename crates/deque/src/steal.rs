@@ -1,4 +1,6 @@
-/// What came of an attempt to steal.
+//! The answer of a thief's attempt.
+
+/// What came of an attempt to steal. There is no fourth answer, so match all three.
 ///
 /// "Nothing there" and "lost the race" are different answers: a thief may go to sleep on the first
 /// (after the handshake that its scheduler needs), never on the second.
@@ -8,25 +10,25 @@ pub enum Steal<T> {
     /// There was no public item at some moment of the call, as far as the calling thread could
     /// know.
     Empty,
-    /// The owner or another thief came first, or the owner is just replacing its ring. Trying again
+    /// The owner or another thief came first, or the owner is replacing its ring. Another attempt
     /// may succeed.
     Retry,
-    /// The item, the caller's alone.
+    /// The item, which is the caller's.
     Success(T),
 }
 
 impl<T> Steal<T> {
-    /// Whether there was nothing.
+    /// Whether it is [`Empty`](Self::Empty).
     pub const fn is_empty(&self) -> bool {
         matches!(self, Self::Empty)
     }
 
-    /// Whether the race was lost.
+    /// Whether it is [`Retry`](Self::Retry).
     pub const fn is_retry(&self) -> bool {
         matches!(self, Self::Retry)
     }
 
-    /// Whether there is an item.
+    /// Whether it is [`Success`](Self::Success).
     pub const fn is_success(&self) -> bool {
         matches!(self, Self::Success(_))
     }
@@ -39,7 +41,7 @@ impl<T> Steal<T> {
         }
     }
 
-    /// This answer, with the item replaced by what `f` makes of it.
+    /// This answer, with `f` applied to the item.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Steal<U> {
         match self {
             Self::Success(item) => Steal::Success(f(item)),
@@ -48,8 +50,8 @@ impl<T> Steal<T> {
         }
     }
 
-    /// This success, or else what the next attempt gives; [`Retry`](Self::Retry) if either attempt
-    /// lost a race and neither won.
+    /// This success, or the answer of the next attempt; [`Retry`](Self::Retry) if either attempt
+    /// lost a race and neither succeeded.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};
@@ -71,8 +73,8 @@ impl<T> Steal<T> {
     }
 }
 
-/// Tries several victims: the first success, and no attempt after it; otherwise [`Steal::Retry`] if
-/// any attempt lost a race; otherwise [`Steal::Empty`].
+/// Tries several victims. The first success ends the attempts; without one, the answer is
+/// [`Steal::Retry`] if any attempt lost a race, and [`Steal::Empty`] if none did.
 ///
 /// ```
 /// use filch_deque::{Steal, Worker};

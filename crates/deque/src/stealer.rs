@@ -1,3 +1,5 @@
+//! The end that steals.
+
 use alloc::vec::Vec;
 use core::{fmt, hint};
 
@@ -6,7 +8,8 @@ use filch_sync::Arc;
 use crate::claim::Claim;
 use crate::deque::Deque;
 use crate::policy::Policy;
-use crate::{Steal, Worker};
+use crate::steal::Steal;
+use crate::worker::Worker;
 
 /// How many times a thief pauses after a lost race: 0.6 µs where a pause takes 10 ns, 3 µs where it
 /// takes 140 cycles. ALGORITHM.md has what fewer do.
@@ -14,11 +17,11 @@ const PAUSES: u32 = 64;
 
 /// A thief's end of a deque: takes the oldest items. Clone it, share it, send it.
 ///
-/// Each call makes one attempt and never waits: it is wait-free, and [`Steal::Retry`] tells that
-/// the owner or another thief made progress instead (or that the owner was interrupted while it
-/// replaced its ring, which is the one way in which a thread that is not running can make others
-/// retry). After a lost race it pauses, for a microsecond or so, before it says so: so a caller may
-/// try again, or elsewhere, at once.
+/// Each call makes one attempt and never waits for another thread: it is wait-free.
+/// [`Steal::Retry`] says that the owner or another thief made progress instead, or that the owner
+/// was interrupted while it replaced its ring; in no other way does a thread that is not running
+/// make others retry. After a lost race the call pauses, for a microsecond or so, before it
+/// answers. So a caller may try again, or elsewhere, at once.
 ///
 /// The deque's [`Worker`] may be gone: then there is nothing to steal.
 pub struct Stealer<T> {
@@ -32,7 +35,7 @@ impl<T> Stealer<T> {
 
     /// Takes the oldest item.
     ///
-    /// Whatever the owner did before it pushed the item happens before this returns it.
+    /// What the owner did before it pushed the item happens before this returns it.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};
@@ -59,19 +62,19 @@ impl<T> Stealer<T> {
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
     /// Returns the oldest and pushes the others into `into`, oldest first.
     ///
-    /// So the thieves of `into` take the loot in the order in which it was pushed, and the caller,
-    /// whose own [`pop`](Worker::pop) takes the youngest, takes it from the other end. To run the
-    /// loot in order, steal it from `into` through a [`Stealer`] of one's own, or steal one by one.
+    /// So thieves of `into` take the loot in the order in which it was pushed, and the caller's
+    /// [`pop`](Worker::pop) takes it from the other end, the youngest first. To run the loot in
+    /// order, steal it from `into` through a [`Stealer`], or steal one item at a time.
     ///
-    /// If `into` is the owner's end of the very deque that is robbed, then only the oldest item is
-    /// taken, as by [`steal`](Self::steal).
+    /// If `into` is the owner's end of this very deque, only the oldest item is taken, as by
+    /// [`steal`](Self::steal).
     ///
-    /// Whatever the victim did before it pushed the items happens before this returns, and before a
+    /// What the victim did before it pushed the items happens before this returns, and before a
     /// thief of `into` gets them.
     ///
     /// # Panics
     ///
-    /// If `limit` is zero, and where [`Worker::push`] does; nothing was taken then.
+    /// If `limit` is zero, and where [`Worker::push`] does. Then nothing was taken.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};
@@ -102,12 +105,12 @@ impl<T> Stealer<T> {
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
     /// Returns the oldest and appends the others to `into`, oldest first.
     ///
-    /// For a thief whose own queue is not a deque of this crate. `into` grows, if it has to, before
-    /// anything is taken.
+    /// For a thief whose queue is not a deque of this crate. If `into` has to grow, it does so
+    /// before anything is taken.
     ///
     /// # Panics
     ///
-    /// If `limit` is zero, and where [`Vec::reserve`] does; nothing was taken then.
+    /// If `limit` is zero, and where [`Vec::reserve`] does. Then nothing was taken.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};
@@ -121,14 +124,14 @@ impl<T> Stealer<T> {
         let room = into.capacity() - into.len();
         self.claim_half(limit, room, |count| into.reserve(count as usize))
             .map(|(oldest, others)| {
-                // The room is there: nothing is allocated while the claim is open.
+                // `into` has room: nothing is allocated while the claim is open.
                 others.for_each(|item| into.push(item));
                 oldest
             })
     }
 
-    /// Claims the older half, at most `limit`. If there are more than `room` others than the
-    /// oldest, `reserve` is told their number before the claim: after it nothing may allocate or
+    /// Claims the older half, at most `limit`. If the loot beside the oldest item needs more than
+    /// `room`, `reserve` makes room for it before the claim: after it nothing may allocate or
     /// panic.
     #[inline]
     fn claim_half(
@@ -147,8 +150,7 @@ impl<T> Stealer<T> {
         let count = u32::try_from(limit).map_or(half, |limit| half.min(limit));
         let others = count - 1;
         if room < others as usize {
-            // What an offer that was overtaken says about the count may be far off: do not allocate
-            // for it.
+            // The count of an offer that was overtaken may be far off: do not allocate for it.
             if !self.deque.stands(&offer) {
                 return Steal::Retry;
             }
@@ -159,12 +161,12 @@ impl<T> Stealer<T> {
             .map_or_else(lost, Steal::Success)
     }
 
-    /// If exactly one item is public: which one it is, to compare with what an earlier look said.
+    /// Which item is public, if exactly one is: to be compared with the answer of an earlier call.
     ///
-    /// Under [`Strict`](crate::Strict) every pop of the owner and every steal changes the answer,
-    /// so two equal ones in a row say that the item has waited from one look to the other. (But for
-    /// 2³² of them in between.) A thief that can wait leaves an only item to its owner, who mostly
-    /// comes for it next, and takes it when it is still there.
+    /// Under [`Strict`](crate::Strict) every pop of the owner and every steal changes the answer.
+    /// So two equal answers in a row say that the item has waited in between, unless there were 2³²
+    /// such calls. A thief that can wait leaves an only item to its owner, which mostly pops it
+    /// next, and takes it if it is still there at the second look.
     ///
     /// ```
     /// use filch_deque::Worker;
@@ -196,16 +198,15 @@ impl<T> Stealer<T> {
     ///
     /// A sleeper asks this after the sequentially consistent fence of its handshake; then it sees
     /// every item that was pushed before the pusher's fence. While the owner replaces its ring the
-    /// answer is no.
+    /// answer is `false`.
     pub fn is_empty(&self) -> bool {
         self.deque.observe().is_empty()
     }
 
     /// How many public items there were at some moment: a figure for people, out of date as soon as
-    /// it is known. What the owner keeps private is not in it. Wait-free.
+    /// it is known. Private items are not counted. Wait-free.
     ///
-    /// While the owner replaces its ring there is something, and it cannot be told how much: then
-    /// it is 1.
+    /// While the owner replaces its ring, the number cannot be told and the answer is 1.
     ///
     /// ```
     /// use filch_deque::Worker;
@@ -229,15 +230,22 @@ pub struct Sole(u64);
 
 /// The answer to a claim that failed, after a pause.
 ///
-/// Whoever came first is at work on the same cache lines: looking again at once would only take
-/// them away, and slow down the owner by more than the thief could gain.
+/// The thread that came first works on the same cache lines. To look again at once would take them
+/// away from it, and cost the owner more than the thief could gain.
 #[cold]
 fn lost<T>() -> Steal<T> {
     for _ in 0..PAUSES {
-        // Not the model's: nothing is awaited here, and a model need not switch threads.
+        // Not the model's hint: this awaits nothing, so a model need not switch threads.
         hint::spin_loop();
     }
     Steal::Retry
+}
+
+impl<T, P: Policy> Worker<T, P> {
+    /// A thief's end of this deque.
+    pub fn stealer(&self) -> Stealer<T> {
+        Stealer::new(Arc::clone(&self.deque))
+    }
 }
 
 impl<T> Clone for Stealer<T> {

@@ -1,4 +1,6 @@
-/// The word that decides every race: which item is next for thieves, and in which epoch.
+//! The packed word that thieves compare.
+
+/// The word that decides every race: which item thieves take next, and in which epoch.
 ///
 /// ```text
 ///  63            32 31             0
@@ -8,7 +10,7 @@
 /// ```
 ///
 /// Thieves add to `index` when they claim items. The owner alone adds to `tag`, whenever something
-/// that a thief may have read before (`split`, the ring) no longer holds: a compare-and-swap that
+/// that a thief may have read before (`split`, the ring) no longer holds. A compare-and-swap that
 /// expects an older tag fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Top {
@@ -17,8 +19,8 @@ pub(crate) struct Top {
 }
 
 impl Top {
-    /// Added to the packed word, it starts the next epoch and leaves the index alone: the carry of
-    /// the last tag falls off the word.
+    /// Added to the packed word, it starts the next epoch and leaves the index alone. The carry of
+    /// the last tag is lost.
     pub(crate) const NEXT_TAG: u64 = 1 << 32;
 
     /// The packed word.

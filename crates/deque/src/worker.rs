@@ -1,3 +1,5 @@
+//! The owner's end.
+
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
@@ -5,22 +7,20 @@ use core::ptr::NonNull;
 
 use filch_sync::Arc;
 
-use crate::Stealer;
-use crate::claim::Claim;
 use crate::deque::Deque;
 use crate::policy::{Lazy, Policy, Strict};
 use crate::ring::{MAX_CAPACITY, Ring, Slots};
 
-/// Slots of a deque that [`Worker::new`] makes.
+/// The slots of a deque that [`Worker::new`] makes.
 const DEFAULT_CAPACITY: usize = 64;
 
 /// The owner's end of a deque: pushes and pops at the bottom, last in, first out.
 ///
-/// One thread at a time has it: it is [`Send`], neither [`Sync`] nor [`Clone`]. Others take from
-/// the top through [`Stealer`]s. `P` says when they can see an item: always ([`Strict`]), or when
-/// they ask ([`Lazy`]).
+/// One thread at a time has it: it is [`Send`], neither [`Sync`] nor [`Clone`]. Thieves take from
+/// the top through [`Stealer`](crate::Stealer)s. `P` says when they can see an item: always
+/// ([`Strict`]), or when they ask ([`Lazy`]).
 ///
-/// Dropping it drops the items that are left, each once; thieves in flight finish with what they
+/// To drop it drops the items that are left, each once. Thieves in flight finish with what they
 /// have claimed, and find nothing more. If the destructor of an item panics, the other items are
 /// dropped nevertheless. A worker that is forgotten instead leaves its public items to the thieves,
 /// and its memory is never freed.
@@ -31,24 +31,24 @@ pub struct Worker<T, P: Policy = Strict> {
     pub(crate) deque: Arc<Deque<T>>,
     /// The newest ring.
     pub(crate) ring: Cell<NonNull<Ring<T>>>,
-    /// And its slots.
+    /// Its slots.
     pub(crate) slots: Cell<Slots<T>>,
     /// The index of the next push.
     pub(crate) bottom: Cell<u32>,
-    /// What the deque's `split` says to thieves, outside of the calls. Items from it to bottom are
+    /// The deque's `split` as thieves see it, outside of the calls. Items from it to bottom are
     /// private.
     pub(crate) split: Cell<u32>,
-    /// Where the thieves stood when the owner last reclaimed, or ran out of room: if that is
-    /// `split`, nothing is public. A few capacities behind `split` at most.
+    /// The index that thieves had reached when the owner last reclaimed, or ran out of room. If it
+    /// is `split`, nothing is public. It is a few capacities behind `split` at most.
     pub(crate) reached: Cell<u32>,
-    /// The first index that must not be written yet: its slot may still be in use. At most a
-    /// capacity after top.
+    /// The first index that must not be written yet, because its slot may be in use. It is at most
+    /// a capacity after top.
     pub(crate) room_end: Cell<u32>,
     policy: PhantomData<P>,
 }
 
-// SAFETY: it is the only owner's end, whichever thread has it, and the items are `Send`. The
-// `NonNull` is a ring that the deque keeps alive.
+// SAFETY: it is the only owner's end, on whatever thread, and the items are `Send`. The `NonNull`
+// is a ring that the deque keeps alive.
 unsafe impl<T: Send, P: Policy> Send for Worker<T, P> {}
 
 impl<T, P: Policy> Default for Worker<T, P> {
@@ -59,13 +59,13 @@ impl<T, P: Policy> Default for Worker<T, P> {
 }
 
 impl<T> Worker<T> {
-    /// An empty strict deque with room for 64 items. It grows when it has to.
+    /// An empty strict deque with room for 64 items. It grows when it must.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// An empty strict deque with room for `capacity` items, rounded up to a power of two, at least
-    /// one. It grows when it has to.
+    /// one. It grows when it must.
     ///
     /// # Panics
     ///
@@ -84,7 +84,7 @@ impl<T> Worker<T> {
 
 impl<T> Worker<T, Lazy> {
     /// An empty lazy deque with room for `capacity` items, rounded up to a power of two, at least
-    /// one. It grows when it has to.
+    /// one. It grows when it must.
     ///
     /// # Panics
     ///
@@ -95,7 +95,7 @@ impl<T> Worker<T, Lazy> {
     ///
     /// let worker = Worker::lazy(64);
     /// worker.push('a');
-    /// // Private so far; but now the owner knows that somebody wants it.
+    /// // It is private, but now the owner knows that a thief wants it.
     /// assert_eq!(worker.stealer().steal(), Steal::Empty);
     /// worker.push('b');
     /// assert_eq!(worker.stealer().steal(), Steal::Success('a'));
@@ -121,8 +121,8 @@ impl<T, P: Policy> Worker<T, P> {
             .next_power_of_two();
         let ring = Ring::allocate(capacity, start);
         Self {
-            // A strict owner has always given everything: its flag stays up, and thieves need not
-            // raise it.
+            // A strict owner keeps nothing private: its flag stays up, and thieves need not raise
+            // it.
             deque: Arc::new(Deque::new(start, ring, !P::KEEPS_PRIVATE)),
             ring: Cell::new(ring),
             // SAFETY: `allocate` returned it just now.
@@ -137,8 +137,8 @@ impl<T, P: Policy> Worker<T, P> {
 
     /// Pushes `item` at the bottom. Thieves see it at once, or when the [`Policy`] says.
     ///
-    /// Wait-free, but for the allocator when the deque must grow, or when a thief is between its
-    /// claim and its last act just when the ring has turned. What the owner did before happens
+    /// Wait-free, unless it has to allocate: when the deque must grow, or when the ring has come
+    /// full circle while a thief is in the middle of a steal. What the owner did before happens
     /// before the item is stolen.
     ///
     /// # Panics
@@ -150,13 +150,13 @@ impl<T, P: Policy> Worker<T, P> {
         self.offer();
     }
 
-    /// Pushes `items`, in order, and publishes them together: thieves see all or none (and as many
-    /// as the [`Policy`] shows them). Until then they are the owner's own.
+    /// Pushes `items` in order, and publishes them together: thieves see none of them before the
+    /// last was pushed, and then as many as the [`Policy`] shows.
     ///
-    /// If the iterator panics, then what it has given is in the deque, and published. It may use
-    /// this deque itself; a push of its own publishes what came before.
+    /// If the iterator panics, the items that it gave are in the deque, and published. The iterator
+    /// may use this deque; a push in it publishes what came before.
     ///
-    /// Wait-free for each item, as [`push`](Self::push), but for what the iterator does.
+    /// Wait-free for each item, as [`push`](Self::push) is, apart from what the iterator does.
     ///
     /// # Panics
     ///
@@ -189,9 +189,9 @@ impl<T, P: Policy> Worker<T, P> {
     /// Pops the item that was pushed last. `None` if there is none, or if a thief took the last one
     /// first.
     ///
-    /// Wait-free. A private item: no atomic read-modify-write. A public one: one, which takes back
-    /// this item ([`Strict`]) or half of the public items ([`Lazy`]). None if the owner knows that
-    /// the deque is empty.
+    /// Wait-free. A private item costs no atomic read-modify-write. A public one costs one, which
+    /// takes back this item ([`Strict`]) or half of the public items ([`Lazy`]). An empty deque
+    /// costs none, if the owner knows that it is empty.
     #[inline]
     pub fn pop(&self) -> Option<T> {
         if self.private() == 0 && !self.reclaim() {
@@ -199,18 +199,18 @@ impl<T, P: Policy> Worker<T, P> {
         }
         let last = self.bottom.get().wrapping_sub(1);
         self.bottom.set(last);
-        // What is popped last of the private items leaves none to share.
+        // The last private item leaves none to share.
         if P::KEEPS_PRIVATE && self.private() > 0 && self.deque.is_hungry() {
             self.share();
         }
-        // SAFETY: pushed by this end, and private: no thief has it or can get it any more.
+        // SAFETY: this end pushed the item, and it is private: no thief has it or can get it.
         Some(unsafe { self.slots.get().take(last) })
     }
 
-    /// Makes every item public. Nothing to do for a [`Strict`] deque.
+    /// Makes every item public. A [`Strict`] deque has nothing to do.
     ///
-    /// Wait-free: a store. For an owner with a [`Lazy`] deque that is about to block, or to run
-    /// something long: what is private meanwhile is out of everybody's reach.
+    /// Wait-free: a store. For the owner of a [`Lazy`] deque that is about to block, or to run
+    /// something long: private items are out of reach meanwhile.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};
@@ -228,15 +228,13 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// How many items there are. Thieves may have taken some of them that the owner has not heard
-    /// of.
+    /// How many items there are. Thieves may have taken some of them without the owner's knowledge.
     pub fn len(&self) -> usize {
         // The index that thieves have reached is never past bottom.
         self.bottom.get().wrapping_sub(self.deque.taken()) as usize
     }
 
-    /// Whether there is no item. `true` is certain; `false` may be out of date, because thieves are
-    /// about.
+    /// Whether there is no item. `true` is certain; `false` may be out of date, because of thieves.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.deque.taken() == self.bottom.get()
@@ -247,14 +245,9 @@ impl<T, P: Policy> Worker<T, P> {
         self.ring().capacity() as usize
     }
 
-    /// A thief's end of this deque.
-    pub fn stealer(&self) -> Stealer<T> {
-        Stealer::new(Arc::clone(&self.deque))
-    }
-
     // The split: `top.index..split` is public, `split..bottom` private.
 
-    /// How many items are the owner's own.
+    /// How many items are private.
     #[inline]
     fn private(&self) -> u32 {
         self.bottom.get().wrapping_sub(self.split.get())
@@ -267,9 +260,9 @@ impl<T, P: Policy> Worker<T, P> {
         self.deque.publish(split);
     }
 
-    /// Shows thieves what the policy wants them to see of items that were just appended.
+    /// Makes public what the policy says of the items that were just appended.
     #[inline]
-    fn offer(&self) {
+    pub(crate) fn offer(&self) {
         if !P::KEEPS_PRIVATE {
             self.publish(self.bottom.get());
         } else if self.deque.is_hungry() || self.private() > 1 && self.split == self.reached {
@@ -277,10 +270,9 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// Makes the older half of the private items public (rounded up), which is all that a hungry
-    /// thief can ask.
+    /// Makes the older half of the private items public, rounded up: the answer to a hungry thief.
     ///
-    /// If there are none, the flag stays up: the next push answers it.
+    /// If there are none, the flag stays up, and the next push answers it.
     fn share(&self) {
         let private = self.private();
         if private > 0 {
@@ -289,20 +281,20 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// Takes public items back from the thieves, the last one or half of them, and tells whether it
-    /// got any. There must be no private ones.
+    /// Takes public items back from the thieves, the last one or half of them. Whether it got any.
+    /// There must be no private ones.
     ///
-    /// `split` is lowered, then the tag is bumped; the bump returns where the thieves stood. What
-    /// lies between, or between `split` and where they stood, is private from now on: a claim in
-    /// flight fails because of the tag, and one that begins later sees the lowered `split`. If
-    /// thieves were past the lowered `split`, it is raised to where they stood. (Meanwhile it is
-    /// short of them: by one they call it empty, by more they retry.)
+    /// It lowers `split`, then bumps the tag; the bump returns the index that thieves have reached.
+    /// The items from the lowered `split` on, or from that index on if it is later, are private
+    /// from now on: a claim in flight fails because of the tag, and a later one sees the lowered
+    /// `split`. If thieves are past the lowered `split`, it is raised to where they are. (In
+    /// between they see a shortfall: if it is one they answer `Empty`, if more `Retry`.)
     #[inline]
     fn reclaim(&self) -> bool {
         let split = self.split.get();
-        // How much to take back is a matter of what thieves have left, so a lazy owner looks. A
-        // strict one takes one item, and the bump tells it all: a load of `top` between its own
-        // store and its RMW costs as much as a quarter of the pop.
+        // How much to take back depends on what thieves have left, so a lazy owner looks. A strict
+        // one takes one item, and the bump tells it the rest: a load of `top` between its store and
+        // its RMW would cost a quarter of the pop.
         let known = if P::KEEPS_PRIVATE {
             self.deque.taken()
         } else {
@@ -327,35 +319,6 @@ impl<T, P: Policy> Worker<T, P> {
         left > 0
     }
 
-    // What stealers need of the deque that they fill.
-
-    /// Whether this is the owner's end of `deque`.
-    pub(crate) fn owns(&self, deque: &Arc<Deque<T>>) -> bool {
-        Arc::ptr_eq(&self.deque, deque)
-    }
-
-    /// How many items can be written at once.
-    #[inline]
-    pub(crate) fn room(&self) -> u32 {
-        self.room_end.get().wrapping_sub(self.bottom.get())
-    }
-
-    /// Pushes what is left of a thief's claim, oldest first. There must be [`room`](Self::room) for
-    /// it, since nothing may be allocated before the claim is finished.
-    pub(crate) fn receive(&self, claim: Claim<T>) {
-        let (slots, mut bottom) = (self.slots.get(), self.bottom.get());
-        // `for_each` drops the claim when it is through, before anything is published.
-        claim.for_each(|item| {
-            debug_assert_ne!(bottom, self.room_end.get());
-            // SAFETY: this is the owner; nothing at or past bottom is published; the thief made
-            // room for the claim.
-            unsafe { slots.write(bottom, item) };
-            bottom = bottom.wrapping_add(1);
-        });
-        self.bottom.set(bottom);
-        self.offer();
-    }
-
     /// Writes `item` to the slot at bottom. It is private.
     #[inline]
     fn append(&self, item: T) {
@@ -371,8 +334,8 @@ impl<T, P: Policy> Worker<T, P> {
 
     #[inline]
     pub(crate) fn ring(&self) -> &Ring<T> {
-        // SAFETY: the newest ring lives as long as the deque; only `replace_ring` ends that, and
-        // borrows none.
+        // SAFETY: the newest ring lives until the deque is dropped, or `replace_ring` has replaced
+        // it; no caller keeps the reference across that.
         unsafe { self.ring.get().as_ref() }
     }
 }
@@ -388,7 +351,7 @@ impl<T, P: Policy> fmt::Debug for Worker<T, P> {
 
 impl<T, P: Policy> Drop for Worker<T, P> {
     fn drop(&mut self) {
-        /// Drops what is left in the deque, also when the destructor of an item unwinds.
+        /// Drops the items that are left, also when the destructor of one unwinds.
         struct Rest<'a, T, P: Policy>(&'a Worker<T, P>);
 
         impl<T, P: Policy> Drop for Rest<'_, T, P> {

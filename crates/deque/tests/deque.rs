@@ -138,7 +138,7 @@ fn a_forgotten_worker_leaves_its_items_to_thieves() {
     std::mem::forget(worker);
     let order: Vec<i32> = std::iter::from_fn(|| stealer.steal().success()).collect();
     assert_eq!(order, [0, 1, 2]);
-    // Never freed, but reachable: the leak checker is not to mind.
+    // Never freed, but reachable, so that a leak checker does not report it.
     static KEPT: OnceLock<Stealer<i32>> = OnceLock::new();
     assert!(KEPT.set(stealer).is_ok());
 }

@@ -1,8 +1,8 @@
 //! Against a model, on one thread: two deques and two `VecDeque`s do the same things. Each property
 //! holds for strict deques, for lazy ones, and for loot that goes from one kind to the other; a
-//! lazy one is flushed before it is robbed.
+//! lazy one is flushed before a thief takes from it.
 //!
-//! Invariants, after every step, or (3 and 5) after some:
+//! Invariants, after every step, or (3 and 5) after some steps:
 //! 1. `push`, `pop` and `steal` give what the back and the front of a `VecDeque` give;
 //! 2. `steal_half_into` moves the older half (rounded up, at most `limit`), the oldest to the
 //!    caller and the others, in order, to the back of the destination;
@@ -65,7 +65,7 @@ impl<P: Policy> Pair<P> {
         }
     }
 
-    /// What concerns one deque alone.
+    /// A step that concerns one deque alone.
     fn apply(&mut self, step: Step, item: u32) -> Result<(), TestCaseError> {
         match step {
             Step::Push(_) => {

@@ -1,6 +1,6 @@
-//! Real threads, the code as shipped: one owner pushes and pops, thieves take one or half. Every
-//! item has one taker, each thief's direct takes are in push order, and every box is freed (the
-//! address sanitizer would tell otherwise).
+//! Real threads and the code as shipped: an owner pushes and pops, thieves take one or half. Every
+//! item has one taker, each thief takes in push order, and every box is freed (a leak would be the
+//! address sanitizer's finding).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,15 +14,15 @@ const ITEMS: usize = if cfg!(debug_assertions) {
     1_000_000
 };
 
-/// How a thief goes about it.
+/// What a thief takes at a time.
 #[derive(Clone, Copy)]
 enum Manner {
     One,
     Half(usize),
 }
 
-/// Takes until the owner is done and nothing is left. Returns what it took, in order, and asserts
-/// that what came straight from the owner came in push order.
+/// Takes until the owner is done and nothing is left. Returns what it took, and asserts that it
+/// came in push order.
 fn thief(victim: &Stealer<Box<usize>>, manner: Manner, done: &AtomicBool) -> Vec<usize> {
     let own = Worker::with_capacity(1);
     let mut taken = Vec::new();
@@ -52,8 +52,7 @@ fn thief(victim: &Stealer<Box<usize>>, manner: Manner, done: &AtomicBool) -> Vec
     }
 }
 
-/// Pushes `0..ITEMS` in bursts and pops part of each burst; the order of ids that thieves see stays
-/// ascending.
+/// Pushes `0..ITEMS` in bursts, and pops part of each burst. Thieves see ascending numbers.
 fn owner(worker: &Worker<Box<usize>, impl Policy>, burst: usize, pops: usize) -> Vec<usize> {
     let mut popped = Vec::new();
     let mut next = 0;
@@ -124,7 +123,7 @@ fn across_the_wrap_of_tag_and_index() {
     run(Worker::lazy_starting_at(4, start), &manners, 8, 4);
 }
 
-/// Counts its end.
+/// Counts its drops.
 struct Item(Arc<AtomicUsize>);
 
 impl Drop for Item {
@@ -133,7 +132,7 @@ impl Drop for Item {
     }
 }
 
-/// Workers in a ring rob each other, and are dropped in the middle of it: every item ends once.
+/// Workers in a ring rob each other, and are dropped meanwhile: every item is dropped once.
 #[test]
 fn workers_that_rob_each_other_and_leave() {
     rob_and_leave(|| Worker::with_capacity(1));
@@ -157,7 +156,7 @@ fn rob_and_leave<P: Policy>(make: impl Fn() -> Worker<Item, P>) {
                         drop(worker.pop());
                     }
                 }
-                // The worker goes here, with items in it and thieves about.
+                // The worker is dropped here, with items in it and thieves at work.
             });
         }
     });

@@ -1,16 +1,18 @@
+//! The pauses of a producer that lost a claim, and of a receiver that polls.
+
 use core::mem;
 
 use filch_sync::hint;
 
-/// How a push waits after it lost a claim: never for anybody.
+/// How long a push pauses after it lost a claim. It waits for no particular thread.
 ///
 /// The loser of a compare-exchange has just pulled the tail's cache line away from the winner. Left
 /// alone, the winner claims several slots for the price of one transfer.
 ///
-/// After a wait the loser's word is old: it wins with it only if nobody has claimed meanwhile. The
-/// first wait finds out whether that was all, and is short. Later ones are long, and end with two
-/// tries, the second with the word that the first has brought: else a producer that is fast enough
-/// is never interrupted.
+/// After a pause the loser's word is old: a try with it succeeds only if nobody has claimed
+/// meanwhile. The first pause is short, in case the conflict was the only one. Later ones are long,
+/// and end with two tries, the second with the word that the first has brought: otherwise a
+/// producer that is fast enough is never interrupted.
 pub(crate) struct Backoff {
     pauses: u32,
     /// The next loss is that of a first try after a long wait.
@@ -29,7 +31,7 @@ impl Backoff {
         }
     }
 
-    /// Waits, after a try that was lost; or does not, where another try is to follow at once.
+    /// Pauses after a lost try, unless another try is to follow at once.
     pub(crate) fn lost(&mut self) {
         if mem::take(&mut self.once_more) {
             return;
@@ -40,14 +42,13 @@ impl Backoff {
     }
 }
 
-/// For a receiver that has taken something while a producer was pushing the next. Called again at
-/// once, as a receiver that polls is, it would take one event at a time, and the tail's line away
-/// each time.
+/// For a receiver that has taken events while a producer was pushing the next. A receiver that
+/// polls without this pause takes one event at a time, and the tail's line away each time.
 pub(crate) fn let_producers_get_ahead() {
     pause(256);
 }
 
-/// Busy for a moment, away from shared lines.
+/// Stays away from shared lines for a moment.
 fn pause(times: u32) {
     for _ in 0..times {
         hint::spin_loop();

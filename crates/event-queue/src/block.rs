@@ -1,5 +1,5 @@
-//! Blocks of slots: all access to memory that producers and the consumer share, except the words
-//! in the queue.
+//! Blocks of slots: all access to memory that producers and the consumer share, except the queue's
+//! words.
 
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
@@ -33,10 +33,10 @@ struct Header {
 }
 
 /// Slots come in groups, states first. So a state costs one byte, whatever alignment the events
-/// need, and lies on its event's cache line, or on the one before.
+/// need, and lies on its event's cache line or on the one before.
 ///
-/// For offsets only, and never referred to: a block's last group may end with the block's last
-/// slot.
+/// This type gives offsets only; there is never a reference to one: a block's last group may end
+/// with the block's last slot.
 #[repr(C)]
 struct Group<T> {
     states: [AtomicU8; GROUP],
@@ -46,18 +46,17 @@ struct Group<T> {
 /// How many slots have their states side by side.
 const GROUP: usize = 8;
 
-/// Claimed by nobody, or by a push that is under way.
+/// Not claimed, or claimed by a push that is under way.
 const EMPTY: u8 = 0;
 /// The value is there.
 const FULL: u8 = 1;
-/// The push that claimed the slot came from an earlier life: there is no value.
-const VOID: u8 = 2;
-/// Emptied by the consumer, while a slot before it was not. (One that it empties in turn stays as
-/// it is: the head says so.)
+/// The push that claimed the slot came from an earlier life and cancelled it: there is no value.
+const CANCELLED: u8 = 2;
+/// Emptied by the consumer, while a slot before it was not. (A slot that is emptied in its turn
+/// keeps its state: the head says that it is emptied.)
 const TAKEN: u8 = 3;
 
-/// A block, by its pointer: a name, which may outlive it. Every use has the contract that it is
-/// live.
+/// A block, by its pointer. It may outlive the block: each use has the contract that that is live.
 pub(crate) struct Block<T> {
     header: NonNull<Header>,
     events: PhantomData<*mut T>,
@@ -75,7 +74,7 @@ impl<T> Block<T> {
     /// Where the slots begin.
     const GROUPS_AT: usize = size_of::<Header>().next_multiple_of(align_of::<Group<T>>());
 
-    /// The size of a block with that many slots: up to the last one's value.
+    /// The size of a block with that many slots: up to the end of the last one's value.
     const fn size(slots: usize) -> usize {
         let rest = match slots % GROUP {
             0 => 0,
@@ -84,10 +83,10 @@ impl<T> Block<T> {
         Self::GROUPS_AT + slots / GROUP * size_of::<Group<T>>() + rest
     }
 
-    /// How many slots fit into `bytes` with their header, `least` or more, and `most` or fewer.
-    pub(crate) const fn slots_in(bytes: usize, least: usize, most: usize) -> usize {
-        let mut slots = least;
-        while slots < most && Self::size(slots + 1) <= bytes {
+    /// How many slots fit into `bytes` with their header: at least `min`, at most `max`.
+    pub(crate) const fn slots_in(bytes: usize, min: usize, max: usize) -> usize {
+        let mut slots = min;
+        while slots < max && Self::size(slots + 1) <= bytes {
             slots += 1;
         }
         slots
@@ -99,8 +98,9 @@ impl<T> Block<T> {
             .max(align_of::<Header>());
         let mut size = Self::size(slots);
         if slots > MAX_SLOTS_OF_SMALL {
-            // With the word that some allocators keep beside what they give out, whole multiples of
-            // the alignment: else they may leave as much again empty before the next block.
+            // Some allocators keep a word beside each allocation. With that word, the size is a
+            // whole multiple of the alignment; otherwise they may leave as much again empty before
+            // the next block.
             size = (size + size_of::<usize>()).next_multiple_of(align) - size_of::<usize>();
         }
         Layout::from_size_align(size, align).expect("a few slots fit the address space")
@@ -110,7 +110,7 @@ impl<T> Block<T> {
     pub(crate) fn at(address: usize) -> Self {
         debug_assert!(address != 0);
         Self {
-            // SAFETY: not 0 (every caller has looked, or follows a link that leads somewhere).
+            // SAFETY: not 0: every caller has checked, or follows a link that leads to a block.
             header: unsafe {
                 NonNull::new_unchecked(ptr::with_exposed_provenance_mut::<Header>(address))
             },
@@ -179,41 +179,41 @@ impl<T> Block<T> {
         Position::before(self.header.addr().get(), unsafe { self.slots() })
     }
 
-    /// Writes `value` into a claimed slot, and hands the slot to the consumer.
+    /// Writes `value` into a claimed slot, and passes the slot to the consumer.
     ///
     /// # Safety
     /// The block is live, and the caller claimed its slot `index` and has not filled it. The block
     /// may be freed as soon as this has stored the state.
     #[inline]
     pub(crate) unsafe fn fill(self, index: usize, value: T) {
-        // SAFETY: the block is live (contract): the consumer frees it only once each claimed slot
-        // was filled.
+        // SAFETY: live (contract): the consumer frees the block only after each claimed slot was
+        // filled.
         let slot = unsafe { self.value(index) };
-        // SAFETY: the slot is claimed by this thread alone, until the state is stored. What the
-        // consumer read from it in an earlier life of the block happens before: the claim
-        // acquired the consumer's rewind, or the installation.
+        // SAFETY: until the state is stored, the slot is this thread's alone by its claim. The
+        // consumer's reads of it in an earlier life of the block happen before: the claim acquired
+        // the consumer's rewind, or the installation.
         unsafe { (*slot).with_mut(|cell| (*cell).write(value)) };
         // SAFETY: as ours, and the value is there.
-        unsafe { self.hand_over(index, FULL) };
+        unsafe { self.complete(index, FULL) };
     }
 
-    /// Leaves nothing in a claimed slot, and hands it to the consumer.
+    /// Cancels a claimed slot: passes it to the consumer without a value.
     ///
     /// # Safety
     /// As for [`fill`](Self::fill).
-    pub(crate) unsafe fn spoil(self, index: usize) {
+    pub(crate) unsafe fn cancel(self, index: usize) {
         // SAFETY: as ours.
-        unsafe { self.hand_over(index, VOID) };
+        unsafe { self.complete(index, CANCELLED) };
     }
 
     /// # Safety
     /// As for [`fill`](Self::fill), and if `state` is [`FULL`], the value is there.
     #[inline]
-    unsafe fn hand_over(self, index: usize, state: u8) {
-        // SAFETY: live until this store, the last access. No reference to the slot is held: one
-        // that is an argument would have to stay valid until this returns. ORDERING: Release, with
-        // the Acquire load in `look`: the value is written before the state is seen, and this
-        // thread is done with the block before the consumer frees it.
+    unsafe fn complete(self, index: usize, state: u8) {
+        // SAFETY: live until this store, the last access. No reference to the slot is an argument:
+        // it would have to stay valid until this returns. ORDERING: Release, with the Acquire load
+        // in `look`: the value is written before the consumer sees the state, and this thread is
+        // done with the block before the consumer frees it.
         unsafe { (*self.state(index)).store(state, Ordering::Release) };
     }
 
@@ -231,7 +231,7 @@ impl<T> Block<T> {
             EMPTY => Content::Empty,
             // SAFETY: within a block, so not null.
             FULL => Content::Event(Full::new(unsafe { NonNull::new_unchecked(slot_value) })),
-            _ => Content::Void,
+            _ => Content::Done,
         }
     }
 
@@ -260,15 +260,15 @@ impl<T> Block<T> {
         unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
     }
 
-    /// Makes all slots claimable: whole groups at a time, so that the stores, each to another line,
-    /// do not wait for one another.
+    /// Makes all slots claimable, a group at a time: the stores go to different lines, and none of
+    /// them waits for another.
     ///
     /// # Safety
-    /// The block is live, and the caller's own; it has that many slots.
+    /// The block is live, and the caller's alone; it has that many slots.
     unsafe fn empty(self, slots: usize) {
         for group in (0..slots).step_by(GROUP) {
-            // SAFETY: the block is this thread's own (contract), and large enough for the states of
-            // all groups.
+            // SAFETY: the block is this thread's alone (contract), and large enough for the states
+            // of all groups.
             unsafe {
                 (&raw mut (*self.group(group)).states)
                     .write(array::from_fn(|_| AtomicU8::new(EMPTY)));
@@ -279,20 +279,20 @@ impl<T> Block<T> {
     /// Notes that slot `index` is emptied.
     ///
     /// # Safety
-    /// As for `look`, which has found the slot full or void.
+    /// As for `look`, which has found the slot full or cancelled.
     pub(crate) unsafe fn set_taken(self, index: usize) {
-        // SAFETY: live (contract). ORDERING: Relaxed: for the consumer itself; the next producer of
-        // this slot acquires the rewind or the installation, before which it is cleared.
+        // SAFETY: live (contract). ORDERING: Relaxed: only the consumer reads it; the next producer
+        // of this slot acquires the rewind or the installation, before which the slot is cleared.
         unsafe { (*self.state(index)).store(TAKEN, Ordering::Relaxed) };
     }
 
-    /// Address of the block before this one, which may be freed: the caller must know.
+    /// Address of the block before this one. Whether that one is live, the caller must know.
     ///
     /// # Safety
     /// The block is live. The caller is the consumer and acquired a tail that was written after
     /// this block was installed.
     pub(crate) unsafe fn prev(self) -> usize {
-        // SAFETY: live; written before the block was installed, which happens before (contract),
+        // SAFETY: live; written before the block's installation, which happens before (contract),
         // and not since.
         unsafe { self.header().prev.with(|prev| *prev) }
     }
@@ -318,17 +318,17 @@ impl<T> Block<T> {
     /// Frees the block. Values still in it are not dropped.
     ///
     /// # Safety
-    /// The block is live, no word and no link leads to it any more, and each slot of it is either
-    /// emptied or was never claimed: producers are done with it, and their last access, the store
-    /// of the state, was acquired.
+    /// The block is live, no word and no link leads to it any more, and each of its slots is
+    /// emptied or was never claimed: producers are done with it, and the caller has acquired their
+    /// last access, the store of the state.
     pub(crate) unsafe fn free(self) {
         // SAFETY: live (contract); allocated by `NewBlock::allocate` with this layout. Neither the
-        // header nor slots without their values need dropping.
+        // header nor emptied slots need a drop.
         unsafe { dealloc(self.header.as_ptr().cast(), Self::layout(self.slots())) };
     }
 }
 
-/// A block that no other thread knows: new, or taken out of use.
+/// A block that no other thread can reach: new, or taken out of use.
 pub(crate) struct NewBlock<T>(Block<T>);
 
 impl<T> NewBlock<T> {
@@ -344,7 +344,7 @@ impl<T> NewBlock<T> {
             header,
             events: PhantomData,
         };
-        // SAFETY: the memory is this thread's own, and large and aligned enough.
+        // SAFETY: the memory is this thread's alone, and large and aligned enough.
         unsafe {
             header.write(Header {
                 prev: UnsafeCell::new(0),
@@ -361,14 +361,14 @@ impl<T> NewBlock<T> {
         Self(block)
     }
 
-    /// A used block, at `address`, as good as new.
+    /// The used block at `address`, made as good as new.
     ///
     /// # Safety
     /// The block is live, and the caller has taken it over from the consumer, which emptied its
-    /// slots; nobody else will touch it.
+    /// slots; no other thread touches it.
     pub(crate) unsafe fn reuse(address: usize) -> Self {
         let block = Block::at(address);
-        // SAFETY: the block is this thread's own (contract).
+        // SAFETY: the block is this thread's alone (contract).
         unsafe {
             block.empty(block.slots());
             block.set_next(0);
@@ -379,14 +379,14 @@ impl<T> NewBlock<T> {
     /// Names the block that this one is to follow, and returns the place before its first slot.
     pub(crate) fn follow(&mut self, prev: usize) -> Position {
         self.0.header.as_ptr().expose_provenance();
-        // SAFETY: not published, so this thread's alone.
+        // SAFETY: not published yet, so this thread's alone.
         unsafe {
             self.0.header().prev.with_mut(|cell| *cell = prev);
             self.0.start()
         }
     }
 
-    /// The queue owns the block from here on.
+    /// From here on the queue owns the block.
     pub(crate) fn published(self) {
         core::mem::forget(self);
     }
@@ -394,7 +394,7 @@ impl<T> NewBlock<T> {
 
 impl<T> Drop for NewBlock<T> {
     fn drop(&mut self) {
-        // SAFETY: never published, or taken over, and all its slots are empty.
+        // SAFETY: never published, or taken over; all its slots are empty.
         unsafe { self.0.free() };
     }
 }

@@ -1,3 +1,5 @@
+//! The safe pair of ends: any number of senders, one receiver.
+
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
@@ -10,8 +12,8 @@ use crate::consumer::Consumer;
 use crate::producers::Producers;
 use crate::queue::sizes_of_channel;
 
-/// The queue behind the ends. What producers write and what the consumer writes lie on lines of
-/// their own: there are few channels, and their ends are on different cores.
+/// The queue behind the ends. The producers' words and the consumer's lie on different lines: there
+/// are few channels, and their ends are on different cores.
 struct Queue<T> {
     producers: CachePadded<Producers<T>>,
     consumer: CachePadded<Consumer<T>>,
@@ -51,8 +53,8 @@ impl<T> fmt::Debug for Queue<T> {
 
 /// Creates a queue and its two ends. Allocates the queue itself, and no room for events.
 ///
-/// The queue is freed with its last end. The receiver closes it when dropped; the last sender does
-/// not, as a queue without senders is no end of a stream but an idle process.
+/// The queue is freed with its last end. The receiver closes it when dropped. The last sender does
+/// not: a queue without senders is an idle process, not the end of a stream.
 ///
 /// # Examples
 /// ```
@@ -95,14 +97,14 @@ impl<T: Send> Sender<T> {
     ///
     /// # Errors
     /// [`PushError::Closed`] when the receiver closed the queue or is gone, [`PushError::Stale`]
-    /// when it has reopened it since this sender was made. Both hand the event back. A push that
-    /// succeeds while the receiver is being dropped is not lost silently: its event is dropped, at
-    /// the latest with the last sender.
+    /// when it has reopened it since this sender was made. Both hand the event back. If a push
+    /// succeeds while the receiver is being dropped, its event is dropped, too, at the latest with
+    /// the last sender.
     pub fn push(&self, event: T) -> Result<(), PushError<T>> {
         self.queue.producers.push_in(self.generation, event)
     }
 
-    /// The number of the life that this sender is for. Wait-free.
+    /// The number of the life for which this sender was made. Wait-free.
     pub fn generation(&self) -> u32 {
         self.generation
     }
@@ -132,13 +134,14 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-/// The consumer's end: one only. It may move between threads, but is used by one at a time.
+/// The consumer's end, of which there is one. It may move between threads, but one at a time uses
+/// it.
 ///
-/// Dropping it closes the queue and drops the events that are in it. An event whose push is under
-/// way at that moment is dropped with the last sender.
+/// Its drop closes the queue and drops the events that are in it. An event whose push is under way
+/// at that moment is dropped with the last sender.
 pub struct Receiver<T> {
     queue: Arc<Queue<T>>,
-    /// One thread at a time, also for the methods that only look.
+    /// Not Sync: one thread at a time, also for the methods that only look.
     not_sync: PhantomData<Cell<()>>,
 }
 
@@ -146,8 +149,8 @@ impl<T: Send> Receiver<T> {
     /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
     /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
     ///
-    /// If it moved something, and a producer has gone on pushing meanwhile, it lets that one get
-    /// ahead, and pauses for a few microseconds at most before it returns.
+    /// If it moved an event, and a producer has gone on pushing meanwhile, it lets the producer get
+    /// ahead: it pauses for a few microseconds before it returns.
     pub fn drain(&mut self, sink: impl FnMut(T)) -> usize {
         // SAFETY: there is one receiver, borrowed exclusively until this returns.
         let moved = unsafe { self.queue.consumer.drain(&self.queue.producers, sink) };
@@ -176,8 +179,8 @@ impl<T: Send> Receiver<T> {
         self.queue.producers.close();
     }
 
-    /// Opens a closed queue again: all senders that there are stay refused, and those made by
-    /// [`sender`](Self::sender) from now on are heard. Returns the number of the new life.
+    /// Opens a closed queue again. All senders made before stay refused; those that
+    /// [`sender`](Self::sender) makes from now on are heard. Returns the number of the new life.
     /// Wait-free.
     ///
     /// # Errors
@@ -210,7 +213,7 @@ impl<T: Send> Receiver<T> {
         self.queue.producers.generation()
     }
 
-    /// A sender for the present life. (Of a closed queue: one that is refused.)
+    /// A sender for the present life. If the queue is closed, its pushes are refused.
     pub fn sender(&self) -> Sender<T> {
         Sender {
             queue: Arc::clone(&self.queue),

@@ -1,3 +1,5 @@
+//! Errors: why a push was refused, and why a queue was not reopened.
+
 use core::error::Error;
 use core::fmt;
 
@@ -29,6 +31,7 @@ impl<T> Error for Closed<T> {}
 
 /// The event of a refused push that was meant for one life of the queue, handed back.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PushError<T> {
     /// The queue is closed; a later life may follow.
     Closed(T),
@@ -67,6 +70,7 @@ impl<T> Error for PushError<T> {}
 
 /// Why a queue was not reopened. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReopenError {
     /// It is not closed.
     Open,

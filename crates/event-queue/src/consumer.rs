@@ -13,18 +13,18 @@ use crate::pass::Pass;
 use crate::position::Position;
 use crate::producers::Producers;
 
-/// A drain that leaves at most this many slots in the tail's block starts the block over: one RMW,
-/// and bursts of up to two events never need a second block.
+/// A drain that leaves at most this many slots in the tail's block rewinds the block: one RMW, and
+/// bursts of up to two events never need a second block.
 const FEW: usize = 1;
 
 /// The consumer's place in the queue.
 ///
 /// Every `unsafe` method has the contract of [`EventQueue::drain`](crate::EventQueue::drain), and
-/// wants the `producers` of the same queue.
+/// its `producers` are those of the same queue.
 pub(crate) struct Consumer<T> {
-    /// A [`Position`]: before the oldest slot that is not emptied. Written by the consumer only.
+    /// A [`Position`]: before the oldest slot that is not emptied. Only the consumer writes it.
     head: AtomicUsize,
-    /// The pass of the last call, if it has left holes behind; few ever do. The consumer's alone.
+    /// The pass of the last call, if it has left holes, as few do. The consumer's alone.
     pass: UnsafeCell<Option<Box<Pass>>>,
     events: PhantomData<T>,
 }
@@ -71,8 +71,8 @@ impl<T> Consumer<T> {
         unsafe { self.drain_while(producers, sink) }
     }
 
-    /// Moves what is there, until `sink` has had enough. Whether slots that were claimed when it
-    /// began have not been looked at.
+    /// Moves events to `sink` until it returns false. Returns whether there are slots that were
+    /// claimed when the call began and that it has not looked at.
     #[inline]
     unsafe fn drain_while(
         &self,
@@ -92,13 +92,13 @@ impl<T> Consumer<T> {
                 consumer: self,
                 to: limit,
             };
-            // SAFETY: found just now; once, also if the sink panics: then the head moves.
+            // SAFETY: found just now, and taken once: if the sink panics, `moved` moves the head.
             sink(unsafe { event.take() });
             core::mem::forget(moved);
             // SAFETY: the block is live, and now the slot is emptied.
             unsafe { Block::<T>::at(limit.block()).clear(limit.left()) };
-            // Back to where the head is still. If another slot was claimed meanwhile, the head goes
-            // on.
+            // The tail goes back to where the head still is. If another slot was claimed meanwhile,
+            // the head goes on instead.
             if !producers.rewind(limit, head) {
                 self.set_head(limit);
             }
@@ -108,8 +108,8 @@ impl<T> Consumer<T> {
         unsafe { self.drain_by_pass(producers, Pass::new(head, holes), limit, sink) }
     }
 
-    /// As `drain_while`, which has found more or less than one event, or something in the way.
-    /// Apart, so that what does that seldom has nothing of it.
+    /// The rest of `drain_while`, if there is not exactly one event. Out of line, so that the short
+    /// path pays nothing for it.
     #[inline(never)]
     unsafe fn drain_by_pass(
         &self,
@@ -140,9 +140,8 @@ impl<T> Consumer<T> {
         more
     }
 
-    /// The event between `head` and `limit`, if there is exactly one and it is the first of a block
-    /// that is then to be rewound: what a short queue has most often. With as little ado as that
-    /// needs: a pass is for all the rest.
+    /// The event between `head` and `limit`, if there is exactly one, in the first slot of a block
+    /// that can then be rewound. It is what a short queue has most often, and needs no pass.
     ///
     /// # Safety
     /// The caller is the consumer, the limit was acquired and is not the head, and no slot behind
@@ -154,9 +153,9 @@ impl<T> Consumer<T> {
             return None;
         }
         let block = Block::<T>::at(limit.block());
-        // SAFETY: there is something before the limit, so it has a block, which is live, and
-        // acquired with it; the caller is the consumer. If one slot of it is claimed, the head is
-        // before that one, and it is not emptied.
+        // SAFETY: a slot lies before the limit, so the limit has a block, which is live, and
+        // acquired with it; the caller is the consumer. If only one slot of the block is claimed,
+        // the head is before that one, so it is not emptied.
         match unsafe { (block.slots() - left, block.look(left)) } {
             (1, Content::Event(event)) => Some(event),
             _ => None,
@@ -182,7 +181,7 @@ impl<T> Consumer<T> {
         unsafe { self.pop_in_pass(producers, kept) }
     }
 
-    /// Goes on with the pass, and when that is over, makes one more.
+    /// Goes on with the kept pass; when that is over, makes one more.
     #[cold]
     unsafe fn pop_in_pass(&self, producers: &Producers<T>, kept: Option<Pass>) -> Option<T> {
         if let Some(mut pass) = kept {
@@ -215,20 +214,20 @@ impl<T> Consumer<T> {
     /// Stores where the consumer is after a pass, or a part of one.
     #[inline]
     unsafe fn keep(&self, pass: &Pass, producers: &Producers<T>) {
-        // One that was kept had holes, so this one has, too, until it is settled.
+        // A kept pass had holes, so this one has holes, too, until it is settled.
         let head = if pass.has_holes() {
             // SAFETY: as ours.
             unsafe { self.keep_holes(*pass, producers) }
         } else {
             pass.at()
         };
-        // A call that finds nothing writes nothing: not to disturb those who ask `is_empty`.
+        // A call that finds nothing writes nothing: other threads may poll `is_empty`.
         if head != self.head() {
             self.set_head(head);
         }
     }
 
-    /// Settles the pass, keeps it if it has holes then, and says where the head is.
+    /// Settles the pass, keeps it if it still has holes, and returns where the head is.
     #[cold]
     #[inline(never)]
     unsafe fn keep_holes(&self, mut pass: Pass, producers: &Producers<T>) -> Position {
@@ -242,10 +241,10 @@ impl<T> Consumer<T> {
         pass.head()
     }
 
-    /// Uses the slots before `end` again, in place, if all of them are emptied and `end` is the
-    /// tail still: a short queue lives in one block and never allocates.
+    /// Makes the slots before `end` claimable again, in place, if all of them are emptied and `end`
+    /// is still the tail. So a short queue stays in one block and does not allocate.
     unsafe fn rewind(&self, producers: &Producers<T>, end: Position) {
-        // The second question saves a compare-exchange that would fail, and the producers a line.
+        // The second look saves a compare-exchange that would fail, and saves the producers a line.
         if self.head() != end || producers.snapshot() != end {
             return;
         }
@@ -279,7 +278,7 @@ impl<T> Consumer<T> {
         if left {
             self.set_head(Position::NONE);
             // SAFETY: every claimed slot is emptied, and neither the tail nor the head leads to the
-            // block any more. The head was the tail: there are no holes, and no pass is kept.
+            // block any more. The head was the tail, so there are no holes, and no pass is kept.
             unsafe { Block::<T>::at(head.block()).free() };
         }
         left
@@ -290,8 +289,8 @@ impl<T> Consumer<T> {
         if !tail.closed {
             return Err(ReopenError::Open);
         }
-        // A closed tail stays where it is. So if it is the head, then every slot that was ever
-        // claimed was filled and emptied, and no push is between its claim and its end.
+        // A closed tail does not move. So if it is the head, every slot that was ever claimed was
+        // filled and emptied, and no push is between its claim and its end.
         if self.head() != tail.next {
             return Err(ReopenError::Unfinished);
         }
@@ -302,17 +301,17 @@ impl<T> Consumer<T> {
     /// Drops the events and frees the blocks.
     ///
     /// # Safety
-    /// Nobody uses the queue any more.
+    /// No thread uses the queue any more.
     pub(crate) unsafe fn clear(&self, producers: &Producers<T>) {
-        // SAFETY: nobody consumes, and no push is under way, so every claimed slot is full, and one
-        // pass empties them all. Then one block is left, and nobody competes for the tail.
+        // SAFETY: no call is under way (contract), so every claimed slot is full, and one pass
+        // empties them all. Then one block is left, and no thread competes for the tail.
         unsafe {
             self.drain(producers, drop);
             self.shrink(producers);
         }
     }
 
-    /// The pass that an earlier call has left unfinished.
+    /// The pass that an earlier call has kept.
     unsafe fn kept(&self) -> Option<Pass> {
         // SAFETY: the caller is the only consumer (contract).
         self.pass
@@ -337,7 +336,7 @@ impl<T> Consumer<T> {
     }
 }
 
-/// A drain under way: stores where it got, also when the sink panics.
+/// A drain under way. Its drop stores how far it got, also when the sink panics.
 struct Drain<'a, T> {
     consumer: &'a Consumer<T>,
     producers: &'a Producers<T>,
@@ -351,7 +350,7 @@ impl<T> Drop for Drain<'_, T> {
     }
 }
 
-/// An event is being moved out: stores that it is gone, if the sink panics.
+/// An event that is being moved out. If the sink panics, the drop stores that the event is gone.
 struct Moved<'a, T> {
     consumer: &'a Consumer<T>,
     to: Position,

@@ -1,11 +1,11 @@
-//! What the consumer finds in a slot.
+//! What the consumer finds in a slot, and how it moves an event out.
 
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use filch_sync::cell::UnsafeCell;
 
-/// An event, or what was one, or will be.
+/// A slot's memory: an event, what was one, or what will be one.
 pub(crate) type Value<T> = UnsafeCell<MaybeUninit<T>>;
 
 /// What the consumer finds in a slot.
@@ -14,17 +14,16 @@ pub(crate) enum Content<T> {
     Empty,
     /// An event.
     Event(Full<T>),
-    /// Nothing: the push that completed here left nothing, or the consumer has emptied the slot
-    /// before.
-    Void,
+    /// Nothing to deliver: the push cancelled the slot, or the consumer has emptied it before.
+    Done,
 }
 
-/// A slot with an event in it, which is still to be moved out.
+/// A slot whose event is still to be moved out.
 ///
-/// Not the event itself: an enum with that in it would share the event's niche, so that the event
-/// is taken apart, its first word from the rest, and soon read as a whole again. The processor
-/// waits for each such read until the pieces are in its cache. (Where an event is passed on and on:
-/// 3 to 5.5 ns a hop, the copies included.)
+/// Not the event itself: an enum that holds the event would share the event's niche. The compiler
+/// would then store the event's first word apart from the rest, and soon read it as a whole again;
+/// the processor waits for each such read until the pieces are in its cache. (3 to 5.5 ns for each
+/// hop of an event that is passed on, copies included.)
 pub(crate) struct Full<T>(NonNull<Value<T>>);
 
 impl<T> Full<T> {
@@ -40,8 +39,8 @@ impl<T> Full<T> {
     /// the slot again since, nor taken its block out of use.
     #[inline]
     pub(crate) unsafe fn take(self) -> T {
-        // SAFETY: the block is live; full, so initialised and not the producer's (acquired when it
-        // was found); not emptied yet.
+        // SAFETY: the block is live; the slot was found full, with Acquire, so it is initialised
+        // and no longer the producer's; it is not emptied yet.
         unsafe { self.0.as_ref().with(|cell| (*cell).assume_init_read()) }
     }
 }

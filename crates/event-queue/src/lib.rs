@@ -22,10 +22,3 @@ mod stalled;
 pub use channel::{Receiver, Sender, channel};
 pub use closed::{Closed, PushError, ReopenError};
 pub use queue::EventQueue;
-
-#[doc = include_str!("../BOUNDED.md")]
-pub mod bounded_algorithm {}
-
-mod bounded;
-
-pub use bounded::{BoundedQueue, BoundedReceiver, BoundedSender, Refused, bounded_channel};

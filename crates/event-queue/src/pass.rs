@@ -7,33 +7,33 @@ use crate::producers::Producers;
 
 /// Where a pass stands. Plain data; the consumer's alone.
 ///
-/// The pass looks at each slot between the head and `limit` once, in claiming order, takes those
-/// that are full and passes over the rest. It never looks behind `limit`: see the essay for what
-/// would overtake what.
+/// The pass looks at each slot between the head and `limit` once, in claiming order, takes the full
+/// ones and passes over the rest. It never looks behind `limit`: an event from there could overtake
+/// an earlier one ([`algorithm`](crate::algorithm)).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pass {
     /// Before the next slot to look at.
     at: Position,
     /// Where the tail was when the pass began.
     limit: Position,
-    /// What is not taken before `at`; `None`: nothing, `at` itself is the head.
+    /// The slots before `at` that are not taken; `None`: there are none, and `at` is the head.
     holes: Option<Holes>,
 }
 
-/// What a pass remembers of slots that it, or an earlier one, passed over. Which ones they are is
-/// noted in the blocks.
+/// What a pass remembers of the slots that it, or an earlier one, passed over. The states in the
+/// blocks say which slots these are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Holes {
     /// Before the oldest slot that is not emptied.
     head: Position,
-    /// Address of the last block that the pass left behind with something in it; 0: none.
+    /// Address of the last block with a hole that the pass left behind; 0: none.
     behind: usize,
-    /// Whether the pass has passed over something in the block where it is.
+    /// Whether the pass has passed over a slot of the block where it is.
     here: bool,
 }
 
 impl Holes {
-    /// None seen yet, by a pass that begins at `head`.
+    /// For a pass that begins at `head`, and has seen no hole yet.
     const fn from(head: Position) -> Self {
         Self {
             head,
@@ -44,8 +44,8 @@ impl Holes {
 }
 
 impl Pass {
-    /// At `head`, the oldest slot that is not emptied, and not yet allowed to go anywhere. `holes`:
-    /// a slot behind the head may be emptied.
+    /// A pass at `head`, the oldest slot that is not emptied, with its limit there too. `holes`: a
+    /// slot behind the head may be emptied.
     pub(crate) const fn new(head: Position, holes: bool) -> Self {
         Self {
             at: head,
@@ -58,18 +58,18 @@ impl Pass {
         self.at
     }
 
-    /// Whether slots behind the head may be emptied: then the pass is kept until the next call.
+    /// Whether slots behind the head may be emptied. Such a pass is kept until the next call.
     pub(crate) const fn has_holes(&self) -> bool {
         self.holes.is_some()
     }
 
-    /// Sets the limit: where the tail was, a moment ago.
+    /// Sets the limit to a snapshot of the tail.
     pub(crate) const fn go_on_to(&mut self, limit: Position) {
         self.limit = limit;
     }
 
-    /// The event of the oldest slot, if that is full and the pass at its block: no limit is needed
-    /// where nothing is passed over.
+    /// The event of the oldest slot, if that is full and in the pass's block. It needs no limit,
+    /// because it passes over nothing.
     ///
     /// # Safety
     /// The caller is the consumer, and no other pass has moved since this one began.
@@ -80,12 +80,12 @@ impl Pass {
         }
         while self.at.left() > 0 {
             let next = self.at.next();
-            // SAFETY: the head's block is live, and acquired: the head is moved to a block only
-            // by a pass with a limit. The caller is the consumer, and from the head on nothing is
+            // SAFETY: the head's block is live, and acquired: only a pass with a limit moves the
+            // head to another block. The caller is the consumer, and no slot from the head on is
             // emptied.
             match unsafe { Block::<T>::at(next.block()).look(next.left()) } {
                 Content::Empty => return None,
-                Content::Void => self.at = next,
+                Content::Done => self.at = next,
                 Content::Event(event) => {
                     self.at = next;
                     // SAFETY: found just now.
@@ -109,7 +109,7 @@ impl Pass {
         if self.holes.is_none() && self.at.left() > 0 {
             let next = self.at.next();
             let block = Block::<T>::at(next.block());
-            // SAFETY: as in `look`. What is not an event is looked at again there.
+            // SAFETY: as in `look`, which looks again if this is no event.
             if let Content::Event(event) = unsafe { block.look(next.left()) } {
                 self.at = next;
                 return Some(event);
@@ -119,7 +119,7 @@ impl Pass {
         unsafe { self.look(producers) }
     }
 
-    /// As `next`: where there are holes, void slots, and blocks' ends.
+    /// The rest of `next`: holes, cancelled slots, and the ends of blocks.
     ///
     /// # Safety
     /// As for `next`.
@@ -132,14 +132,14 @@ impl Pass {
                 continue;
             }
             // A block between the head and the limit is live: only the consumer takes blocks out of
-            // use, and only those that it passed.
+            // use, and only blocks that it has passed.
             let block = Block::<T>::at(self.at.block());
             let before = self.at;
             self.at = before.next();
             let index = self.at.left();
             // SAFETY: live, see above; the caller is the consumer. Installed before the limit,
-            // which was acquired; not emptied, as there are either no holes, so everything from
-            // `before` on is untouched, or it is noted.
+            // which was acquired. If there are no holes, no slot from `before` on is emptied; if
+            // there are, an emptied slot is noted.
             let content = unsafe { block.look(index) };
             if let Content::Empty = content {
                 self.holes.get_or_insert(Holes::from(before)).here = true;
@@ -160,8 +160,8 @@ impl Pass {
         None
     }
 
-    /// Moves the head over what was emptied behind it, where this pass has found no hole. If that
-    /// is everything before the limit, forgets that there were holes.
+    /// If this pass has found no hole, moves the head over the slots that are emptied behind it. If
+    /// these are all slots before the limit, forgets that there were holes.
     ///
     /// # Safety
     /// As for `next`.
@@ -178,7 +178,7 @@ impl Pass {
                 let next = self.at.next();
                 // SAFETY: as in `look`.
                 let content = unsafe { Block::<T>::at(next.block()).look(next.left()) };
-                let Content::Void = content else { return };
+                let Content::Done = content else { return };
                 holes.head = next;
                 self.at = next;
             }
@@ -193,8 +193,8 @@ impl Pass {
         }
     }
 
-    /// Goes on to the first slot of the next block, and takes the block it leaves out of use if
-    /// that is spent.
+    /// Goes on to the first slot of the next block, and takes the block that it leaves out of use
+    /// if all its slots are taken.
     ///
     /// # Safety
     /// As for `next`, and `at.block` is not the limit's block.
@@ -203,7 +203,7 @@ impl Pass {
         let left = end.block();
         // SAFETY: as ours.
         let next = unsafe { self.successor::<T>() };
-        // SAFETY: it lies between the head and the limit: live, and its installation acquired.
+        // SAFETY: between the head and the limit: live, and its installation acquired.
         self.at = unsafe { Block::<T>::at(next).start() };
         if left == 0 {
             return;
@@ -217,18 +217,18 @@ impl Pass {
             if holes.head == end {
                 holes.head = self.at;
             } else {
-                // SAFETY: `behind` is not spent, so it is live; the caller is the consumer.
+                // SAFETY: `behind` has a hole, so it is live; the caller is the consumer.
                 unsafe { Block::<T>::at(holes.behind).set_next(next) };
             }
         }
-        // SAFETY: spent, so all producers are done with it. The head or the link before it now
-        // leads past it; the tail has left it for good, as it has a successor.
+        // SAFETY: all its slots are taken, so all producers are done with it. The head or the link
+        // before it now leads past it; the tail has left it for good, as it has a successor.
         unsafe { producers.retire(block) };
     }
 
-    /// Address of the block after `at.block`. Producers link backwards only; the first time, this
-    /// turns all links between the limit and `at.block` around, so that each block is walked over
-    /// once.
+    /// Address of the block after `at.block`. Producers link backwards only. If the block is not
+    /// linked forwards yet, this turns around all links between it and the limit, so that the
+    /// consumer walks back over each block once.
     ///
     /// # Safety
     /// As for `next_block`.
@@ -242,7 +242,7 @@ impl Pass {
             }
         }
         // `from` is the newest block that is linked, so the walk meets only blocks that the
-        // consumer has never seen: none is spent, all are live, and no two have the same address.
+        // consumer has never seen: all are live, and no two have the same address.
         let mut block = self.limit.block();
         loop {
             // SAFETY: live, see above; installed before the limit, which the caller acquired.

@@ -9,9 +9,8 @@ pub(crate) const MAX_SLOTS_OF_SMALL: usize = NARROW.slots();
 /// How a word is shared between a block's address and the number of slots left in it. From the
 /// lowest bit: `closed`, which only a tail has; `wide`; `left`; the address.
 ///
-/// A block is aligned to as many bytes as the bits before the address can count. There are two
-/// kinds, so that small blocks need not be aligned like large ones: an idle queue's block stays
-/// small.
+/// A block is aligned to as many bytes as the bits below the address can count. There are two
+/// kinds, so that the small block of an idle queue need not be aligned like a large one.
 struct Format {
     align: usize,
 }
@@ -29,7 +28,7 @@ impl Format {
         if word & WIDE_BIT == 0 { NARROW } else { WIDE }
     }
 
-    /// That of blocks with so many slots.
+    /// The format of blocks with so many slots.
     const fn for_slots(slots: usize) -> Self {
         if slots <= MAX_SLOTS_OF_SMALL {
             NARROW
@@ -57,23 +56,21 @@ pub(crate) const fn block_align(slots: usize) -> usize {
 }
 
 /// A place between two slots: the address of a block, and how many of its slots come after the
-/// place. Slots are used from the last to the first, so the next one has the index `left - 1`.
-///
-/// Counted so, a word says by itself whether its block is used up; blocks of different sizes need
-/// no further care.
+/// place. Slots are used from the last to the first, so the next one has the index `left - 1`. A
+/// word thus says by itself whether its block is used up, whatever the block's size.
 ///
 /// The block is an address and not a pointer on purpose. A compare-exchange compares addresses; a
-/// *pointer* taken from an old word could carry the provenance of a block that was freed and
-/// allocated again at the same address. An address that is turned into a pointer only after the
-/// compare-exchange succeeded cannot.
+/// *pointer* from an old word could carry the provenance of a block that was freed, while a new
+/// block has the same address. The address is turned into a pointer only after the compare-exchange
+/// has succeeded, when the block that lives there has been exposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position(usize);
 
 impl Position {
-    /// No block, so none left of its slots: where a queue begins.
+    /// No block, and no slot left: where a queue begins.
     pub(crate) const NONE: Self = Self(0);
 
-    /// Before the first slot of the block at an address, which has so many.
+    /// Before the first slot of the block at address `block`, which has `slots` slots.
     pub(crate) const fn before(block: usize, slots: usize) -> Self {
         let format = Format::for_slots(slots);
         debug_assert!(block.is_multiple_of(format.align) && slots <= format.slots());
@@ -91,7 +88,7 @@ impl Position {
         (self.0 & (Format::of(self.0).align - 1)) / ONE_LEFT
     }
 
-    /// The place behind the next slot, of which there is one.
+    /// The place behind the next slot. The block must have one left.
     pub(crate) const fn next(self) -> Self {
         debug_assert!(self.left() > 0);
         Self(self.0 - ONE_LEFT)
@@ -112,7 +109,7 @@ impl Position {
     }
 }
 
-/// What producers contend for: the next slot to claim, and whether claiming is over.
+/// The word that producers contend for: the next slot to claim, and whether claiming is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tail {
     /// Where the next push goes; with no slot left there, a push installs a new block first.
@@ -122,7 +119,7 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// The bit that `closed` is, for setting it with one RMW.
+    /// The bit of `closed`, so that one RMW can set it.
     pub(crate) const CLOSED: usize = CLOSED;
 
     pub(crate) const fn open(next: Position) -> Self {

@@ -1,4 +1,4 @@
-//! What producers write: the tail, and the blocks that they bring.
+//! The words that producers write: the tail, the spare block, the sizes of blocks.
 
 use core::marker::PhantomData;
 
@@ -13,25 +13,24 @@ use crate::position::{MAX_SLOTS, Position, Tail};
 pub(crate) struct Producers<T> {
     /// A [`Tail`]. Every change within a life is an RMW, so all of them form one release sequence.
     tail: AtomicUsize,
-    /// Address of a block that the consumer has done with, for the next producer that needs one; 0:
-    /// none. The consumer alone puts an address here, and only over a 0.
+    /// Address of a block that the consumer is done with, for the next producer that needs one; 0:
+    /// none. Only the consumer puts an address here, and only over a 0.
     spare: AtomicUsize,
     /// Which life this is. Changed by the consumer while the tail is closed and nothing is claimed.
     generation: AtomicU32,
     /// Slots of the first block.
     first: u8,
-    /// Slots of the first block that follows another one; 0: there has been one, or it has as many
-    /// as `later`.
+    /// Slots of the second block; 0: there has been one, or it has as many as `later`.
     second: AtomicU8,
     /// Slots of each other block.
     later: u16,
     events: PhantomData<T>,
 }
 
-/// The most slots of a first block: a queue keeps the number in a byte.
+/// The most slots that a first block may have: the queue keeps the number in a byte.
 pub(crate) const MAX_SLOTS_OF_FIRST: usize = u8::MAX as usize;
 
-/// Slots of the first block, of the first that follows one, and of each other.
+/// Slots of the first block, of the second, and of each later one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub(crate) first: usize,
@@ -44,7 +43,7 @@ impl<T> Producers<T> {
     /// # Panics
     /// If a block had no slot, or more than 255, or more than 511 if it is a later one.
     pub(crate) fn new(sizes: Sizes) -> Self {
-        let few = |slots: usize| match u8::try_from(slots) {
+        let in_a_byte = |slots: usize| match u8::try_from(slots) {
             Ok(slots @ 1..) => slots,
             _ => panic!("a first block has 1 to 255 slots, not {slots}"),
         };
@@ -57,8 +56,8 @@ impl<T> Producers<T> {
             tail: AtomicUsize::new(Tail::open(Position::NONE).to_word()),
             spare: AtomicUsize::new(0),
             generation: AtomicU32::new(0),
-            first: few(sizes.first),
-            second: AtomicU8::new(sizes.second.map_or(0, few)),
+            first: in_a_byte(sizes.first),
+            second: AtomicU8::new(sizes.second.map_or(0, in_a_byte)),
             later: sizes.later as u16,
             events: PhantomData,
         }
@@ -75,19 +74,19 @@ impl<T> Producers<T> {
 
     #[inline]
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
-        // A life that is over does not come back: no need to spoil a slot.
+        // A life that is over does not come back, so there is no need to cancel a slot.
         if self.generation() != generation {
             return Err(PushError::Stale(event));
         }
         let Some(place) = self.claim() else {
             return Err(PushError::Closed(event));
         };
-        // Asked again, and now it stays: a life ends only when every slot that was claimed in it is
-        // emptied, and ours is not even filled.
+        // Now the answer is final: a life ends only when every slot that was claimed in it is
+        // emptied, and this one is not even filled.
         let (block, index) = (Block::at(place.block()), place.left() - 1);
         if self.generation() != generation {
             // SAFETY: `claim` gave us the slot.
-            unsafe { block.spoil(index) };
+            unsafe { block.cancel(index) };
             return Err(PushError::Stale(event));
         }
         // SAFETY: as above.
@@ -114,8 +113,8 @@ impl<T> Producers<T> {
         }
     }
 
-    /// As `claim`, where that takes more than one compare-exchange; apart from it so that a push
-    /// which wins at once needs few registers.
+    /// The rest of `claim`, if one compare-exchange is not enough. Out of line, so that a push that
+    /// wins at once needs few registers.
     #[cold]
     #[inline(never)]
     fn claim_slowly(&self, mut tail: Tail, mut backoff: Backoff) -> Option<Position> {
@@ -140,11 +139,11 @@ impl<T> Producers<T> {
     fn install(&self, tail: Tail) -> Result<Position, Tail> {
         let mut block = self.new_block(tail.next.block());
         let start = block.follow(tail.next.block());
-        // If somebody else was faster, his block has room for us, and ours is freed.
+        // If another producer was faster, its block has room for us, and ours is freed.
         self.advance(tail, start.next())?;
         block.published();
-        // ORDERING: Relaxed, both: see `next_size`. Not before: a block that comes too late would
-        // take the turn of the one that does not.
+        // ORDERING: Relaxed, both: see `next_size`. Not before the claim: then a block that loses
+        // the race would use up the small size.
         if tail.next != Position::NONE && self.second.load(Ordering::Relaxed) != 0 {
             self.second.store(0, Ordering::Relaxed);
         }
@@ -153,13 +152,13 @@ impl<T> Producers<T> {
 
     /// The one step in which a slot is claimed.
     fn advance(&self, from: Tail, to: Position) -> Result<(), Tail> {
-        // ORDERING: success Acquire, with whatever installed or rewound this block: its memory is
-        // ready for us. The load has acquired that if the word is still the same one; but it may be
-        // the same *again*, after a rewind. Also with `reopen`: the generation that is loaded next
-        // is the one of this life. Success Release, with the consumer's snapshot: a block and its
-        // `prev` are visible with the tail that leads to them, and so is every push that this
-        // thread knows to be complete; without the second, the consumer could pass over such a push
-        // and deliver ours first. Failure Acquire as for the load in `claim`.
+        // ORDERING: success Acquire, with the installation or the rewind of this block: its memory
+        // is ready for us. The load has acquired that if the word is still the same one; but it may
+        // be the same *again*, after a rewind. Also with `open_next_life`: the generation that is
+        // loaded next is that of this life. Success Release, with the consumer's snapshot: a block
+        // and its `prev` are visible with the tail that leads to them, and so is every push that
+        // this thread knows to be complete; without that, the consumer could pass over such a push
+        // and deliver ours first. Failure Acquire: as for the load in `claim`.
         match self.tail.compare_exchange_weak(
             from.to_word(),
             Tail::open(to).to_word(),
@@ -178,14 +177,14 @@ impl<T> Producers<T> {
         }
         match self.take_spare() {
             0 => NewBlock::allocate(self.next_size()),
-            // SAFETY: the consumer was done with it, and the swap gave it to us alone.
+            // SAFETY: the consumer was done with it, and the swap gave it to this thread alone.
             spare => unsafe { NewBlock::reuse(spare) },
         }
     }
 
     /// Slots of a block that follows another one.
     fn next_size(&self) -> usize {
-        // ORDERING: Relaxed: a block of the wrong size is as good.
+        // ORDERING: Relaxed: a block of another size does no harm.
         match self.second.load(Ordering::Relaxed) {
             0 => usize::from(self.later),
             second => usize::from(second),
@@ -193,12 +192,12 @@ impl<T> Producers<T> {
     }
 
     fn take_spare(&self) -> usize {
-        // ORDERING: Relaxed: only to leave the line alone when there is none; the swap decides.
+        // ORDERING: Relaxed: it only saves the swap, which decides, when there is no spare.
         if self.spare.load(Ordering::Relaxed) == 0 {
             return 0;
         }
-        // ORDERING: Acquire, with the Release in `keep`: the consumer has read its last event there
-        // before we clear the slots.
+        // ORDERING: Acquire, with the Release in `retire`: the consumer has read its last event
+        // there before this thread clears the slots.
         self.spare.swap(0, Ordering::Acquire)
     }
 
@@ -210,8 +209,8 @@ impl<T> Producers<T> {
         // SAFETY: live (contract).
         let start = unsafe { block.start() };
         // ORDERING: success Release, with the swap in `take_spare`. Failure Relaxed: another block
-        // is there, and this one goes to the allocator. An RMW also because loom is not exact where
-        // plain stores compete with RMWs.
+        // is there, and this one goes to the allocator. It is an RMW also because loom is not exact
+        // where plain stores compete with RMWs.
         let kept = start.left() == usize::from(self.later)
             && self
                 .spare
@@ -223,20 +222,20 @@ impl<T> Producers<T> {
         }
     }
 
-    /// Frees the spare block, if there is one. The consumer, or anybody else.
+    /// Frees the spare block, if there is one. Any thread.
     pub(crate) fn free_spare(&self) {
         let spare = self.take_spare();
         if spare != 0 {
-            // SAFETY: the consumer was done with it, and the swap gave it to us alone.
+            // SAFETY: the consumer was done with it, and the swap gave it to this thread alone.
             drop(unsafe { NewBlock::<T>::reuse(spare) });
         }
     }
 
-    /// Where the tail is, with all that was pushed before it got there.
+    /// Where the tail is, with every push that happened before a claim up to there.
     pub(crate) fn snapshot(&self) -> Position {
         // ORDERING: Acquire, with the Release of every claim up to here (one release sequence of
-        // RMWs): the blocks can be walked, and a push that completed before any of these claims is
-        // seen as complete.
+        // RMWs): the consumer can walk the blocks, and sees as complete every push that completed
+        // before one of these claims.
         Tail::from_word(self.tail.load(Ordering::Acquire)).next
     }
 
@@ -268,7 +267,7 @@ impl<T> Producers<T> {
             ..tail
         };
         // ORDERING: Relaxed: the new word leads to no memory. Success means that no slot was
-        // claimed beyond those that the consumer emptied, and each of those it acquired.
+        // claimed beyond those that the consumer has emptied, and it has acquired each of them.
         self.tail
             .compare_exchange(
                 tail.to_word(),
@@ -281,15 +280,15 @@ impl<T> Producers<T> {
 
     pub(crate) fn close(&self) {
         // ORDERING: Release, with the Acquire load in `claim`: see there. An RMW, because a store
-        // could undo a claim, and would cut the release sequence that the consumer's snapshot
+        // could undo a claim, and would end the release sequence that the consumer's snapshot
         // relies on.
         self.tail.fetch_or(Tail::CLOSED, Ordering::Release);
     }
 
     pub(crate) fn generation(&self) -> u32 {
-        // ORDERING: Relaxed. After a claim: the claim acquired the `open_next_life` that began its
-        // life, and the next one comes after the slot is filled, so only one value can be read.
-        // Before a claim, or elsewhere: the answer is about the word alone.
+        // ORDERING: Relaxed. After a claim: the claim acquired the `open_next_life` that began this
+        // life, and the next one comes after the slot is filled, so the load can read one value
+        // only. Elsewhere: the answer is about the word alone.
         self.generation.load(Ordering::Relaxed)
     }
 
@@ -299,12 +298,12 @@ impl<T> Producers<T> {
     /// The caller is the consumer; the tail is closed, and every claimed slot is emptied.
     pub(crate) unsafe fn open_next_life(&self) -> u32 {
         let generation = self.generation().wrapping_add(1);
-        // ORDERING: Relaxed: released by the next line.
+        // ORDERING: Relaxed: the store to the tail below releases it.
         self.generation.store(generation, Ordering::Relaxed);
-        // ORDERING: Release, with the claims of the new life: they find its generation. A store,
-        // and not an RMW: no compare-exchange succeeds on a closed tail, so it undoes nothing. It
-        // begins a new release sequence, and need not continue the old one: the consumer, which is
-        // the caller, has acquired every claim of that.
+        // ORDERING: Release, with the claims of the new life: they find its generation. A store and
+        // not an RMW: no compare-exchange succeeds on a closed tail, so the store undoes nothing.
+        // It begins a new release sequence, and need not continue the old one: the caller is the
+        // consumer, and has acquired every claim of the old one.
         self.tail
             .store(Tail::open(self.tail().next).to_word(), Ordering::Release);
         generation

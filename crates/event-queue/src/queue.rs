@@ -1,3 +1,5 @@
+//! The queue for embedding, and the sizes of its blocks.
+
 use core::fmt;
 
 use crate::block::Block;
@@ -7,12 +9,13 @@ use crate::position::{MAX_SLOTS, MAX_SLOTS_OF_SMALL};
 use crate::producers::{MAX_SLOTS_OF_FIRST, Producers, Sizes};
 
 /// An unbounded multi-producer, single-consumer FIFO queue for embedding in a larger object, which
-/// proves by other means who consumes. [`channel`](crate::channel) is the safe pair of ends.
+/// decides by other means which thread consumes. [`channel`](crate::channel) is the safe pair of
+/// ends.
 ///
-/// 40 bytes, and nothing is allocated before the first event. Then one small block, of 3 to
-/// 15 slots; and larger ones, of up to 511 slots, where more events wait than that.
+/// It has 40 bytes, and allocates nothing before the first event; then one small block of 3 to 15
+/// slots; and larger ones, of up to 511 slots, if more events wait than that.
 ///
-/// The algorithm, with its proof, is described in [`algorithm`](crate::algorithm).
+/// [`algorithm`](crate::algorithm) describes the algorithm, with its proof.
 ///
 /// # Examples
 /// A process whose state word says which worker runs it; that worker alone consumes.
@@ -40,16 +43,15 @@ pub struct EventQueue<T> {
     consumer: Consumer<T>,
 }
 
-// SAFETY: the queue owns its events, and they leave it by value: on another thread, for which `T:
-// Send` is needed and enough. No reference to an event is ever shared.
+// SAFETY: the queue owns its events, and they leave it by value, perhaps on another thread:
+// `T: Send` is needed and enough. No reference to an event is ever shared.
 unsafe impl<T: Send> Send for EventQueue<T> {}
-// SAFETY: as above; concurrent pushes are arbitrated by the tail, and consuming is an unsafe
-// contract.
+// SAFETY: as above; the tail arbitrates concurrent pushes, and the consuming methods are unsafe.
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
-/// Slots of the first block, which an idle queue keeps, and of each later one, which has so many
-/// bytes and should make the block's own share per event small. A word less than 128, 2048 and 4096
-/// bytes: some allocators keep one beside each block.
+/// Slots of the first block, which an idle queue keeps, and of each later one, which has `later`
+/// bytes, so that the block's own share per event is small. The blocks have a word less than 128,
+/// 2048 or 4096 bytes: some allocators keep one beside each allocation.
 pub(crate) const fn sizes<T>(later: usize) -> Sizes {
     Sizes {
         first: Block::<T>::slots_in(120, 3, MAX_SLOTS_OF_SMALL),
@@ -58,12 +60,12 @@ pub(crate) const fn sizes<T>(later: usize) -> Sizes {
     }
 }
 
-/// Of a queue like many others, most of which are idle.
+/// Bytes of a later block, where there are many queues, most of them idle.
 const BYTES: usize = 2040;
 
-/// Of a queue that has its own lines, and two ends on different cores. There are few of them, so
-/// the first block may be large, too: one that is used again and again is rewound once for some two
-/// hundred events, and not for ten.
+/// The sizes of a channel, whose two ends are on different cores. There are few channels, so the
+/// first block may be large, too: if it is used again and again, one rewind serves some two hundred
+/// events, and not ten.
 pub(crate) const fn sizes_of_channel<T>() -> Sizes {
     Sizes {
         first: Block::<T>::slots_in(BYTES, 7, MAX_SLOTS_OF_FIRST),
@@ -77,11 +79,11 @@ impl<T> EventQueue<T> {
         Self::with_sizes(sizes::<T>(BYTES))
     }
 
-    /// As [`new`](Self::new), with a first block of `first` slots, 1 to 255, and of `later` slots
-    /// each that follows another: 1 to 511.
+    /// As [`new`](Self::new), with `first` slots in the first block, 1 to 255, and `later` slots in
+    /// each block that follows, 1 to 511.
     ///
     /// # Panics
-    /// If a block had no slot, or more than that.
+    /// If one of the numbers is not in its range.
     pub fn with_blocks(first: usize, later: usize) -> Self {
         Self::with_sizes(Sizes {
             first,
@@ -90,9 +92,9 @@ impl<T> EventQueue<T> {
         })
     }
 
-    /// As [`new`](Self::new), for queues of which there are many, and in most of which there is
-    /// seldom more than one event: the first block has one slot. The one that follows it, when two
-    /// events wait, is as large as the first one of `new`; all later ones are large.
+    /// As [`new`](Self::new), for a great number of queues that seldom have more than one event:
+    /// the first block has one slot. The second, which comes when two events wait, is as large as
+    /// the first one of `new`; all later ones are large.
     pub fn with_one_slot() -> Self {
         let sizes = sizes::<T>(BYTES);
         Self::with_sizes(Sizes {
@@ -113,11 +115,11 @@ impl<T> EventQueue<T> {
     ///
     /// Lock-free: a round of its loop fails only because another push, a close or the consumer's
     /// reuse of a block succeeded. Allocates a block when the last one is used up and the consumer
-    /// has left none to use again; aborts when memory runs out.
+    /// has left no spare; aborts when memory runs out.
     ///
-    /// What the caller did before happens before what the consumer does with the event. The
-    /// consumer is not woken: wake it *after* the push has returned, and a drain that begins later
-    /// finds the event.
+    /// What the caller did before happens before what the consumer does with the event. The push
+    /// does not wake the consumer: wake it *after* the push has returned, and a drain that begins
+    /// later finds the event.
     ///
     /// # Errors
     /// [`Closed`] hands the event back when the queue is closed. What the closing thread did before
@@ -129,19 +131,19 @@ impl<T> EventQueue<T> {
     /// Appends `event` if the queue is in the life that [`generation`](Self::generation) named, and
     /// in no later one. Any thread; lock-free, see [`push`](Self::push).
     ///
-    /// Exact: an event that is accepted is delivered in this life, or dropped with the queue.
+    /// Exact: an accepted event is delivered in this life, or dropped with the queue.
     ///
     /// # Errors
     /// [`PushError::Closed`] as for `push`; [`PushError::Stale`] if the queue was reopened since.
-    /// Both hand the event back. With the second comes no happens-before edge.
+    /// Both hand the event back. The second gives no happens-before edge.
     pub fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
         self.producers.push_in(generation, event)
     }
 
     /// The number of the present life. Any thread; wait-free; no happens-before edge.
     ///
-    /// Wraps around after 2^32 lives: a producer that slept through exactly so many would be taken
-    /// for one of the present.
+    /// Wraps around after 2^32 lives: a producer that slept through exactly that many would be
+    /// taken for one of the present life.
     pub fn generation(&self) -> u32 {
         self.producers.generation()
     }
@@ -149,15 +151,15 @@ impl<T> EventQueue<T> {
     /// Moves every event whose push happened before this call to `sink`, oldest first; returns how
     /// many were moved.
     ///
-    /// Wait-free: one pass over the slots that were claimed when it began. An event whose push is
-    /// still under way is passed over, and a later drain delivers it; later pushes of the same
-    /// thread, or of a thread that learnt of that push's completion, are never delivered before it.
-    /// Pushes that begin during the drain are left for the next one.
+    /// Wait-free: one pass over the slots that were claimed when it began. It passes over an event
+    /// whose push is still under way, and a later drain delivers that; events that the same thread
+    /// pushes later, or a thread that learnt of that push's completion, are never delivered before
+    /// it. Pushes that begin during the drain are left for the next one.
     ///
-    /// If `sink` panics, the event it was called with is gone, and the rest stay in the queue.
+    /// If `sink` panics, it already owns the event it was called with; the rest stay in the queue.
     ///
-    /// Frees blocks; and allocates a few words when it passes over such a push, if the one before
-    /// did not.
+    /// A drain frees blocks. One that passes over a push allocates a few words, unless the drain
+    /// before it did.
     ///
     /// # Safety
     /// The caller is the only consumer until this returns: no other call of `drain`, `drain_up_to`,
@@ -169,17 +171,16 @@ impl<T> EventQueue<T> {
         unsafe { self.consumer.drain(&self.producers, sink) }
     }
 
-    /// As [`drain`](Self::drain), but moves `max` events at most; returns whether it has stopped
-    /// for that, before the last of the slots that were claimed when it began.
+    /// As [`drain`](Self::drain), but moves `max` events at most. Returns whether it stopped for
+    /// that reason, before the last of the slots that were claimed when it began.
     ///
-    /// For a consumer that wants its other work done in between: it calls this again until the
-    /// answer is `false`, and need not be woken for what is left. An answer of `true` does not
-    /// promise that a later call finds something: pushes may be under way in the slots that are
-    /// left.
+    /// For a consumer that has other work to do in between: it calls this again until the answer is
+    /// `false`, and need not be woken for what is left. `true` does not promise that a later call
+    /// finds an event: pushes may be under way in the slots that are left.
     ///
-    /// Each call begins a pass of its own, so the order is that of [`drain`](Self::drain), and it
-    /// costs no more for each event. The first one that meets a backlog walks over its blocks once,
-    /// to link them: not over the events.
+    /// Each call begins a new pass, so the order is that of [`drain`](Self::drain), at the same
+    /// cost per event. The first call that meets a backlog walks over its blocks once, to link
+    /// them, but not over the events.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
@@ -208,8 +209,8 @@ impl<T> EventQueue<T> {
 
     /// Takes the oldest event, or `None` if no push had completed when it looked.
     ///
-    /// Delivers in the order of [`drain`](Self::drain), and may be mixed with it. Wait-free: at
-    /// most the rest of an old pass and one new one.
+    /// Delivers in the order of [`drain`](Self::drain); the two may be mixed. Wait-free: at most
+    /// the rest of an old pass and one new one.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
@@ -234,16 +235,15 @@ impl<T> EventQueue<T> {
 
     /// Whether every claimed slot is emptied. Any thread; wait-free. No happens-before edge.
     ///
-    /// Exact on the consumer's thread, but in a `sink`: `false` after a drain means that a push has
-    /// begun. For any other thread it is a hint, as the queue moves on between the two words that
-    /// it compares.
+    /// Exact on the consumer's thread, except in a `sink`: `false` after a drain means that a push
+    /// has begun. For any other thread it is a hint, because the queue may move on between the two
+    /// loads that it compares.
     pub fn is_empty(&self) -> bool {
         self.consumer.is_empty(&self.producers)
     }
 
-    /// Frees the blocks if the queue is empty, so that it is back to its inline size; the next push
-    /// allocates. Frees the block kept for reuse in any case. Returns whether no block is left.
-    /// Wait-free.
+    /// Frees the blocks if the queue is empty, so that only its inline size is left; the next push
+    /// allocates. Frees the spare block in any case. Returns whether no block is left. Wait-free.
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
@@ -252,8 +252,8 @@ impl<T> EventQueue<T> {
         unsafe { self.consumer.shrink(&self.producers) }
     }
 
-    /// Opens the queue again, for its next life, and returns that one's number. A block that is
-    /// there is used again. Wait-free.
+    /// Opens the queue again, for its next life, and returns the number of that. Keeps the block
+    /// that is there. Wait-free.
     ///
     /// # Errors
     /// [`ReopenError`] if the queue is not closed, not emptied, or a push is under way.
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn that_of_a_channel_is_not() {
+    fn the_first_block_of_a_channel_is_large() {
         fn slots<T>() -> (usize, usize) {
             let sizes = sizes_of_channel::<T>();
             (sizes.first, sizes.later)

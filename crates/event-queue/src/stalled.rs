@@ -1,15 +1,13 @@
-//! Against a list, on one thread, with pushes that stall between their claim and their end: which
-//! no caller can do to a push, so this stands in the crate. Invariants:
+//! The queue against a list, on one thread, with pushes that stall between their claim and their
+//! end. No caller can make a push stall, so this test stands in the crate. Invariants:
 //!
 //! - an event is taken once, and not before one whose push had returned when its own push began;
-//! - `drain` takes, in the order of the claims, what is there when it begins, unless its sink cuts
-//!   it short; `drain_up_to` the first of that, and says exactly whether it has looked at every
-//!   slot; `pop` says `None` only where nothing is there;
-//! - `is_empty`, `shrink` and `reopen` know exactly whether every claimed slot is emptied, whoever
-//!   emptied them;
-//! - after a drain, a block but the tail's is there only if it has a stalled push's slot;
-//! - nothing is leaked, nothing is dropped twice. (Of blocks, a run under valgrind or a sanitizer
-//!   says so.)
+//! - `drain` takes, in the order of the claims, the events that are there when it begins, unless
+//!   its sink panics; `drain_up_to` takes the first of them, and says exactly whether it has looked
+//!   at every slot; `pop` says `None` only if no event is there;
+//! - `is_empty`, `shrink` and `reopen` know exactly whether every claimed slot is emptied;
+//! - after a drain, each block except the tail's has a stalled push's slot;
+//! - nothing is leaked, nothing is dropped twice. (For blocks, valgrind or a sanitizer checks it.)
 
 extern crate std;
 
@@ -28,15 +26,15 @@ use crate::producers::{Producers, Sizes};
 #[derive(Clone, Debug)]
 enum Call {
     Push(usize),
-    /// Claims slots, and leaves them so.
+    /// Claims slots, and does not fill them.
     Stall(usize),
     /// Ends one of the stalled pushes.
     Fill(prop::sample::Index),
-    /// The same, as a push that was meant for an earlier life.
-    Spoil(prop::sample::Index),
+    /// Ends one as a push for an earlier life does.
+    Cancel(prop::sample::Index),
     Pop(usize),
     Drain,
-    /// Up to so many.
+    /// Up to that many.
     DrainUpTo(usize),
     /// A drain whose sink panics at that event.
     CutDrain(usize),
@@ -50,7 +48,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         6 => (1_usize..8).prop_map(Call::Push),
         3 => (1_usize..4).prop_map(Call::Stall),
         6 => any::<prop::sample::Index>().prop_map(Call::Fill),
-        1 => any::<prop::sample::Index>().prop_map(Call::Spoil),
+        1 => any::<prop::sample::Index>().prop_map(Call::Cancel),
         6 => (1_usize..8).prop_map(Call::Pop),
         2 => Just(Call::Drain),
         4 => (0_usize..5).prop_map(Call::DrainUpTo),
@@ -83,9 +81,9 @@ struct Slot {
 #[derive(Debug, PartialEq)]
 enum Content {
     Stalled(Position),
-    /// Since then.
+    /// Since this time.
     Full(u32),
-    Void,
+    Cancelled,
 }
 
 type Event = (u32, Rc<()>);
@@ -154,7 +152,7 @@ impl Queue {
     }
 
     /// Ends one of the stalled pushes, if there are any.
-    fn fill(&mut self, which: usize, spoil: bool) {
+    fn fill(&mut self, which: usize, cancel: bool) {
         let now = self.tick();
         let stalled = |slot: &&mut Slot| matches!(slot.content, Content::Stalled(_));
         let count = self.slots.iter_mut().filter(stalled).count();
@@ -166,10 +164,10 @@ impl Queue {
             unreachable!("one that is stalled");
         };
         let (block, index) = (Block::at(place.block()), place.left() - 1);
-        if spoil {
-            slot.content = Content::Void;
+        if cancel {
+            slot.content = Content::Cancelled;
             // SAFETY: it was claimed, and not filled.
-            unsafe { block.spoil(index) };
+            unsafe { block.cancel(index) };
         } else {
             slot.content = Content::Full(now);
             // SAFETY: as above.
@@ -217,7 +215,7 @@ impl Queue {
         }));
         if let Ok(moved) = drained {
             assert_eq!(moved, expected.len());
-            self.slots.retain(|slot| slot.content != Content::Void);
+            self.slots.retain(|slot| slot.content != Content::Cancelled);
             self.check_blocks();
         } else {
             expected.truncate(events.len());
@@ -235,19 +233,19 @@ impl Queue {
         let more = unsafe { self.consumer.drain_up_to(&self.producers, max, sink) };
         assert_eq!(events, expected);
         if events.len() < max || events.last().is_some_and(|&last| last == self.newest) {
-            // It has stopped for nothing else.
+            // It has not stopped at `max`.
             assert!(!more);
         }
         events.into_iter().for_each(|number| self.taken(number));
         if !more {
             // It has looked at every slot.
             assert_eq!(rest, []);
-            self.slots.retain(|slot| slot.content != Content::Void);
+            self.slots.retain(|slot| slot.content != Content::Cancelled);
             self.check_blocks();
         }
     }
 
-    /// After a drain, each block but the tail's is there for the sake of a stalled push.
+    /// After a drain, each block except the tail's has a stalled push's slot.
     fn check_blocks(&self) {
         let mut live = Vec::new();
         let mut next = self.consumer.head().block();
@@ -259,7 +257,7 @@ impl Queue {
         let mut needed: Vec<_> = (self.slots.iter())
             .filter_map(|slot| match slot.content {
                 Content::Stalled(place) => Some(place.block()),
-                Content::Full(_) | Content::Void => None,
+                Content::Full(_) | Content::Cancelled => None,
             })
             .collect();
         needed.push(self.producers.tail().next.block());
@@ -297,8 +295,8 @@ impl Queue {
     /// After each call.
     fn check(&mut self) {
         if self.is_empty() {
-            // The consumer has been where there was nothing.
-            self.slots.retain(|slot| slot.content != Content::Void);
+            // The consumer has passed the cancelled slots.
+            self.slots.retain(|slot| slot.content != Content::Cancelled);
         }
         assert_eq!(self.is_empty(), self.slots.is_empty(), "{:?}", self.slots);
         assert_eq!(Rc::strong_count(&self.token), 1 + self.full().len());
@@ -309,7 +307,7 @@ impl Queue {
             Call::Push(times) => (0..times).for_each(|_| self.push()),
             Call::Stall(times) => (0..times).for_each(|_| self.stall()),
             Call::Fill(which) => self.fill(which.index(usize::MAX), false),
-            Call::Spoil(which) => self.fill(which.index(usize::MAX), true),
+            Call::Cancel(which) => self.fill(which.index(usize::MAX), true),
             Call::Pop(times) => (0..times).for_each(|_| {
                 self.pop();
                 self.check();
@@ -339,7 +337,7 @@ impl Queue {
         {
             self.fill(0, false);
         }
-        // SAFETY: nobody uses it any more.
+        // SAFETY: no thread uses it any more.
         unsafe { self.consumer.clear(&self.producers) };
         assert_eq!(Rc::strong_count(&self.token), 1);
     }

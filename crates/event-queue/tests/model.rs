@@ -22,13 +22,13 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 enum Call {
     Push(usize),
-    /// For a life so many before the present one.
+    /// For the life that is that many before the present one.
     PushIn(u32),
     Pop(usize),
     Drain,
-    /// Up to so many.
+    /// Up to that many.
     DrainUpTo(usize),
-    /// A drain whose sink panics at that event, if there are so many.
+    /// A drain whose sink panics at that event, if there are as many.
     CutDrain(usize),
     Close,
     Reopen,
@@ -80,6 +80,7 @@ fn run(queue: EventQueue<Event>, calls: &[Call]) -> Result<(), TestCaseError> {
                     Err(PushError::Closed((refused, _))) => {
                         prop_assert!(closed && lives_ago == 0 && refused == number);
                     }
+                    Err(other) => prop_assert!(false, "{other}"),
                 }
             }
             Call::Pop(times) => {

@@ -10,11 +10,11 @@ use crate::position::Link;
 
 /// No item is in the slot.
 const EMPTY: u32 = 0;
-/// The item is in the slot, for the consumer who claims it.
+/// The item is in the slot, for the consumer that claims it.
 const FULL: u32 = 1;
-/// There will be no item: the consumer would not wait for it, or the producer has none. Who comes
-/// second finishes the slot.
-const BURNT: u32 = 2;
+/// There will be no item: the consumer would not wait for it, or the producer has none. The second
+/// of the two finishes the slot.
+const ABANDONED: u32 = 2;
 
 /// One place for one item.
 ///
@@ -22,12 +22,11 @@ const BURNT: u32 = 2;
 /// |---|---|
 /// | EMPTY | the producer that claimed the slot |
 /// | FULL | the consumer that claimed it |
-/// | BURNT | the producer, which takes its item back |
+/// | ABANDONED | the producer, which takes its item back |
 ///
-/// The producer swaps FULL in, or BURNT if it has claimed more slots than it had items for; a
-/// consumer that has claimed the slot and finds it not full swaps BURNT in. Whichever comes second
-/// gets the other's word, and its own is then for nobody: nothing looks at the slot again in this
-/// life.
+/// The producer swaps FULL in, or ABANDONED if it has claimed more slots than it had items for; a
+/// consumer that has claimed the slot and finds it not full swaps ABANDONED in. The second swap
+/// returns the word of the first, and nobody reads the second word in this life of the slot.
 struct Slot<T> {
     state: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
@@ -35,14 +34,15 @@ struct Slot<T> {
 
 /// `SLOTS` slots, reused for ever, as one block of the queue after another.
 ///
-/// * `next` may be touched by anyone at any time; its sequence tells a stale visitor that the block
-///   is another now. The states may be looked at by anyone at any time; what a look was worth is
-///   for the exchange of `head` to say.
+/// * `next` may be touched by any thread at any time: its sequence tells a stale visitor that the
+///   block is in another life. The states may be read by any thread at any time: the exchange of
+///   `head` decides what a look was worth.
 /// * A slot may be touched by the producer that claimed its index from `tail`, and by the consumer
-///   that claimed it from `head`, until each has counted it in `done`, or handed that duty to the
-///   other by the slot's state.
-/// * All of it belongs to one thread from [`finish`](Self::finish) that returned true, through the
-///   slab's free list, to the [`link`](Self::link) that puts the block into the queue again.
+///   that claimed it from `head`, until each has counted it in `done`, or has passed that duty to
+///   the other by the slot's state.
+/// * From a [`finish`](Self::finish) that returned true, through the slab's free list, to the
+///   [`link`](Self::link) that puts the block into the queue again, all of it belongs to one
+///   thread.
 pub(crate) struct Block<T, const SLOTS: usize> {
     next: AtomicU64,
     /// Slots whose item was taken or taken back, and 1 when `head` has left the block.
@@ -65,15 +65,15 @@ pub(crate) enum Next {
     Block(u32),
 }
 
-/// What a consumer finds in a slot that it will not wait for any longer.
+/// What a consumer finds in a slot that it abandons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Burn {
+pub(crate) enum Abandon {
     /// The item, after all.
     Full,
-    /// Nothing yet: the slot is its producer's to finish.
-    Open,
-    /// Its producer has none for it: the slot is the consumer's to finish.
-    GivenUp,
+    /// Nothing yet: the producer will finish the slot.
+    First,
+    /// The producer abandoned it before: the consumer must finish the slot.
+    Second,
 }
 
 impl<T, const SLOTS: usize> Block<T, SLOTS> {
@@ -89,8 +89,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
         }
     }
 
-    /// Makes this the block `sequence` of a queue that is still to be linked, with `first` in its
-    /// first slot.
+    /// Makes this block `sequence` of the queue, not linked yet, with `first` in its first slot.
     ///
     /// # Safety
     ///
@@ -101,20 +100,20 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             unreachable!("a block has a slot");
         };
         // SAFETY: the block is the caller's alone: every user of its former life has counted itself
-        // in `done` before the slab's release edge. No item is in the slot (all were taken, or this
-        // block is new).
+        // in `done` before the slab's release edge. The slot has no item: all were taken, or this
+        // block is new.
         slot.value
             .with_mut(|value| unsafe { (*value).write(first) });
-        // ORDERING (these three): Relaxed: nobody looks at them now; `link` publishes them to all
-        // who come to the block through the queue.
+        // ORDERING (these three): Relaxed: nobody looks at them now; `link` publishes them to every
+        // thread that comes to the block through the queue.
         slot.state.store(FULL, Ordering::Relaxed);
         for slot in rest {
             slot.state.store(EMPTY, Ordering::Relaxed);
         }
         self.done.store(0, Ordering::Relaxed);
         // ORDERING: Release: pairs with the Acquire of `next`. A stale visitor that finds the new
-        // sequence learns by it that `head` and `tail` have left the former life, so that it will
-        // not find its old position there again.
+        // sequence learns that `head` and `tail` have left the former life, so it does not find its
+        // old position there again.
         self.next.store(unlinked(sequence), Ordering::Release);
     }
 
@@ -130,9 +129,9 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
 
     /// What follows this block, as long as it is block `sequence` of the queue.
     pub(crate) fn next(&self, sequence: u32) -> Next {
-        // ORDERING: Acquire: pairs with the Release of `link`: the next block is seen as prepared,
-        // by this thread and by those to whom it passes the number on through `head` or `tail`. And
-        // with that of `prepare`, which see.
+        // ORDERING: Acquire: pairs with the Release of `link`: this thread sees the next block as
+        // prepared, and so do those to which it passes the number on through `head` or `tail`. It
+        // pairs with the Release of `prepare`, too: see there.
         let link = Link::unpack(self.next.load(Ordering::Acquire));
         if link.sequence != sequence {
             return Next::Stale;
@@ -146,7 +145,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             sequence,
             block: Some(block),
         };
-        // ORDERING: success Release: pairs with the Acquire of `next`, publishes what `prepare`
+        // ORDERING: success Release: pairs with the Acquire of `next`, and publishes what `prepare`
         // wrote. Failure Relaxed: the caller starts anew.
         self.next
             .compare_exchange(
@@ -158,8 +157,8 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             .is_ok()
     }
 
-    /// Puts `item` into a slot, or gives it back if the slot is burnt. The slot must then be
-    /// [finished](Self::finish).
+    /// Puts `item` into a slot. If the slot is abandoned, gives the item back, and the caller must
+    /// [finish](Self::finish) the slot.
     ///
     /// # Safety
     ///
@@ -167,75 +166,75 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     #[inline]
     pub(crate) unsafe fn fill(&self, index: u32, item: T) -> Result<(), T> {
         let slot = &self.slots[index as usize];
-        // SAFETY: the slot is not full, so the claimed slot's value is this producer's. What a
-        // former life of the block did to it happened before the `link` that this thread acquired
-        // through `tail`.
+        // SAFETY: the slot is claimed and not full, so its value is this producer's. What a former
+        // life of the block did to it happened before the `link` that this thread acquired through
+        // `tail`.
         slot.value.with_mut(|value| unsafe { (*value).write(item) });
-        // A swap and not a store: an item in a burnt slot is where nobody looks any more. ORDERING:
-        // Release: pairs with the Acquire of `run` and `burn`, publishes the item. Nothing to
-        // acquire: who burns a slot wrote nothing that this thread reads.
-        if slot.state.swap(FULL, Ordering::Release) != BURNT {
+        // A swap and not a store: nobody looks for an item in an abandoned slot. ORDERING: Release:
+        // pairs with the Acquire of `run` and `abandon`, and publishes the item. There is nothing
+        // to acquire: a consumer that abandons a slot has written nothing that this thread reads.
+        if slot.state.swap(FULL, Ordering::Release) != ABANDONED {
             return Ok(());
         }
-        // SAFETY: the slot was burnt: the consumer has left it for good without touching the value,
-        // which is what this thread just wrote.
+        // SAFETY: the consumer has abandoned the slot without touching the value, which this thread
+        // has just written.
         Err(unsafe { self.take(index) })
     }
 
-    /// How many slots from `index` on are full, without a gap; `most` at most. `index` may be the
-    /// end of the block.
+    /// How many slots from `index` on are full, without a gap, up to `max`. `index` may be the end
+    /// of the block.
     ///
-    /// This is about the life of the block in which `head` is at `index`, if a later exchange finds
-    /// it there still.
+    /// If a later exchange still finds `head` at `index`, the answer is about this life of the
+    /// block.
     #[inline]
-    pub(crate) fn run(&self, index: u32, most: usize) -> u32 {
-        let slots = self.slots[index as usize..].iter().take(most);
+    pub(crate) fn run(&self, index: u32, max: usize) -> u32 {
+        let slots = self.slots[index as usize..].iter().take(max);
         // ORDERING: Acquire: pairs with the Release of `fill` (or, for a first slot, of `link`):
-        // the items are seen, and that `tail` has passed them.
+        // this thread sees the items, and a `tail` that has passed them.
         slots
             .take_while(|slot| slot.state.load(Ordering::Acquire) == FULL)
             .count() as u32
     }
 
-    /// Gives up the slot of an item that will not be pushed. True if its consumer did so before:
-    /// then it must be [finished](Self::finish); if not, it is the consumer's.
+    /// Abandons a claimed slot that gets no item. True if the consumer did so before: then the
+    /// caller must [finish](Self::finish) the slot; else the consumer will.
     ///
     /// # Safety
     ///
     /// The caller has claimed this index of this block from `tail`, has not filled it, and calls
     /// this once.
     #[must_use]
-    pub(crate) unsafe fn give_up(&self, index: u32) -> bool {
-        // ORDERING: Relaxed: the slot's value is not touched, and who finishes the slot for both
-        // comes after this swap by having read it.
+    pub(crate) unsafe fn abandon_without_item(&self, index: u32) -> bool {
+        // ORDERING: Relaxed: nobody touches the slot's value any more, and the thread that finishes
+        // the slot for both has read the other's swap.
         let before = self.slots[index as usize]
             .state
-            .swap(BURNT, Ordering::Relaxed);
-        before == BURNT
+            .swap(ABANDONED, Ordering::Relaxed);
+        before == ABANDONED
     }
 
-    /// Whether the producer of a slot that no consumer has claimed has given it up. A hint: `index`
-    /// may be another's by now.
-    pub(crate) fn is_given_up(&self, index: u32) -> bool {
-        // ORDERING: Relaxed: only whether to wait depends on it.
-        self.slots[index as usize].state.load(Ordering::Relaxed) == BURNT
+    /// Whether a slot that no consumer has claimed is abandoned by its producer. A hint: by now
+    /// another consumer may have claimed the slot.
+    pub(crate) fn is_abandoned(&self, index: u32) -> bool {
+        // ORDERING: Relaxed: it decides only whether to wait.
+        self.slots[index as usize].state.load(Ordering::Relaxed) == ABANDONED
     }
 
-    /// Gives a slot up, unless it is full.
+    /// Abandons a slot, unless it is full.
     ///
     /// # Safety
     ///
     /// The caller has claimed this index of this block from `head`, and calls this once.
-    pub(crate) unsafe fn burn(&self, index: u32) -> Burn {
-        // ORDERING: Acquire: as in `run`, should the slot be full. No edge is needed towards the
-        // producer: this thread did nothing to the slot that it could see.
+    pub(crate) unsafe fn abandon(&self, index: u32) -> Abandon {
+        // ORDERING: Acquire: as in `run`, if the slot is full. The producer needs no edge from
+        // here: this thread has written nothing that it could see.
         let before = self.slots[index as usize]
             .state
-            .swap(BURNT, Ordering::Acquire);
+            .swap(ABANDONED, Ordering::Acquire);
         match before {
-            FULL => Burn::Full,
-            BURNT => Burn::GivenUp,
-            _ => Burn::Open,
+            FULL => Abandon::Full,
+            ABANDONED => Abandon::Second,
+            _ => Abandon::First,
         }
     }
 
@@ -243,7 +242,7 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
     ///
     /// # Safety
     ///
-    /// The item is there, with an edge from its writing to here, and it is the caller's: the slot
+    /// The item is there, its writing happens before this call, and it is the caller's: the slot
     /// was full and the caller has claimed it from `head`; or the caller wrote the item, and knows
     /// that no consumer will come for it. It is taken once.
     #[inline]
@@ -254,12 +253,12 @@ impl<T, const SLOTS: usize> Block<T, SLOTS> {
             .with(|value| unsafe { (*value).assume_init_read() })
     }
 
-    /// Counts `slots` slots as finished, or, for `head`, its departure as one. True for the last:
-    /// the block is the caller's alone, to release.
+    /// Counts `slots` slots as finished, or as one the departure of `head`. True for the last: the
+    /// block is the caller's alone, to release.
     #[must_use]
     pub(crate) fn finish(&self, slots: u32) -> bool {
-        // ORDERING: AcqRel: Release hands what this thread did with the slots to the last one;
-        // Acquire lets the last one see all of it, before it hands the block on through the slab.
+        // ORDERING: AcqRel: Release passes what this thread did with the slots to the last thread;
+        // Acquire lets the last one see all of it before it passes the block on through the slab.
         let before = self.done.fetch_add(slots, Ordering::AcqRel);
         let all = SLOTS as u32 + 1;
         debug_assert!(before + slots <= all, "a slot was finished twice");

@@ -1,19 +1,20 @@
 //! Items between their claim and their taker.
 
 use crate::block::Block;
-use crate::injector::Injector;
+use crate::blocks::Blocks;
 use crate::position::Position;
 
 /// Filled slots that a consumer has claimed and not yet emptied, all in one block.
 ///
-/// An iterator of the items, oldest first. When it is dropped, items that nobody took out are
-/// dropped too, and the slots are counted as finished. Until then the block is not reused; that is
-/// all that an open claim costs others.
+/// An iterator of the items, oldest first. Its drop drops the items that nobody took out, and
+/// counts the slots as finished. Until then the block is not reused; an open claim costs others no
+/// more.
 pub(crate) struct Claim<'a, T, const BLOCK: usize> {
-    queue: &'a Injector<T, BLOCK>,
+    blocks: &'a Blocks<T, BLOCK>,
     block: &'a Block<T, BLOCK>,
-    /// The first of the slots.
-    at: Position,
+    /// The number of the block.
+    number: u32,
+    count: u32,
     next: u32,
     end: u32,
 }
@@ -24,18 +25,19 @@ impl<'a, T, const BLOCK: usize> Claim<'a, T, BLOCK> {
     /// # Safety
     ///
     /// The caller has moved `head` from `at` by `count`, and makes this claim once. `block` is the
-    /// one at `at`. All the slots are filled, and the caller has acquired that.
+    /// one at `at`. All these slots are filled, and the caller has acquired that.
     #[inline]
     pub(crate) const unsafe fn new(
-        queue: &'a Injector<T, BLOCK>,
+        blocks: &'a Blocks<T, BLOCK>,
         block: &'a Block<T, BLOCK>,
         at: Position,
         count: u32,
     ) -> Self {
         Self {
-            queue,
+            blocks,
             block,
-            at,
+            number: at.block,
+            count,
             next: at.index,
             end: at.index + count,
         }
@@ -52,9 +54,8 @@ impl<T, const BLOCK: usize> Iterator for Claim<'_, T, BLOCK> {
         }
         let index = self.next;
         self.next += 1;
-        // SAFETY: one of the claimed slots, filled (`new`), and each index comes once; the block is
-        // in the life that it was claimed in, because these slots have not been counted in `done`
-        // yet.
+        // SAFETY: one of the claimed slots, filled (`new`), and each index comes once. The block is
+        // in the life that it was claimed in: `done` does not count these slots yet.
         Some(unsafe { self.block.take(index) })
     }
 }
@@ -70,7 +71,7 @@ impl<T, const BLOCK: usize> Drop for Claim<'_, T, BLOCK> {
             fn drop(&mut self) {
                 let claim = &mut *self.0;
                 claim.for_each(drop);
-                claim.queue.finish(claim.at, claim.end - claim.at.index);
+                claim.blocks.finish(claim.number, claim.block, claim.count);
             }
         }
 

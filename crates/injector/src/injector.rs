@@ -1,22 +1,24 @@
+//! The queue, and the consumers' end of it.
+
 use core::fmt;
 
 use filch_deque::{Policy, Worker};
-use filch_slab::Slab;
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
-use crate::block::{Block, Burn, Next};
+use crate::backoff::Backoff;
+use crate::block::{Abandon, Next};
+use crate::blocks::Blocks;
 use crate::claim::Claim;
-use crate::patience::Patience;
-use crate::position::{MAX_BLOCKS, MAX_SLOTS, Position};
+use crate::position::{MAX_SLOTS, Position};
 
-/// Slots of a block, which with pointer-sized items fills 2 KB. A change of blocks is half a dozen
-/// exchanges on words that both sides want, a few hundred nanoseconds between two cores: a block of
-/// 31 makes that 7 ns of each item.
+/// Slots of a block: 2 KB of pointers. A change of blocks is half a dozen exchanges on words that
+/// both sides want, a few hundred nanoseconds between two cores; with 31 slots that is 7 ns per
+/// item.
 const DEFAULT_BLOCK: usize = 127;
 
-/// Pauses that an operation may spend on others: 4 µs where the processor's pause takes 8 ns, 20
-/// where it takes 40.
+/// The pauses of an operation's one wait: 4 µs where the processor's pause takes 8 ns, 20 µs where
+/// it takes 40.
 const PAUSES: u32 = 511;
 
 /// A FIFO queue for any number of producers and consumers, lock-free at both ends.
@@ -29,8 +31,8 @@ const PAUSES: u32 = 511;
 /// takes.
 ///
 /// The queue is Michael and Scott's (*Simple, Fast, and Practical Non-Blocking and Blocking
-/// Concurrent Queue Algorithms*, PODC 1996) with blocks for nodes; slots are claimed and burnt as
-/// in Ramalhete and Correia's *FAAArrayQueue* (2016), after Morrison and Afek's *LCRQ* (PPoPP
+/// Concurrent Queue Algorithms*, PODC 1996) with blocks for nodes; slots are claimed and abandoned
+/// as in Ramalhete and Correia's *FAAArrayQueue* (2016), after Morrison and Afek's *LCRQ* (PPoPP
 /// 2013). See [`algorithm`](crate::algorithm).
 ///
 /// ```
@@ -52,8 +54,8 @@ pub struct Injector<T, const BLOCK: usize = DEFAULT_BLOCK> {
     head: CachePadded<AtomicU64>,
     /// The next slot that a producer will claim.
     pub(crate) tail: CachePadded<AtomicU64>,
-    pub(crate) blocks: Slab<Block<T, BLOCK>>,
-    /// How many pauses an operation may spend on waiting for others.
+    pub(crate) blocks: Blocks<T, BLOCK>,
+    /// The length of an operation's one wait.
     pub(crate) pauses: u32,
 }
 
@@ -84,19 +86,18 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     /// queue.push("an item");
     /// ```
     pub fn with_blocks() -> Self {
-        Self::with_patience(PAUSES)
+        Self::with_backoff(PAUSES)
     }
 
-    /// [`with_blocks`](Self::with_blocks), for tests: an operation pauses at most `pauses` times
-    /// for the sake of others. With none, a consumer burns each slot that it finds claimed and not
-    /// filled.
+    /// [`with_blocks`](Self::with_blocks), for tests: an operation waits for at most `pauses`
+    /// pauses. With none, a consumer abandons each slot that it finds claimed and not filled.
     #[doc(hidden)]
-    pub fn with_patience(pauses: u32) -> Self {
+    pub fn with_backoff(pauses: u32) -> Self {
         const { assert!(1 <= BLOCK && BLOCK <= MAX_SLOTS) };
-        let blocks = Slab::with_limit(|_| Block::new(), MAX_BLOCKS);
+        let blocks = Blocks::new();
         let first = Position {
             sequence: 0,
-            block: blocks.allocate().expect("the limit is not zero"),
+            block: blocks.allocate(),
             index: 0,
         };
         Self {
@@ -109,8 +110,8 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// Takes the oldest item. Lock-free.
     ///
-    /// `None` if the queue was empty at some moment during the call. In particular an item whose
-    /// push happened before this call is never overlooked, unless another consumer takes it.
+    /// `None` if the queue was empty at some moment of the call. So an item whose push happened
+    /// before this call is never overlooked, unless another consumer takes it.
     pub fn pop(&self) -> Option<T> {
         self.claim(1)?.next()
     }
@@ -120,8 +121,8 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     ///
     /// The batch ends with the block that it begins in, and before an item whose push is still
     /// under way; so it has at most `BLOCK` items, and may have fewer than the queue could give.
-    /// `sink` may push to this queue, and if it panics, the items that it has not had are dropped.
-    /// While it runs, one block is not reused.
+    /// `sink` may push to this queue; while it runs, one block is not reused. If it panics, the
+    /// items of the batch that it has not received are dropped.
     pub fn pop_batch(&self, more: usize, sink: impl FnMut(T)) -> Option<T> {
         let mut claim = self.claim(more.saturating_add(1))?;
         let first = claim.next();
@@ -135,7 +136,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
     ///
     /// # Panics
     ///
-    /// If `into` would hold more than 2³⁰ items. Those of the batch that it has not got are
+    /// If `into` would hold more than 2³⁰ items. Those of the batch that it did not get are
     /// dropped.
     pub fn pop_batch_into<P: Policy>(&self, into: &Worker<T, P>, more: usize) -> Option<T> {
         let mut claim = self.claim(more.saturating_add(1))?;
@@ -148,23 +149,23 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     /// Whether the queue was empty at some moment during the call. Wait-free.
     ///
-    /// `true` is exact. `false` may be about a push that has claimed a place but not put its item
-    /// there: a consumer may come first, find nothing in it, and make the push take a later one. Or
-    /// about places that [`push_batch`](Self::push_batch) has given up, until a consumer has passed
-    /// them.
+    /// `true` is exact. `false` may be about a push that has claimed a place and not filled it yet:
+    /// a consumer that comes first finds nothing there, and the push takes a later place. Or it may
+    /// be about places that [`push_batch`](Self::push_batch) has abandoned and no consumer has
+    /// passed yet.
     ///
-    /// For a consumer that is going to sleep: if it announces that, passes a `fence(SeqCst)` and
-    /// asks, and the producer pushes, passes a `fence(SeqCst)` and looks for announcements, then
-    /// one of them sees the other (or a third has taken the item).
+    /// For a consumer that is going to sleep: it announces that, passes a `fence(SeqCst)` and asks;
+    /// the producer pushes, passes a `fence(SeqCst)` and looks for announcements. Then one of them
+    /// sees the other, or a third thread has taken the item.
     pub fn is_empty(&self) -> bool {
         let (head, tail) = self.ends();
         head == tail
     }
 
-    /// How many items there were, about: exact if nobody pushes or takes meanwhile. Wait-free.
+    /// About how many items there were: exact if nobody pushes or takes meanwhile. Wait-free.
     ///
-    /// Pushes that have claimed a place but not put their item there yet are counted, and places
-    /// that [`push_batch`](Self::push_batch) has given up, until a consumer has passed them.
+    /// It counts pushes that have claimed a place and not filled it yet, and places that
+    /// [`push_batch`](Self::push_batch) has abandoned, until a consumer has passed them.
     pub fn len(&self) -> usize {
         let (head, tail) = self.ends();
         let blocks = tail.sequence.wrapping_sub(head.sequence) as usize;
@@ -178,7 +179,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         // read a `tail` that is not behind the new head, and coherence gives this thread that one
         // or a later one.
         let head = self.head.load(Ordering::Acquire);
-        // ORDERING: Relaxed: the two are compared, and nothing is reached through them.
+        // ORDERING: Relaxed: the two are compared; nothing is reached through them.
         let tail = self.tail.load(Ordering::Relaxed);
         (Position::unpack(head), Position::unpack(tail))
     }
@@ -186,24 +187,24 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     /// Claims at least one item and at most `wanted`, all by one exchange; none if the queue is
     /// empty.
     fn claim(&self, wanted: usize) -> Option<Claim<'_, T, BLOCK>> {
-        let mut patience = Patience::new(self.pauses);
+        let mut backoff = Backoff::new(self.pauses);
         loop {
-            // ORDERING: Acquire: pairs with the Release of the exchanges of `head`, which see.
+            // ORDERING: Acquire: pairs with the Release of the exchanges of `head`: see `advance`.
             let head = Position::unpack(self.head.load(Ordering::Acquire));
-            let block = self.block(head.block);
+            let block = self.blocks.get(head.block);
             let full = block.run(head.index, wanted);
             if full > 0 {
                 if self.advance(head, full) {
                     // SAFETY: claimed just now. The exchange found `head` where it was before the
                     // look, so it was there all the time: nobody else has claimed the slots, and
-                    // the block is the same.
-                    return Some(unsafe { Claim::new(self, block, head, full) });
+                    // the block is in the same life.
+                    return Some(unsafe { Claim::new(&self.blocks, block, head, full) });
                 }
-                patience.wait();
+                backoff.wait();
                 continue;
             }
-            // ORDERING: Acquire: pairs with the Release of `move_tail`: the link of a block that
-            // `tail` has left is seen.
+            // ORDERING: Acquire: pairs with the Release of `move_tail`: if `tail` has left a block,
+            // this thread sees the block's link.
             if self.tail.load(Ordering::Acquire) == head.pack() {
                 return None;
             }
@@ -211,17 +212,19 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
                 self.move_head(head);
                 continue;
             }
-            if !block.is_given_up(head.index) && patience.wait() {
+            if !block.is_abandoned(head.index) && backoff.wait() {
                 continue;
             }
             if self.advance(head, 1) {
                 // SAFETY: claimed just now.
-                match unsafe { block.burn(head.index) } {
-                    // SAFETY: claimed, and full after all.
-                    Burn::Full => return Some(unsafe { Claim::new(self, block, head, 1) }),
-                    // The slot and its share of the block are the producer's.
-                    Burn::Open => {}
-                    Burn::GivenUp => self.finish(head, 1),
+                match unsafe { block.abandon(head.index) } {
+                    Abandon::Full => {
+                        // SAFETY: claimed, and full after all.
+                        return Some(unsafe { Claim::new(&self.blocks, block, head, 1) });
+                    }
+                    // The producer finishes the slot.
+                    Abandon::First => {}
+                    Abandon::Second => self.blocks.finish(head.block, block, 1),
                 }
             }
         }
@@ -230,8 +233,8 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
     /// Claims `count` slots from `head` on. They must be of one block, and claimed by producers.
     #[inline]
     fn advance(&self, head: Position, count: u32) -> bool {
-        // ORDERING: success Release: pairs with the Acquire loads of `head`: whoever starts from
-        // the new head sees a `tail` that is not behind it. The block was acquired by the load.
+        // ORDERING: success Release: pairs with the Acquire loads of `head`: a thread that starts
+        // from the new head sees a `tail` that is not behind it. The load has acquired the block.
         // Failure Relaxed: the caller starts anew.
         let exchanged = self.head.compare_exchange(
             head.pack(),
@@ -242,15 +245,17 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
         exchanged.is_ok()
     }
 
-    /// Moves `head`, which is at the end of its block, to the next block. It is linked: `tail` was
-    /// seen to have left.
+    /// Moves `head` from the end of its block to the next block, which is linked: the caller has
+    /// seen a `tail` that has left this block.
     #[cold]
     fn move_head(&self, head: Position) {
-        let Next::Block(next) = self.block(head.block).next(head.sequence) else {
+        let block = self.blocks.get(head.block);
+        let Next::Block(next) = block.next(head.sequence) else {
             return;
         };
-        // ORDERING: success Release: as in `advance`; and the next block, acquired through the
-        // link, is seen by those who find it here. Failure Relaxed: somebody else has moved it.
+        // ORDERING: success Release: as in `advance`; and threads that find the next block here see
+        // it as this thread acquired it through the link. Failure Relaxed: another thread has moved
+        // `head`.
         let moved = self.head.compare_exchange(
             head.pack(),
             head.following(next, 0).pack(),
@@ -258,36 +263,20 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
             Ordering::Relaxed,
         );
         if moved.is_ok() {
-            self.finish(head, 1);
+            self.blocks.finish(head.block, block, 1);
         }
-    }
-
-    /// Counts `shares` of the block at `position` as finished, and gives the block back to the slab
-    /// with the last.
-    #[inline]
-    pub(crate) fn finish(&self, position: Position, shares: u32) {
-        if self.block(position.block).finish(shares) {
-            self.blocks.release(position.block);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn block(&self, number: u32) -> &Block<T, BLOCK> {
-        self.blocks
-            .get(number)
-            .expect("a block in the queue was allocated")
     }
 }
 
 impl<T, const BLOCK: usize> Drop for Injector<T, BLOCK> {
     fn drop(&mut self) {
-        /// Drops what is left, also when the destructor of an item unwinds.
+        /// Drops the items that are left, also when the destructor of one of them unwinds.
         struct Rest<'a, T, const BLOCK: usize>(&'a Injector<T, BLOCK>);
 
         impl<T, const BLOCK: usize> Rest<'_, T, BLOCK> {
             fn drop_all(&self) {
-                // No producer is between its claim and its item any more: a slot has an item or is
-                // given up.
+                // No producer is between its claim and its item any more: each claimed slot has an
+                // item or is abandoned.
                 while self.0.claim(BLOCK).is_some() {}
             }
         }
@@ -325,13 +314,13 @@ mod tests {
         assert!(queue.blocks.high_water() <= 3, "blocks are not reused");
     }
 
-    /// Gives one item of two that it promises; before it ends, it takes twice.
+    /// Gives one item; before it ends, it takes twice, if `takes` says so.
     fn short_batch(queue: &Injector<u32, 3>, takes: bool) -> impl Iterator<Item = u32> {
         let mut turns = 0..2;
         core::iter::from_fn(move || {
             let turn = turns.next()?;
             if turn == 1 && takes {
-                // The second take burns the place that this batch still holds.
+                // The second take abandons the place that this batch still holds.
                 assert_eq!((queue.pop(), queue.pop()), (Some(0), None));
             }
             (turn == 0).then_some(turn)
@@ -339,8 +328,8 @@ mod tests {
     }
 
     #[test]
-    fn places_given_up_are_finished_by_the_second_of_the_two() {
-        /// Promises one item more, at any time.
+    fn abandoned_places_are_finished_by_the_second_of_the_two() {
+        /// Always promises one more item.
         struct Boastful<I>(I);
         impl<I: Iterator> Iterator for Boastful<I> {
             type Item = I::Item;
@@ -352,7 +341,7 @@ mod tests {
             }
         }
         for consumer_is_first in [false, true] {
-            let queue = Injector::<u32, 3>::with_patience(0);
+            let queue = Injector::<u32, 3>::with_backoff(0);
             for _ in 0..1000 {
                 queue.push_batch(Boastful(short_batch(&queue, consumer_is_first)));
                 if !consumer_is_first {

@@ -3,10 +3,11 @@
 
 extern crate alloc;
 
+mod backoff;
 mod block;
+mod blocks;
 mod claim;
 mod injector;
-mod patience;
 mod position;
 mod push;
 mod reserved;

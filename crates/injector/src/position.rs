@@ -18,9 +18,9 @@ pub(crate) const MAX_BLOCKS: u32 = 1 << BLOCK_BITS;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// The how-manieth block of the queue, modulo 2³².
+    /// The ordinal of the block in the queue, from 0, modulo 2³².
     pub(crate) sequence: u32,
-    /// The number of the block that serves as this one.
+    /// The number, in the slab, of the block that serves as this one.
     pub(crate) block: u32,
     /// The next slot to claim; the number of slots when all are claimed.
     pub(crate) index: u32,

@@ -1,16 +1,19 @@
 //! Slots between a producer's claim and its items.
 
-use crate::injector::Injector;
+use crate::block::Block;
+use crate::blocks::Blocks;
 use crate::position::Position;
 
 /// Slots of one block that a producer has claimed and not yet filled.
 ///
-/// When it is dropped, those that have got no item are given up. Until then the block is not
-/// reused.
+/// Its drop abandons the slots that have no item. Until then the block is not reused.
 pub(crate) struct Reserved<'a, T, const BLOCK: usize> {
-    queue: &'a Injector<T, BLOCK>,
-    /// The next one to fill.
-    next: Position,
+    blocks: &'a Blocks<T, BLOCK>,
+    block: &'a Block<T, BLOCK>,
+    /// The number of the block.
+    number: u32,
+    /// The next slot to fill.
+    next: u32,
     end: u32,
 }
 
@@ -21,46 +24,44 @@ impl<'a, T, const BLOCK: usize> Reserved<'a, T, BLOCK> {
     ///
     /// The caller has moved `tail` from `at` by `count`, all in one block, and makes this once.
     #[inline]
-    pub(crate) const unsafe fn new(
-        queue: &'a Injector<T, BLOCK>,
-        at: Position,
-        count: u32,
-    ) -> Self {
+    pub(crate) unsafe fn new(blocks: &'a Blocks<T, BLOCK>, at: Position, count: u32) -> Self {
         Self {
-            queue,
-            next: at,
+            blocks,
+            block: blocks.get(at.block),
+            number: at.block,
+            next: at.index,
             end: at.index + count,
         }
     }
 
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
-        self.next.index == self.end
+        self.next == self.end
     }
 
-    /// Puts `item` into the next slot, or gives it back if that is burnt. There must be one.
+    /// Puts `item` into the next slot, which there must be; or gives it back if the slot is
+    /// abandoned.
     #[inline]
     pub(crate) fn fill(&mut self, item: T) -> Result<(), T> {
         debug_assert!(!self.is_empty());
-        let slot = self.next;
-        self.next = slot.at(slot.index + 1);
-        let block = self.queue.block(slot.block);
+        let index = self.next;
+        self.next += 1;
         // SAFETY: one of the claimed slots (`new`), and each index comes once.
-        unsafe { block.fill(slot.index, item) }.inspect_err(|_| self.queue.finish(slot, 1))
+        unsafe { self.block.fill(index, item) }
+            .inspect_err(|_| self.blocks.finish(self.number, self.block, 1))
     }
 }
 
 impl<T, const BLOCK: usize> Drop for Reserved<'_, T, BLOCK> {
     #[inline]
     fn drop(&mut self) {
-        let block = self.queue.block(self.next.block);
-        // SAFETY: claimed (`new`), not filled, each once. Each of them keeps the block in this life
-        // until it is given up.
-        let given_up_twice = |&index: &u32| unsafe { block.give_up(index) };
-        let burnt = (self.next.index..self.end).filter(given_up_twice).count() as u32;
-        // With none, the block may be another one by now.
-        if burnt > 0 {
-            self.queue.finish(self.next, burnt);
+        // SAFETY: claimed (`new`), not filled, each once. Each slot keeps the block in this life
+        // until it is abandoned.
+        let is_ours_to_finish = |&index: &u32| unsafe { self.block.abandon_without_item(index) };
+        let ours = (self.next..self.end).filter(is_ours_to_finish).count() as u32;
+        // If none is ours, the block may be in another life by now.
+        if ours > 0 {
+            self.blocks.finish(self.number, self.block, ours);
         }
     }
 }

@@ -238,8 +238,8 @@ fn every_item_arrives_once_and_in_order_over_the_shortest_blocks() {
 
 #[test]
 fn every_item_arrives_once_and_in_order_where_nobody_waits() {
-    stress::<31>(&Injector::with_patience(0), 100_000);
-    stress::<2>(&Injector::with_patience(0), 30_000);
+    stress::<31>(&Injector::with_backoff(0), 100_000);
+    stress::<2>(&Injector::with_backoff(0), 30_000);
 }
 
 #[test]

@@ -1,13 +1,21 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(target_os = "none", no_std)]
 #![forbid(unsafe_code)]
 
+#[cfg(not(target_os = "none"))]
 mod parker;
+#[cfg(not(target_os = "none"))]
+mod shared;
 mod spinner;
 mod token;
+#[cfg(not(target_os = "none"))]
 mod unparker;
 
+#[cfg(not(target_os = "none"))]
 pub use parker::Parker;
 pub use spinner::{AdaptiveSpinner, Spin};
+pub use token::Token;
+#[cfg(not(target_os = "none"))]
 pub use unparker::Unparker;
 
 #[doc = include_str!("../ALGORITHM.md")]

@@ -1,21 +1,23 @@
+//! How long to look for work before sleeping.
+
 use filch_sync::{hint, thread};
 
-/// What to do after a look that found nothing.
+/// What to do after a look that found nothing. There is no third answer, so match both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "it only waits a little; whether to block is for the caller to do"]
+#[must_use = "a spin only waits a little; to block is the caller's part"]
 pub enum Spin {
     /// Look again.
     Again,
-    /// Enough: block.
+    /// The rounds are spent: block.
     Block,
 }
 
-/// How long to look for work before blocking: a few tight rounds, then some that let other threads
-/// run.
+/// How long to look for work before blocking: a few tight rounds, then rounds that let other
+/// threads run.
 ///
 /// The tight rounds catch work that comes within a microsecond. The yielding rounds matter where
-/// threads share a processor: a spinner that does not yield keeps from running the very thread that
-/// it waits for.
+/// threads share a processor: there, a spinner that does not yield keeps the thread that it waits
+/// for from running. Without an operating system, a yielding round is one spin-loop hint.
 ///
 /// ```
 /// use filch_parker::{AdaptiveSpinner, Parker, Spin};
@@ -43,15 +45,15 @@ pub struct AdaptiveSpinner {
 }
 
 impl AdaptiveSpinner {
-    /// Rounds 0–3 tight, 4–15 yielding; from 16 on, block.
+    /// Rounds 0–3 are tight, 4–15 yield; after them, block.
     pub const fn new() -> Self {
         Self::with_rounds(4, 12)
     }
 
-    /// `tight` rounds of spinning, then `yielding` rounds that give the processor away; then block.
+    /// `tight` rounds of spinning, then `yielding` rounds that yield the processor; then block.
     ///
-    /// Tight round `n` issues 2ⁿ spin-loop hints, 64 at most: the first look comes back soon, later
-    /// ones disturb less.
+    /// Tight round `n` issues 2ⁿ spin-loop hints, 64 at most: the first looks follow each other
+    /// quickly, later ones disturb less.
     pub const fn with_rounds(tight: u32, yielding: u32) -> Self {
         Self {
             tight,
@@ -60,15 +62,15 @@ impl AdaptiveSpinner {
         }
     }
 
-    /// No round at all, for one processor: nothing can come while this thread looks.
+    /// No rounds, for a machine with one processor: nothing can come while this thread looks.
     pub const fn none() -> Self {
         Self::with_rounds(0, 0)
     }
 
-    /// Waits for one round, or says that it is time to block. The latter spends nothing, and is
-    /// said again until [`reset`](Self::reset).
+    /// Waits for one round, or says that it is time to block, and says so again until
+    /// [`reset`](Self::reset).
     ///
-    /// Orders nothing: what the next look must see, it has to acquire.
+    /// It orders nothing: the look that follows has to acquire what it must see.
     pub fn spin(&mut self) -> Spin {
         if self.spent < self.tight {
             hint::pause(1 << self.spent.min(6));
@@ -81,12 +83,12 @@ impl AdaptiveSpinner {
         Spin::Again
     }
 
-    /// Starts over: something was found, or the sleep is over.
+    /// Starts over: work was found, or the sleep is over.
     pub const fn reset(&mut self) {
         self.spent = 0;
     }
 
-    /// Rounds spent since the last reset.
+    /// The rounds spent since the last reset.
     pub const fn rounds(&self) -> u32 {
         self.spent
     }

@@ -1,10 +1,12 @@
+//! The end that wakes.
+
 use core::fmt;
 
 use filch_sync::Arc;
 
-use crate::parker::Shared;
+use crate::shared::Shared;
 
-/// The end that wakes: any number of threads may hold a clone of it. It may outlive its
+/// The end that wakes. Any number of threads may hold a clone of it, and it may outlive its
 /// [`Parker`](crate::Parker).
 #[derive(Clone)]
 pub struct Unparker {
@@ -17,16 +19,16 @@ impl Unparker {
     }
 
     /// Leaves the token, so that the current or the next `park` returns. Whether the parker was
-    /// asleep, and was woken by this call; of many calls during one sleep one is told so.
+    /// asleep and this call woke it: of several calls during one sleep, exactly one is told so.
     ///
-    /// After `true` the `park` that was asleep returns with the token, even if its time is up just
-    /// now.
+    /// After `true`, the `park` that was asleep returns with the token, even if its time is up at
+    /// the same moment.
     ///
-    /// What came before happens before the return of the `park` that takes the token, also if there
-    /// was one already.
+    /// What came before this call happens before the return of the `park` that takes the token,
+    /// also if a token was there already.
     ///
     /// Wait-free if the parker is awake: one swap. If it sleeps, or is about to: blocking, for the
-    /// few instructions in which the parker holds the lock, and one system call.
+    /// few instructions during which the parker holds the lock, and one system call.
     pub fn unpark(&self) -> bool {
         self.shared.unpark()
     }

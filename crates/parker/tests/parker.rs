@@ -57,8 +57,8 @@ fn a_parker_may_be_handed_to_another_thread() {
     thread::spawn(move || parker.park()).join().unwrap();
 }
 
-/// Two threads take turns, each waiting for the other with a token only. What they hand over is
-/// unordered but for the token; a lost token hangs the test.
+/// Two threads take turns, and only a token tells each that the other is done. Nothing else orders
+/// what they hand over. A lost token hangs the test.
 #[test]
 fn ping_pong() {
     const ROUNDS: u64 = 20_000;
@@ -121,7 +121,7 @@ fn many_unparkers_lose_no_item() {
 }
 
 proptest! {
-    /// On one thread nobody is ever asleep, and a timed park says whether there was a token.
+    /// On one thread no parker is ever asleep, and a timed park says whether there was a token.
     #[test]
     fn a_token_is_a_boolean(unparks in prop::collection::vec(any::<bool>(), 0..64)) {
         let parker = Parker::new();

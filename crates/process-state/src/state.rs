@@ -6,18 +6,18 @@ use core::fmt;
 pub(crate) const MESSAGE: u32 = 1 << 0;
 /// Unseen events: a completion was pushed.
 pub(crate) const COMPLETION: u32 = 1 << 1;
-/// Unseen events: the process shall end.
+/// Unseen events: the process was asked to end.
 pub(crate) const CANCEL: u32 = 1 << 2;
-/// The process is owed a turn without any event: it was submitted, or it yielded.
+/// A turn is owed without any event: the process was submitted, or it yielded.
 pub(crate) const TURN: u32 = 1 << 3;
 
-/// The awaits mask lies this far above the pending flags, in the same order.
+/// The mask of what is awaited lies this far above the pending flags, in the same order.
 pub(crate) const AWAITS: u32 = 4;
 /// What [`State::Blocked`] awaits.
 const BLOCKED: u32 = (COMPLETION | CANCEL) << AWAITS;
 /// What [`State::Idle`] awaits.
 const IDLE: u32 = (MESSAGE | COMPLETION | CANCEL) << AWAITS;
-/// Awaits the turn that it is owed: Ready, always.
+/// What a process awaits that is owed a turn, and that turn: always Ready.
 const OWED: u32 = (TURN << AWAITS) | TURN;
 
 /// The life is over.
@@ -28,29 +28,31 @@ const AWAITS_MASK: u32 = PENDING_MASK << AWAITS;
 
 /// Where a process is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum State {
-    /// It stands in exactly one run queue, or the caller that was told to enqueue it is about to
-    /// put it there.
+    /// It is in exactly one run queue, or the caller that was told to enqueue it is about to put it
+    /// there.
     Ready,
     /// Exactly one worker runs it.
     Running,
-    /// It awaits completions of what it yielded. A message does not wake it.
+    /// It awaits completions of the commands that it yielded. A message does not wake it.
     Blocked,
     /// It awaits messages; a completion wakes it too.
     Idle,
-    /// Its life is over, or has not begun: an empty slot.
+    /// Its life is over, or has not begun: the slot is empty.
     Complete,
 }
 
-/// Why a process is woken. The event itself lies in the process's queue; the word only says that it
+/// Why a process is woken. The event itself is in the process's queue; the word only says that it
 /// is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Reason {
-    /// A yield completed: wakes Blocked and Idle.
+    /// A yielded command completed: wakes Blocked and Idle.
     Completion,
     /// A message was pushed: wakes Idle, not Blocked.
     Message,
-    /// The process shall end: wakes Blocked and Idle.
+    /// The process is asked to end: wakes Blocked and Idle.
     Cancel,
 }
 
@@ -66,7 +68,7 @@ impl Reason {
 
 /// The word at one moment.
 ///
-/// A plain value: while you look at it, the process moves on.
+/// A plain value: the process moves on while the caller looks at it.
 ///
 /// ```
 /// use filch_process_state::{ProcessState, Reason, State, Wake};
@@ -97,7 +99,7 @@ impl Snapshot {
         self.0
     }
 
-    /// The state that the word stands for.
+    /// The state that the word encodes.
     pub const fn state(self) -> State {
         if self.is_ready() {
             State::Ready
@@ -112,7 +114,7 @@ impl Snapshot {
         }
     }
 
-    /// Something has come that the process awaits. One whose life is over awaits nothing.
+    /// Something that the process awaits has come. A process whose life is over awaits nothing.
     pub(crate) const fn is_ready(self) -> bool {
         (self.0 >> AWAITS) & self.0 & PENDING_MASK != 0
     }
@@ -125,18 +127,18 @@ impl Snapshot {
         self.0 & COMPLETE != 0
     }
 
-    /// An event of this kind came since the last turn began; the turn that is running may have
-    /// drained it.
+    /// Whether an event of this kind came since the last turn began. The turn that is running may
+    /// have drained it.
     pub const fn is_pending(self, reason: Reason) -> bool {
         self.0 & reason.flag() != 0
     }
 
-    /// An event of this kind ends, or has ended, the process's wait.
+    /// Whether an event of this kind ends, or has ended, the process's wait.
     pub const fn awaits(self, reason: Reason) -> bool {
         self.0 & (reason.flag() << AWAITS) != 0
     }
 
-    /// The process is owed a turn without any event: it was submitted, or it yielded.
+    /// Whether a turn is owed without any event: the process was submitted, or it yielded.
     pub const fn is_owed_a_turn(self) -> bool {
         self.0 & TURN != 0
     }

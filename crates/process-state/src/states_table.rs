@@ -37,18 +37,19 @@ fn table(header: &str) -> Vec<Vec<&'static str>> {
     rows
 }
 
-/// Takes one edge from `word`: the word after it, and the answer, `None` if there is no such edge.
+/// Takes one edge from `word`. Returns the word after it, and the answer: `None` if there is no
+/// such edge.
 fn take(word: Snapshot, method: &str) -> (Snapshot, Option<String>) {
     let process = ProcessState::at(word);
     let done = |(): ()| "ok".to_string();
-    let released = |released: LetGo| format!("{released:?}");
+    let let_go = |answer: LetGo| format!("{answer:?}");
     let woken = |wake: Wake| Ok(format!("{wake:?}"));
     let answer = match method {
         "submit" => process.submit().map(done),
         "start" => process.start().map(done),
-        "yield_now" => process.yield_now().map(released),
-        "block" => process.block().map(released),
-        "idle" => process.idle().map(released),
+        "yield_now" => process.yield_now().map(let_go),
+        "block" => process.block().map(let_go),
+        "idle" => process.idle().map(let_go),
         "complete" => process.complete().map(done),
         "wake(Message)" => woken(process.wake(Reason::Message)),
         "wake(Completion)" => woken(process.wake(Reason::Completion)),
@@ -62,7 +63,7 @@ fn take(word: Snapshot, method: &str) -> (Snapshot, Option<String>) {
     (process.snapshot(), answer.ok())
 }
 
-/// Every word that some sequence of edges leads to.
+/// Every word to which some sequence of edges leads.
 fn reachable() -> BTreeSet<u32> {
     let mut found = BTreeSet::new();
     let mut open = vec![
@@ -77,7 +78,7 @@ fn reachable() -> BTreeSet<u32> {
     found
 }
 
-/// Does `word` meet what the column "pending" of the table of edges says?
+/// Whether `word` is one of those that the column "pending" of the table of edges describes.
 fn meets(word: Snapshot, pending: &str) -> bool {
     let message = word.is_pending(Reason::Message);
     let urgent = word.is_pending(Reason::Completion) || word.is_pending(Reason::Cancel);
@@ -181,7 +182,7 @@ fn the_bits_are_those_of_the_table() {
     assert_eq!(listed, bits);
 }
 
-/// The column "never set" of the table of bits, in code.
+/// The column "never set" of the table of bits, as code.
 #[test]
 fn no_reachable_word_breaks_the_rules_of_its_bits() {
     for bits in reachable() {

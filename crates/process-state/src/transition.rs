@@ -1,4 +1,4 @@
-//! The edges: one method and one successful read-modify-write each. The table is in STATES.md.
+//! The edges: each is one method and one successful read-modify-write. STATES.md has the table.
 
 use core::fmt;
 
@@ -8,41 +8,45 @@ use crate::state::{Reason, Snapshot, State};
 
 /// The life of one process.
 ///
-/// [`wake`](Self::wake) may be called by anybody, at any time. [`start`](Self::start) belongs to
-/// the worker that took the process out of a run queue; [`yield_now`](Self::yield_now),
-/// [`block`](Self::block), [`idle`](Self::idle) and [`complete`](Self::complete) to the worker that
-/// started it; [`submit`](Self::submit) to the owner of the slot. Who breaks these rules gets an
-/// [`IllegalTransition`]; the word stays as it was, and of two callers that race for one edge one
-/// gets it.
+/// | edge | taken by |
+/// |---|---|
+/// | [`wake`](Self::wake) | any thread, at any time |
+/// | [`submit`](Self::submit) | the owner of the slot |
+/// | [`start`](Self::start) | the worker that took the process out of a run queue |
+/// | [`yield_now`](Self::yield_now), [`block`](Self::block), [`idle`](Self::idle), [`complete`](Self::complete) | the worker that started it |
+///
+/// A caller that breaks these rules gets an [`IllegalTransition`], and the word stays as it was. Of
+/// two callers that race for one edge, one gets it.
 pub struct ProcessState {
     word: AtomicU32,
 }
 
-/// What the caller of [`ProcessState::wake`] must do.
+/// What the caller of [`ProcessState::wake`] must do. Match all three: each is a duty, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use = "a process that became Ready must be enqueued"]
 pub enum Wake {
-    /// It became Ready by this call: the caller must enqueue it, exactly once.
+    /// This call made it Ready: the caller must enqueue it, exactly once.
     Enqueue,
-    /// Nothing to do: the event will be seen by the turn that is queued, or by a later one.
+    /// Nothing to do: the turn that is queued, or a later one, will see the event.
     Noted,
-    /// Its life is over: no turn will see the event. Whoever ended the life disposes of what is in
-    /// the queue.
+    /// Its life is over: no turn will see the event. The worker that ended the life disposes of
+    /// what is in the queue.
     Refused,
 }
 
-/// What a worker that let go of a process must do.
+/// What a worker that let go of a process must do. Match both: there is no third duty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use = "a process that is Ready must be enqueued"]
 pub enum LetGo {
     /// It is Ready (a wake-up came while it ran, or it yielded): the caller must enqueue it,
     /// exactly once.
     Enqueue,
-    /// It waits; whoever wakes it will enqueue it. The worker may not touch it any more.
+    /// It waits, and the thread that wakes it will enqueue it. The worker must not touch it any
+    /// more.
     Waits,
 }
 
-/// An edge that the table does not have; the word is as it was.
+/// The table has no such edge; the word is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IllegalTransition {
     /// The state found.
@@ -51,8 +55,9 @@ pub struct IllegalTransition {
     pub edge: Edge,
 }
 
-/// The edges that only one party may take; everybody may [`wake`](ProcessState::wake).
+/// The edges that only one party may take. Any thread may [`wake`](ProcessState::wake).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Edge {
     /// [`ProcessState::submit`], from Complete.
     Submit,
@@ -71,8 +76,8 @@ pub enum Edge {
 impl ProcessState {
     /// Ready, as if submitted: the caller must enqueue it.
     ///
-    /// How the process reaches the first worker is the caller's business: the constructor publishes
-    /// nothing.
+    /// The constructor publishes nothing: the caller's run queue hands the process to the first
+    /// worker.
     pub fn new_ready() -> Self {
         Self::at(Snapshot::READY)
     }
@@ -91,14 +96,14 @@ impl ProcessState {
     /// Complete → Ready: a new life begins. On success the caller must enqueue the process, exactly
     /// once.
     ///
-    /// The events of the life before are forgotten, not drained. A wake-up that was meant for that
-    /// life and comes late gives the new one a turn without an event, at worst.
+    /// The flags of the life before are cleared, its events are not drained. A wake-up that was
+    /// meant for that life and comes late costs the new one a turn without an event, at worst.
     ///
     /// What [`complete`](Self::complete) ended happens before the return of `submit`; what came
     /// before `submit` happens before the first [`start`](Self::start). Wait-free.
     ///
     /// # Errors
-    /// The slot is alive.
+    /// The process is not Complete.
     pub fn submit(&self) -> Result<(), IllegalTransition> {
         // ORDERING: Release pairs with the Acquire of `start`: without it the first worker would
         // not see the new process. Acquire pairs with the Release of `complete`: without it the new
@@ -120,7 +125,7 @@ impl ProcessState {
     /// flag meanwhile, and there are three.
     ///
     /// # Errors
-    /// The process is not Ready: whoever enqueued it did so twice.
+    /// The process is not Ready: it was enqueued twice.
     pub fn start(&self) -> Result<(), IllegalTransition> {
         // ORDERING: Acquire pairs with the Release of every `wake` since the last `start` (their
         // events are drained next), with that of the letting-go edge (the process itself), and with
@@ -132,24 +137,25 @@ impl ProcessState {
         Ok(())
     }
 
-    /// Any state: an event of this kind was pushed, before this call. The answer says who runs the
-    /// process for it.
+    /// Any state: an event of this kind was pushed before this call. The answer says whether the
+    /// caller must enqueue the process for it.
     ///
-    /// Among all wake-ups and letting-go edges exactly one is told to enqueue, each time the
-    /// process becomes Ready. What comes before `wake` happens before the return of the
+    /// Each time the process becomes Ready, exactly one of all wake-ups and letting-go edges is
+    /// told to enqueue it. What comes before `wake` happens before the return of the
     /// [`start`](Self::start) that consumes its flag. What came before the process was submitted,
-    /// or was let go, happens before the return of the `wake` that finds it so: who enqueues a
-    /// process may look at what was set for this life, and so may whoever takes the entry, before
-    /// `start`.
+    /// or let go of, happens before the return of the `wake` that finds it so. So a thread that
+    /// enqueues a process may look at what was set for this life; the worker that takes the entry
+    /// may, too, before `start`.
     ///
-    /// Wait-free: one `fetch_or`, also where it changes nothing. STATES.md says why that one must
-    /// not be left out.
+    /// Wait-free: one `fetch_or`, also where it changes nothing. STATES.md says why it must not be
+    /// left out there.
     pub fn wake(&self, reason: Reason) -> Wake {
         // ORDERING: Release pairs with the Acquire of `start` (and of `complete`): without it the
         // flag could be consumed and the event not be seen. Acquire pairs with the Release of
-        // `submit` and of the letting-go edges: the entry is handed on by this thread, perhaps a
-        // late waker of an earlier life, which has nothing else from the submitter. Without it, who
-        // takes the entry could ask, before `start`, what was set for a life before.
+        // `submit` and of the letting-go edges: this thread hands the entry on. It may be a late
+        // waker of an earlier life, which has no other edge from the submitter. Without it, a
+        // worker that takes the entry and looks before `start` could see what was set for an
+        // earlier life.
         let old = self.word.fetch_or(reason.flag(), Ordering::AcqRel);
         let old = Snapshot::from_bits(old);
         if !old.is_ready() && old.woken(reason).is_ready() {
@@ -161,7 +167,7 @@ impl ProcessState {
         }
     }
 
-    /// Running → Ready: the process wants to go on, after others had their turn. The answer is
+    /// Running → Ready: the process wants to go on, after other processes have run. The answer is
     /// always [`LetGo::Enqueue`].
     ///
     /// The turn happens before the return of the next [`start`](Self::start). Wait-free, like
@@ -238,8 +244,8 @@ impl ProcessState {
         next: fn(Snapshot) -> Snapshot,
     ) -> Result<LetGo, IllegalTransition> {
         // ORDERING: Release pairs with the Acquire of the next `start`: without it that worker
-        // would not see what this turn wrote into the process. No Acquire: whoever drains next
-        // starts first.
+        // would not see what this turn wrote into the process. No Acquire: the next drain comes
+        // after a `start`.
         let after = self.take(edge, Snapshot::is_running, Ordering::Release, next)?;
         Ok(if after.is_ready() {
             LetGo::Enqueue
@@ -248,13 +254,13 @@ impl ProcessState {
         })
     }
 
-    /// Takes `edge`, if the process `is_there` where that begins, to `next(word)`, which it
-    /// returns; or leaves the word alone.
+    /// Takes `edge` to `next(word)`, which it returns, if `is_there` says that the process is where
+    /// the edge begins; otherwise leaves the word alone.
     ///
-    /// Why a compare-exchange and not a swap: a swap by somebody who may not take the edge would
-    /// destroy the word. Why strong: then an attempt fails only because the word changed. While the
-    /// party that owns the edge is in here, only wakers change the word, each flag at most once:
-    /// four attempts at most.
+    /// A compare-exchange, because a swap by a caller that may not take the edge would destroy the
+    /// word. A strong one, because then an attempt fails only when the word has changed. While the
+    /// party that owns the edge is in here, only wakers change the word, each flag at most once: so
+    /// there are four attempts at most.
     #[inline]
     fn take(
         &self,
@@ -268,10 +274,10 @@ impl ProcessState {
         loop {
             let mut old = Snapshot::from_bits(word);
             if !is_there(old) {
-                // A load may be old (and a failed compare-exchange is a load): from before the edge
-                // that made the process Ready, say, if the run queue does not order it. Only an RMW
-                // is sure to read the latest.
-                // ORDERING: Relaxed: who may not take the edge learns nothing but the state.
+                // A load may be old, and a failed compare-exchange is a load: it may read a word
+                // from before the edge that made the process Ready, if the run queue does not order
+                // that. Only an RMW is sure to read the latest. ORDERING: Relaxed: a caller that
+                // may not take the edge learns only the state.
                 old = Snapshot::from_bits(self.word.fetch_or(0, Ordering::Relaxed));
                 if !is_there(old) {
                     let from = old.state();

@@ -1,4 +1,4 @@
-//! What the types promise to the compiler: who may send and share them, and how large they are.
+//! What the types promise to the compiler: which are Send, Sync or Copy, and how large they are.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use filch_process_state::{
 };
 use static_assertions::{assert_eq_align, assert_eq_size, assert_impl_all, assert_not_impl_any};
 
-// One word, for everybody, and only one of it.
+// One word, shared by all threads and never copied.
 assert_impl_all!(ProcessState: Send, Sync, Debug);
 assert_not_impl_any!(ProcessState: Clone, Copy, Default);
 assert_eq_size!(ProcessState, Snapshot, u32);

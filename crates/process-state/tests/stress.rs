@@ -18,7 +18,7 @@ struct Process {
     state: ProcessState,
     events: Mutex<VecDeque<(usize, usize)>>,
     on_a_worker: AtomicBool,
-    /// The next number expected from each producer. Written by the worker that runs the process.
+    /// The next number expected from each producer. The worker that runs the process writes it.
     next: UnsafeCell<[usize; PRODUCERS]>,
 }
 
@@ -26,8 +26,8 @@ struct Process {
 // started the process.
 unsafe impl Sync for Process {}
 
-/// Each producer wakes each process with its own reason; a process blocks in every third turn, is
-/// idle else.
+/// Each producer wakes each process for a reason that is the producer's; a process blocks after
+/// some of its turns, yields after others, and is idle after the rest.
 #[test]
 fn every_event_is_seen_once_and_in_order() {
     let processes: [Process; PROCESSES] = std::array::from_fn(|_| Process {
@@ -43,8 +43,7 @@ fn every_event_is_seen_once_and_in_order() {
     thread::scope(|scope| {
         for producer in 0..PRODUCERS {
             let (processes, enqueue) = (&processes, &enqueue);
-            // A message alone would wait for ever beside a blocked process: the last event is a
-            // completion.
+            // The last event is a completion: a message alone would not wake a blocked process.
             let reason = move |event| match (producer, event) {
                 (0, event) if event + 1 < EVENTS => Reason::Message,
                 (1, _) => Reason::Cancel,
@@ -109,10 +108,10 @@ fn turn(process: &Process) -> Option<LetGo> {
         process.state.complete().unwrap();
         return None;
     }
-    let released = match seen % 3 {
+    let let_go = match seen % 3 {
         0 => process.state.block(),
         1 => process.state.yield_now(),
         _ => process.state.idle(),
     };
-    Some(released.expect("this worker runs it"))
+    Some(let_go.expect("this worker runs it"))
 }

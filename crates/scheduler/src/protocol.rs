@@ -1,3 +1,5 @@
+//! The types that the processes of one scheduler agree on.
+
 use std::fmt;
 
 /// The vocabulary that the processes, the command handler and the users of one scheduler share.
@@ -18,11 +20,11 @@ use std::fmt;
 /// }
 /// ```
 pub trait Protocol: 'static {
-    /// What [`Process::init`](crate::Process::init) gets from whoever submits the process.
+    /// What [`Process::init`](crate::Process::init) gets from the submitter.
     type Input: Send;
-    /// What processes, and anyone who knows a PID, send to a process.
+    /// What processes, and all others that know a PID, send to a process.
     type Message: Send;
-    /// What a process yields to have done by the command handler.
+    /// What a process yields for the command handler to do.
     type Command: Send;
     /// What the handler completes a command with.
     type Reply: Send;
@@ -31,6 +33,20 @@ pub trait Protocol: 'static {
     /// How a process, or a command, fails.
     type Error: fmt::Debug + fmt::Display + Send;
 }
+
+/// Implements `Error`, and `Debug` by what `Display` says: a protocol's types need not be printable.
+macro_rules! error_by_display {
+    ($($name:ident<$($param:ident $(: $bound:ident)?),+>),+ $(,)?) => {$(
+        impl<$($param $(: $bound)?),+> std::fmt::Debug for $name<$($param),+> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self)
+            }
+        }
+
+        impl<$($param $(: $bound)?),+> std::error::Error for $name<$($param),+> {}
+    )+};
+}
+pub(crate) use error_by_display;
 
 /// For unit tests to which it does not matter what processes say.
 #[cfg(test)]

@@ -1,21 +1,28 @@
+//! A scheduler: how it is built, and how it ends.
+
+use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::time::Duration;
 
-use filch_processors::{Config, Machines, Processors};
+use filch_process_table::{Admission, Node};
+use filch_processors::{Config, Machines, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded};
 
-use crate::admission::Admission;
-use crate::command::CommandHandler;
-use crate::driver::{Counters, Driver};
-use crate::handle::Shared;
-use crate::share::Share;
-use crate::staff;
-use crate::table::Table;
-use crate::transport::Routes;
-use crate::{BuildError, CalledFromInside, Handle, LifeCycle, Node, Protocol, ShutdownReport};
+use crate::api::command::CommandHandler;
+use crate::api::handle::{CalledFromInside, Handle, Shared};
+use crate::api::life_cycle::LifeCycle;
+use crate::api::receiver::Routes;
+use crate::api::stats::Counters;
+use crate::ops::shutdown::ShutdownReport;
+use crate::protocol::Protocol;
+use crate::services::name_registry::Names;
+use crate::services::service_threads;
+use crate::worker::body::Table;
+use crate::worker::budget::Budget;
+use crate::worker::driver::Driver;
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 pub struct Builder<P: Protocol> {
@@ -41,12 +48,12 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How long a process that was just made runnable may wait behind the step that did that, with
-    /// a worker idle, if that step's worker has so far come for one process after the other as
-    /// quickly as a second worker could have: that worker looks again after so long, or what the
-    /// system's timer makes of it (Linux adds some 50 µs). Longer: a message that goes from process
-    /// to process disturbs fewer caches. Zero: a few microseconds, and such a message takes longer.
-    /// More than a second is a second. Default: 50 µs.
+    /// How long a process that was just made runnable may wait behind the step that did that while
+    /// another worker is idle, provided that the step's worker has so far come for one process after
+    /// the other as quickly as a second worker could have. The idle worker looks again after that
+    /// time, or what the system's timer makes of it (Linux adds some 50 µs). Longer: a message that
+    /// goes from process to process disturbs fewer caches. Zero: a few microseconds, and such a
+    /// message takes longer. More than a second is a second. Default: 50 µs.
     #[must_use]
     pub fn nap(mut self, nap: Duration) -> Self {
         self.nap = Some(nap);
@@ -72,15 +79,15 @@ impl<P: Protocol> Builder<P> {
 
     /// How long a process that has more events than a step is given goes on with them, step after
     /// step, before it goes behind the others that are runnable. Zero: after each step. Shorter:
-    /// others come sooner; but those who send to it get further ahead of it meanwhile, and what it
-    /// reads then is in no cache any more. Default: 4 ms.
+    /// others come sooner; but its senders get further ahead of it, and what it reads then has left
+    /// the caches. Default: 4 ms.
     #[must_use]
     pub fn slice(mut self, slice: Duration) -> Self {
         self.slice = slice;
         self
     }
 
-    /// Who does the commands that processes yield. Without one they complete with
+    /// What does the commands that processes yield. Without one they complete with
     /// [`CommandError::NoHandler`](crate::CommandError::NoHandler).
     #[must_use]
     pub fn handler(mut self, handler: impl CommandHandler<P>) -> Self {
@@ -96,14 +103,14 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// Who is told of every life. Without them nobody is.
+    /// What is told of every life. Default: nothing.
     #[must_use]
     pub fn hooks(mut self, hooks: impl LifeCycle<P>) -> Self {
         self.hooks = Some(Box::new(hooks));
         self
     }
 
-    /// What the processors have of it.
+    /// The part that is the processors'.
     fn config(&self) -> Config {
         let mut config = Config::default();
         if let Some(workers) = self.workers {
@@ -125,9 +132,9 @@ impl<P: Protocol> Builder<P> {
             Some(Some(limit)) => Some(limit),
             Some(None) => return Err(BuildError::ZeroLimit),
         };
-        let share = match self.events_per_step {
+        let budget = match self.events_per_step {
             0 => return Err(BuildError::ZeroEventsPerStep),
-            events => Share {
+            events => Budget {
                 events,
                 slice: self.slice,
             },
@@ -137,10 +144,16 @@ impl<P: Protocol> Builder<P> {
         let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
+        let names = Arc::new(Names::default());
+        let table = Table::new(self.node).on_vacated({
+            let names = Arc::clone(&names);
+            move |slot| names.forget(slot)
+        });
         let handle = Handle {
             shared: Arc::new(CachePadded::new(Shared {
                 processors,
-                table: Table::new(self.node),
+                table,
+                names,
                 routes: Routes::default(),
                 admission: Admission::new(limit, workers),
                 hooks: self.hooks,
@@ -149,7 +162,7 @@ impl<P: Protocol> Builder<P> {
                 aborted: AtomicUsize::new(0),
             })),
         };
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler, share));
+        let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
@@ -174,15 +187,50 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
     }
 }
 
+/// Why a scheduler could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The processors refused the number of workers, or the system the threads.
+    Processors(StartError),
+    /// A limit of zero live processes: nothing could ever be submitted.
+    ZeroLimit,
+    /// Steps of zero events: nothing could ever be delivered.
+    ZeroEventsPerStep,
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Processors(error) => write!(f, "cannot start the workers: {error}"),
+            Self::ZeroLimit => f.write_str(
+                "a limit of 0 processes admits none: give at least 1, or no limit at all",
+            ),
+            Self::ZeroEventsPerStep => {
+                f.write_str("a step of 0 events delivers none: give each at least 1")
+            }
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Processors(error) => Some(error),
+            Self::ZeroLimit | Self::ZeroEventsPerStep => None,
+        }
+    }
+}
+
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
 /// one does with it.
 ///
 /// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what
-/// lives, which may take a moment, and blocks for three seconds at most; but it waits for calls of
+/// lives, which may take a moment, and blocks for three seconds at most. But it waits for calls of
 /// [`on_exit`](crate::ProcessHandle::on_exit) that are under way, and for what the handler's
-/// destructor waits for, if that does: [`BlockingThreads`](crate::BlockingThreads) for the work
-/// that has begun, [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by
-/// one of these, or on another scheduler's worker: see [`shutdown`](Self::shutdown).)
+/// destructor waits for: [`BlockingThreads`](crate::BlockingThreads) for the work that has begun,
+/// [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by one of these, or
+/// on another scheduler's worker: see [`shutdown`](Self::shutdown).)
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,
@@ -235,10 +283,10 @@ impl<P: Protocol> Scheduler<P> {
         let Some(machines) = self.machines.take() else {
             return Ok(ShutdownReport::default());
         };
-        // A receiver may hold this scheduler in turn.
+        // A receiver may hold this scheduler.
         self.handle.disconnect_all();
         if self.handle.is_worker() {
-            // Nobody may wait here. No process is admitted from now on, and those that live are
+            // A worker must not wait. No process is admitted from now on, and those that live are
             // asked to end.
             self.handle.cancel_all();
             machines.detach();
@@ -249,7 +297,7 @@ impl<P: Protocol> Scheduler<P> {
         if all_ended {
             self.handle.shared.processors.stop();
         }
-        if all_ended && !staff::is_ours() {
+        if all_ended && !service_threads::is_ours() {
             machines.join();
         } else {
             machines.detach();
@@ -268,7 +316,7 @@ impl<P: Protocol> Deref for Scheduler<P> {
 
 impl<P: Protocol> Drop for Scheduler<P> {
     fn drop(&mut self) {
-        // The report has no reader, and the call from inside its own way to end: see `stop`.
+        // The report has no reader, and a call from inside is dealt with in `stop`.
         let _ = self.stop(Duration::ZERO);
     }
 }

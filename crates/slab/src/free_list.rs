@@ -3,13 +3,14 @@
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The index that no slot has: the end of the list.
+/// The end of the list: no slot has this index.
 const NONE: u32 = u32::MAX;
 
 /// The word at the top of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Top {
-    /// Counts pushes, so that a top which was popped and pushed again is not taken for the old one.
+    /// Counts pushes, so that an index which was popped and pushed again is not mistaken for the
+    /// same top.
     tag: u32,
     /// The index on top, or `NONE`.
     index: u32,
@@ -28,7 +29,7 @@ impl Top {
     }
 }
 
-/// A stack of indices. `link` tells it where the link of an index is; links never move and never
+/// A stack of indices. The caller says where the link of an index is; links never move and never
 /// vanish.
 #[derive(Debug)]
 pub(crate) struct FreeList {

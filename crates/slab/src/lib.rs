@@ -3,6 +3,11 @@
 
 extern crate alloc;
 
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!(
+    "filch-slab needs 64-bit atomics: an index and a tag of 32 bits each change together"
+);
+
 mod free_list;
 mod occupancy;
 mod page;

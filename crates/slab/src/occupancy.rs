@@ -1,58 +1,60 @@
+//! One word per slot: which occupant it has, and how many threads look at it.
+
 use core::fmt;
 
 use filch_sync::atomic::{AtomicU64, Ordering};
 
-/// Who may use a slot that is used again and again: one occupant at a time, each with a generation,
-/// and the pins of those who are looking.
+/// The right to use a slot that is used again and again: one occupant at a time, each with a
+/// generation, and the pins of the threads that look at it.
 ///
 /// A slot of a [`Slab`](crate::Slab) never moves and is never freed, so a visitor may always *try*
-/// to pin it. The pin tells whether the occupant that the visitor came for still lives there, and
-/// while it is held the slot is not given to the next one. Reference counting, then, but of a kind
-/// where a reference can be gained from a name alone.
+/// to pin it. The attempt tells whether the occupant that the visitor came for is still there, and
+/// while a pin is held the slot is not given to the next occupant. This is reference counting in
+/// which an index and a generation are enough to gain a reference.
 ///
 /// One word, `generation:32 | live:1 | pins:31`, decides everything:
 ///
 /// | event | word |
 /// |---|---|
-/// | [`occupy`](Self::occupy) | sets live, adds the occupant's own pin, and others |
+/// | [`occupy`](Self::occupy) | sets live, adds the occupant's pin, and others |
 /// | [`pin`](Self::pin), [`pin_current`](Self::pin_current), [`share`](Self::share) | pins + 1 |
-/// | [`unpin`](Self::unpin) | pins − 1; at zero with live set: one compare-exchange clears live and raises the generation. Of what looks like the last pin, one compare-exchange does both |
+/// | [`unpin`](Self::unpin) | pins − 1; at zero with live set: one compare-exchange clears live and raises the generation. Where the pin looks like the last one, one compare-exchange does both |
 ///
-/// The one whose compare-exchange succeeds is told [`Unpinned::Last`] and owns the slot until it
-/// releases it.
+/// The thread whose compare-exchange succeeds is told [`Unpinned::Last`], and owns the slot until
+/// it releases it.
 ///
-/// Every method is wait-free: `unpin` tries each compare-exchange once. When the last one fails,
-/// somebody has pinned meanwhile, and it is for them to be the last one out; or they have been
-/// already.
+/// Every method is wait-free: `unpin` tries each compare-exchange once. If the last one fails,
+/// another thread has pinned the slot meanwhile; then that thread will be the last, or has been.
 ///
-/// Limits: a visitor that keeps a generation over 2³² occupants of one slot would be mistaken. More
-/// than 2³⁰ pins at once panic: objects that hold a pin end the memory long before, but one can
-/// forget them ([`core::mem::forget`]).
+/// Limits: a visitor that keeps a generation while the slot has 2³² occupants takes a later one for
+/// its own. More than 2³⁰ pins at once panic: memory runs out before as many objects hold one,
+/// unless they are forgotten ([`core::mem::forget`]).
 pub struct Occupancy {
     word: AtomicU64,
 }
 
-/// What is left of a slot's use after a pin was given back.
+/// What is left of a slot's use after a pin was given back. Match both: each is a duty, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "the last one out must clean the slot and release it"]
+#[must_use = "the last thread must clean the slot and release it"]
 pub enum Unpinned {
-    /// Somebody else still holds a pin, or has had this duty already, or the slot was vacant.
+    /// Another thread still holds a pin, or has had the duty of the last one, or the slot was
+    /// vacant.
     Others,
-    /// The occupant is gone and nobody looks any more. The caller has the slot to itself: it cleans
-    /// it and releases it to the slab, exactly once. Everything that others did under their pins
-    /// happened before.
+    /// The occupant is gone and no pin is left. The caller has the slot to itself: it cleans the
+    /// slot and releases it to the slab, exactly once. Everything that other threads did under
+    /// their pins happened before.
     Last,
 }
 
-/// The occupant that was asked for is not there. The pin has been given back; what that left behind
-/// is the answer to act on: an `is_err()` that ignores it may lose the slot.
+/// The occupant that was asked for is not there, and the pin has been given back. Act on what that
+/// left: an `is_err()` that ignores [`Unpinned::Last`] loses the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "the last one out must clean the slot and release it"]
+#[must_use = "the last thread must clean the slot and release it"]
 pub struct Stale(pub Unpinned);
 
-/// The word, taken apart.
+/// The word, unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Lease {
+struct Status {
     generation: u32,
     live: bool,
     pins: u32,
@@ -61,9 +63,9 @@ struct Lease {
 const PIN: u64 = 1;
 const LIVE: u64 = 1 << 31;
 const PINS: u64 = LIVE - 1;
-const MOST_PINS: u32 = 1 << 30;
+const MAX_PINS: u32 = 1 << 30;
 
-impl Lease {
+impl Status {
     const fn pack(self) -> u64 {
         (self.generation as u64) << 32 | if self.live { LIVE } else { 0 } | self.pins as u64
     }
@@ -92,67 +94,67 @@ impl Occupancy {
     }
 
     /// Makes the slot live, with `pins` pins, at least one, and returns the occupant's generation.
-    /// One is the occupant's own; others are for those who are told of it at once, as if each had
-    /// been [shared](Self::share).
+    /// One pin is the occupant's. The others are for threads that hold one from the beginning, as
+    /// if each had been [shared](Self::share).
     ///
     /// The caller has the slot from [`Slab::allocate`](crate::Slab::allocate). What it wrote there
-    /// before is visible to whoever pins this generation.
+    /// before is visible to every thread that pins this generation.
     pub fn occupy(&self, pins: u32) -> u32 {
-        debug_assert!((1..MOST_PINS).contains(&pins), "an occupant has a pin");
-        // ORDERING: Release, partner of the Acquire in `pin`: a visitor sees the slot as the occupant
-        // furnished it. Acquire, partner of the Release in `pin_current`: see there. An addition,
-        // not a store: visitors with stale names may be adding and taking back pins right now.
-        let before = Lease::unpack(
+        debug_assert!((1..MAX_PINS).contains(&pins), "an occupant has a pin");
+        // ORDERING: Release, partner of the Acquire in `pin`: a visitor sees the slot as the
+        // occupant prepared it. Acquire, partner of the Release in `pin_current`: see there. An
+        // addition, not a store: visitors with stale generations may be adding and taking back pins
+        // right now.
+        let before = Status::unpack(
             self.word
                 .fetch_add(LIVE + u64::from(pins), Ordering::AcqRel),
         );
-        debug_assert!(!before.live, "moved into a slot that is let");
+        debug_assert!(!before.live, "occupied a slot that is live");
         before.generation
     }
 
     /// Pins the occupant `generation`.
     ///
     /// # Errors
-    /// [`Stale`] if it no longer lives here. The slot was touched for a moment, and that moment may
-    /// have been the last thing that its end waited for: then the error holds [`Unpinned::Last`], and
-    /// its duty.
+    /// [`Stale`] if it is no longer here. The attempt held a pin for a moment, which may have
+    /// become the last one: then the error holds [`Unpinned::Last`], and its duty.
     pub fn pin(&self, generation: u32) -> Result<(), Stale> {
         // ORDERING: Acquire, partner of the Release in `occupy`.
-        let lease = self.pin_any(Ordering::Acquire);
-        if lease.live && lease.generation == generation {
+        let status = self.pin_any(Ordering::Acquire);
+        if status.live && status.generation == generation {
             Ok(())
         } else {
             Err(Stale(self.unpin()))
         }
     }
 
-    /// Pins whoever lives here and returns its generation.
+    /// Pins the current occupant and returns its generation.
     ///
-    /// Either this finds the occupant, or what the caller did before happens before the return of the
-    /// [`occupy`](Self::occupy) that comes after.
+    /// Either this finds an occupant, or what the caller did before happens before the return of
+    /// the [`occupy`](Self::occupy) that comes after.
     ///
     /// # Errors
-    /// [`Stale`] as in [`pin`](Self::pin), if nobody does.
+    /// [`Stale`] as in [`pin`](Self::pin), if the slot has no occupant.
     pub fn pin_current(&self) -> Result<u32, Stale> {
         // ORDERING: Acquire as in `pin`. Release, partner of the Acquire in `occupy`: that one
         // reads this RMW, or one that continues its release sequence, if this one did not read
         // that.
-        let lease = self.pin_any(Ordering::AcqRel);
-        if lease.live {
-            Ok(lease.generation)
+        let status = self.pin_any(Ordering::AcqRel);
+        if status.live {
+            Ok(status.generation)
         } else {
             Err(Stale(self.unpin()))
         }
     }
 
-    /// One more pin for somebody who holds one already.
+    /// Adds a pin for another thread. The caller holds one already.
     ///
     /// # Panics
-    /// If there are 2³⁰ pins; there is not one more then.
+    /// If there are 2³⁰ pins; then none is added.
     pub fn share(&self) {
-        // ORDERING: Relaxed: the caller's own pin keeps the occupant, and whatever is done under the
-        // new pin is released by its `unpin`.
-        let before = Lease::unpack(self.word.fetch_add(PIN, Ordering::Relaxed));
+        // ORDERING: Relaxed: the caller's own pin keeps the occupant, and whatever is done under
+        // the new pin is released by its `unpin`.
+        let before = Status::unpack(self.word.fetch_add(PIN, Ordering::Relaxed));
         debug_assert!(
             before.live && before.pins > 0,
             "shared a pin that is not held"
@@ -163,36 +165,36 @@ impl Occupancy {
     /// Gives a pin back.
     pub fn unpin(&self) -> Unpinned {
         // ORDERING: Relaxed: a guess, which the compare-exchange verifies.
-        let now = Lease::unpack(self.word.load(Ordering::Relaxed));
+        let now = Status::unpack(self.word.load(Ordering::Relaxed));
         if now.live && now.pins == 1 && self.close(now) {
             return Unpinned::Last;
         }
-        // ORDERING: Release, partner of the Acquire in the compare-exchange of the last one out:
+        // ORDERING: Release, partner of the Acquire in the compare-exchange of the last thread:
         // what was done under this pin happens before the cleaning. Unpins are RMWs, so each
         // continues the release sequence of the ones before it.
-        let before = Lease::unpack(self.word.fetch_sub(PIN, Ordering::Release));
+        let before = Status::unpack(self.word.fetch_sub(PIN, Ordering::Release));
         debug_assert!(before.pins > 0, "gave back a pin that is not held");
         if before.pins != 1 || !before.live {
             return Unpinned::Others;
         }
-        if self.close(Lease { pins: 0, ..before }) {
+        if self.close(Status { pins: 0, ..before }) {
             Unpinned::Last
         } else {
             Unpinned::Others
         }
     }
 
-    /// Ends the occupancy, unless somebody has pinned since the word was `last`: with the caller's
-    /// pin as the only one, or with none just after that one was given back.
-    fn close(&self, last: Lease) -> bool {
-        let vacant = Lease {
+    /// Ends the occupancy, unless a thread has pinned the slot since the word was `last`: with the
+    /// caller's pin as the only one, or with none just after that one was given back.
+    fn close(&self, last: Status) -> bool {
+        let vacant = Status {
             generation: last.generation.wrapping_add(1),
             live: false,
             pins: 0,
         };
-        // ORDERING: Acquire on success: see `unpin`. Relaxed on failure: the caller gives its pin
-        // back first; or somebody is, or was, the last one out in its place. Not Release: the
-        // cleaned slot is published by the slab's `release`.
+        // ORDERING: Acquire on success: see `unpin`. Relaxed on failure: the caller has yet to give
+        // its pin back; or another thread is, or was, the last one in its place. Not Release: the
+        // slab's `release` publishes the cleaned slot.
         let closed = self.word.compare_exchange(
             last.pack(),
             vacant.pack(),
@@ -202,37 +204,37 @@ impl Occupancy {
         closed.is_ok()
     }
 
-    /// Whether the occupant `generation` lives here. It may move out before the answer is used: a pin
+    /// Whether the occupant `generation` is here. It may be gone before the answer is used: a pin
     /// keeps it, this does not.
     ///
-    /// If it does live here, what was written before its [`occupy`](Self::occupy) is visible.
+    /// If it is here, what was written before its [`occupy`](Self::occupy) is visible.
     pub fn is_current(&self, generation: u32) -> bool {
         // ORDERING: Acquire, partner of the Release in `occupy`, as in `pin`.
-        let lease = Lease::unpack(self.word.load(Ordering::Acquire));
-        lease.live && lease.generation == generation
+        let status = Status::unpack(self.word.load(Ordering::Acquire));
+        status.live && status.generation == generation
     }
 
     /// The generation of the occupant on which the caller holds a pin.
     pub fn generation(&self) -> u32 {
-        // ORDERING: Relaxed: the pin keeps the occupant, and whoever gave or got it knows this
-        // generation already.
-        Lease::unpack(self.word.load(Ordering::Relaxed)).generation
+        // ORDERING: Relaxed: the pin keeps the occupant, and the thread that gained the pin has
+        // read this generation already.
+        Status::unpack(self.word.load(Ordering::Relaxed)).generation
     }
 
-    fn pin_any(&self, ordering: Ordering) -> Lease {
+    fn pin_any(&self, ordering: Ordering) -> Status {
         // ORDERING: the caller's.
-        let before = Lease::unpack(self.word.fetch_add(PIN, ordering));
+        let before = Status::unpack(self.word.fetch_add(PIN, ordering));
         self.refuse_too_many(before);
         before
     }
 
-    /// Far below the overflow into the live bit, so that threads that pass here at the same time do
-    /// not reach it.
-    fn refuse_too_many(&self, before: Lease) {
-        if before.pins >= MOST_PINS {
+    /// The limit is far below the overflow into the live bit, so that threads that add pins at the
+    /// same time do not reach it.
+    fn refuse_too_many(&self, before: Status) {
+        if before.pins >= MAX_PINS {
             // ORDERING: Relaxed: nothing was done under this pin, and it is not the last.
             self.word.fetch_sub(PIN, Ordering::Relaxed);
-            panic!("{MOST_PINS} pins on one slot: they are forgotten instead of given back");
+            panic!("{MAX_PINS} pins on one slot: they are forgotten instead of given back");
         }
     }
 }
@@ -240,32 +242,32 @@ impl Occupancy {
 impl fmt::Debug for Occupancy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // ORDERING: Relaxed: a snapshot for people.
-        Lease::unpack(self.word.load(Ordering::Relaxed)).fmt(f)
+        Status::unpack(self.word.load(Ordering::Relaxed)).fmt(f)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Lease, Occupancy, Stale, Unpinned};
+    use super::{Occupancy, Stale, Status, Unpinned};
 
     #[test]
-    fn a_lease_survives_packing() {
+    fn a_status_survives_packing() {
         for generation in [0, 1, u32::MAX] {
             for live in [false, true] {
                 for pins in [0, 1, (1 << 31) - 1] {
-                    let lease = Lease {
+                    let status = Status {
                         generation,
                         live,
                         pins,
                     };
-                    assert_eq!(Lease::unpack(lease.pack()), lease);
+                    assert_eq!(Status::unpack(status.pack()), status);
                 }
             }
         }
     }
 
     #[test]
-    fn a_name_reaches_its_own_tenant_only() {
+    fn a_generation_reaches_its_occupant_only() {
         let slot = Occupancy::new();
         assert_eq!(slot.pin(0), Err(Stale(Unpinned::Others)), "vacant");
         assert!(!slot.is_current(0), "vacant");
@@ -279,7 +281,7 @@ mod tests {
         assert_eq!(
             slot.unpin(),
             Unpinned::Last,
-            "the occupant's own pin was the last"
+            "the occupant's pin was the last"
         );
 
         let second = slot.occupy(1);
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slot_outlives_its_tenant_while_pinned() {
+    fn the_slot_outlives_its_occupant_while_pinned() {
         let slot = Occupancy::new();
         let generation = slot.occupy(1);
         slot.share();
@@ -297,7 +299,7 @@ mod tests {
         assert_eq!(
             slot.pin(generation),
             Ok(()),
-            "its name is still good: somebody looks at what it left"
+            "its generation is still good: a pin is left"
         );
         assert_eq!(slot.unpin(), Unpinned::Others);
         assert_eq!(slot.unpin(), Unpinned::Last);
@@ -307,10 +309,10 @@ mod tests {
     #[should_panic(expected = "forgotten instead of given back")]
     fn forgotten_pins_do_not_overflow_into_the_live_bit() {
         let slot = Occupancy::new();
-        let many = Lease {
+        let many = Status {
             generation: 0,
             live: true,
-            pins: super::MOST_PINS,
+            pins: super::MAX_PINS,
         };
         slot.word.store(many.pack(), super::Ordering::Relaxed);
         slot.share();
@@ -320,7 +322,7 @@ mod tests {
     fn generations_wrap() {
         let slot = Occupancy::new();
         slot.word.store(
-            Lease {
+            Status {
                 generation: u32::MAX,
                 live: false,
                 pins: 0,

@@ -12,8 +12,7 @@ use filch_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 /// Pages that cover every index below [`u32::MAX`].
 pub(crate) const PAGES: usize = u32::BITS as usize;
 
-/// One slot: a value, and the link that the free list threads through it while nobody has the
-/// index.
+/// One slot: a value, and the link that the free list threads through it while the index is free.
 #[derive(Debug)]
 pub(crate) struct Slot<T> {
     pub(crate) link: AtomicU32,
@@ -40,7 +39,7 @@ impl Place {
     }
 }
 
-/// The pointer to one page: null, then for good the page.
+/// The pointer to one page: null at first; once it is the page it stays that.
 #[derive(Debug)]
 pub(crate) struct Page<T>(AtomicPtr<Slot<T>>);
 
@@ -64,8 +63,7 @@ impl<T> Page<T> {
         let len = slots.len();
         let first = Box::into_raw(slots).cast::<Slot<T>>();
         // ORDERING: success Release: publishes the constructed slots to every `load`. Failure
-        // Relaxed: the winner's page is not looked at here; whoever does loads it again, with
-        // Acquire.
+        // Relaxed: the winner's page is not looked at here; a later `load` acquires it.
         let installed =
             self.0
                 .compare_exchange(ptr::null_mut(), first, Ordering::Release, Ordering::Relaxed);
@@ -87,7 +85,7 @@ impl<T> Page<T> {
         let first = self.0.load(Ordering::Relaxed);
         if !first.is_null() {
             // SAFETY: `install` put the pointer of a box of `len` slots here (first condition of
-            // the caller); nobody refers to it any more (the second), and `self` is not used again.
+            // the caller); no reference into it is left (the second), and `self` is not used again.
             drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(first, len)) });
         }
     }

@@ -1,3 +1,5 @@
+//! The slots and their indices.
+
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::{array, error, fmt};
@@ -12,8 +14,8 @@ use crate::page::{PAGES, Page, Place, Slot};
 ///
 /// A slot's value is constructed once and dropped with the slab. In between,
 /// [`allocate`](Self::allocate) and [`release`](Self::release) pass the right to use an index
-/// around, and [`get`](Self::get) gives a shared reference to everybody, owner of the index or not:
-/// memory is *type-stable*.
+/// around, and [`get`](Self::get) gives a shared reference to every caller, owner of the index or
+/// not: memory is *type-stable*.
 ///
 /// The free list is Treiber's stack (R. K. Treiber, *Systems Programming: Coping with Parallelism*,
 /// 1986) with a counted pointer; see [`algorithm`](crate::algorithm).
@@ -31,7 +33,7 @@ use crate::page::{PAGES, Page, Place, Slot};
 /// let index = table.allocate()?;
 /// let stale = table.get(index).unwrap().generation.load(Ordering::Relaxed);
 ///
-/// // The process ends. Whoever still has its index finds the slot, and sees that it is another's life.
+/// // The process ends. A stale index still leads to the slot, and shows that the life is another.
 /// table.get(index).unwrap().generation.fetch_add(1, Ordering::Relaxed);
 /// table.release(index);
 /// assert_ne!(table.get(index).unwrap().generation.load(Ordering::Relaxed), stale);
@@ -50,7 +52,7 @@ pub struct Slab<T> {
     values: PhantomData<*mut T>,
 }
 
-// SAFETY: the slab owns its values; whoever has it may use and drop them.
+// SAFETY: the slab owns its values; the thread that owns the slab may use and drop them.
 unsafe impl<T: Send> Send for Slab<T> {}
 // SAFETY: a shared slab hands out `&T` on every thread (`T: Sync`), and a value made by one
 // thread's `allocate` is dropped by the thread that drops the slab (`T: Send`). All else is atomic.
@@ -78,7 +80,7 @@ impl<T> Slab<T> {
         Self::with_limit(make, u32::MAX)
     }
 
-    /// As [`new`](Self::new), with at most `limit` slots: every index is below `limit`.
+    /// Like [`new`](Self::new), with at most `limit` slots: every index is below `limit`.
     pub fn with_limit(make: fn(u32) -> T, limit: u32) -> Self {
         Self {
             pages: array::from_fn(|_| Page::absent()),
@@ -90,7 +92,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Takes a free slot: the one released last, or else a new one. Lock-free.
+    /// Takes a free slot: the one released last, or a new one if none is free. Lock-free.
     ///
     /// What happened before the [`release`](Self::release) of this index happens before this
     /// returns.
@@ -104,8 +106,8 @@ impl<T> Slab<T> {
     /// If `make` does; the slab is then as it was before.
     pub fn allocate(&self) -> Result<u32, SlabFull> {
         // The second look at the free list makes the error exact: a slot may have come back while
-        // the last new one went to somebody else. (By argument: in a model of four threads the
-        // search does not end.)
+        // another thread took the last new one. (By argument: in a model of four threads the search
+        // does not end.)
         self.pop_free()
             .or_else(|| self.take_fresh())
             .or_else(|| self.pop_free())
@@ -115,34 +117,31 @@ impl<T> Slab<T> {
     /// Gives a slot back. Its value stays, for the next owner of the index to find. Lock-free.
     ///
     /// The index must have come from [`allocate`](Self::allocate) and not been released since.
-    /// Otherwise it is a logic error, and no more than that: two callers may come to own one index.
-    /// The slab never lends a `&mut T`, so *it* cannot be made unsound by this, and the function is
-    /// safe. Code that builds exclusive access on owning an index must keep its slab private, as it
-    /// must keep the index.
+    /// Otherwise two callers may come to own one index. That is a logic error and no more: the slab
+    /// never lends a `&mut T`, so the function is safe. Code that builds exclusive access on owning
+    /// an index must keep its slab private, as well as the index.
     ///
     /// # Panics
     ///
-    /// If the index was never allocated and no neighbour of it either, so that there is no such
-    /// slot.
+    /// If there is no such slot: the index was never allocated, nor any other of its page.
     pub fn release(&self, index: u32) {
         let slot = self.slot(index).expect("a released index was allocated");
         self.free.push(index, &slot.link);
     }
 
-    /// The value at `index`, whoever owns the index now. Wait-free: one load.
+    /// The value at `index`, whether or not the caller owns it. Wait-free: one load.
     ///
-    /// `Some` for each index that was ever allocated, as far as the caller has heard of it by a
-    /// happens-before edge. Slots are constructed by the page, so indices that nobody has allocated
-    /// yet may have a value too.
+    /// `Some` if the allocation of `index` happens before this call. Slots are constructed by the
+    /// page, so an index that was never allocated may have a value too.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&T> {
         self.slot(index).map(|slot| &slot.value)
     }
 
-    /// How many slots were ever allocated. Every index below it has a value. Wait-free.
+    /// How many slots were ever allocated. Every index below that has a value. Wait-free.
     ///
-    /// Either an index is below it, or what the caller did before happens before the return of the
-    /// [`allocate`](Self::allocate) that hands that index out for the first time.
+    /// Either an index is below the answer, or what the caller did before this call happens before
+    /// the return of the [`allocate`](Self::allocate) that hands the index out for the first time.
     pub fn high_water(&self) -> u32 {
         // ORDERING: Acquire: pairs with the Release of `take_fresh`, so that `get` finds the pages
         // of these indices. Release: pairs with the Acquire of `take_fresh`; an RMW and not a load,
@@ -182,9 +181,9 @@ impl<T> Slab<T> {
             // First the page, then the index: `make` may panic, and `high_water` must not run ahead
             // of the pages.
             self.ensure_page(Place::of(index).page);
-            // ORDERING: success Release: pairs with the Acquire of `high_water`: whoever sees the
-            // index below it sees the page. Acquire: pairs with the Release there. Failure Relaxed:
-            // as the load.
+            // ORDERING: success Release: pairs with the Acquire of `high_water`: a thread that sees
+            // the index below the mark sees the page. Acquire: pairs with the Release there.
+            // Failure Relaxed: as the load.
             match self.fresh.compare_exchange_weak(
                 index,
                 index + 1,
@@ -198,7 +197,7 @@ impl<T> Slab<T> {
         None
     }
 
-    /// Constructs the page, unless it is there. On return this thread has acquired it.
+    /// Constructs the page if it is absent. On return this thread has acquired it.
     #[inline]
     fn ensure_page(&self, page: usize) {
         if self.pages[page].load().is_null() {

@@ -8,8 +8,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use filch_slab::{Slab, SlabFull};
 use proptest::prelude::*;
 
-// A guard may be looked at by every thread, but must be dropped where it was made.
-
 #[test]
 fn a_new_slab_has_no_slots() {
     let slab = Slab::new(|index| index);
@@ -124,7 +122,7 @@ fn an_index_has_one_owner_at_a_time() {
     const THREADS: u32 = 4;
     const ROUNDS: u32 = 50_000;
     const HELD: usize = 5;
-    // A slot holds its owner's name, 0 while it has none.
+    // A slot holds its owner's number, 0 while it has none.
     let slab = Slab::with_limit(|_| AtomicU32::new(0), THREADS * HELD as u32);
     let start = Barrier::new(THREADS as usize);
     std::thread::scope(|scope| {

@@ -1,9 +1,12 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(any(feature = "std", loom, shuttle)), no_std)]
 
+#[cfg(feature = "alloc")]
 extern crate alloc;
 
 mod cache_padded;
+#[cfg(any(feature = "std", loom, shuttle))]
+pub mod panic;
 #[cfg(not(loom))]
 mod plain_cell;
 

@@ -3,8 +3,10 @@
 
 /// Atomic integers, pointers, fences and orderings.
 pub mod atomic {
+    #[cfg(target_has_atomic = "64")]
+    pub use core::sync::atomic::AtomicU64;
     pub use core::sync::atomic::{
-        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering, fence,
     };
 }
 
@@ -24,6 +26,7 @@ pub mod hint {
     }
 }
 
+#[cfg(feature = "alloc")]
 pub use alloc::sync::Arc;
 
 #[cfg(feature = "std")]
@@ -57,6 +60,12 @@ pub fn wait_until<'a, T>(
 #[cfg(feature = "std")]
 pub mod thread {
     pub use std::thread::{Builder, JoinHandle, current, spawn, yield_now};
+}
+
+/// No threads without a system: instead of yielding to another one, the processor pauses.
+#[cfg(not(feature = "std"))]
+pub mod thread {
+    pub use core::hint::spin_loop as yield_now;
 }
 
 /// A static of which each thread has its own, with a constant initial value. Only `with` may be

@@ -20,6 +20,7 @@ fn fate<T>(pushed: Result<(), PushError<T>>) -> Fate {
         Ok(()) => Fate::Accepted,
         Err(PushError::Closed(_)) => Fate::Closed,
         Err(PushError::Stale(_)) => Fate::Stale,
+        Err(other) => panic!("{other}"),
     }
 }
 
@@ -68,13 +69,13 @@ fn a_push_of_an_earlier_life_is_refused() {
 }
 
 /// The second life has begun; a producer of the first and one of the second push at once, with one
-/// slot per block, and the consumer drains along. The stale one may have spoiled a slot before the
-/// other's: the consumer passes it, frees its block, and delivers what is behind it.
+/// slot per block, and the consumer drains along. The stale one may have cancelled a slot before
+/// the other's: the consumer passes it, frees its block, and delivers what is behind it.
 #[test]
-fn a_void_slot_holds_nothing_up() {
+fn a_cancelled_slot_holds_nothing_up() {
     let outcomes = Outcomes::new();
     check(
-        "a slot that a stale push has spoiled is passed over, once",
+        "a slot that a stale push has cancelled is passed over, once",
         Bound::preemptions(3, 3_850),
         {
             let outcomes = outcomes.clone();

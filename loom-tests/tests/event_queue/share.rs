@@ -4,7 +4,7 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::check;
-use crate::queue::Queue;
+use crate::queue::{Queue, producer};
 
 /// Events up to `before` are there; A pushes those up to `all`, in the same moment the consumer
 /// takes one at a time, until it is told that there is no more. How many it had by then.
@@ -16,14 +16,7 @@ fn one_at_a_time(before: u32, all: u32) -> usize {
     for event in 1..=before {
         queue.push(Arc::new(event)).unwrap();
     }
-    let producer = thread::spawn({
-        let queue = queue.clone();
-        move || {
-            for event in before + 1..=all {
-                queue.push(Arc::new(event)).unwrap();
-            }
-        }
-    });
+    let producer = producer(&queue, (before + 1..=all).map(Arc::new));
     let mut events = Vec::new();
     loop {
         let so_far = events.len();
@@ -96,10 +89,7 @@ fn a_share_leaves_a_stalled_push_behind() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 1>::new();
-                let stalled = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(Arc::new(1)).unwrap()
-                });
+                let stalled = producer(&queue, (1..2).map(Arc::new));
                 for event in [2, 3] {
                     queue.push(Arc::new(event)).unwrap();
                 }

@@ -1,23 +1,11 @@
 //! Blocks of the larger kind, with no more slots than make one: 16. Where that many are to be used
 //! up, most are before the race.
 
-use filch_sync::{Arc, thread};
+use filch_sync::Arc;
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::{check, wide_blocks};
-use crate::queue::Queue;
-
-/// All orders of two producers' events, each producer's own being in order.
-fn interleavings() -> [Vec<u32>; 6] {
-    [
-        vec![30, 31, 40, 41],
-        vec![30, 40, 31, 41],
-        vec![30, 40, 41, 31],
-        vec![40, 30, 31, 41],
-        vec![40, 30, 41, 31],
-        vec![40, 41, 30, 31],
-    ]
-}
+use crate::queue::{Queue, drain_beside_two, interleavings, numbers, producer, stalled_producer};
 
 /// Two producers push two events each, into a queue with one slot left in its block, which they
 /// claim, and pass to another block. The consumer drains along. A word that is read as one of the
@@ -32,25 +20,13 @@ fn two_producers_cross(story: &'static str, before: u32, least: u64) {
             for event in 0..before {
                 queue.push(Arc::new(event)).unwrap();
             }
-            let producers = [30, 40].map(|event| {
-                let queue = queue.clone();
-                thread::spawn(move || {
-                    queue.push(Arc::new(event)).unwrap();
-                    queue.push(Arc::new(event + 1)).unwrap();
-                })
-            });
-            let mut events = queue.drain();
-            for producer in producers {
-                producer.join().unwrap();
-            }
-            events.extend(queue.drain());
-            let events: Vec<_> = events.iter().map(|event| **event).collect();
+            let events = numbers(&drain_beside_two(&queue, [30, 40], Arc::new, 1));
             let (first, raced) = events.split_at(before as usize);
             assert!(first.iter().copied().eq(0..before));
             outcomes.observe(raced.to_vec());
         }
     });
-    outcomes.assert_exactly(interleavings());
+    outcomes.assert_exactly(interleavings([30, 40]));
 }
 
 #[test]
@@ -84,18 +60,14 @@ fn a_hole_before_a_wide_block() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 16>::with_first(1);
-                let stalled = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(Arc::new(1)).unwrap()
-                });
-                let claimed = !queue.is_empty();
+                let (stalled, claimed) = stalled_producer(&queue, (1..2).map(Arc::new));
                 let mut early = Vec::new();
                 for event in 2..4 {
                     queue.push(Arc::new(event)).unwrap();
-                    early.extend(queue.drain().iter().map(|event| **event));
+                    early.extend(queue.drain_numbers());
                 }
                 stalled.join().unwrap();
-                let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                let late = queue.drain_numbers();
                 if claimed {
                     outcomes.observe((early, late));
                 }
@@ -124,10 +96,7 @@ fn a_lost_installation_costs_no_wide_block() {
             move || {
                 let queue = Queue::<u32, 1>::with_one_slot();
                 queue.push(1).unwrap();
-                let other = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(2).unwrap()
-                });
+                let other = producer(&queue, [2]);
                 queue.push(3).unwrap();
                 other.join().unwrap();
                 assert_eq!(wide_blocks(), 0);

@@ -1,11 +1,13 @@
-//! Batches that are pushed: their order, and the places that they give up.
+//! Batches that are pushed: their order, and the places that they abandon.
 
 use filch_injector::Injector;
 use filch_sync::thread;
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-use crate::tracked::{Queue, assert_delivered, drain, pop, pop_batch, producer, queue};
+use crate::tracked::{
+    Queue, assert_delivered, drain, pop, pop_batch, producer, queue, take_beside,
+};
 
 /// Gives `items`, having promised `promised` in all.
 struct Promise {
@@ -51,12 +53,12 @@ fn batch_producer<const BLOCK: usize>(
     })
 }
 
-/// Threads: main takes, and may burn what it finds claimed; a producer pushes a batch of three into
-/// a block of three. An item whose slot was burnt goes to the next block, and so must those after
-/// it, whose slots the batch has too. A failure: an item that was overtaken by a later one of its
-/// batch, or lost, or a slot that two have finished.
+/// Threads: main takes, and may abandon what it finds claimed; a producer pushes a batch of three
+/// into a block of three. An item whose slot was abandoned goes to the next block, and so must
+/// those after it, whose slots the batch has too. A failure: an item that was overtaken by a later
+/// one of its batch, or lost, or a slot that two threads have finished.
 #[test]
-fn a_burnt_batch_keeps_its_order() {
+fn an_abandoned_batch_keeps_its_order() {
     let outcomes = Outcomes::new();
     check("a batch is in order", Bound::preemptions(3, 1_500), {
         let outcomes = outcomes.clone();
@@ -82,28 +84,23 @@ fn a_burnt_batch_keeps_its_order() {
 }
 
 /// Threads: main takes; a producer pushes a batch that has promised two items and has one, over
-/// blocks of two; another pushes behind it. Consumer and producer both give up the place without an
-/// item, in either order, and the one who comes second finishes it, for the block to be used again.
-/// A failure: a slot that was finished twice (an assertion in the crate), a block that is recycled
-/// under somebody's hands, an item lost.
+/// blocks of two; another pushes behind it. Consumer and producer both abandon the place without an
+/// item, in either order, and the second of them finishes it, for the block to be used again. A
+/// failure: a slot that was finished twice (an assertion in the crate), a block that is recycled
+/// while a thread uses it, an item lost.
 #[test]
-fn a_place_given_up_is_finished_once() {
+fn an_abandoned_place_is_finished_once() {
     check(
         "a place without an item is passed",
         Bound::preemptions(2, 8_500),
         || {
             let queue = queue::<2>([]);
             let crossing = Crossing::new();
-            let batch = batch_producer(&queue, &crossing, &[10], 2);
-            let other = producer(&queue, &crossing, &[20, 21]);
-            let mut got = Vec::new();
-            for _ in 0..2 {
-                crossing.pass();
-                got.extend(pop(&queue));
-            }
-            batch.join().unwrap();
-            other.join().unwrap();
-            got.extend(drain(&queue));
+            let producers = [
+                batch_producer(&queue, &crossing, &[10], 2),
+                producer(&queue, &crossing, &[20, 21]),
+            ];
+            let got = take_beside(&queue, &crossing, 2, producers);
             assert_delivered(&[10, 20, 21], &[&got]);
             assert!(queue.is_empty());
         },
@@ -125,15 +122,7 @@ fn two_batches_share_a_block() {
                 batch_producer(&queue, &crossing, &[10, 11], 2),
                 batch_producer(&queue, &crossing, &[20, 21], 2),
             ];
-            let mut got = Vec::new();
-            for _ in 0..2 {
-                crossing.pass();
-                got.extend(pop(&queue));
-            }
-            for producer in producers {
-                producer.join().unwrap();
-            }
-            got.extend(drain(&queue));
+            let got = take_beside(&queue, &crossing, 2, producers);
             assert_delivered(&[10, 11, 20, 21], &[&got]);
         },
     );
@@ -143,7 +132,7 @@ fn two_batches_share_a_block() {
 /// the queue is dropped with what is in it, behind a place without an item. A failure: a leak, or a
 /// drop that never ends.
 #[test]
-fn a_queue_with_places_given_up_is_dropped() {
+fn a_queue_with_abandoned_places_is_dropped() {
     check(
         "a drop passes places without items",
         Bound::exhaustive(15_000),

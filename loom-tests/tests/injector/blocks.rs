@@ -1,32 +1,25 @@
 //! Blocks are recycled by exactly one thread, when nobody touches them any more, and are as good as
 //! new.
 
-use filch_sync::thread;
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, check};
 
-use crate::tracked::{assert_delivered, drain, pop, producer, queue};
+use crate::tracked::{assert_delivered, consumer, drain, pop, producer, queue, take_beside};
 
 /// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may
-/// burn the last slot of a block, so that the producer is the last to be done with it and must
-/// recycle it. A failure: a block that two recycle or that is recycled under the other's hands (a
-/// causality violation of its cells).
+/// abandon the last slot of a block, so that the producer is the last to be done with it and must
+/// recycle it. A failure: a block that both recycle, or that one recycles while the other uses it
+/// (a causality violation of its cells).
 #[test]
-fn a_producer_recycles_the_block_it_was_burnt_in() {
+fn a_producer_recycles_the_block_of_its_abandoned_slot() {
     check(
-        "a burnt block is recycled once",
+        "the block of an abandoned slot is recycled once",
         Bound::preemptions(4, 16_000),
         || {
             let queue = queue::<2>([]);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[10, 11, 12]);
-            let mut got = Vec::new();
-            for _ in 0..3 {
-                crossing.pass();
-                got.extend(pop(&queue));
-            }
-            producer.join().unwrap();
-            got.extend(drain(&queue));
+            let got = take_beside(&queue, &crossing, 3, [producer]);
             assert_eq!(got, [10, 11, 12]);
         },
     );
@@ -61,7 +54,7 @@ fn a_stale_producer_cannot_link_to_a_recycled_block() {
     );
 }
 
-/// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer burns the
+/// Threads: a producer, a consumer, and main, on blocks of one slot. The consumer abandons the
 /// producer's only slot and has nothing; the producer counts the slot as finished and appends a
 /// block; main moves on to it and is the last to be done with the first one. The consumer, if it
 /// still counted its nothing there, would release the block a second time. A failure: pushes
@@ -69,19 +62,13 @@ fn a_stale_producer_cannot_link_to_a_recycled_block() {
 #[test]
 fn a_consumer_that_got_nothing_leaves_the_block_alone() {
     check(
-        "a burnt claim does not finish a block",
+        "an abandoned claim does not finish a block",
         Bound::preemptions(3, 6_000),
         || {
             let queue = queue::<1>([]);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[10]);
-            let consumer = thread::spawn({
-                let (queue, crossing) = (queue.clone(), crossing.clone());
-                move || {
-                    crossing.pass();
-                    pop(&queue)
-                }
-            });
+            let consumer = consumer(&queue, &crossing, pop);
             crossing.pass();
             let own = pop(&queue);
             let other = consumer.join().unwrap();
@@ -139,14 +126,11 @@ fn two_consumers_leave_a_block() {
             let queue = queue::<1>([10]);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[11, 12]);
-            let consumer = thread::spawn({
-                let (queue, crossing) = (queue.clone(), crossing.clone());
-                move || {
-                    crossing.pass();
-                    let first = pop(&queue);
-                    crossing.pass();
-                    first.into_iter().chain(pop(&queue)).collect::<Vec<_>>()
-                }
+            let between = crossing.clone();
+            let consumer = consumer(&queue, &crossing, move |queue| {
+                let first = pop(queue);
+                between.pass();
+                first.into_iter().chain(pop(queue)).collect::<Vec<_>>()
             });
             crossing.pass();
             let mut own: Vec<_> = pop(&queue).into_iter().collect();

@@ -5,10 +5,13 @@ use filch_sync::{Arc, thread};
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-use crate::tracked::{assert_delivered, drain, patient_queue, pop, pop_batch, producer, queue};
+use crate::tracked::{
+    assert_delivered, consumer, drain, pop, pop_batch, producer, queue, queue_with_backoff,
+    take_beside,
+};
 
 /// Threads: main takes, two producers push two items each over blocks of two. They race for slots,
-/// for the link to the second block, and with main, which may burn what they claim. Main takes
+/// for the link to the second block, and with main, which may abandon what they claim. Main takes
 /// twice, joins, and takes the rest. A failure: an item twice, never (a leak), or out of its
 /// producer's order.
 #[test]
@@ -23,18 +26,32 @@ fn two_producers_and_a_consumer_cross_a_block() {
                 producer(&queue, &crossing, &[10, 11]),
                 producer(&queue, &crossing, &[20, 21]),
             ];
-            let mut got = Vec::new();
-            for _ in 0..2 {
-                crossing.pass();
-                got.extend(pop(&queue));
-            }
-            for producer in producers {
-                producer.join().unwrap();
-            }
-            got.extend(drain(&queue));
+            let got = take_beside(&queue, &crossing, 2, producers);
             assert_delivered(&[10, 11, 20, 21], &[&got]);
         },
     );
+}
+
+/// Two items are there; main and another thread take batches of `own` and `other` items at most,
+/// while a producer adds a third item. What each got, and the rest.
+fn two_takers(own: usize, other: usize) -> [Vec<u32>; 3] {
+    let queue = queue::<3>([10, 11]);
+    let crossing = Crossing::new();
+    let producer = producer(&queue, &crossing, &[12]);
+    let consumer = consumer(&queue, &crossing, move |queue| pop_batch(queue, other - 1));
+    crossing.pass();
+    let own = pop_batch(&queue, own - 1);
+    let other = consumer.join().unwrap();
+    producer.join().unwrap();
+    let rest = drain(&queue);
+    for run in [&own, &other] {
+        assert!(
+            run.windows(2).all(|pair| pair[1] == pair[0] + 1),
+            "a gap: {run:?}"
+        );
+    }
+    assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
+    [own, other, rest]
 }
 
 /// Threads: main and another take batches, a producer adds one item to a full block and one to the
@@ -49,97 +66,65 @@ fn batches_are_disjoint_runs() {
         Bound::preemptions(3, 6_500),
         {
             let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<3>([10, 11]);
-                let crossing = Crossing::new();
-                let producer = producer(&queue, &crossing, &[12]);
-                let consumer = thread::spawn({
-                    let (queue, crossing) = (queue.clone(), crossing.clone());
-                    move || {
-                        crossing.pass();
-                        pop_batch(&queue, 1)
-                    }
-                });
-                crossing.pass();
-                let own = pop_batch(&queue, 2);
-                let other = consumer.join().unwrap();
-                producer.join().unwrap();
-                let rest = drain(&queue);
-                for run in [&own, &other] {
-                    assert!(
-                        run.windows(2).all(|pair| pair[1] == pair[0] + 1),
-                        "a gap: {run:?}"
-                    );
-                }
-                assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
-                outcomes.observe((own, other, rest));
-            }
+            move || outcomes.observe(two_takers(3, 2))
         },
     );
     outcomes.assert_exactly([
-        (vec![10, 11, 12], vec![], vec![]),
-        (vec![10, 11], vec![], vec![12]),
-        (vec![10, 11], vec![12], vec![]),
-        (vec![12], vec![10, 11], vec![]),
-        (vec![], vec![10, 11], vec![12]),
+        [vec![10, 11, 12], vec![], vec![]],
+        [vec![10, 11], vec![], vec![12]],
+        [vec![10, 11], vec![12], vec![]],
+        [vec![12], vec![10, 11], vec![]],
+        [vec![], vec![10, 11], vec![12]],
     ]);
 }
 
+/// One item is pushed into an empty block of two while main takes; then a second one is pushed.
+/// What main got, what a batch of two gets, and the rest.
+fn a_take_beside_a_push(pauses: u32) -> (Option<u32>, Vec<u32>, Vec<u32>) {
+    let queue = queue_with_backoff::<2>(pauses, []);
+    let crossing = Crossing::new();
+    let producer = producer(&queue, &crossing, &[1]);
+    crossing.pass();
+    let first = pop(&queue);
+    producer.join().unwrap();
+    queue.push(Track::new(2));
+    (first, pop_batch(&queue, 1), drain(&queue))
+}
+
 /// Threads: main takes, a producer pushes one item into an empty block of two. Main may come
-/// between the producer's claim and its item: then the slot is burnt, main goes on and finds
+/// between the producer's claim and its item: then main abandons the slot, goes on and finds
 /// nothing, and the producer puts its item into the second slot. That this was reached shows in the
 /// next batch: an item pushed afterwards is not in the same block. A failure: the item is lost, or
 /// found in a slot that main has left.
 #[test]
-fn a_burnt_slot_is_its_producers_to_replace() {
+fn an_abandoned_slot_is_its_producers_to_replace() {
     let outcomes = Outcomes::new();
     check(
-        "a burnt slot costs a slot, not an item",
+        "an abandoned slot costs a slot, not an item",
         Bound::exhaustive(330),
         {
             let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<2>([]);
-                let crossing = Crossing::new();
-                let producer = producer(&queue, &crossing, &[1]);
-                crossing.pass();
-                let first = pop(&queue);
-                producer.join().unwrap();
-                queue.push(Track::new(2));
-                let batch = pop_batch(&queue, 1);
-                let rest = drain(&queue);
-                outcomes.observe((first, batch, rest));
-            }
+            move || outcomes.observe(a_take_beside_a_push(0))
         },
     );
     outcomes.assert_exactly([
         (Some(1), vec![2], vec![]),
         (None, vec![1, 2], vec![]),
-        // Burnt.
+        // Abandoned.
         (None, vec![1], vec![2]),
     ]);
 }
 
-/// Threads: main takes, a producer pushes one item, as above; but here main waits before it burns.
-/// A wait lets others run in these models, so that the item is always there afterwards: nothing is
-/// burnt. A failure: the look before the wait is taken for a claim, or the wait never ends.
+/// Threads: main takes, a producer pushes one item, as above; but here main waits before it
+/// abandons the slot. A wait lets others run in these models, so that the item is always there
+/// afterwards: nothing is abandoned. A failure: the look before the wait is taken for a claim, or
+/// the wait never ends.
 #[test]
-fn a_patient_consumer_looks_again() {
+fn a_consumer_that_backs_off_looks_again() {
     let outcomes = Outcomes::new();
     check("a wait saves the slot", Bound::exhaustive(110), {
         let outcomes = outcomes.clone();
-        move || {
-            let queue = patient_queue::<2>(1, []);
-            let crossing = Crossing::new();
-            let producer = producer(&queue, &crossing, &[1]);
-            crossing.pass();
-            let first = pop(&queue);
-            producer.join().unwrap();
-            queue.push(Track::new(2));
-            let batch = pop_batch(&queue, 1);
-            let rest = drain(&queue);
-            outcomes.observe((first, batch, rest));
-        }
+        move || outcomes.observe(a_take_beside_a_push(1))
     });
     outcomes.assert_exactly([(Some(1), vec![2], vec![]), (None, vec![1, 2], vec![])]);
 }
@@ -156,34 +141,16 @@ fn two_consumers_see_the_same_run() {
         Bound::preemptions(3, 8_000),
         {
             let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<3>([10, 11]);
-                let crossing = Crossing::new();
-                let producer = producer(&queue, &crossing, &[12]);
-                let consumer = thread::spawn({
-                    let (queue, crossing) = (queue.clone(), crossing.clone());
-                    move || {
-                        crossing.pass();
-                        pop_batch(&queue, 2)
-                    }
-                });
-                crossing.pass();
-                let own = pop_batch(&queue, 2);
-                let other = consumer.join().unwrap();
-                producer.join().unwrap();
-                let rest = drain(&queue);
-                assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
-                outcomes.observe((own, other, rest));
-            }
+            move || outcomes.observe(two_takers(3, 3))
         },
     );
     outcomes.assert_exactly([
-        (vec![10, 11, 12], vec![], vec![]),
-        (vec![], vec![10, 11, 12], vec![]),
-        (vec![10, 11], vec![], vec![12]),
-        (vec![], vec![10, 11], vec![12]),
-        (vec![10, 11], vec![12], vec![]),
-        (vec![12], vec![10, 11], vec![]),
+        [vec![10, 11, 12], vec![], vec![]],
+        [vec![], vec![10, 11, 12], vec![]],
+        [vec![10, 11], vec![], vec![12]],
+        [vec![], vec![10, 11], vec![12]],
+        [vec![10, 11], vec![12], vec![]],
+        [vec![12], vec![10, 11], vec![]],
     ]);
 }
 
@@ -287,8 +254,9 @@ fn a_sleeper_and_a_producer_see_each_other() {
 }
 
 /// Two threads: a producer of three items, and a consumer that takes twice, over blocks of two;
-/// when both are done, main drops the queue with whatever is in it, behind burnt slots and before a
-/// block's end. Every item is dropped once. A failure: a leak, or an item that is freed twice.
+/// when both are done, main drops the queue with whatever is in it, behind abandoned slots and
+/// before a block's end. Every item is dropped once. A failure: a leak, or an item that is freed
+/// twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
     let outcomes = Outcomes::new();
@@ -360,15 +328,9 @@ fn a_length_is_never_negative() {
                 let queue = queue::<2>([]);
                 let crossing = Crossing::new();
                 let pusher = producer(&queue, &crossing, &[10]);
-                let taker = thread::spawn({
-                    let (queue, crossing) = (queue.clone(), crossing.clone());
-                    move || {
-                        crossing.pass();
-                        pop(&queue)
-                    }
-                });
+                let taker = consumer(&queue, &crossing, pop);
                 crossing.pass();
-                // Places that were burnt count until the head has passed them.
+                // Abandoned places count until the head has passed them.
                 let length = queue.len();
                 assert!(length <= 3, "{length} of one item");
                 outcomes.observe(length);

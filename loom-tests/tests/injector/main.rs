@@ -1,7 +1,7 @@
 //! The injector: what becomes of the items, and what becomes of the blocks.
 //!
-//! Blocks have one to three slots here, so that a handful of operations crosses, recycles and burns
-//! them.
+//! Blocks have one to three slots here, so that a handful of operations crosses and recycles
+//! them, and abandons slots.
 #![cfg(loom)]
 
 mod batches;

@@ -9,17 +9,17 @@ use loom_tests::Crossing;
 
 pub(crate) type Queue<const BLOCK: usize> = Arc<Injector<Track<u32>, BLOCK>>;
 
-/// A queue without patience: a consumer burns whatever it finds claimed and not filled.
+/// A queue without backoff: a consumer abandons each slot that it finds claimed and not filled.
 pub(crate) fn queue<const BLOCK: usize>(items: impl IntoIterator<Item = u32>) -> Queue<BLOCK> {
-    patient_queue(0, items)
+    queue_with_backoff(0, items)
 }
 
-/// A queue whose operations pause at most `pauses` times for the sake of others.
-pub(crate) fn patient_queue<const BLOCK: usize>(
+/// A queue whose operations wait for at most `pauses` pauses.
+pub(crate) fn queue_with_backoff<const BLOCK: usize>(
     pauses: u32,
     items: impl IntoIterator<Item = u32>,
 ) -> Queue<BLOCK> {
-    let queue = Injector::with_patience(pauses);
+    let queue = Injector::with_backoff(pauses);
     for item in items {
         queue.push(Track::new(item));
     }
@@ -61,6 +61,39 @@ pub(crate) fn producer<const BLOCK: usize>(
             queue.push(Track::new(item));
         }
     })
+}
+
+/// Starts a thread that passes `crossing` and takes as `take` says.
+pub(crate) fn consumer<const BLOCK: usize, R: 'static>(
+    queue: &Queue<BLOCK>,
+    crossing: &Crossing,
+    take: impl FnOnce(&Injector<Track<u32>, BLOCK>) -> R + 'static,
+) -> thread::JoinHandle<R> {
+    let (queue, crossing) = (queue.clone(), crossing.clone());
+    thread::spawn(move || {
+        crossing.pass();
+        take(&queue)
+    })
+}
+
+/// Main takes `times` times beside `producers`, passing `crossing` before each; then it waits for
+/// them, and takes the rest.
+pub(crate) fn take_beside<const BLOCK: usize>(
+    queue: &Injector<Track<u32>, BLOCK>,
+    crossing: &Crossing,
+    times: usize,
+    producers: impl IntoIterator<Item = thread::JoinHandle<()>>,
+) -> Vec<u32> {
+    let mut got = Vec::new();
+    for _ in 0..times {
+        crossing.pass();
+        got.extend(pop(queue));
+    }
+    for producer in producers {
+        producer.join().unwrap();
+    }
+    got.extend(drain(queue));
+    got
 }
 
 /// Each item of `sent` is in `got` exactly once; items of one producer (same tens) that were got by

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use filch_scheduler::Pid;
+use filch_process_table::Pid;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
@@ -188,7 +188,7 @@ fn the_next_occupant_has_an_end_of_its_own() {
             ending.table.drop_handle(ending.pid);
             ending.crossing.pass();
             let second = next_occupant(&ending.table);
-            let place = ending.table.place(second);
+            let place = second.slot();
             assert!(!ending.table.has_ended(second), "it lives");
             // SAFETY: started by `next_occupant`; then its one handle is joined.
             let output = unsafe {

@@ -1,7 +1,7 @@
 //! How messages, which are sent without a pin, meet the end of the process and the next occupant of
 //! its place.
 
-use filch_scheduler::Pid;
+use filch_process_table::Pid;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
@@ -69,7 +69,7 @@ fn a_late_message_reaches_nobody() {
                 table.drop_handle(first);
                 crossing.pass();
                 let second = next_occupant(&table);
-                let place = table.place(second);
+                let place = second.slot();
                 let early = receive(&table, second);
                 let again = table.let_go(second);
                 let met = sender.join().unwrap();
@@ -131,8 +131,8 @@ fn two_that_are_late_clear_away() {
             crossing.pass();
             end(&table, pid);
             table.drop_handle(pid);
-            let second = table.submit().unwrap();
-            let place = table.place(second);
+            let second = table.submit();
+            let place = second.slot();
             let met = senders.map(|sender| sender.join().unwrap());
             table.start(second);
             assert_eq!(receive(&table, second), []);

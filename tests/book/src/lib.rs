@@ -1,4 +1,7 @@
-//! The examples of the project's README, as documentation tests: they compile and run.
+//! What the book is made of besides its pages: the links of included files, and the examples of the
+//! project's README, as documentation tests.
+
+pub mod links;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -1,27 +1,18 @@
 //! What recording costs: `cargo run --release -p linearizability --example cost`.
 //!
-//! Two threads record calls that do nothing, with a clock of their own each and with one clock for
-//! both; and the store buffering litmus test shows which of the two leaves the object's own races
-//! alone.
+//! Two threads record calls that do nothing, with a clock each and with one clock for both; and the
+//! store buffering litmus test shows which of the two leaves the object's races alone.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use linearizability::Recording;
+use linearizability::{Clocks, Recording};
 
 const CALLS: u32 = 200_000;
 const ROUNDS: u32 = 20_000;
 
-fn recording<'a, O: Send>(with_one_clock: bool) -> Recording<'a, O> {
-    if with_one_clock {
-        Recording::with_one_clock()
-    } else {
-        Recording::new()
-    }
-}
-
-fn nanoseconds_per_call(with_one_clock: bool) -> f64 {
-    let mut recording = recording::<()>(with_one_clock);
+fn nanoseconds_per_call(clocks: Clocks) -> f64 {
+    let mut recording = Recording::<()>::new(clocks);
     for _ in 0..2 {
         recording.thread(|log| {
             for _ in 0..CALLS {
@@ -36,10 +27,10 @@ fn nanoseconds_per_call(with_one_clock: bool) -> f64 {
 
 /// How often each of two threads wrote its own word and then read the other's as if nobody had
 /// written it.
-fn store_buffering(with_one_clock: bool) -> usize {
+fn store_buffering(clocks: Clocks) -> usize {
     let words: Vec<_> = (0..2 * ROUNDS).map(|_| AtomicU32::new(0)).collect();
     let turns = [AtomicU32::new(0), AtomicU32::new(0)];
-    let mut recording = recording(with_one_clock);
+    let mut recording = Recording::new(clocks);
     for me in 0..2 {
         let (words, turns) = (&words, &turns);
         recording.thread(move |log| {
@@ -66,12 +57,12 @@ fn store_buffering(with_one_clock: bool) -> usize {
 }
 
 fn main() {
-    for with_one_clock in [false, true] {
-        let costs = [(); 5].map(|()| nanoseconds_per_call(with_one_clock));
+    for clocks in Clocks::BOTH {
+        let costs = [(); 5].map(|()| nanoseconds_per_call(clocks));
         let best = costs.into_iter().fold(f64::INFINITY, f64::min);
-        let seen = store_buffering(with_one_clock);
+        let seen = store_buffering(clocks);
         println!(
-            "one clock: {with_one_clock:5}  {best:5.1} ns per call  store buffering in {seen} of {ROUNDS} rounds"
+            "{clocks:?}: {best:5.1} ns per call, store buffering in {seen} of {ROUNDS} rounds"
         );
     }
 }

@@ -1,9 +1,12 @@
+//! The search for an order that the specification allows.
+
 use std::collections::HashSet;
 use std::fmt;
 use std::thread;
 
-use crate::Specification;
-use crate::history::{History, MOST_THREADS};
+use crate::history::{History, MAX_THREADS};
+use crate::recording::Clocks;
+use crate::specification::Specification;
 
 /// A history that no order of its operations explains.
 #[derive(Debug)]
@@ -22,7 +25,7 @@ pub struct Counterexample {
 ///
 /// # Errors
 ///
-/// If not, then what was recorded, and how far an order could be found.
+/// The recorded history and the longest order that was found, if there is no complete one.
 pub fn check<S: Specification>(
     initial: &S,
     history: &History<S::Operation>,
@@ -33,7 +36,7 @@ pub fn check<S: Specification>(
         order: Vec::new(),
         best: None,
     };
-    if search.completes([Place::default(); MOST_THREADS], initial) {
+    if search.completes([Place::default(); MAX_THREADS], initial) {
         return Ok(());
     }
     let (order, frontier, state) = search.best.take().expect("the empty order is allowed");
@@ -59,7 +62,7 @@ struct Place {
 
 /// How far each thread is. A thread's operations are in order, so this says which operations have
 /// been ordered.
-type Frontier = [Place; MOST_THREADS];
+type Frontier = [Place; MAX_THREADS];
 
 struct Search<'h, S: Specification> {
     history: &'h History<S::Operation>,
@@ -71,7 +74,7 @@ struct Search<'h, S: Specification> {
 }
 
 impl<'h, S: Specification> Search<'h, S> {
-    /// Whether what is left can follow, one after the other.
+    /// Whether the rest of the operations can follow, in some order.
     fn completes(&mut self, frontier: Frontier, state: &S) -> bool {
         if !self.tried.insert((frontier, state.clone())) {
             return false;
@@ -99,8 +102,9 @@ impl<'h, S: Specification> Search<'h, S> {
         is_done
     }
 
-    /// The threads that may go on, and what each would do: whoever takes effect next must have been
-    /// called before any other one returned, so all calls that it has seen return are over.
+    /// The threads that may go on, and what each would do. An operation that takes effect next must
+    /// have been called before any other one returned, so all calls that it has seen return are
+    /// over.
     fn next(
         &self,
         frontier: &Frontier,
@@ -146,7 +150,7 @@ impl fmt::Display for Counterexample {
 
 impl std::error::Error for Counterexample {}
 
-/// What a number of checked histories amounts to.
+/// How many histories were checked, and what they have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
     /// How many histories were recorded.
@@ -158,36 +162,37 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Records `rounds` histories, checks each, and prints what they amount to. If no two calls in
-    /// any of them overlapped, since the machine had other things to do than to run several threads
-    /// at a time, it goes on until some have.
+    /// Records `rounds` histories by each of the [`Clocks`], checks each, and prints how many there
+    /// were. If no two calls overlapped in any of them, because the machine had no time to run
+    /// several threads at once, it goes on until some have.
     ///
     /// # Panics
     ///
-    /// At the first that is not linearizable. Also if nothing overlaps in a hundred times as many,
-    /// though there is more than one processor: then nothing was tested that a test on one thread
-    /// could not.
+    /// At the first history that is not linearizable. Also if no calls overlap in a hundred times
+    /// as many histories, though there is more than one processor: then the test is no better than
+    /// one on a single thread.
     pub fn check<S: Specification>(
         rounds: usize,
         initial: &S,
-        mut record: impl FnMut() -> History<S::Operation>,
-    ) -> Self {
+        mut record: impl FnMut(Clocks) -> History<S::Operation>,
+    ) {
         let has_company = thread::available_parallelism().is_ok_and(|count| count.get() > 1);
-        let mut sum = Self::default();
-        while sum.histories < rounds || (has_company && sum.overlaps == 0) {
-            assert!(
-                sum.histories < 100 * rounds,
-                "no two calls overlapped: {sum:?}"
-            );
-            let history = record();
-            if let Err(counterexample) = check(initial, &history) {
-                panic!("history {} is {counterexample}", sum.histories);
+        for clocks in Clocks::BOTH {
+            let mut sum = Self::default();
+            while sum.histories < rounds || (has_company && sum.overlaps == 0) {
+                assert!(
+                    sum.histories < 100 * rounds,
+                    "no two calls overlapped: {sum:?}"
+                );
+                let history = record(clocks);
+                if let Err(counterexample) = check(initial, &history) {
+                    panic!("history {} is {counterexample}", sum.histories);
+                }
+                sum.histories += 1;
+                sum.calls += history.len();
+                sum.overlaps += history.overlaps();
             }
-            sum.histories += 1;
-            sum.calls += history.len();
-            sum.overlaps += history.overlaps();
+            println!("{clocks:?}: {sum:?}");
         }
-        println!("{sum:?}");
-        sum
     }
 }

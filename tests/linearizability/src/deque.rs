@@ -1,8 +1,10 @@
+//! The specification of a work-stealing deque.
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::hash::Hash;
 
-use crate::Specification;
+use crate::specification::Specification;
 
 /// A work-stealing deque: the owner's end is a stack, the thieves' end gives the oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,8 +68,8 @@ impl<T: Clone + Eq + Hash + fmt::Debug> Specification for Deque<T> {
             DequeOperation::Steal(answer) => self.items.pop_front() == *answer,
             DequeOperation::StealHalf { items, .. } if items.is_empty() => self.items.is_empty(),
             DequeOperation::StealHalf { limit, items } => {
-                let most = self.items.len().div_ceil(2).min(*limit);
-                items.len() <= most
+                let max = self.items.len().div_ceil(2).min(*limit);
+                items.len() <= max
                     && items
                         .iter()
                         .all(|item| self.items.pop_front().as_ref() == Some(item))

@@ -1,16 +1,18 @@
+//! The calls of some threads on one object.
+
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::timeline;
 
 /// How many threads a history can have, the closing one included.
-pub const MOST_THREADS: usize = 8;
+pub const MAX_THREADS: usize = 8;
 
 /// One call of a thread.
 #[derive(Clone, Debug)]
 pub struct Call<O> {
     /// How many calls of each thread had returned, as far as this one could know when it began.
-    pub(crate) seen: [u32; MOST_THREADS],
+    pub(crate) seen: [u32; MAX_THREADS],
     /// What it did, in this order: mostly one operation. None, if it had no answer and no effect.
     pub(crate) steps: Vec<O>,
 }
@@ -27,10 +29,10 @@ impl<O> History<O> {
     ///
     /// # Panics
     ///
-    /// If there are more than [`MOST_THREADS`] threads.
+    /// If there are more than [`MAX_THREADS`] threads.
     pub fn of_intervals(calls: impl IntoIterator<Item = (usize, RangeInclusive<u64>, O)>) -> Self {
         let calls: Vec<_> = calls.into_iter().collect();
-        let mut returns: [Vec<u64>; MOST_THREADS] = Default::default();
+        let mut returns: [Vec<u64>; MAX_THREADS] = Default::default();
         for (thread, interval, _) in &calls {
             returns[*thread].push(*interval.end());
         }

@@ -7,12 +7,12 @@
 //! (*Testing for Linearizability*, 2017).
 //!
 //! ```
-//! use linearizability::{Fifo, FifoOperation, Recording, check};
+//! use linearizability::{Clocks, Fifo, FifoOperation, Recording, check};
 //! use std::collections::VecDeque;
 //! use std::sync::Mutex;
 //!
 //! let queue = Mutex::new(VecDeque::new());
-//! let mut recording = Recording::new();
+//! let mut recording = Recording::new(Clocks::Each);
 //! for first in [10, 20] {
 //!     let queue = &queue;
 //!     recording.thread(move |log| {
@@ -30,7 +30,7 @@
 //!     }
 //! });
 //! let history = recording.run();
-//! check(&Fifo::unbounded(), &history).unwrap_or_else(|counterexample| panic!("{counterexample}"));
+//! check(&Fifo::new(), &history).unwrap_or_else(|counterexample| panic!("{counterexample}"));
 //! ```
 //!
 //! What "before" means here: one operation comes before another if the call of the second
@@ -52,6 +52,6 @@ mod timeline;
 pub use checker::{Counterexample, Rounds, check};
 pub use deque::{Deque, DequeOperation};
 pub use fifo::{Fifo, FifoOperation};
-pub use history::{Call, History, MOST_THREADS};
-pub use recording::{Log, Recording};
+pub use history::{Call, History, MAX_THREADS};
+pub use recording::{Clocks, Log, Recording};
 pub use specification::Specification;

@@ -1,38 +1,55 @@
+//! What threads did to one object, and which calls each of them could know of.
+
 use std::fmt;
 use std::hint;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::history::{Call, History, MOST_THREADS};
+use crate::history::{Call, History, MAX_THREADS};
 
 type Work<'a, O> = Box<dyn FnOnce(&mut Log<'_, O>) + Send + 'a>;
 
+/// How a recording learns which calls came before which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clocks {
+    /// Each thread counts the calls that it has finished, in its own word: a Release store after
+    /// each call. When a call begins, it reads the words of all others, by Acquire loads. So the
+    /// recording knows which returns a call could know of, which is all that linearizability asks;
+    /// and it adds no read-modify-write, no fence, and no line that two threads write. What the
+    /// object does in the shadow of a store buffer, it also does while it is recorded.
+    Each,
+    /// All threads also pass through one counter, by a read-modify-write, at each call and each
+    /// return: the usual, coarser way.
+    ///
+    /// Any two calls that do not overlap in time are then ordered. It finds answers that are out of
+    /// date by a little (which no happens-before edge forbids, unless there is such a counter), and
+    /// hides what a store buffer does.
+    One,
+}
+
+impl Clocks {
+    /// Both ways.
+    pub const BOTH: [Self; 2] = [Self::Each, Self::One];
+}
+
 /// Threads that are going to use one object at the same time.
-///
-/// **The clocks.** Each thread counts the calls that it has finished, in a word of its own: a
-/// Release store after each call. When a call begins, it reads the words of all others, by Acquire
-/// loads. So the recording knows which returns a call could know of, which is all that
-/// linearizability asks; and it adds no read-modify-write, no fence, and no line that two threads
-/// write. What the object does in the shadow of a store buffer, it also does while it is recorded.
-///
-/// [`with_one_clock`](Self::with_one_clock) is the usual, coarser way.
 pub struct Recording<'a, O> {
     threads: Vec<Work<'a, O>>,
     closing: Option<Work<'a, O>>,
-    has_one_clock: bool,
+    clocks: Clocks,
 }
 
 /// What one thread has recorded.
 #[derive(Debug)]
 pub struct Log<'a, O> {
     thread: usize,
-    clocks: &'a Clocks,
+    words: &'a Words,
     calls: Vec<Call<O>>,
 }
 
 #[derive(Debug, Default)]
-struct Clocks {
-    finished: [Padded; MOST_THREADS],
+struct Words {
+    finished: [Padded; MAX_THREADS],
     /// How many threads there are.
     used: usize,
     /// Passed through at each call and each return, if there is one.
@@ -46,24 +63,11 @@ struct Padded(AtomicU32);
 
 impl<'a, O: Send> Recording<'a, O> {
     /// No thread yet.
-    pub fn new() -> Self {
+    pub fn new(clocks: Clocks) -> Self {
         Self {
             threads: Vec::new(),
             closing: None,
-            has_one_clock: false,
-        }
-    }
-
-    /// No thread yet; all of them pass through one counter, by a read-modify-write, at each call
-    /// and each return.
-    ///
-    /// Then any two calls that do not overlap in time are ordered. It finds answers that are out of
-    /// date by a little (which no happens-before edge forbids, unless there is such a counter), and
-    /// hides what a store buffer does.
-    pub fn with_one_clock() -> Self {
-        Self {
-            has_one_clock: true,
-            ..Self::new()
+            clocks,
         }
     }
 
@@ -73,8 +77,8 @@ impl<'a, O: Send> Recording<'a, O> {
         self
     }
 
-    /// When all threads have ended, this is done: to empty the object, say, so that what was lost
-    /// is missed.
+    /// Adds work for after all threads have ended: to empty the object, say, so that a lost item is
+    /// missed.
     pub fn closing(&mut self, work: impl FnOnce(&mut Log<'_, O>) + Send + 'a) -> &mut Self {
         self.closing = Some(Box::new(work));
         self
@@ -84,20 +88,20 @@ impl<'a, O: Send> Recording<'a, O> {
     ///
     /// # Panics
     ///
-    /// If one of the threads does, or if there are more than [`MOST_THREADS`].
+    /// If one of the threads does, or if there are more than [`MAX_THREADS`].
     pub fn run(self) -> History<O> {
         let used = self.threads.len();
-        let clocks = Clocks {
+        let words = Words {
             used,
-            common: self.has_one_clock.then(Padded::default),
-            ..Clocks::default()
+            common: (self.clocks == Clocks::One).then(Padded::default),
+            ..Words::default()
         };
         let missing = AtomicUsize::new(used);
-        let (clocks, missing) = (&clocks, &missing);
+        let (words, missing) = (&words, &missing);
         let mut threads: Vec<_> = thread::scope(|scope| {
             let start = |(thread, work): (usize, Work<'a, O>)| {
                 scope.spawn(move || {
-                    let mut log = Log::new(thread, clocks);
+                    let mut log = Log::new(thread, words);
                     pass_gate(missing);
                     work(&mut log);
                     log.calls
@@ -112,7 +116,7 @@ impl<'a, O: Send> Recording<'a, O> {
             threads.into_iter().map(join).collect()
         });
         if let Some(closing) = self.closing {
-            let mut log = Log::new(used, clocks);
+            let mut log = Log::new(used, words);
             closing(&mut log);
             threads.push(log.calls);
         }
@@ -120,7 +124,7 @@ impl<'a, O: Send> Recording<'a, O> {
     }
 }
 
-/// Waits until nobody is missing. Spins: who sleeps here comes late to the race.
+/// Waits until no thread is missing. Spins: a thread that sleeps here comes late to the race.
 fn pass_gate(missing: &AtomicUsize) {
     missing.fetch_sub(1, Ordering::AcqRel);
     let mut rounds = 0_u32;
@@ -134,26 +138,26 @@ fn pass_gate(missing: &AtomicUsize) {
 }
 
 impl<'a, O> Log<'a, O> {
-    fn new(thread: usize, clocks: &'a Clocks) -> Self {
+    fn new(thread: usize, words: &'a Words) -> Self {
         assert!(
-            thread < MOST_THREADS,
-            "a history has {MOST_THREADS} threads at most"
+            thread < MAX_THREADS,
+            "a history has {MAX_THREADS} threads at most"
         );
         Self {
             thread,
-            clocks,
+            words,
             calls: Vec::with_capacity(64),
         }
     }
 
     /// Records what `call` does and answers, which must be done when it returns.
     ///
-    /// It returns the operation that was done; several, if they take effect one after the other,
-    /// each at a moment of its own; or none (`None`, say) if there was no answer and no effect.
+    /// It returns the operation that was done; several, if each takes effect at a different moment,
+    /// in this order; or none (`None`, say) if there was no answer and no effect.
     pub fn call<S: IntoIterator<Item = O>>(&mut self, call: impl FnOnce() -> S) {
-        let seen = self.clocks.begin();
+        let seen = self.words.begin();
         let steps = call();
-        self.clocks.end(self.thread, self.calls.len() as u32 + 1);
+        self.words.end(self.thread, self.calls.len() as u32 + 1);
         self.calls.push(Call {
             seen,
             steps: steps.into_iter().collect(),
@@ -161,11 +165,11 @@ impl<'a, O> Log<'a, O> {
     }
 }
 
-impl Clocks {
+impl Words {
     #[inline]
-    fn begin(&self) -> [u32; MOST_THREADS] {
+    fn begin(&self) -> [u32; MAX_THREADS] {
         self.pass_common();
-        let mut seen = [0; MOST_THREADS];
+        let mut seen = [0; MAX_THREADS];
         for (seen, clock) in seen.iter_mut().zip(&self.finished[..self.used]) {
             *seen = clock.0.load(Ordering::Acquire);
         }
@@ -186,16 +190,11 @@ impl Clocks {
     }
 }
 
-impl<O: Send> Default for Recording<'_, O> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<O> fmt::Debug for Recording<'_, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recording")
             .field("threads", &self.threads.len())
+            .field("clocks", &self.clocks)
             .finish_non_exhaustive()
     }
 }

@@ -1,3 +1,5 @@
+//! What a sequential object does.
+
 use std::fmt;
 use std::hash::Hash;
 

@@ -1,6 +1,6 @@
 //! A history's calls as intervals of one time, for the eye.
 
-use crate::history::{History, MOST_THREADS};
+use crate::history::{History, MAX_THREADS};
 
 /// When each call of each thread began and returned, in moments counted from 0.
 ///
@@ -11,7 +11,7 @@ pub(crate) fn intervals<O>(history: &History<O>) -> Vec<Vec<(usize, usize)>> {
     let threads = history.threads.len();
     let mut line = Timeline {
         intervals: vec![Vec::new(); threads],
-        returned: [0; MOST_THREADS],
+        returned: [0; MAX_THREADS],
         now: 0,
     };
     let next = |line: &Timeline| {
@@ -35,7 +35,7 @@ pub(crate) fn intervals<O>(history: &History<O>) -> Vec<Vec<(usize, usize)>> {
 
 struct Timeline {
     intervals: Vec<Vec<(usize, usize)>>,
-    returned: [usize; MOST_THREADS],
+    returned: [usize; MAX_THREADS],
     now: usize,
 }
 

@@ -3,33 +3,29 @@
 use linearizability::{Deque, DequeOperation, Fifo, FifoOperation, History, check};
 
 use DequeOperation::{Pop, PushBatch, Steal, StealHalf};
-use FifoOperation::{Admit, Close, Drain, Enter, Full, Push, Refused, Release, Take};
+use FifoOperation::{Admit, Close, Drain, Enter, Push, Refused, Take};
 
 type Call = (usize, std::ops::RangeInclusive<u64>, FifoOperation<u32>);
 
 fn take(items: &[u32]) -> FifoOperation<u32> {
     Take {
-        most: 2,
+        max: 2,
         items: items.to_vec(),
     }
 }
 
-fn fifo(initial: &Fifo<u32>, calls: impl IntoIterator<Item = Call>) -> bool {
-    check(initial, &History::of_intervals(calls)).is_ok()
-}
-
-fn unbounded(calls: impl IntoIterator<Item = Call>) -> bool {
-    fifo(&Fifo::unbounded(), calls)
+fn is_fifo(calls: impl IntoIterator<Item = Call>) -> bool {
+    check(&Fifo::new(), &History::of_intervals(calls)).is_ok()
 }
 
 #[test]
 fn a_queue_in_sequence_is_accepted() {
     let calls = [(0, 0..=1, Push(1)), (0, 2..=3, Push(2))];
-    assert!(unbounded(calls.clone()));
+    assert!(is_fifo(calls.clone()));
     let together = calls.iter().cloned().chain([(1, 4..=5, take(&[1, 2]))]);
-    assert!(unbounded(together));
+    assert!(is_fifo(together));
     let drained = calls.into_iter().chain([(1, 4..=5, Drain(vec![1, 2]))]);
-    assert!(unbounded(drained));
+    assert!(is_fifo(drained));
 }
 
 #[test]
@@ -40,7 +36,7 @@ fn overlapping_pushes_have_either_order() {
             (2, 4..=5, FifoOperation::pop(Some(first))),
             (2, 6..=7, FifoOperation::pop(Some(second))),
         ];
-        assert!(unbounded(pushes.iter().cloned().chain(pops)));
+        assert!(is_fifo(pushes.iter().cloned().chain(pops)));
     }
 }
 
@@ -54,25 +50,25 @@ fn a_moment_is_sought_in_the_whole_interval() {
         (0, 3..=4, Push(2)),
         (0, 5..=6, take(&[1, 2])),
     ];
-    assert!(unbounded(chain.iter().cloned().chain([long(None)])));
-    assert!(!unbounded(chain.into_iter().chain([long(Some(2))])));
+    assert!(is_fifo(chain.iter().cloned().chain([long(None)])));
+    assert!(!is_fifo(chain.into_iter().chain([long(Some(2))])));
 }
 
 #[test]
 fn an_empty_answer_may_come_while_a_push_is_under_way() {
-    assert!(unbounded([(0, 0..=3, Push(1)), (1, 1..=2, take(&[]))]));
-    assert!(unbounded([(0, 0..=3, Push(1)), (1, 1..=2, Drain(vec![]))]));
+    assert!(is_fifo([(0, 0..=3, Push(1)), (1, 1..=2, take(&[]))]));
+    assert!(is_fifo([(0, 0..=3, Push(1)), (1, 1..=2, Drain(vec![]))]));
 }
 
 #[test]
 fn an_overtaken_item_is_refused() {
     let pushes = [(0, 0..=1, Push(1)), (1, 2..=3, Push(2))];
     let overtaken = [(2, 4..=5, take(&[2]))];
-    assert!(!unbounded(pushes.iter().cloned().chain(overtaken)));
+    assert!(!is_fifo(pushes.iter().cloned().chain(overtaken)));
     let reversed = [(2, 4..=5, take(&[2, 1]))];
-    assert!(!unbounded(pushes.iter().cloned().chain(reversed)));
+    assert!(!is_fifo(pushes.iter().cloned().chain(reversed)));
     let partial = [(2, 4..=5, Drain(vec![1]))];
-    assert!(!unbounded(pushes.into_iter().chain(partial)));
+    assert!(!is_fifo(pushes.into_iter().chain(partial)));
 }
 
 /// Two consumers, one moment for a batch: nobody may take from the middle of it.
@@ -83,18 +79,18 @@ fn a_torn_batch_is_refused() {
         (0, at..=at + 1, Push(item))
     });
     let torn = [(1, 10..=20, take(&[1, 3])), (2, 11..=19, take(&[2]))];
-    assert!(!unbounded(pushes.chain(torn)));
+    assert!(!is_fifo(pushes.chain(torn)));
 }
 
 #[test]
 fn a_lost_item_is_refused() {
     let lost = [(0, 0..=1, Push(1)), (1, 2..=3, Drain(vec![]))];
-    assert!(!unbounded(lost));
+    assert!(!is_fifo(lost));
 }
 
 #[test]
 fn a_false_empty_answer_is_refused() {
-    assert!(!unbounded([(0, 0..=1, Push(1)), (1, 2..=3, take(&[]))]));
+    assert!(!is_fifo([(0, 0..=1, Push(1)), (1, 2..=3, take(&[]))]));
 }
 
 #[test]
@@ -104,67 +100,26 @@ fn a_doubled_item_and_one_from_nowhere_are_refused() {
         (1, 2..=4, take(&[1])),
         (2, 3..=5, take(&[1])),
     ];
-    assert!(!unbounded(doubled));
-    assert!(!unbounded([(1, 0..=1, take(&[1])), (0, 2..=3, Push(1))]));
+    assert!(!is_fifo(doubled));
+    assert!(!is_fifo([(1, 0..=1, take(&[1])), (0, 2..=3, Push(1))]));
 }
 
 #[test]
 fn more_than_was_asked_for_is_refused() {
     let pushes = (1..=3).map(|item| (0, 0..=9, Push(item)));
-    assert!(!unbounded(pushes.chain([(1, 10..=11, take(&[1, 2, 3]))])));
-}
-
-#[test]
-fn a_full_answer_needs_a_full_queue() {
-    let bounded = Fifo::bounded(1);
-    let full = [(0, 0..=1, Push(1)), (1, 2..=3, Full(2))];
-    assert!(fifo(&bounded, full.clone()));
-    // One more than fits, and full for no reason.
-    assert!(!fifo(&bounded, [(0, 0..=1, Push(1)), (1, 2..=3, Push(2))]));
-    assert!(!fifo(&bounded, [(1, 2..=3, Full(2))]));
-    assert!(!fifo(
-        &bounded,
-        full.into_iter()
-            .chain([(0, 4..=5, take(&[1])), (1, 6..=7, Full(2))])
-    ));
-}
-
-/// A producer that is slow to come in holds its own place and those behind it; then full is not the
-/// number of items.
-#[test]
-fn a_place_is_in_use_until_all_before_it_are_released() {
-    let record = |full: std::ops::RangeInclusive<u64>| {
-        let mut history = History::of_intervals([
-            (0, 0..=9, Push(1)),
-            (1, 1..=2, Push(2)),
-            (2, 3..=4, take(&[2])),
-            (1, full, Full(3)),
-            (2, 10..=11, take(&[1])),
-            (1, 14..=15, Push(4)),
-        ]);
-        history.replace(0, 0, [Admit(1), Enter(1)]);
-        history.replace(1, 0, [Admit(2), Enter(2)]);
-        history.replace(2, 0, [take(&[2]), Release(2)]);
-        history.replace(2, 1, [take(&[1]), Release(1)]);
-        history
-    };
-    let full_behind_it = record(5..=6);
-    assert!(check(&Fifo::places(2), &full_behind_it).is_ok());
-    assert!(check(&Fifo::bounded(2), &full_behind_it).is_err());
-    let full_when_all_is_released = record(12..=13);
-    assert!(check(&Fifo::places(2), &full_when_all_is_released).is_err());
+    assert!(!is_fifo(pushes.chain([(1, 10..=11, take(&[1, 2, 3]))])));
 }
 
 #[test]
 fn a_close_splits_accepted_from_refused() {
     let close = (1, 2..=3, Close);
-    assert!(unbounded([
+    assert!(is_fifo([
         (0, 0..=1, Push(1)),
         close.clone(),
         (0, 4..=5, Refused(2))
     ]));
-    assert!(!unbounded([close.clone(), (0, 4..=5, Push(1))]));
-    assert!(!unbounded([(0, 0..=1, Refused(1)), close]));
+    assert!(!is_fifo([close.clone(), (0, 4..=5, Push(1))]));
+    assert!(!is_fifo([(0, 0..=1, Refused(1)), close]));
 }
 
 /// Accepted before the close, in the queue after it: lawful for a push of two moments only.
@@ -176,9 +131,9 @@ fn an_accepted_push_may_come_in_late_if_it_has_two_moments() {
         (1, 3..=4, Drain(vec![])),
         (1, 10..=11, Drain(vec![1])),
     ]);
-    assert!(check(&Fifo::unbounded(), &history).is_err());
+    assert!(check(&Fifo::new(), &history).is_err());
     history.replace(0, 0, [Admit(1), Enter(1)]);
-    assert!(check(&Fifo::unbounded(), &history).is_ok());
+    assert!(check(&Fifo::new(), &history).is_ok());
     // But not once it has returned.
     let mut history = History::of_intervals([
         (0, 0..=2, Push(1)),
@@ -186,14 +141,14 @@ fn an_accepted_push_may_come_in_late_if_it_has_two_moments() {
         (1, 4..=5, Drain(vec![])),
     ]);
     history.replace(0, 0, [Admit(1), Enter(1)]);
-    assert!(check(&Fifo::unbounded(), &history).is_err());
+    assert!(check(&Fifo::new(), &history).is_err());
 }
 
 #[test]
 fn a_call_without_an_answer_has_no_effect() {
     let mut history = History::of_intervals([(0, 0..=1, Push(1)), (1, 2..=3, take(&[]))]);
     history.replace(1, 0, []);
-    assert!(check(&Fifo::unbounded(), &history).is_ok());
+    assert!(check(&Fifo::new(), &history).is_ok());
 }
 
 fn deque(answers: impl IntoIterator<Item = (usize, DequeOperation<u32>)>) -> bool {
@@ -237,7 +192,7 @@ fn a_counterexample_shows_who_did_what_when() {
         (1, 2..=5, take(&[])),
         (0, 3..=4, Push(2)),
     ]);
-    let counterexample = check(&Fifo::unbounded(), &history).unwrap_err();
+    let counterexample = check(&Fifo::new(), &history).unwrap_err();
     let expected = "\
 not linearizable:
 
@@ -248,7 +203,7 @@ thread 1
     3–5      ├─┤  take(2) = []
 
 the longest order: push(1); push(2)
-leads to: Fifo { items: [1, 2], admitted: [], room: Endless, closed: false }
+leads to: Fifo { items: [1, 2], admitted: [], closed: false }
 where none of these can follow: take(2) = [] of thread 1";
     assert_eq!(counterexample.to_string(), expected);
 }
@@ -259,5 +214,5 @@ where none of these can follow: take(2) = [] of thread 1";
 fn a_hopeless_search_ends_soon() {
     let pushes = (0..7).map(|thread| (thread, 0..=1, Push(thread as u32)));
     let wrong = (7, 2..=3, Drain((1..7).collect()));
-    assert!(!unbounded(pushes.chain([wrong])));
+    assert!(!is_fifo(pushes.chain([wrong])));
 }

@@ -5,7 +5,7 @@ use std::panic::catch_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use linearizability::{Fifo, FifoOperation, History, Recording, Rounds, Specification};
+use linearizability::{Clocks, Fifo, FifoOperation, History, Recording, Rounds, Specification};
 
 /// A queue under a lock, with a way to go wrong.
 struct Locked {
@@ -20,7 +20,7 @@ enum Fault {
     /// Takes the youngest when there are two.
     Stack,
     /// Is empty when somebody else holds the lock.
-    Impatient,
+    FalselyEmpty,
     /// Looks for the oldest and takes it off in two steps.
     Doubling,
 }
@@ -48,7 +48,7 @@ impl Locked {
                     items.pop_front()
                 }
             }
-            Fault::Impatient => {
+            Fault::FalselyEmpty => {
                 let mut items = self.items.try_lock().ok()?;
                 let oldest = items.pop_front();
                 // Long enough to be noticed.
@@ -65,11 +65,10 @@ impl Locked {
     }
 }
 
-/// Two producers, two consumers, then whoever empties the queue.
-fn record<'a>(
-    queue: &'a Locked,
-    mut recording: Recording<'a, FifoOperation<u32>>,
-) -> History<FifoOperation<u32>> {
+/// Two producers, two consumers; then the rest is taken.
+fn record(fault: Fault, clocks: Clocks) -> History<FifoOperation<u32>> {
+    let queue = &Locked::new(fault);
+    let mut recording = Recording::new(clocks);
     for first in [10, 20] {
         recording.thread(move |log| {
             for item in first..first + 4 {
@@ -98,9 +97,7 @@ fn record<'a>(
 /// The message of the counterexample that is found, if one is.
 fn counterexample(fault: Fault) -> Option<String> {
     let rounds = || {
-        Rounds::check(2_000, &Fifo::unbounded(), || {
-            record(&Locked::new(fault), Recording::new())
-        })
+        Rounds::check(2_000, &Fifo::new(), |clocks| record(fault, clocks));
     };
     let panic = catch_unwind(rounds).err()?;
     Some(*panic.downcast::<String>().expect("a message"))
@@ -108,11 +105,7 @@ fn counterexample(fault: Fault) -> Option<String> {
 
 #[test]
 fn a_queue_under_a_lock_passes() {
-    for recording in [Recording::new, Recording::with_one_clock] {
-        Rounds::check(300, &Fifo::unbounded(), || {
-            record(&Locked::new(Fault::None), recording())
-        });
-    }
+    Rounds::check(300, &Fifo::new(), |clocks| record(Fault::None, clocks));
 }
 
 #[test]
@@ -126,7 +119,7 @@ fn a_queue_that_is_a_stack_at_times_is_caught() {
 
 #[test]
 fn a_queue_that_is_falsely_empty_is_caught() {
-    let counterexample = counterexample(Fault::Impatient).expect("not caught");
+    let counterexample = counterexample(Fault::FalselyEmpty).expect("not caught");
     assert!(counterexample.contains("take(1) = []"), "{counterexample}");
 }
 
@@ -158,7 +151,7 @@ impl Specification for Counter {
 #[test]
 fn what_happens_before_is_recorded_as_before() {
     let (turn, value) = (AtomicU32::new(0), AtomicU32::new(0));
-    let mut recording = Recording::new();
+    let mut recording = Recording::new(Clocks::Each);
     for me in 0..2 {
         let (turn, value) = (&turn, &value);
         recording.thread(move |log| {

@@ -1,11 +1,10 @@
-//! Timers on a clock that the test moves: nothing here sleeps or measures.
+//! What timers do for processes, on a clock that the test moves: nothing here sleeps or measures.
+//! The timers themselves are tested in `filch-timers`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use filch_scheduler::timers::{FakeClock, Timers, ZeroPeriod};
+use filch_scheduler::timers::{FakeClock, Timers};
 use filch_scheduler::{Completion, Event, JoinError, ProcessError, ProcessHandle, Scheduler};
 
 use crate::common::{Command, Test, scheduler, scripted, summing};
@@ -46,84 +45,6 @@ pub(crate) fn failure(process: ProcessHandle<Test>) -> String {
 }
 
 #[test]
-fn earlier_deadlines_first_then_in_the_order_of_registration() {
-    let (clock, timers) = fake();
-    let fired = Arc::new(Mutex::new(Vec::new()));
-    let start = timers.now();
-    for (name, seconds) in [
-        (0, 3),
-        (1, 1),
-        (2, 3),
-        (3, 2),
-        (4, 1),
-        (5, 9),
-        (6, 3),
-        (7, 0),
-    ] {
-        let (fired, clock) = (Arc::clone(&fired), clock.clone());
-        timers.call_at(start + seconds * SECOND, move || {
-            fired.lock().unwrap().push((name, clock.elapsed()));
-        });
-    }
-    clock.advance(Duration::ZERO);
-    assert_eq!(*fired.lock().unwrap(), [(7, Duration::ZERO)]);
-    clock.advance(3 * SECOND);
-    let expected = [(7, 0), (1, 1), (4, 1), (3, 2), (0, 3), (2, 3), (6, 3)];
-    let expected = expected.map(|(name, seconds)| (name, seconds * SECOND));
-    assert_eq!(
-        *fired.lock().unwrap(),
-        expected,
-        "each at its own time, all by three seconds"
-    );
-    assert_eq!(timers.pending(), 1);
-    assert_eq!(clock.elapsed(), 3 * SECOND);
-}
-
-/// Against a list that is sorted: any mixture of setting, cancelling and advancing.
-#[test]
-fn a_thousand_timers_fire_as_a_sorted_list_says() {
-    let (clock, timers) = fake();
-    let fired = Arc::new(Mutex::new(Vec::new()));
-    let mut model = Vec::new();
-    let mut expected = Vec::new();
-    let mut random = 0x2545_F491_4F6C_DD1D_u64;
-    let mut next = |below: u64| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % below
-    };
-    for name in 0..1_000 {
-        let deadline = clock.elapsed() + Duration::from_millis(next(50));
-        let key = timers.call_after(deadline - clock.elapsed(), {
-            let fired = Arc::clone(&fired);
-            move || fired.lock().unwrap().push(name)
-        });
-        model.push((deadline, name, key));
-        if next(4) == 0 {
-            let victim = next(model.len() as u64) as usize;
-            let (.., key) = model.remove(victim);
-            assert!(timers.cancel(key), "it was pending");
-            assert!(!timers.cancel(key), "once is enough");
-        }
-        if next(3) == 0 {
-            clock.advance(Duration::from_millis(next(20)));
-            model.sort_by_key(|&(deadline, name, _)| (deadline, name));
-            while model
-                .first()
-                .is_some_and(|first| first.0 <= clock.elapsed())
-            {
-                let (_, name, key) = model.remove(0);
-                assert!(!timers.cancel(key), "it has fired");
-                expected.push(name);
-            }
-        }
-        assert_eq!(timers.pending(), model.len());
-    }
-    assert_eq!(*fired.lock().unwrap(), expected);
-}
-
-#[test]
 fn a_command_that_sleeps() {
     let (clock, timers) = fake();
     let scheduler = scheduler(2);
@@ -155,11 +76,6 @@ fn a_cancelled_sleep_and_a_dropped_guard_are_heard_of() {
         .disarm();
     clock.advance(SECOND);
     assert_eq!(process.join().unwrap(), 5);
-    // A key of other timers means nothing to these.
-    let (_, others) = fake();
-    let key = others.call_after(SECOND, || {});
-    assert!(!timers.cancel(key));
-    assert!(others.cancel(key));
 }
 
 #[test]
@@ -254,36 +170,13 @@ fn an_interval_leaves_out_turns_for_which_there_is_no_room() {
         .interval(SECOND, &scheduler, process.pid(), message)
         .unwrap();
     clock.advance(3 * SECOND);
-    assert_eq!(timers.pending(), 1, "it lives, and nobody has cancelled");
+    assert_eq!(timers.pending(), 1, "it lives, and is not cancelled");
     go_on.send(()).unwrap();
     scheduler.wait_for_standstill().unwrap();
     clock.advance(SECOND);
     assert_eq!(process.join().unwrap(), 1 + 4);
     clock.advance(SECOND);
     assert_eq!(timers.pending(), 0);
-}
-
-#[test]
-fn an_interval_cancelled_by_its_own_tick_is_over() {
-    let (clock, timers) = fake();
-    let ticks = Arc::new(AtomicUsize::new(0));
-    let own = Arc::new(Mutex::new(None));
-    let key = timers.call_every(SECOND, {
-        let (timers, ticks, own) = (timers.clone(), Arc::clone(&ticks), Arc::clone(&own));
-        move || {
-            if ticks.fetch_add(1, Ordering::Relaxed) == 1 {
-                let key = own.lock().unwrap().take().unwrap();
-                assert!(timers.cancel(key), "it would have gone on");
-            }
-            true
-        }
-    });
-    *own.lock().unwrap() = Some(key.unwrap());
-    clock.advance(10 * SECOND);
-    assert_eq!(ticks.load(Ordering::Relaxed), 2);
-    assert_eq!(timers.pending(), 0);
-    let zero = timers.call_every(Duration::ZERO, || true);
-    assert_eq!(zero, Err(ZeroPeriod));
 }
 
 #[test]
@@ -298,24 +191,4 @@ fn a_message_at_a_time_and_none_to_the_dead() {
     assert_eq!(process.join().unwrap(), 9);
     clock.advance(SECOND);
     assert_eq!(timers.pending(), 0);
-}
-
-#[test]
-fn a_panic_costs_one_timer() {
-    let (clock, timers) = fake();
-    let (give, take) = mpsc::channel();
-    timers.call_after(SECOND, || panic!("one"));
-    timers.call_every(SECOND, || panic!("every")).unwrap();
-    timers.call_after(SECOND, move || give.send(1).unwrap());
-    clock.advance(SECOND);
-    assert_eq!(take.recv().unwrap(), 1);
-    assert_eq!(timers.pending(), 0, "an interval that panics is over");
-}
-
-#[test]
-fn a_delay_that_no_clock_can_tell_is_just_long() {
-    let (clock, timers) = fake();
-    let key = timers.call_after(Duration::MAX, || panic!("it is early"));
-    clock.advance(1_000_000 * SECOND);
-    assert!(timers.cancel(key));
 }

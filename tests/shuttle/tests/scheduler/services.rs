@@ -137,6 +137,31 @@ fn a_timer_fires_or_is_cancelled() {
     });
 }
 
+/// Two threads set a timer each, on timers that the test does not know; it has the clock alone, and
+/// moves it when both are set. A failure: a deadlock: a registration was missed.
+#[test]
+fn a_clock_hears_of_every_timer() {
+    explore("a waiting test is told of each timer", 2_000, || {
+        let clock = FakeClock::new();
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let clock = clock.clone();
+                thread::spawn(move || {
+                    let timers = Timers::with_clock(clock.clone()).unwrap();
+                    let (wake, woken) = mpsc::channel();
+                    timers.call_after(SECOND, move || wake.send(clock.elapsed()).unwrap());
+                    assert_eq!(woken.recv().unwrap(), SECOND);
+                })
+            })
+            .collect();
+        clock.block_until(2);
+        clock.advance(SECOND);
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+    });
+}
+
 /// A future sleeps until a moment, while the clock is moved there. A failure: a deadlock: the clock
 /// moved between the look at it and the timer.
 #[test]

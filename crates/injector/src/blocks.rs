@@ -1,0 +1,57 @@
+//! All blocks of a queue: those that it is made of, and those that wait for their next use.
+
+use filch_slab::Slab;
+
+use crate::block::Block;
+use crate::position::MAX_BLOCKS;
+
+/// The memory of a queue. It never shrinks, so a stale position still leads to a block.
+pub(crate) struct Blocks<T, const BLOCK: usize>(Slab<Block<T, BLOCK>>);
+
+impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
+    pub(crate) fn new() -> Self {
+        Self(Slab::with_limit(|_| Block::new(), MAX_BLOCKS))
+    }
+
+    /// The block with this number.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> &Block<T, BLOCK> {
+        self.0
+            .get(number)
+            .expect("a block in the queue was allocated")
+    }
+
+    /// A block for the caller alone, which prepares and links it, or releases it.
+    ///
+    /// # Panics
+    ///
+    /// If all of them are in use.
+    #[inline]
+    pub(crate) fn allocate(&self) -> u32 {
+        let Ok(number) = self.0.allocate() else {
+            panic!("the injector is full: {MAX_BLOCKS} blocks are in use");
+        };
+        number
+    }
+
+    /// Gives back a block that is the caller's alone.
+    #[inline]
+    pub(crate) fn release(&self, number: u32) {
+        self.0.release(number);
+    }
+
+    /// Counts `shares` of `block` as finished; the last share releases the block. `number` is the
+    /// block's.
+    #[inline]
+    pub(crate) fn finish(&self, number: u32, block: &Block<T, BLOCK>, shares: u32) {
+        if block.finish(shares) {
+            self.release(number);
+        }
+    }
+
+    /// How many blocks were in use at most.
+    #[cfg(test)]
+    pub(crate) fn high_water(&self) -> u32 {
+        self.0.high_water()
+    }
+}

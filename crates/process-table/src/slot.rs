@@ -1,0 +1,178 @@
+//! One place of the table: what belongs to its occupant, and who may touch it.
+
+use std::sync::atomic::AtomicU32;
+
+use filch_event_queue::EventQueue;
+use filch_process_state::ProcessState;
+use filch_slab::Occupancy;
+use filch_sync::atomic::{AtomicBool, Ordering};
+
+use crate::life_cell::LifeCell;
+use crate::mailbox::MailboxLimit;
+use crate::stats::{Awaited, ProcessStats};
+use crate::urgency::Urgency;
+use filch_sync::panic::catch_panic;
+
+/// One place of the [`Table`](crate::Table), for one process after another.
+///
+/// | field | who touches it |
+/// |---|---|
+/// | `occupancy`, `state`, `wants_notice` | any thread: atomic words |
+/// | `events` | producers: a thread that holds a pin, and any thread for the generation that its PID names; consumer: the worker that has the process, and the last thread out |
+/// | `mailbox` | set by the submitter before `occupy`; atomic words for a thread that holds a pin, and a hint for a sender without one |
+/// | `idle_priority`, `bound_to` | set by the submitter before `occupy`; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
+/// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |
+/// | `stats`, `awaited` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
+/// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last thread out: see [`LifeCell`] |
+///
+/// A worker *has* the process from its successful `start` until it lets go of the process or ends
+/// it. The *last thread out* is the one that is told [`Last`](filch_slab::Unpinned::Last) when it
+/// gives a pin back.
+///
+/// # Safety of the unsafe methods
+///
+/// The unsafe methods of a slot, of its `events` and its `life` rely on these roles. They are handed
+/// from thread to thread by the edges of `state`, so a thread that calls such a method vouches that
+/// every user of the table takes these edges as the roles say: `submit` by the submitter, `start` by
+/// a worker that got the process from a run queue, all others by the worker that has it.
+pub struct Slot<Body, Item, Exit> {
+    /// Its place in the table.
+    pub(crate) index: u32,
+    pub(crate) occupancy: Occupancy,
+    /// Whether the process is Ready, Running, waiting or over.
+    pub state: ProcessState,
+    /// What the process has been sent.
+    pub events: EventQueue<Item>,
+    /// How many messages the process may have been sent.
+    pub mailbox: MailboxLimit,
+    /// What the process has done.
+    pub stats: ProcessStats,
+    /// What it may wait for.
+    pub awaited: Awaited,
+    /// What a worker has to know before it drains `events`.
+    pub urgency: Urgency,
+    /// Whether it runs only when nothing else can.
+    idle_priority: AtomicBool,
+    /// The thread that it runs on, as a number; or 0.
+    bound_to: AtomicU32,
+    /// Its body while it lives, then its exit.
+    pub life: LifeCell<Body, Exit>,
+    /// Whether the table's hook is told when the occupant leaves. Set under a pin, read and reset by
+    /// the last thread out.
+    pub(crate) wants_notice: AtomicBool,
+}
+
+/// How a process is placed in the table, for its whole life.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Placement {
+    /// How many messages it may have been sent that no step has been given yet. `None`: no limit.
+    pub mailbox: Option<usize>,
+    /// Whether it runs only when nothing else can.
+    pub idle_priority: bool,
+    /// The thread that it runs on, as a number that is not 0; or 0 for any thread.
+    pub bound_to: u32,
+}
+
+// SAFETY: the words and the queue's producer side are made for sharing, and items are Send. The
+// queue's consumer side and the content of `life` are reached through unsafe methods by one thread
+// at a time, as the table at the type says; they are handed from thread to thread by the orderings
+// of `state`, `occupancy`, `life` and the run queues, and all they hold is Send.
+unsafe impl<Body: Send, Item: Send, Exit: Send> Sync for Slot<Body, Item, Exit> {}
+
+impl<Body, Item, Exit> Slot<Body, Item, Exit> {
+    pub(crate) fn vacant(index: u32) -> Self {
+        Self {
+            index,
+            occupancy: Occupancy::new(),
+            state: ProcessState::new_complete(),
+            events: EventQueue::with_one_slot(),
+            mailbox: MailboxLimit::new(),
+            stats: ProcessStats::new(),
+            awaited: Awaited::new(),
+            urgency: Urgency::new(),
+            idle_priority: AtomicBool::new(false),
+            bound_to: AtomicU32::new(0),
+            life: LifeCell::new(),
+            wants_notice: AtomicBool::new(false),
+        }
+    }
+
+    /// Makes the slot ready for a new occupant. The caller has it from the slab.
+    pub(crate) fn furnish(&self, placement: &Placement) {
+        self.mailbox.open(placement.mailbox);
+        self.stats.reset();
+        self.awaited.reset();
+        self.urgency.reset();
+        // ORDERING: Relaxed, both: `Occupancy::occupy` releases them to the threads that get a pin.
+        self.idle_priority
+            .store(placement.idle_priority, Ordering::Relaxed);
+        self.bound_to.store(placement.bound_to, Ordering::Relaxed);
+    }
+
+    /// Its place in the table.
+    #[inline]
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The generation of the occupant, on which the caller holds a pin.
+    #[inline]
+    pub fn generation(&self) -> u32 {
+        self.occupancy.generation()
+    }
+
+    /// The thread that the occupant runs on, or 0. For the worker that has it from a run queue.
+    #[inline]
+    pub fn bound_to(&self) -> u32 {
+        // ORDERING: Relaxed: set before the occupant was submitted, which happened before it was in a
+        // run queue: also where a late sender to an earlier occupant has put it there, whose `wake`
+        // acquired the submission.
+        self.bound_to.load(Ordering::Relaxed)
+    }
+
+    /// Whether the occupant runs only when nothing else can. For a thread that holds a pin, or has
+    /// just made the occupant Ready.
+    #[inline]
+    pub fn has_idle_priority(&self) -> bool {
+        // ORDERING: Relaxed: it does not change while the caller holds a pin. A sender without one
+        // has just made the occupant Ready, which stays until it is enqueued, and has acquired its
+        // submission by that.
+        self.idle_priority.load(Ordering::Relaxed)
+    }
+
+    /// Has the table's [hook](crate::Table::on_vacated) called when the occupant has left. The
+    /// caller holds a pin.
+    pub fn notify_when_vacated(&self) {
+        // ORDERING: Relaxed: released by giving the pin back.
+        self.wants_notice.store(true, Ordering::Relaxed);
+    }
+
+    /// One more pin, which its holder will [give back](crate::Table::unpin). Wait-free.
+    ///
+    /// # Safety
+    /// The caller holds a pin on the slot, or has the process.
+    ///
+    /// # Panics
+    /// If there are 2³⁰ pins.
+    #[inline]
+    pub unsafe fn share_pin(&self) {
+        self.occupancy.share();
+    }
+
+    /// Passes all that is in the queue to `sink`, whose panics cost one item each, and not the rest.
+    ///
+    /// # Safety
+    /// The caller is the queue's consumer (see the type), and the queue is closed, so that this ends.
+    pub unsafe fn discard_events(&self, mut sink: impl FnMut(Item)) {
+        // SAFETY: the caller's.
+        while catch_panic(|| unsafe { self.events.drain(&mut sink) }).is_err() {}
+    }
+}
+
+impl<Body, Item, Exit> std::fmt::Debug for Slot<Body, Item, Exit> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Slot")
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,310 @@
+//! The process table: which process a PID means, and what keeps it there.
+
+use std::fmt;
+use std::sync::atomic::AtomicU32;
+
+use filch_event_queue::{PushError, ReopenError};
+use filch_injector::Injector;
+use filch_process_state::{Reason, State, Wake};
+use filch_slab::{Slab, SlabFull, Unpinned};
+use filch_sync::atomic::Ordering;
+
+use crate::pid::{Node, Origin, Pid};
+use crate::slot::{Placement, Slot};
+
+/// All processes, by PID.
+///
+/// `Body` is what a worker runs, `Item` what a process's queue holds, and `Exit` what is left of a
+/// process for its handle. [`Slot`] says who may touch what.
+pub struct Table<Body, Item, Exit> {
+    /// What all PIDs of this table have in common.
+    origin: Origin,
+    slots: Slab<Slot<Body, Item, Exit>>,
+    /// Slots whose last occupant is gone, and in whose queue a sender has claimed a place and not
+    /// filled it yet. At most as many as there are threads in the middle of a send. What these send
+    /// is dropped when they, or the next submission, find the slot here.
+    unfinished: Injector<u32>,
+    on_vacated: Option<OnVacated>,
+}
+
+type OnVacated = Box<dyn Fn(u32) + Send + Sync>;
+
+impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
+    /// An empty table, whose PIDs differ from those of all other tables of the program.
+    pub fn new(node: Node) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Self {
+            // ORDERING: Relaxed: only to be different each time.
+            origin: Origin::new(node, NEXT.fetch_add(1, Ordering::Relaxed)),
+            slots: Slab::new(Slot::vacant),
+            unfinished: Injector::new(),
+            on_vacated: None,
+        }
+    }
+
+    /// Has `hook` called with the index of each slot whose occupant has left, if somebody
+    /// [asked](Slot::notify_when_vacated) for that during its life. What was done under a pin on the
+    /// slot happens before the call, and the next occupant comes after it.
+    #[must_use]
+    pub fn on_vacated(mut self, hook: impl Fn(u32) + Send + Sync + 'static) -> Self {
+        self.on_vacated = Some(Box::new(hook));
+        self
+    }
+
+    /// The PID of the process that lives in that slot in that generation.
+    #[inline]
+    pub fn pid(&self, slot: u32, generation: u32) -> Pid {
+        Pid {
+            origin: self.origin,
+            slot,
+            generation,
+        }
+    }
+
+    /// The node that the processes live on.
+    pub fn node(&self) -> Node {
+        self.origin.node()
+    }
+
+    /// A slot for a new process, and the PID that means it from now on. The caller, its submitter,
+    /// gets two pins: the process's and that of its handle. Lock-free, except for memory.
+    ///
+    /// # Errors
+    /// [`SlabFull`]: 2³² − 1 processes live.
+    pub fn occupy(
+        &self,
+        placement: &Placement,
+    ) -> Result<(Pid, &Slot<Body, Item, Exit>), SlabFull> {
+        self.finish();
+        let index = self.slots.allocate()?;
+        let slot = self.slot(index);
+        slot.furnish(placement);
+        let generation = slot.occupancy.occupy(2);
+        debug_assert_eq!(
+            generation,
+            slot.events.generation(),
+            "lives are counted alike"
+        );
+        Ok((self.pid(index, generation), slot))
+    }
+
+    /// The slot of a process that the caller has a pin on, or has.
+    ///
+    /// # Panics
+    /// If the index is of another table.
+    pub fn slot(&self, index: u32) -> &Slot<Body, Item, Exit> {
+        match self.slots.get(index) {
+            Some(slot) => slot,
+            None => no_slot(index),
+        }
+    }
+
+    /// Tries again to clean a slot that a sender had not finished with. Each submission does, and
+    /// each sender whose process was over when it had pushed: mostly it is the one that had not
+    /// finished.
+    fn finish(&self) {
+        if self.unfinished.is_empty() {
+            return;
+        }
+        if let Some(index) = self.unfinished.pop() {
+            // SAFETY: the last thread out put it there, which happened before; now this one is.
+            unsafe { self.clean(index, self.slot(index)) };
+        }
+    }
+
+    /// The process that lives in the slot, if one does. For people: it may have left by now.
+    pub fn occupant(&self, slot: u64) -> Option<Pid> {
+        let index = u32::try_from(slot).ok()?;
+        let occupancy = &self.slots.get(index)?.occupancy;
+        Some(self.pid(index, occupancy.generation()))
+    }
+
+    /// The slot of the process `pid`, if it is still there. It may leave at any moment. What its
+    /// submitter has written there is visible. Wait-free.
+    ///
+    /// A PID can be made from any number, and so name a process that is yet to come. The queue of
+    /// its slot may be open already: only this check keeps items out of it.
+    #[inline]
+    pub fn find(&self, pid: Pid) -> Option<&Slot<Body, Item, Exit>> {
+        if pid.origin != self.origin {
+            return None;
+        }
+        let slot = self.slots.get(pid.slot)?;
+        slot.occupancy.is_current(pid.generation).then_some(slot)
+    }
+
+    /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and wakes
+    /// it. Lock-free, and without a pin: the queue itself refuses what is meant for an earlier
+    /// generation.
+    ///
+    /// If the process ends between the push and the wake-up, the item is dropped with it, and the
+    /// wake-up may reach the slot's next occupant, which then takes a turn for nothing.
+    ///
+    /// # Errors
+    /// The item, if the process has ended.
+    #[inline]
+    pub fn post(
+        &self,
+        pid: Pid,
+        slot: &Slot<Body, Item, Exit>,
+        item: Item,
+        reason: Reason,
+    ) -> Result<Wake, Item> {
+        slot.events
+            .push_in(pid.generation, item)
+            .map_err(PushError::into_inner)?;
+        let wake = slot.state.wake(reason);
+        if wake == Wake::Refused {
+            self.finish();
+        }
+        Ok(wake)
+    }
+
+    /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
+    /// Wait-free, except for the last thread out.
+    pub fn pin(&self, pid: Pid) -> Option<Pin<'_, Body, Item, Exit>> {
+        let slot = self.find(pid)?;
+        match slot.occupancy.pin(pid.generation) {
+            Ok(()) => Some(Pin {
+                table: self,
+                slot,
+                pid,
+            }),
+            Err(gone) => {
+                self.after(gone.0, pid.slot, slot);
+                None
+            }
+        }
+    }
+
+    /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
+    ///
+    /// A process that is missed has [occupied](Self::occupy) its slot after this has looked there,
+    /// and what the caller did before happens before the return of that call.
+    pub fn iter(&self) -> impl Iterator<Item = Pin<'_, Body, Item, Exit>> {
+        self.pinned().filter(Pin::is_live)
+    }
+
+    fn pinned(&self) -> impl Iterator<Item = Pin<'_, Body, Item, Exit>> {
+        (0..self.slots.high_water()).filter_map(|index| {
+            let slot = self.slot(index);
+            match slot.occupancy.pin_current() {
+                Ok(generation) => Some(Pin {
+                    table: self,
+                    slot,
+                    pid: self.pid(index, generation),
+                }),
+                Err(gone) => {
+                    self.after(gone.0, index, slot);
+                    None
+                }
+            }
+        })
+    }
+
+    /// Gives one pin on the slot back.
+    ///
+    /// # Safety
+    /// The caller holds that pin, by [`occupy`](Self::occupy) or [`Slot::share_pin`], and gives it
+    /// up.
+    pub unsafe fn unpin(&self, index: u32) {
+        let slot = self.slot(index);
+        self.after(slot.occupancy.unpin(), index, slot);
+    }
+
+    /// The last thread out cleans the slot: the next occupant must find the queue open and empty.
+    fn after(&self, unpin: Unpinned, index: u32, slot: &Slot<Body, Item, Exit>) {
+        if unpin == Unpinned::Others {
+            return;
+        }
+        // ORDERING: Relaxed, both: `Unpinned::Last` acquired what was done under all pins, and the
+        // slab hands the slot on.
+        if slot.wants_notice.load(Ordering::Relaxed) {
+            slot.wants_notice.store(false, Ordering::Relaxed);
+            if let Some(hook) = &self.on_vacated {
+                hook(index);
+            }
+        }
+        // SAFETY: `Unpinned::Last`: no pin is held, so neither a worker nor a handle has to do with
+        // the slot any more.
+        unsafe {
+            slot.life.clear();
+            self.clean(index, slot);
+        }
+    }
+
+    /// Empties the queue and opens it for the next generation, then gives the slot back.
+    ///
+    /// # Safety
+    /// The caller is the last thread out, and the process has ended, so nobody drains.
+    unsafe fn clean(&self, index: u32, slot: &Slot<Body, Item, Exit>) {
+        // Items that were pushed while the process ended.
+        // SAFETY: the caller's; the queue was closed when the process ended.
+        unsafe { slot.discard_events(drop) };
+        // SAFETY: as above.
+        match unsafe { slot.events.reopen() } {
+            Ok(_) => self.slots.release(index),
+            Err(error) => {
+                debug_assert_eq!(error, ReopenError::Unfinished, "the process has ended");
+                // A sender without a pin is between its claim and its end. There is no need to wait
+                // for it: other processes get other slots.
+                self.unfinished.push(index);
+            }
+        }
+    }
+}
+
+/// Apart, and given the index by value: otherwise each call of `slot` would write it to memory, to
+/// have it printed.
+#[cold]
+fn no_slot(index: u32) -> ! {
+    unreachable!("slot {index} was never allocated")
+}
+
+/// Keeps a process in the table: it may end, but its PID goes on meaning it.
+pub struct Pin<'table, Body, Item: Send, Exit> {
+    table: &'table Table<Body, Item, Exit>,
+    slot: &'table Slot<Body, Item, Exit>,
+    pid: Pid,
+}
+
+impl<'table, Body, Item: Send, Exit> Pin<'table, Body, Item, Exit> {
+    /// The slot of the process.
+    #[inline]
+    pub fn slot(&self) -> &'table Slot<Body, Item, Exit> {
+        self.slot
+    }
+
+    /// The process.
+    #[inline]
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Whether the process has neither ended nor been refused by its `init`, so that only pins keep
+    /// it. (Closed but not Complete: `close` is running. Complete but not closed: `init` is.)
+    pub fn is_live(&self) -> bool {
+        !(self.slot.events.is_closed() && self.slot.state.state() == State::Complete)
+    }
+}
+
+impl<Body, Item: Send, Exit> Drop for Pin<'_, Body, Item, Exit> {
+    fn drop(&mut self) {
+        self.table
+            .after(self.slot.occupancy.unpin(), self.pid.slot, self.slot);
+    }
+}
+
+impl<Body, Item: Send, Exit> fmt::Debug for Pin<'_, Body, Item, Exit> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pin").field(&self.pid).finish()
+    }
+}
+
+impl<Body, Item, Exit> fmt::Debug for Table<Body, Item, Exit> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("slots", &self.slots.high_water())
+            .finish_non_exhaustive()
+    }
+}

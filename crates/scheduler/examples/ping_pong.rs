@@ -1,0 +1,96 @@
+//! Two processes that send one message to and fro: what a message from process to process costs.
+//!
+//! `cargo run --release -p filch-scheduler --example ping_pong [ROUNDS]`
+
+use std::time::Instant;
+
+use filch_scheduler::{
+    Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+};
+
+/// What the two say to each other.
+enum Game {}
+
+impl Protocol for Game {
+    /// The partner, if the process begins, and how many messages are left to send.
+    type Input = (Option<Pid>, u64);
+    /// Who sends, so that the partner can answer.
+    type Message = Pid;
+    type Command = ();
+    type Reply = ();
+    /// How many messages the process got.
+    type Output = u64;
+    type Error = String;
+}
+
+#[derive(Default)]
+struct Player {
+    left: u64,
+    received: u64,
+}
+
+impl Player {
+    /// Sends one message, if one is left. Whether it did.
+    fn send(&mut self, context: &Context<'_, Game>, to: Pid) -> Result<bool, String> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        let sent = context.send(to, context.pid());
+        sent.map_err(|error| error.to_string()).map(|()| true)
+    }
+}
+
+impl Process<Game> for Player {
+    fn init(
+        &mut self,
+        context: &Context<'_, Game>,
+        _: &str,
+        (partner, left): (Option<Pid>, u64),
+    ) -> Result<(), InitError<Game>> {
+        self.left = left;
+        if let Some(partner) = partner {
+            self.send(context, partner).map_err(InitError::Failed)?;
+        }
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Game>,
+        events: Events<'_, Game>,
+        out: &mut StepOutput<Game>,
+    ) -> Result<(), String> {
+        for event in events {
+            if let Event::Message(sender) = event {
+                self.received += 1;
+                self.send(context, sender)?;
+                if self.left == 0 {
+                    out.done(self.received);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let rounds = std::env::args()
+        .nth(1)
+        .map_or(Ok(100_000), |rounds| rounds.parse())?;
+    let scheduler = Scheduler::<Game>::builder().workers(1).build()?;
+
+    let begun = Instant::now();
+    let pong = scheduler.submit(Player::default(), "play", (None, rounds))?;
+    let ping = scheduler.submit(Player::default(), "play", (Some(pong.pid()), rounds))?;
+    let received = (ping.join()?, pong.join()?);
+    let elapsed = begun.elapsed();
+
+    assert_eq!(received, (rounds, rounds));
+    println!(
+        "{} messages, {:.0} ns each",
+        2 * rounds,
+        elapsed.as_nanos() as f64 / (2 * rounds) as f64
+    );
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! What a process knows of the world.
+
+use std::fmt;
+
+use filch_process_table::Pid;
+
+use crate::api::handle::Handle;
+use crate::protocol::Protocol;
+
+/// What a process knows of the world: its PID, and the scheduler that it lives in.
+pub struct Context<'a, P: Protocol> {
+    handle: &'a Handle<P>,
+    pid: Pid,
+}
+
+impl<'a, P: Protocol> Context<'a, P> {
+    #[inline]
+    pub(crate) fn new(handle: &'a Handle<P>, pid: Pid) -> Self {
+        Self { handle, pid }
+    }
+
+    /// The process's PID, for others to send to.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The scheduler, to keep beyond the call.
+    pub fn handle(&self) -> &'a Handle<P> {
+        self.handle
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Context<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("pid", &self.pid)
+            .finish_non_exhaustive()
+    }
+}

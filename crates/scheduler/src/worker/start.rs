@@ -1,0 +1,50 @@
+//! Calls of a process's `init`: for a new process, and for a new version.
+
+use filch_sync::panic::{catch_panic, drop_contained};
+
+use crate::api::context::Context;
+use crate::api::exit_reason::ExitReason;
+use crate::api::process::{InitError, Process};
+use crate::api::process_error::ProcessError;
+use crate::api::step_output::Successor;
+use crate::protocol::Protocol;
+use crate::worker::body::{Body, ProcessBox};
+
+/// Runs `init`.
+pub(crate) fn init<P: Protocol>(
+    process: &mut dyn Process<P>,
+    context: &Context<'_, P>,
+    method: &str,
+    input: P::Input,
+) -> Result<(), InitError<P>> {
+    match catch_panic(|| process.init(context, method, input)) {
+        Ok(outcome) => outcome,
+        Err(message) => Err(InitError::Panicked(message)),
+    }
+}
+
+/// Starts the new version of a process in place of the one that the caller has.
+///
+/// # Errors
+/// What the process ends with.
+pub(crate) fn take_over<P: Protocol>(
+    successor: Successor<P>,
+    context: &Context<'_, P>,
+    body: &mut Body<P>,
+) -> Result<(), ProcessError<P>> {
+    let Successor {
+        mut process,
+        method,
+        input,
+    } = successor;
+    if let Err(error) = init(process.as_mut(), context, &method, input) {
+        let reason = ExitReason::not_started(&error);
+        let _ = catch_panic(|| process.close(&reason));
+        drop_contained(process);
+        return Err(ProcessError::Upgrade(error));
+    }
+    let mut old = std::mem::replace(&mut body.process, ProcessBox::boxed(process));
+    let closed = catch_panic(|| old.close(&ExitReason::Upgraded));
+    let dropped = catch_panic(|| drop(old));
+    closed.and(dropped).map_err(ProcessError::Panicked)
+}

@@ -1,0 +1,30 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod builder;
+mod clock;
+mod fake_clock;
+mod guard;
+mod queue;
+mod service;
+mod sleep;
+mod timers;
+
+pub use builder::Builder;
+pub use clock::{Alarm, Clock, SystemClock, Ticks};
+pub use fake_clock::FakeClock;
+pub use guard::TimerGuard;
+pub use queue::TimerKey;
+#[doc(hidden)] // for the schedulers, whose threads must not wait for one another
+pub use service::is_timer_thread;
+pub use sleep::{Sleep, TimersClosed};
+pub use timers::{Timers, ZeroPeriod};
+
+use filch_sync::{Mutex, MutexGuard};
+use std::sync::PoisonError;
+
+/// Locks, ignoring poison: no critical section here panics half-way. The user's code runs without a
+/// lock, or its panics are contained.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,214 @@
+//! What is pending, in the order in which it is due: a value under the service's lock, without a
+//! thread and without a clock.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+/// Names one timer, to [cancel](crate::Timers::cancel) it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimerKey(u64);
+
+impl TimerKey {
+    /// No timer's key: their numbers count from 0.
+    pub(crate) const NONE: Self = Self(u64::MAX);
+}
+
+/// What happens when a timer fires.
+pub(super) enum Action {
+    /// This, once.
+    Once(Box<dyn FnOnce() + Send>),
+    /// This, each time that the period has passed, until it says `false`.
+    Every(Duration, Box<dyn FnMut() -> bool + Send>),
+    /// A sleep is over.
+    Wake(Waker),
+}
+
+pub(super) struct Pending {
+    deadline: Instant,
+    /// Taken out while an interval fires.
+    action: Option<Action>,
+}
+
+#[derive(Default)]
+pub(super) struct Queue {
+    /// Ascending by deadline, then by number: of one deadline, what was registered first.
+    order: BTreeSet<(Instant, u64)>,
+    timers: HashMap<u64, Pending>,
+    closed: bool,
+    /// How many threads wait for more timers.
+    pub(super) watchers: usize,
+}
+
+impl Queue {
+    /// Puts a timer in and returns its key, which no other timer in the program has.
+    ///
+    /// # Errors
+    /// The action, if the queue is closed.
+    pub(super) fn insert(&mut self, deadline: Instant, action: Action) -> Result<TimerKey, Action> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        if self.closed {
+            return Err(action);
+        }
+        // ORDERING: Relaxed: the numbers only have to differ, and to ascend in this queue. Its
+        // lock orders the calls, and one atomic's values never go back.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.order.insert((deadline, number));
+        let action = Some(action);
+        self.timers.insert(number, Pending { deadline, action });
+        Ok(TimerKey(number))
+    }
+
+    /// Takes the first timer that is due by `now`. An interval keeps its place among the pending
+    /// until [`again`](Self::again).
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<(TimerKey, Action)> {
+        let &(deadline, number) = self.order.first()?;
+        if deadline > now {
+            return None;
+        }
+        self.order.pop_first();
+        let pending = self.timers.get_mut(&number)?;
+        let action = pending.action.take()?;
+        if !matches!(action, Action::Every(..)) {
+            self.timers.remove(&number);
+        }
+        Some((TimerKey(number), action))
+    }
+
+    /// After an interval has fired: its next turn is a whole number of periods after the one
+    /// before, and after `now`.
+    ///
+    /// # Errors
+    /// The action, if the timer was cancelled meanwhile.
+    pub(super) fn again(
+        &mut self,
+        key: TimerKey,
+        period: Duration,
+        action: Action,
+        now: Instant,
+    ) -> Result<(), Action> {
+        let Some(pending) = self.timers.get_mut(&key.0) else {
+            return Err(action);
+        };
+        let late = now.saturating_duration_since(pending.deadline).as_nanos();
+        // Turns that were missed are left out: a stalled machine must not cause a burst.
+        let missed = late / period.as_nanos().max(1);
+        let next = u32::try_from(missed + 1)
+            .ok()
+            .and_then(|turns| period.checked_mul(turns))
+            .and_then(|step| pending.deadline.checked_add(step));
+        pending.deadline = next.unwrap_or_else(|| after(now, period));
+        pending.action = Some(action);
+        self.order.insert((pending.deadline, key.0));
+        Ok(())
+    }
+
+    /// Takes a timer out. The caller drops it without the lock: its destructor is user code.
+    pub(super) fn cancel(&mut self, key: TimerKey) -> Option<Pending> {
+        let pending = self.timers.remove(&key.0)?;
+        self.order.remove(&(pending.deadline, key.0));
+        Some(pending)
+    }
+
+    /// While the sleep is pending, makes `waker` the one that it wakes. The one before comes back,
+    /// to be dropped without the lock.
+    ///
+    /// # Errors
+    /// The waker, if the sleep is over.
+    pub(super) fn rewake(&mut self, key: TimerKey, waker: Waker) -> Result<Waker, Waker> {
+        match self
+            .timers
+            .get_mut(&key.0)
+            .map(|pending| &mut pending.action)
+        {
+            Some(Some(Action::Wake(own))) => Ok(std::mem::replace(own, waker)),
+            _ => Err(waker),
+        }
+    }
+
+    /// Takes everything out, and lets nothing in from now on.
+    pub(super) fn close(&mut self) -> HashMap<u64, Pending> {
+        self.closed = true;
+        self.order.clear();
+        std::mem::take(&mut self.timers)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.order.first().map(|&(deadline, _)| deadline)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.timers.len()
+    }
+}
+
+impl Pending {
+    /// Ends a timer that will never fire. A sleeper is woken, to see that.
+    pub(super) fn give_up(self) {
+        if let Some(Action::Wake(waker)) = self.action {
+            waker.wake();
+        }
+    }
+}
+
+/// What the clock cannot express is thirty years away.
+pub(super) fn after(now: Instant, delay: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+    now.checked_add(delay).unwrap_or_else(|| now + FAR)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{Action, Queue};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn every_second() -> Action {
+        Action::Every(SECOND, Box::new(|| true))
+    }
+
+    #[test]
+    fn missed_turns_of_an_interval_are_left_out() {
+        let start = Instant::now();
+        for (late, turn) in [(0, 1), (999, 1), (1_000, 2), (5_400, 6)] {
+            let mut queue = Queue::default();
+            assert!(queue.insert(start, every_second()).is_ok());
+            let now = start + Duration::from_millis(late);
+            let (key, action) = queue.pop_due(now).unwrap();
+            assert_eq!(queue.len(), 1, "it is pending while it fires");
+            assert_eq!(queue.next(), None, "and not due");
+            assert!(queue.again(key, SECOND, action, now).is_ok());
+            assert_eq!(queue.next(), Some(start + turn * SECOND), "{late} ms late");
+        }
+    }
+
+    #[test]
+    fn an_interval_cancelled_while_it_fires_does_not_come_back() {
+        let start = Instant::now();
+        let mut queue = Queue::default();
+        let key = queue.insert(start, every_second()).ok().unwrap();
+        let (fired, action) = queue.pop_due(start).unwrap();
+        assert_eq!(fired, key);
+        assert!(queue.cancel(key).is_some());
+        assert!(queue.again(key, SECOND, action, start).is_err());
+        assert_eq!((queue.len(), queue.next()), (0, None));
+    }
+
+    #[test]
+    fn nothing_enters_a_closed_queue() {
+        let start = Instant::now();
+        let mut queue = Queue::default();
+        assert!(queue.insert(start, every_second()).is_ok());
+        assert_eq!(queue.close().len(), 1);
+        assert!(queue.is_closed());
+        assert!(queue.insert(start, every_second()).is_err());
+        assert!(queue.pop_due(start).is_none());
+    }
+}

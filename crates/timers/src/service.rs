@@ -1,0 +1,223 @@
+//! The queue under its lock, the thread that sleeps until the first deadline, and the end of both.
+
+use std::cell::Cell;
+use std::io;
+use std::sync::{Arc, PoisonError};
+use std::task::Waker;
+use std::time::Instant;
+
+use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
+
+use crate::clock::{Alarm, Clock, Ring, Ticks};
+use crate::lock;
+use crate::queue::{Action, Queue, TimerKey};
+
+filch_sync::thread_local! {
+    static FIRES: Cell<bool> = Cell::new(false)
+}
+
+/// Whether the calling thread is one that fires timers on the system's clock, or another one that
+/// [moves by itself](Ticks::ByItself).
+///
+/// What it calls may drop whatever it owns. A destructor that waits for threads asks here first:
+/// those threads may be waiting for this one.
+pub fn is_timer_thread() -> bool {
+    FIRES.with(Cell::get)
+}
+
+/// What all clones of one `Timers` share, and the last one takes with it.
+pub(super) struct Service {
+    shared: Arc<Shared>,
+    /// `None` on a clock that is moved by hand, and when it has been joined.
+    thread: Mutex<Option<filch_sync::thread::JoinHandle<()>>>,
+    /// Where the end does not wait for the thread: see `Builder::detach_if`.
+    detach_here: fn() -> bool,
+}
+
+/// What the thread needs.
+struct Shared {
+    clock: Box<dyn Clock>,
+    queue: Mutex<Queue>,
+    /// The thread sleeps here until the first deadline.
+    changed: Condvar,
+    /// `block_until` waits here.
+    registered: Condvar,
+}
+
+impl Service {
+    pub(super) fn start(clock: Box<dyn Clock>, detach_here: fn() -> bool) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            clock,
+            queue: Mutex::new(Queue::default()),
+            changed: Condvar::new(),
+            registered: Condvar::new(),
+        });
+        let ring: Arc<dyn Ring> = shared.clone();
+        let thread = match shared.clock.attach(Alarm::new(Arc::downgrade(&ring))) {
+            Ticks::ByHand => None,
+            Ticks::ByItself => {
+                let shared = Arc::clone(&shared);
+                let thread = filch_sync::thread::Builder::new().name("filch-timers".to_owned());
+                Some(thread.spawn(move || shared.run())?)
+            }
+        };
+        Ok(Self {
+            shared,
+            thread: Mutex::new(thread),
+            detach_here,
+        })
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.shared.clock.now()
+    }
+
+    pub(super) fn pending(&self) -> usize {
+        self.shared.pending()
+    }
+
+    /// Puts a timer in.
+    ///
+    /// # Errors
+    /// The action, after the shutdown.
+    pub(super) fn register(&self, deadline: Instant, action: Action) -> Result<TimerKey, Action> {
+        let shared = &self.shared;
+        let mut queue = shared.lock();
+        let first = queue.next();
+        let key = queue.insert(deadline, action)?;
+        let watched = queue.watchers > 0;
+        drop(queue);
+        if first.is_none_or(|first| deadline < first) {
+            shared.changed.notify_one();
+        }
+        if watched {
+            shared.registered.notify_all();
+        }
+        shared.clock.registered();
+        Ok(key)
+    }
+
+    /// Takes a timer out. Whether it was pending.
+    pub(super) fn cancel(&self, key: TimerKey) -> bool {
+        let cancelled = self.shared.lock().cancel(key);
+        // Without the lock: what follows is the user's destructor.
+        let pending = cancelled.is_some();
+        drop_contained(cancelled);
+        pending
+    }
+
+    /// While the timer is pending, makes `waker` the one that it wakes. Whether it is.
+    pub(super) fn rewake(&self, key: TimerKey, waker: Waker) -> bool {
+        let outcome = self.shared.lock().rewake(key, waker);
+        let pending = outcome.is_ok();
+        drop_contained(outcome);
+        pending
+    }
+
+    pub(super) fn block_until(&self, count: usize) {
+        let mut queue = self.shared.lock();
+        while queue.len() < count && !queue.is_closed() {
+            queue.watchers += 1;
+            let woken = self.shared.registered.wait(queue);
+            queue = woken.unwrap_or_else(PoisonError::into_inner);
+            queue.watchers -= 1;
+        }
+    }
+
+    pub(super) fn shutdown(&self) {
+        let pending = self.shared.lock().close();
+        self.shared.changed.notify_one();
+        self.shared.registered.notify_all();
+        for timer in pending.into_values() {
+            // A waker or a destructor that panics costs its own timer, not the others.
+            let _ = catch_panic(|| timer.give_up());
+        }
+        if is_timer_thread() || (self.detach_here)() {
+            // The thread leaves when what it fires returns.
+            return;
+        }
+        let mut thread = lock(&self.thread);
+        if let Some(thread) = thread.take() {
+            // Its panics are contained.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        lock(&self.queue)
+    }
+
+    /// The thread's life.
+    fn run(&self) {
+        FIRES.with(|fires| fires.set(true));
+        let mut queue = self.lock();
+        while !queue.is_closed() {
+            if let Some((key, action)) = queue.pop_due(self.clock.now()) {
+                drop(queue);
+                self.fire(key, action);
+                queue = self.lock();
+                continue;
+            }
+            queue = match queue.next() {
+                Some(deadline) => wait_until(&self.changed, &self.queue, queue, deadline).0,
+                None => {
+                    let woken = self.changed.wait(queue);
+                    woken.unwrap_or_else(PoisonError::into_inner)
+                }
+            };
+        }
+    }
+
+    fn fire(&self, key: TimerKey, action: Action) {
+        // The message of a panic is lost: see `Timers::call_at`.
+        match action {
+            Action::Once(call) => {
+                let _ = catch_panic(call);
+            }
+            Action::Wake(waker) => {
+                let _ = catch_panic(|| waker.wake());
+            }
+            Action::Every(period, mut call) => {
+                let more = matches!(catch_panic(&mut call), Ok(true));
+                let action = Action::Every(period, call);
+                let now = self.clock.now();
+                let over = if more {
+                    self.lock().again(key, period, action, now).err()
+                } else {
+                    drop(self.lock().cancel(key));
+                    Some(action)
+                };
+                drop_contained(over);
+            }
+        }
+    }
+}
+
+impl Ring for Shared {
+    fn ring(&self) {
+        loop {
+            let now = self.clock.now();
+            // A statement apart, so that the lock is let go of before what is due fires.
+            let due = self.lock().pop_due(now);
+            let Some((key, action)) = due else { return };
+            self.fire(key, action);
+        }
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.lock().next()
+    }
+
+    fn pending(&self) -> usize {
+        self.lock().len()
+    }
+}

@@ -1,0 +1,96 @@
+//! A future that is ready when its time has come.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use crate::queue::{Action, TimerKey};
+use crate::service::Service;
+
+/// A future that is ready when its deadline has come; from
+/// [`Timers::sleep`](crate::Timers::sleep). It says [`TimersClosed`] if the timers are shut down
+/// before. Dropping it cancels the timer.
+///
+/// Polling takes the timers' lock. What the thread that fires it did before happens before the poll
+/// that is ready.
+#[must_use = "a future does nothing unless it is awaited"]
+pub struct Sleep {
+    service: Arc<Service>,
+    deadline: Instant,
+    key: Option<TimerKey>,
+}
+
+impl Sleep {
+    pub(super) fn new(service: Arc<Service>, deadline: Instant) -> Self {
+        Self {
+            service,
+            deadline,
+            key: None,
+        }
+    }
+
+    /// When it is over.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+}
+
+impl Future for Sleep {
+    type Output = Result<(), TimersClosed>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.service.now() >= self.deadline {
+            return Poll::Ready(Ok(()));
+        }
+        let waker = context.waker().clone();
+        let pending = match self.key {
+            Some(key) => self.service.rewake(key, waker),
+            None => {
+                let action = Action::Wake(waker);
+                self.key = self.service.register(self.deadline, action).ok();
+                self.key.is_some()
+            }
+        };
+        if self.service.now() >= self.deadline {
+            // It fired between the two looks; or a clock was moved by hand between them, and looked
+            // for timers before ours was in.
+            Poll::Ready(Ok(()))
+        } else if pending {
+            Poll::Pending
+        } else {
+            Poll::Ready(Err(TimersClosed))
+        }
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.service.cancel(key);
+        }
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep")
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The timers were shut down before the deadline came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimersClosed;
+
+impl fmt::Display for TimersClosed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the timers were shut down before the deadline")
+    }
+}
+
+impl Error for TimersClosed {}

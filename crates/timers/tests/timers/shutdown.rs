@@ -1,0 +1,164 @@
+//! The thread, the end, and ends that would wait for each other.
+
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use filch_timers::{Builder, Timers, is_timer_thread};
+
+use crate::{SECOND, fake};
+
+/// Says when the thread that dropped it did.
+struct Farewell(mpsc::Sender<std::thread::ThreadId>);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        let _ = self.0.send(std::thread::current().id());
+    }
+}
+
+thread_local! {
+    static AT_THE_END: std::cell::RefCell<Option<Farewell>> = const { std::cell::RefCell::new(None) };
+}
+
+#[test]
+fn on_the_systems_clock_timers_fire_on_one_thread_which_is_joined() {
+    let timers = Timers::new().unwrap();
+    let (give, fired) = mpsc::channel();
+    let (leave, left) = mpsc::channel();
+    // Due last, and registered first: the thread must look again, or nothing is heard before the
+    // hour is over.
+    timers.call_after(3600 * SECOND, || panic!("it is early"));
+    timers.call_after(Duration::from_millis(20), {
+        let give = give.clone();
+        move || give.send((2, std::thread::current().id())).unwrap()
+    });
+    timers.call_after(Duration::from_millis(1), move || {
+        AT_THE_END.with(|slot| *slot.borrow_mut() = Some(Farewell(leave)));
+        give.send((1, std::thread::current().id())).unwrap();
+    });
+    let (first, second) = (fired.recv().unwrap(), fired.recv().unwrap());
+    assert_eq!((first.0, second.0), (1, 2));
+    assert_eq!(first.1, second.1);
+    assert_ne!(first.1, std::thread::current().id());
+    drop(timers);
+    let left = left.try_recv();
+    assert_eq!(left, Ok(first.1), "its locals are gone, and so is it");
+}
+
+#[test]
+fn timers_may_be_shut_down_and_dropped_by_what_they_fire() {
+    let timers = Timers::new().unwrap();
+    let (give, take) = mpsc::channel();
+    timers.call_after(Duration::ZERO, {
+        let (timers, give) = (timers.clone(), give.clone());
+        move || {
+            timers.shutdown();
+            give.send(timers.pending()).unwrap();
+        }
+    });
+    assert_eq!(take.recv().unwrap(), 0);
+
+    let timers = Timers::new().unwrap();
+    let (pass, passed) = mpsc::channel::<Timers>();
+    timers.call_after(Duration::ZERO, move || {
+        drop(passed.recv().unwrap()); // the last one
+        give.send(7).unwrap();
+    });
+    pass.send(timers).unwrap();
+    assert_eq!(take.recv().unwrap(), 7);
+}
+
+/// Each drops the other's last handle on its own thread. Both have begun before. A failure: the
+/// test hangs, as each waits for the other's thread.
+#[test]
+fn two_timers_drop_each_other() {
+    let (say, said) = mpsc::channel();
+    let (first, second) = (Timers::new().unwrap(), Timers::new().unwrap());
+    let passes = [&first, &second].map(|timers| {
+        let (pass, passed) = mpsc::channel::<Timers>();
+        let say = say.clone();
+        timers.call_after(Duration::ZERO, move || {
+            say.send("begun").unwrap();
+            drop(passed.recv().unwrap());
+            say.send("ended").unwrap();
+        });
+        pass
+    });
+    let twice = |what| (0..2).for_each(|_| assert_eq!(said.recv(), Ok(what)));
+    twice("begun");
+    let [to_first, to_second] = passes;
+    to_first.send(second).unwrap();
+    to_second.send(first).unwrap();
+    twice("ended");
+}
+
+/// A failure: the test hangs, as the shutdown waits for what the test lets go on only afterwards.
+#[test]
+fn a_shutdown_does_not_wait_where_it_is_told_not_to() {
+    let timers = Builder::new().detach_if(|| true).build().unwrap();
+    let (begin, begun) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let (end, ended) = mpsc::channel();
+    timers.call_after(Duration::ZERO, move || {
+        begin.send(is_timer_thread()).unwrap();
+        gate.recv().unwrap();
+        end.send(7).unwrap();
+    });
+    assert_eq!(begun.recv(), Ok(true));
+    timers.shutdown();
+    go_on.send(()).unwrap();
+    assert_eq!(ended.recv(), Ok(7));
+}
+
+#[test]
+fn a_thread_that_moves_a_clock_is_no_timer_thread() {
+    let (clock, timers) = fake();
+    let (give, take) = mpsc::channel();
+    timers.call_after(SECOND, move || give.send(is_timer_thread()).unwrap());
+    clock.advance(SECOND);
+    assert_eq!(take.recv(), Ok(false));
+    assert!(!is_timer_thread());
+}
+
+#[test]
+fn a_shutdown_drops_what_is_pending_and_what_comes_later() {
+    for timers in [Timers::new().unwrap(), fake().1] {
+        let payload = Arc::new(());
+        let keep = || {
+            let payload = Arc::clone(&payload);
+            move || drop(payload)
+        };
+        let before = timers.call_after(3600 * SECOND, keep());
+        timers.block_until(1);
+        timers.shutdown();
+        assert_eq!(Arc::strong_count(&payload), 1);
+        assert!(!timers.cancel(before));
+
+        let after = timers.call_after(SECOND, keep());
+        assert_eq!(Arc::strong_count(&payload), 1);
+        assert!(!timers.cancel(after));
+        assert_eq!(timers.pending(), 0);
+        timers.block_until(1); // says at once that it never will be
+        timers.shutdown();
+    }
+}
+
+#[test]
+fn a_destructor_that_panics_costs_its_own_timer() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("in a destructor");
+        }
+    }
+    let (_, timers) = fake();
+    let payload = Arc::new(());
+    for _ in 0..3 {
+        let (bomb, payload) = (Bomb, Arc::clone(&payload));
+        timers.call_after(SECOND, move || drop((bomb, payload)));
+    }
+    let (bomb, first) = (Bomb, Arc::clone(&payload));
+    assert!(timers.cancel(timers.call_after(SECOND, move || drop((bomb, first)))));
+    timers.shutdown();
+    assert_eq!(Arc::strong_count(&payload), 1);
+}

@@ -1,0 +1,105 @@
+//! The table by itself: who calls what of it when, a method for each such caller. The table, its
+//! slots, the lives in them and the way in which a process ends are the shipped ones.
+
+use std::time::Instant;
+
+use filch_process_state::{LetGo, Reason, Wake};
+use filch_process_table::{Closed, Node, Pid, Placement, Slot, Table};
+
+/// The processes of a scheduler without workers. A body is nothing here, as the models are about
+/// what is sent and how a process ends.
+pub(crate) struct Processes<Item, Exit>(Table<(), Item, Exit>);
+
+impl<Item: Send, Exit> Processes<Item, Exit> {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self(Table::new(Node::default()))
+    }
+
+    fn slot(&self, pid: Pid) -> &Slot<(), Item, Exit> {
+        self.0.slot(pid.slot())
+    }
+
+    /// As `Handle::submit`: the process is Ready, and no worker has it. The caller has its handle.
+    pub(crate) fn submit(&self) -> Pid {
+        let (pid, slot) = self.0.occupy(&Placement::default()).unwrap();
+        slot.state.submit().expect("the slot is vacant");
+        pid
+    }
+
+    /// As a worker that has taken the process out of a run queue.
+    pub(crate) fn start(&self, pid: Pid) {
+        let started = self.slot(pid).state.start();
+        started.expect("a process in a run queue is Ready");
+    }
+
+    /// As `Driver::step`, of a process that only keeps what it is sent.
+    ///
+    /// # Safety
+    /// The caller has started the process.
+    pub(crate) unsafe fn receive(&self, pid: Pid) -> Vec<Item> {
+        let mut items = Vec::new();
+        // SAFETY: the caller's.
+        unsafe { self.slot(pid).events.drain(|item| items.push(item)) };
+        items
+    }
+
+    /// As `Driver::let_go`, of a process that waits for events. Whether it is Ready again.
+    pub(crate) fn let_go(&self, pid: Pid) -> bool {
+        let let_go = self.slot(pid).state.idle();
+        let_go.expect("the caller has started it") == LetGo::Enqueue
+    }
+
+    /// As `Driver::end`.
+    ///
+    /// # Safety
+    /// The caller has started the process, and ends it once.
+    pub(crate) unsafe fn end(&self, pid: Pid, exit: Exit) {
+        // SAFETY: the caller's; the process's pin is given up by this alone.
+        let closed = unsafe { Closed::begin(&self.0, pid.slot()) };
+        closed.complete(drop).tell(exit);
+    }
+
+    /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to
+    /// its turn.
+    ///
+    /// # Errors
+    /// The item, if the process is gone.
+    pub(crate) fn send(&self, to: Pid, item: Item) -> Result<bool, Item> {
+        let Some(slot) = self.0.find(to) else {
+            return Err(item);
+        };
+        let wake = self.0.post(to, slot, item, Reason::Message)?;
+        Ok(wake == Wake::Enqueue)
+    }
+
+    /// As `ProcessHandle::has_ended`.
+    pub(crate) fn has_ended(&self, pid: Pid) -> bool {
+        self.slot(pid).life.is_set()
+    }
+
+    /// As `ProcessHandle::join`, except for the handle's drop.
+    ///
+    /// # Safety
+    /// The caller has the handle, and has not got the exit by it.
+    pub(crate) unsafe fn join(&self, pid: Pid, deadline: Option<Instant>) -> Option<Exit> {
+        // SAFETY: the caller's.
+        unsafe { self.slot(pid).life.wait(deadline) }
+    }
+
+    /// As `ProcessHandle::on_exit`.
+    ///
+    /// # Safety
+    /// As for `join`, and the caller gives the handle up.
+    pub(crate) unsafe fn on_exit(&self, pid: Pid, call: impl FnOnce(Exit) + Send + 'static) {
+        // SAFETY: the caller's.
+        unsafe { self.slot(pid).life.watch(Box::new(call)) };
+        self.drop_handle(pid);
+    }
+
+    /// As the drop of a `ProcessHandle`, which the caller has.
+    pub(crate) fn drop_handle(&self, pid: Pid) {
+        // SAFETY: the handle's pin; each model gives up each handle once.
+        unsafe { self.0.unpin(pid.slot()) };
+    }
+}

@@ -1,0 +1,95 @@
+//! The deque: recorded histories of real threads are those of a deque in which each push, pop,
+//! steal and half has one moment.
+//!
+//! A thief's `Retry` is no answer. A strict deque's `Empty` is exact; a lazy one's is about the
+//! public part only, so it is no answer here either. A half is half of what the thief saw when it
+//! looked; at the moment of its claim pushes may have made it less than half, never more.
+
+use std::sync::Mutex;
+
+use filch_deque::{Lazy, Policy, Steal, Stealer, Strict, Worker};
+use linearizability::{Clocks, Deque, DequeOperation, History, Log, Recording, Rounds};
+
+type Operation = DequeOperation<u32>;
+
+fn steal(stealer: &Stealer<u32>, empty_is_exact: bool) -> Option<Operation> {
+    match stealer.steal() {
+        Steal::Success(item) => Some(Operation::Steal(Some(item))),
+        Steal::Empty => empty_is_exact.then_some(Operation::Steal(None)),
+        Steal::Retry => None,
+    }
+}
+
+fn steal_half(stealer: &Stealer<u32>, empty_is_exact: bool) -> Option<Operation> {
+    let limit = 3;
+    let mut others = Vec::new();
+    let items = match stealer.steal_half_into_vec(&mut others, limit) {
+        Steal::Success(oldest) => [oldest].into_iter().chain(others).collect(),
+        Steal::Empty if empty_is_exact => Vec::new(),
+        Steal::Empty | Steal::Retry => return None,
+    };
+    Some(Operation::StealHalf { limit, items })
+}
+
+fn own<P: Policy>(log: &mut Log<'_, Operation>, worker: &Worker<u32, P>) {
+    for item in 0..6 {
+        log.call(|| {
+            worker.push(item);
+            [Operation::Push(item)]
+        });
+        if item % 2 == 1 {
+            log.call(|| [Operation::Pop(worker.pop())]);
+        }
+    }
+    log.call(|| {
+        worker.push_batch(10..14);
+        [Operation::PushBatch((10..14).collect())]
+    });
+    for _ in 0..4 {
+        log.call(|| [Operation::Pop(worker.pop())]);
+    }
+}
+
+/// The owner, a thief of single items and a thief of halves; then the owner's end is emptied, so
+/// that a lost item is missed. The ring begins with room for two, so it is replaced on the way.
+fn record<P: Policy>(
+    make: fn() -> Worker<u32, P>,
+    empty_is_exact: bool,
+    clocks: Clocks,
+) -> History<Operation> {
+    let worker = make();
+    let (one, half) = (worker.stealer(), worker.stealer());
+    let worker = Mutex::new(worker);
+    let mut recording = Recording::new(clocks);
+    recording.thread(|log| own(log, &worker.lock().unwrap()));
+    recording.thread(move |log| {
+        for _ in 0..5 {
+            log.call(|| steal(&one, empty_is_exact));
+        }
+    });
+    recording.thread(move |log| {
+        for _ in 0..4 {
+            log.call(|| steal_half(&half, empty_is_exact));
+        }
+    });
+    recording.closing(|log| {
+        for _ in 0..11 {
+            log.call(|| [Operation::Pop(worker.lock().unwrap().pop())]);
+        }
+    });
+    recording.run()
+}
+
+#[test]
+fn a_strict_deque_is_linearizable_empty_answers_included() {
+    Rounds::check(800, &Deque::new(), |clocks| {
+        record::<Strict>(|| Worker::with_capacity(2), true, clocks)
+    });
+}
+
+#[test]
+fn a_lazy_deque_is_linearizable_except_for_empty_answers_of_thieves() {
+    Rounds::check(800, &Deque::new(), |clocks| {
+        record::<Lazy>(|| Worker::lazy(2), false, clocks)
+    });
+}

@@ -1,0 +1,12 @@
+//! The commands: a file for each, and a folder where one has parts.
+
+pub(crate) mod bench;
+pub(crate) mod book;
+pub(crate) mod ci;
+pub(crate) mod lint;
+pub(crate) mod loom;
+pub(crate) mod orderings;
+pub(crate) mod sanitize;
+pub(crate) mod shuttle;
+pub(crate) mod soak;
+pub(crate) mod test;

@@ -1,0 +1,73 @@
+//! `cargo xtask lint`: the house rules that neither rustc nor clippy knows.
+
+mod book;
+mod circles;
+mod finding;
+mod folders;
+mod imports;
+mod layers;
+mod modules;
+mod source;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::commands::orderings;
+use crate::support::error::Result;
+use crate::support::metadata::Workspace;
+use crate::support::process::root;
+use crate::support::tally::Tally;
+
+use finding::Finding;
+use imports::Imports;
+
+pub(crate) use layers::PRIMITIVES_WITHOUT_STD;
+
+pub(crate) fn run() -> Result<ExitCode> {
+    let tally = check(&Workspace::read()?)?;
+    println!("{tally}");
+    Ok(tally.exit_code())
+}
+
+/// Prints every finding; each file and each package counts as one check.
+pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut note = |findings: Vec<Finding>| {
+        tally += Tally::of(findings.is_empty());
+        for finding in findings {
+            println!("{finding}");
+        }
+    };
+    for (package, member) in &workspace.members {
+        note(layers::check(package, member));
+    }
+    for package in packages()? {
+        let imports = Imports::read(&root().join(&package).join("src"))?;
+        note(circles::check(&package, &imports));
+        note(folders::check(&package, &imports));
+    }
+    for file in source::files()? {
+        note(source::check(&file)?);
+    }
+    for file in book::files()? {
+        note(book::check(&file)?);
+    }
+    let verdicts = orderings::complaints()?.into_iter().map(|message| Finding {
+        file: PathBuf::from(orderings::PAGE),
+        line: 1,
+        message,
+    });
+    note(verdicts.collect());
+    Ok(tally)
+}
+
+/// The folders of the packages whose files have an order: the libraries, the program, and this.
+fn packages() -> Result<Vec<PathBuf>> {
+    let mut packages = vec![PathBuf::from("xtask")];
+    for entry in fs::read_dir(root().join("crates"))? {
+        packages.push(Path::new("crates").join(entry?.file_name()));
+    }
+    packages.sort();
+    Ok(packages)
+}

@@ -1,0 +1,133 @@
+//! Dependencies point downward only, and the primitives have none outside the workspace.
+
+use std::path::PathBuf;
+
+use super::finding::Finding;
+use crate::support::metadata::Member;
+
+/// Each library's layer: it may depend on layers below its own, and within a layer on those listed
+/// before it.
+const LAYERS: &[&[&str]] = &[
+    &["filch-sync"],
+    &[
+        "filch-slab",
+        "filch-deque",
+        "filch-injector",
+        "filch-event-queue",
+        "filch-parker",
+        "filch-process-state",
+        "filch-promise",
+    ],
+    &["filch-timers", "filch-process-table", "filch-processors"],
+    &["filch-scheduler"],
+    &["filch"],
+    &["filch-cli"],
+];
+
+/// The packages around the libraries: nothing may depend on them.
+const TOOLS: &[&str] = &[
+    "xtask",
+    "filch-benches",
+    "compile-fail",
+    "linearizability",
+    "loom-tests",
+    "shuttle-tests",
+    "book-tests",
+];
+
+/// The program, which alone may have dependencies outside the workspace.
+const PROGRAM: &str = "filch-cli";
+
+/// The primitives that need no thread, and so no std.
+pub(crate) const PRIMITIVES_WITHOUT_STD: &[&str] = &[
+    "filch-sync",
+    "filch-slab",
+    "filch-deque",
+    "filch-injector",
+    "filch-event-queue",
+    "filch-process-state",
+    "filch-promise",
+];
+
+/// The rank of a library: its layer, then its place in it.
+fn rank(package: &str) -> Option<(usize, usize)> {
+    LAYERS.iter().enumerate().find_map(|(layer, names)| {
+        let place = names.iter().position(|name| *name == package)?;
+        Some((layer, place))
+    })
+}
+
+pub(super) fn check(package: &str, member: &Member) -> Vec<Finding> {
+    if TOOLS.contains(&package) {
+        return Vec::new();
+    }
+    let finding = |message| Finding {
+        file: PathBuf::from("Cargo.toml"),
+        line: 1,
+        message: format!("{package} {message}"),
+    };
+    let Some(own) = rank(package) else {
+        return vec![finding(
+            "has no place in the layers of xtask/src/commands/lint/layers.rs".to_owned(),
+        )];
+    };
+    let mut findings = Vec::new();
+    for dependency in &member.inside {
+        if rank(dependency).is_none_or(|other| other >= own) {
+            findings.push(finding(format!(
+                "must not depend on {dependency}, which is not below it"
+            )));
+        }
+    }
+    if package != PROGRAM {
+        for dependency in &member.outside {
+            findings.push(finding(format!(
+                "must not depend on {dependency}, which is not ours"
+            )));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Member, check};
+
+    fn member(inside: &[&str], outside: &[&str]) -> Member {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        Member {
+            inside: owned(inside),
+            outside: owned(outside),
+        }
+    }
+
+    #[test]
+    fn downward_dependencies_are_allowed() {
+        assert!(
+            check(
+                "filch-injector",
+                &member(&["filch-sync", "filch-deque"], &[])
+            )
+            .is_empty()
+        );
+        assert!(check("filch-cli", &member(&["filch"], &["clap"])).is_empty());
+        assert!(check("xtask", &member(&[], &["serde_json"])).is_empty());
+    }
+
+    #[test]
+    fn upward_sideways_and_foreign_dependencies_are_found() {
+        assert_eq!(
+            check("filch-deque", &member(&["filch-processors"], &[])).len(),
+            1
+        );
+        assert_eq!(
+            check("filch-deque", &member(&["filch-injector"], &[])).len(),
+            1
+        );
+        assert_eq!(
+            check("filch-deque", &member(&["xtask"], &["libc"])).len(),
+            2
+        );
+        assert_eq!(check("filch-newcomer", &member(&[], &[])).len(), 1);
+    }
+}

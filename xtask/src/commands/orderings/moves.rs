@@ -1,0 +1,149 @@
+//! Which row of the table is about which mutant, when files and functions have moved in between.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::mutant::Name;
+
+/// A part of a name that may have changed: what is left of the name without it, and the part.
+type Split = fn(&Name) -> ((&str, &str), &str);
+
+/// What may have changed, the most likely first. The access and its orderings have to be the same.
+const CHANGES: &[Split] = &[
+    // The folder, or the crate.
+    |name| {
+        let file = Path::new(&name.file);
+        let folder = file.parent().and_then(Path::to_str).unwrap_or_default();
+        let file = file.file_name().and_then(|file| file.to_str());
+        ((file.unwrap_or_default(), &name.function), folder)
+    },
+    // The file: its function stands elsewhere.
+    |name| (("", &name.function), &name.file),
+    // The function was renamed.
+    |name| ((&name.file, ""), &name.function),
+];
+
+/// The row of `rows` that is about each of `names`, each at most once.
+///
+/// Those of the same name belong together in their order. What is left over on both sides is then
+/// brought together by the rest of its name, provided that there is one way to do so: as many rows
+/// as mutants have that rest, all rows had one and the same other part, and so have all mutants.
+pub(super) fn rows(rows: &[Name], names: &[Name]) -> Vec<Option<usize>> {
+    let mut found = Pairs {
+        row_of: vec![None; names.len()],
+        is_taken: vec![false; rows.len()],
+    };
+    for (old, new) in groups(&found, rows, names, |name| name).into_values() {
+        found.pair(&old, &new);
+    }
+    for split in CHANGES {
+        let rest = |name| {
+            let (rest, _) = split(name);
+            (rest, &name.access, &name.from, &name.to)
+        };
+        for (old, new) in groups(&found, rows, names, rest).into_values() {
+            let mut parts = old.iter().map(|&row| split(&rows[row]).1);
+            let mut new_parts = new.iter().map(|&name| split(&names[name]).1);
+            if old.len() == new.len() && all_equal(&mut parts) && all_equal(&mut new_parts) {
+                found.pair(&old, &new);
+            }
+        }
+    }
+    found.row_of
+}
+
+struct Pairs {
+    row_of: Vec<Option<usize>>,
+    is_taken: Vec<bool>,
+}
+
+impl Pairs {
+    fn pair(&mut self, rows: &[usize], names: &[usize]) {
+        for (&row, &name) in rows.iter().zip(names) {
+            self.row_of[name] = Some(row);
+            self.is_taken[row] = true;
+        }
+    }
+}
+
+/// The rows and the names that have no partner yet, by what `key` makes of them.
+fn groups<'n, K: Ord>(
+    found: &Pairs,
+    rows: &'n [Name],
+    names: &'n [Name],
+    key: impl Fn(&'n Name) -> K,
+) -> BTreeMap<K, (Vec<usize>, Vec<usize>)> {
+    let mut groups: BTreeMap<K, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    for (row, name) in rows.iter().enumerate() {
+        if !found.is_taken[row] {
+            groups.entry(key(name)).or_default().0.push(row);
+        }
+    }
+    for (index, name) in names.iter().enumerate() {
+        if found.row_of[index].is_none() {
+            groups.entry(key(name)).or_default().1.push(index);
+        }
+    }
+    groups
+}
+
+fn all_equal<T: PartialEq>(values: &mut impl Iterator<Item = T>) -> bool {
+    let first = values.next();
+    values.all(|value| Some(value) == first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Name, rows};
+
+    /// `file function`, of one and the same access.
+    fn names(places: &[&str]) -> Vec<Name> {
+        let name = |place: &&str| {
+            let (file, function) = place.split_once(' ').unwrap();
+            Name {
+                file: file.to_owned(),
+                function: function.to_owned(),
+                access: "load".to_owned(),
+                from: "Acquire".to_owned(),
+                to: "Relaxed".to_owned(),
+            }
+        };
+        places.iter().map(name).collect()
+    }
+
+    fn found(old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
+        rows(&names(old), &names(new))
+    }
+
+    #[test]
+    fn names_that_stayed_belong_together_in_their_order() {
+        let old = ["a/x.rs f", "a/x.rs f", "a/y.rs f"];
+        assert_eq!(found(&old, &old), [Some(0), Some(1), Some(2)]);
+        assert_eq!(found(&old, &["a/y.rs f", "a/x.rs f"]), [Some(2), Some(0)]);
+    }
+
+    #[test]
+    fn a_file_may_go_to_another_folder() {
+        let old = ["a/x.rs f", "a/x.rs f", "b/y.rs f"];
+        let new = ["c/y.rs f", "d/e/x.rs f", "d/e/x.rs f"];
+        assert_eq!(found(&old, &new), [Some(2), Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn a_function_may_go_to_another_file_or_be_renamed() {
+        assert_eq!(found(&["a/x.rs f"], &["a/y.rs f"]), [Some(0)]);
+        assert_eq!(found(&["a/x.rs f"], &["a/x.rs g"]), [Some(0)]);
+        assert_eq!(found(&["a/x.rs f"], &["a/y.rs g"]), [None]);
+    }
+
+    #[test]
+    fn what_may_be_either_is_neither() {
+        // Two functions of that name, in two files that are both gone.
+        assert_eq!(
+            found(&["a/x.rs f", "a/y.rs f"], &["a/z.rs f", "a/z.rs f"]),
+            [None, None]
+        );
+        // One of two accesses is gone, and nothing says which.
+        assert_eq!(found(&["a/x.rs f", "a/x.rs f"], &["b/x.rs f"]), [None]);
+    }
+}

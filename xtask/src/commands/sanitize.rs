@@ -1,0 +1,114 @@
+//! `cargo xtask sanitize`: the tests of the crates on real threads, watched by a sanitizer.
+
+use std::process::{Command, ExitCode, Stdio};
+
+use clap::{Args, ValueEnum};
+
+use crate::support::error::Result;
+use crate::support::metadata::Workspace;
+use crate::support::process::{root, target_directory};
+use crate::support::stages::Stages;
+use crate::support::tally::libtest;
+
+/// Sanitizers need an explicit target: without one, build scripts would be instrumented too.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Which one; both if none is named.
+    sanitizer: Option<Sanitizer>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Sanitizer {
+    /// Data races in the code as shipped.
+    Thread,
+    /// Use after free, and leaks.
+    Address,
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    if !has_nightly() {
+        return Err(
+            "sanitizers need a nightly toolchain: `rustup toolchain install nightly`".into(),
+        );
+    }
+    let workspace = Workspace::read()?;
+    let mut stages = Stages::default();
+    let both = [Sanitizer::Thread, Sanitizer::Address];
+    let wanted = options.sanitizer.map_or(both.to_vec(), |one| vec![one]);
+    for sanitizer in wanted {
+        sanitizer.add_stage(&workspace, &mut stages);
+    }
+    Ok(stages.summary())
+}
+
+/// What CI runs of this: AddressSanitizer, which has no false alarms, where there is a nightly
+/// toolchain.
+pub(crate) fn add_ci_stage(workspace: &Workspace, stages: &mut Stages) {
+    if has_nightly() {
+        Sanitizer::Address.add_stage(workspace, stages);
+    }
+}
+
+impl Sanitizer {
+    fn add_stage(self, workspace: &Workspace, stages: &mut Stages) {
+        let (name, mut command) = self.command();
+        let packages = workspace.reachable_from("filch");
+        for package in packages.into_iter().chain(["linearizability"]) {
+            command.args(["--package", package]);
+        }
+        stages.run(name, || libtest(&mut command));
+    }
+
+    fn command(self) -> (&'static str, Command) {
+        let (name, directory, flags) = match self {
+            Self::Thread => (
+                "ThreadSanitizer",
+                "tsan",
+                "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer",
+            ),
+            Self::Address => ("AddressSanitizer", "asan", "-Zsanitizer=address"),
+        };
+        let mut command = nightly_cargo();
+        command
+            .args([
+                "test",
+                "--no-fail-fast",
+                "--lib",
+                "--tests",
+                "--target",
+                TARGET,
+            ])
+            .env("RUSTFLAGS", flags)
+            .env("CARGO_TARGET_DIR", target_directory(directory));
+        if matches!(self, Self::Thread) {
+            let suppressions = root().join("xtask/tsan-suppressions.txt");
+            let options = format!("suppressions={}", suppressions.display());
+            command.env("TSAN_OPTIONS", options);
+        }
+        (name, command)
+    }
+}
+
+fn has_nightly() -> bool {
+    let mut probe = nightly_cargo();
+    probe
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+fn nightly_cargo() -> Command {
+    let mut command = Command::new("rustup");
+    command
+        .args(["run", "nightly", "cargo"])
+        .current_dir(root());
+    // This program was started by the pinned cargo, which points its children to itself.
+    command
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .env_remove("RUSTUP_TOOLCHAIN");
+    command
+}

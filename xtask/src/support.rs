@@ -1,0 +1,10 @@
+//! What the commands share: running programs, counting results, reading the workspace.
+
+pub(crate) mod code;
+pub(crate) mod error;
+pub(crate) mod metadata;
+pub(crate) mod process;
+pub(crate) mod programs;
+pub(crate) mod stages;
+pub(crate) mod table;
+pub(crate) mod tally;

@@ -1,0 +1,6 @@
+//! What every command returns.
+
+use std::error::Error;
+
+/// An error is one that stopped the command, not a test that failed.
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;

@@ -1,0 +1,80 @@
+//! The workspace as cargo sees it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::error::Result;
+use super::process::cargo;
+
+/// The members of the workspace by name.
+pub(crate) struct Workspace {
+    pub members: BTreeMap<String, Member>,
+}
+
+/// One package of the workspace.
+#[derive(Default)]
+pub(crate) struct Member {
+    /// Path dependencies, whether normal, optional or for one target only; not those of tests and
+    /// build scripts.
+    pub inside: BTreeSet<String>,
+    /// The same, from a registry, that a user of the crate would get.
+    pub outside: BTreeSet<String>,
+}
+
+impl Workspace {
+    pub(crate) fn read() -> Result<Self> {
+        let mut command = cargo();
+        command.args(["metadata", "--no-deps", "--format-version", "1"]);
+        let output = command.stderr(Stdio::inherit()).output()?;
+        let metadata: Value = serde_json::from_slice(&output.stdout)?;
+        let packages = metadata["packages"]
+            .as_array()
+            .ok_or("cargo metadata lists no packages")?;
+        let members = packages.iter().filter_map(|package| {
+            let name = package["name"].as_str()?;
+            Some((name.to_owned(), Member::read(package)?))
+        });
+        Ok(Self {
+            members: members.collect(),
+        })
+    }
+
+    /// The members that `package` is built from, itself left out.
+    pub(crate) fn reachable_from(&self, package: &str) -> BTreeSet<&str> {
+        let mut found = BTreeSet::new();
+        let mut open = vec![package];
+        while let Some((_, member)) = open.pop().and_then(|name| self.members.get_key_value(name)) {
+            for dependency in &member.inside {
+                if found.insert(dependency.as_str()) {
+                    open.push(dependency);
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Member {
+    fn read(package: &Value) -> Option<Self> {
+        let mut member = Self::default();
+        for dependency in package["dependencies"].as_array()? {
+            if !dependency["kind"].is_null() {
+                continue;
+            }
+            let name = dependency["name"].as_str()?.to_owned();
+            if !dependency["path"].is_null() {
+                member.inside.insert(name);
+            } else if !is_for_checkers(&dependency["target"]) {
+                member.outside.insert(name);
+            }
+        }
+        Some(member)
+    }
+}
+
+/// Dependencies under `cfg(loom)` or `cfg(shuttle)` are in no user's build.
+fn is_for_checkers(target: &Value) -> bool {
+    matches!(target.as_str(), Some("cfg(loom)" | "cfg(shuttle)"))
+}

@@ -1,0 +1,167 @@
+//! Running cargo and the test programs that it built.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{LazyLock, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::Result;
+
+/// The workspace's root.
+pub(crate) fn root() -> &'static Path {
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        // cargo says it to what it runs; the program may have been built in another copy.
+        let package = std::env::var_os("CARGO_MANIFEST_DIR");
+        let package = package.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let root = PathBuf::from(package).join("..");
+        root.canonicalize().unwrap_or(root)
+    });
+    &ROOT
+}
+
+/// Where the workspace's packages are.
+pub(crate) const PACKAGES: &[&str] = &["crates", "benches", "loom-tests", "tests", "xtask"];
+
+/// The files in `directories` below `root` that end in `.extension`, relative to `root`, sorted.
+pub(crate) fn files_below(
+    root: &Path,
+    directories: &[&str],
+    extension: &str,
+) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open: Vec<_> = directories.iter().map(|name| root.join(name)).collect();
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|own| own == extension) {
+                found.push(path.strip_prefix(root)?.to_owned());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// cargo, of the toolchain that runs this program, at the workspace's root.
+pub(crate) fn cargo() -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// A tree of sources and where its builds go.
+pub(crate) struct Tree {
+    pub(crate) root: PathBuf,
+    pub(crate) target: PathBuf,
+}
+
+impl Tree {
+    /// This workspace, built with `--cfg NAME` in `target/NAME`, so that the plain build is not
+    /// evicted.
+    pub(crate) fn here(name: &str) -> Self {
+        Self {
+            root: root().to_owned(),
+            target: target_directory(name),
+        }
+    }
+
+    /// [`cargo`] for a build of this tree with `--cfg NAME`.
+    pub(crate) fn cargo_with_cfg(&self, name: &str) -> Command {
+        let mut command = cargo();
+        command
+            .current_dir(&self.root)
+            .env("RUSTFLAGS", format!("--cfg {name}"))
+            .env("CARGO_TARGET_DIR", &self.target);
+        command
+    }
+}
+
+/// [`Tree::cargo_with_cfg`] for this workspace.
+pub(crate) fn cargo_with_cfg(name: &str) -> Command {
+    Tree::here(name).cargo_with_cfg(name)
+}
+
+/// A target directory beside the plain build's.
+pub(crate) fn target_directory(name: &str) -> PathBuf {
+    root().join("target").join(name)
+}
+
+/// Runs `command` and passes its standard output on, line by line, while collecting it.
+///
+/// Standard error is left alone: cargo's progress stays on the terminal.
+pub(crate) fn tee_stdout(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let stdout = child.stdout.take().expect("stdout was just piped");
+    let collected = tee(stdout)?;
+    Ok((child.wait()?, collected))
+}
+
+/// As [`tee_stdout`], for both streams as one: nextest writes its summary to standard error.
+pub(crate) fn tee_both(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let (mut child, output) = spawn_with_one_output(command)?;
+    let collected = tee(output)?;
+    Ok((child.wait()?, collected))
+}
+
+fn tee(stream: impl Read) -> Result<String> {
+    let mut collected = String::new();
+    let mut reader = BufReader::new(stream);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        std::io::stdout().write_all(&line)?;
+        collected.push_str(&String::from_utf8_lossy(&line));
+        line.clear();
+    }
+    Ok(collected)
+}
+
+/// How a program that was run by [`run_within`] ended.
+pub(crate) struct Ended {
+    /// `None`: it was killed at its limit.
+    pub status: Option<ExitStatus>,
+    /// Both streams, in the order in which they were written.
+    pub output: String,
+    pub elapsed: Duration,
+}
+
+/// Runs `command` silently, and kills it once it has run for `limit`.
+pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<Ended> {
+    let started = Instant::now();
+    let (mut child, mut output) = spawn_with_one_output(command.stdin(Stdio::null()))?;
+    let (send, receive) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = output.read_to_end(&mut bytes).map(|_| ());
+        // The end of the output is the end of the program; the receiver may have given up on it.
+        let _ = send.send(read);
+        bytes
+    });
+    let finished = receive.recv_timeout(limit);
+    if finished.is_err() {
+        child.kill()?;
+    }
+    let status = child.wait()?;
+    let bytes = reader.join().expect("the reader does not panic");
+    Ok(Ended {
+        status: finished.is_ok().then_some(status),
+        output: String::from_utf8_lossy(&bytes).into_owned(),
+        elapsed: started.elapsed(),
+    })
+}
+
+fn spawn_with_one_output(
+    command: &mut Command,
+) -> Result<(std::process::Child, std::io::PipeReader)> {
+    let (reader, writer) = std::io::pipe()?;
+    let child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
+    // The parent's copies of the write end live in `command`; they must go, or the reader never
+    // sees the end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Ok((child, reader))
+}

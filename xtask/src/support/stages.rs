@@ -1,0 +1,71 @@
+//! A command made of stages: all of them run, whatever fails, and the summary says what did.
+
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use super::error::Result;
+use super::table::Table;
+use super::tally::Tally;
+
+struct Finished {
+    name: &'static str,
+    tally: Tally,
+    elapsed: Duration,
+}
+
+/// The stages that have run so far.
+#[derive(Default)]
+pub(crate) struct Stages {
+    finished: Vec<Finished>,
+}
+
+impl Stages {
+    /// Runs one stage; an error, or a stage in which nothing ran, is a failure of that stage.
+    pub(crate) fn run(&mut self, name: &'static str, stage: impl FnOnce() -> Result<Tally>) {
+        println!("\n== {name}");
+        let started = Instant::now();
+        let mut tally = stage().unwrap_or_else(|error| {
+            println!("error: {error}");
+            Tally::of(false)
+        });
+        if tally == Tally::default() {
+            println!("error: nothing ran in this stage");
+            tally = Tally::of(false);
+        }
+        self.finished.push(Finished {
+            name,
+            tally,
+            elapsed: started.elapsed(),
+        });
+    }
+
+    /// A stage that is one command and passes when it exits with 0.
+    pub(crate) fn check(&mut self, name: &'static str, command: &mut Command) {
+        self.run(name, || Ok(Tally::of(command.status()?.success())));
+    }
+
+    /// Prints one line per stage and the sum, alone on the last line.
+    pub(crate) fn summary(self) -> ExitCode {
+        let mut sum = Tally::default();
+        let mut seconds = 0.0;
+        let mut table = Table::new([">seconds", ">passed", ">failed", "stage", ""]);
+        for stage in &self.finished {
+            sum += stage.tally;
+            seconds += stage.elapsed.as_secs_f64();
+            let verdict = if stage.tally.is_success() {
+                "ok"
+            } else {
+                "FAILED"
+            };
+            table.row([
+                format!("{:.1}", stage.elapsed.as_secs_f64()),
+                stage.tally.passed.to_string(),
+                stage.tally.failed.to_string(),
+                stage.name.to_owned(),
+                verdict.to_owned(),
+            ]);
+        }
+        println!("\n== summary, {seconds:.1} s in all\n{table}\n{sum}");
+        sum.exit_code()
+    }
+}

@@ -1,0 +1,131 @@
+//! Counting what passed and what failed, also from what test programs print.
+
+use std::fmt;
+use std::ops::AddAssign;
+use std::process::{Command, ExitCode, ExitStatus};
+
+use super::error::Result;
+use super::process::{tee_both, tee_stdout};
+
+/// How many tests, models or checks passed and failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub passed: u64,
+    pub failed: u64,
+}
+
+impl Tally {
+    /// One check.
+    pub(crate) const fn of(passed: bool) -> Self {
+        Self {
+            passed: passed as u64,
+            failed: !passed as u64,
+        }
+    }
+
+    /// Nothing failed, and there was something to fail.
+    pub(crate) const fn is_success(self) -> bool {
+        self.failed == 0 && self.passed > 0
+    }
+
+    pub(crate) fn exit_code(self) -> ExitCode {
+        if self.is_success() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} passed, {} failed", self.passed, self.failed)
+    }
+}
+
+/// Runs a `cargo test` and counts what its closing lines say.
+pub(crate) fn libtest(command: &mut Command) -> Result<Tally> {
+    let (status, output) = tee_stdout(command)?;
+    Ok(verdict(status, libtest_tally(&output)))
+}
+
+/// Runs a `cargo nextest run` and counts what its closing line says.
+pub(crate) fn nextest(command: &mut Command) -> Result<Tally> {
+    let (status, output) = tee_both(command)?;
+    Ok(verdict(status, nextest_tally(&output)))
+}
+
+/// A run that failed without a failed test did not compile, or aborted: that counts as one failure.
+fn verdict(status: ExitStatus, mut tally: Tally) -> Tally {
+    if !status.success() && tally.failed == 0 {
+        tally.failed = 1;
+    }
+    tally
+}
+
+/// The sum of libtest's closing lines, `test result: ok. 3 passed; 0 failed; 0 ignored; …`.
+pub(crate) fn libtest_tally(output: &str) -> Tally {
+    let mut tally = Tally::default();
+    for line in output.lines() {
+        if let Some((_, counts)) = line.split_once("test result: ") {
+            tally.passed += number_before(counts, "passed");
+            tally.failed += number_before(counts, "failed");
+        }
+    }
+    tally
+}
+
+/// nextest's closing line,
+/// `Summary [ 0.1s] 5 tests run: 3 passed, 1 failed, 1 timed out, 0 skipped`.
+fn nextest_tally(output: &str) -> Tally {
+    let mut tally = Tally::default();
+    for line in output.lines().filter(|line| line.contains("Summary [")) {
+        tally.passed += number_before(line, "passed");
+        tally.failed += number_before(line, "failed") + number_before(line, "timed out");
+    }
+    tally
+}
+
+/// The number that stands right before `word`, or 0.
+fn number_before(text: &str, word: &str) -> u64 {
+    let Some((before, _)) = text.split_once(&format!(" {word}")) else {
+        return 0;
+    };
+    let number = before.rsplit(' ').next().unwrap_or_default();
+    number.parse().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tally, libtest_tally, nextest_tally};
+
+    #[test]
+    fn the_closing_lines_of_libtest_are_summed() {
+        let output = "\
+test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
+test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n";
+        let expected = Tally {
+            passed: 13,
+            failed: 2,
+        };
+        assert_eq!(libtest_tally(output), expected);
+    }
+
+    #[test]
+    fn the_closing_line_of_nextest_is_read() {
+        let output = "  PASS [ 0.004s] crate tests::passed\n  Summary [ 0.020s] 6 tests run: 3 passed (1 slow), \
+            1 failed, 2 timed out, 0 skipped\n";
+        let expected = Tally {
+            passed: 3,
+            failed: 3,
+        };
+        assert_eq!(nextest_tally(output), expected);
+    }
+}
