@@ -2,6 +2,8 @@
 #![no_std]
 
 #[doc(inline)]
+pub use filch_blocking as blocking;
+#[doc(inline)]
 pub use filch_deque as deque;
 #[doc(inline)]
 pub use filch_event_queue as event_queue;
