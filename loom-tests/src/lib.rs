@@ -5,8 +5,8 @@
 //! prints them, and fails when there was a single one or fewer than the model's author saw.
 //! [`refute`] is its mirror: a deliberately broken algorithm, which the checker must catch.
 //! [`Outcomes`] collects what the executions observed, so that a model can say which results are
-//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out; [`tell`] makes one thread
-//! know what another has done.
+//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out; [`tell`]
+//! makes one thread know what another has done.
 //!
 //! Run the models with `cargo xtask loom`; a file here is empty without `--cfg loom`.
 #![cfg(loom)]

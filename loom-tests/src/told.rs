@@ -4,8 +4,8 @@ use filch_sync::Arc;
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::thread::{self, JoinHandle};
 
-/// Starts a thread that does `first` with `shared` and then says so, and one that does `second` if it
-/// has heard that. Whether it has, is the second thread's answer.
+/// Starts a thread that does `first` with `shared` and then says so, and one that does `second` if
+/// it has heard that. Whether it has, is the second thread's answer.
 ///
 /// For claims about order: what is done first is known to be done before the second begins.
 pub fn tell<S: Clone + 'static>(

@@ -61,9 +61,9 @@ fn two_producers_cross_a_block_boundary() {
     outcomes.assert_exactly(interleavings([10, 20]));
 }
 
-/// One producer fills block after block; the consumer drains along, so that it empties the tail's
-/// block now and then and starts it over while the next push looks at it. Order is kept, nothing is
-/// lost, and loom sees no producer write to a slot that the consumer still reads.
+/// One producer fills block after block; the consumer drains meanwhile, so that it now and then
+/// empties the tail's block and rewinds it while the next push looks at it. Order is kept, nothing
+/// is lost, and loom sees no producer write to a slot that the consumer still reads.
 #[test]
 fn a_block_is_rewound_under_a_producer() {
     let outcomes = Outcomes::new();
@@ -112,7 +112,7 @@ fn a_rewind_races_a_successor() {
 /// A producer reads the tail and sleeps. Meanwhile the main thread pushes to the same slot, drains
 /// it and rewinds: the tail is the same word again, and the producer's CAS succeeds (ABA). Its slot
 /// is free; but only the CAS itself, and not the load before, tells it that the last event was
-/// read. Else loom sees the write race with that read.
+/// read. Otherwise loom would see the write race with that read.
 #[test]
 fn a_push_sleeps_through_a_rewind() {
     check(

@@ -85,8 +85,8 @@ fn a_refused_push_comes_after_the_close() {
 }
 
 /// The receiver is dropped, with an event in the queue, while a sender pushes another. Both are
-/// dropped once: by the receiver, by the last end, or by the sender that got its own back. loom
-/// reports what leaks.
+/// dropped once: by the receiver, by the last end, or by the sender that got its event
+/// back. loom reports a leak.
 #[test]
 fn the_receiver_leaves_a_late_producer() {
     let outcomes = Outcomes::new();

@@ -10,8 +10,8 @@ use crate::block_pool::check;
 use crate::queue::{Queue, producer, stalled_producer};
 
 /// A has claimed the first slot (the queue is not empty any more, and only A pushes), but perhaps
-/// not filled it. The main thread pushes behind it and drains: it gets its own event in any case,
-/// and A's now or later.
+/// not filled it. The main thread pushes behind it and drains: it gets the event that it pushed
+/// in any case, and A's now or later.
 #[test]
 fn a_stalled_push_is_passed_over() {
     let outcomes = Outcomes::new();
@@ -73,8 +73,8 @@ fn blocks_behind_a_stalled_push_are_freed() {
 }
 
 /// The stalled push's block has a second slot, and the consumer pops: it takes that slot in one
-/// call, and leaves the block in the next. A pass that forgets in between what it passed over frees
-/// the block under the stalled push.
+/// call, and leaves the block in the next. If the pass forgot in between that it has passed over a
+/// slot, it would free the block under the stalled push.
 #[test]
 fn a_block_with_a_hole_is_left_by_a_later_pop() {
     let outcomes = Outcomes::new();
@@ -199,9 +199,9 @@ fn a_completed_push_is_found() {
     ]);
 }
 
-/// Two stalled pushes, and a third event, which is taken behind them. Then a drain is cut short by
-/// its sink, between the two, or behind both. What was taken is not delivered again, wherever the
-/// next pass begins: the slot says so.
+/// Two stalled pushes, and a third event, which is taken behind them. Then the sink of a
+/// drain panics, between the two holes or behind both. A taken event is not delivered again,
+/// wherever the next pass begins: its slot is marked.
 #[test]
 fn a_drain_is_cut_short_between_two_holes() {
     let outcomes = Outcomes::new();

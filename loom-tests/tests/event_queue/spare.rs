@@ -6,8 +6,8 @@ use loom_tests::{Bound, Outcomes};
 use crate::block_pool::check;
 use crate::queue::{Queue, drain_beside_two, interleavings, producer};
 
-/// Two producers cross a boundary each, and the consumer drains along: it keeps the block that it
-/// leaves, and each of the two may take it, or miss it and ask the allocator. A block that two
+/// Two producers cross a boundary each, while the consumer drains: it keeps the block that it
+/// leaves, and each of the two may take that, or miss it and ask the allocator. A block that two
 /// threads get would show as a race on its slots, a lost one as a leak.
 #[test]
 fn a_spare_block_goes_to_one_producer() {
@@ -62,7 +62,7 @@ fn a_spare_block_is_freed_or_taken() {
 }
 
 /// The first block has one slot, the next ones have two. A producer that slept while the first was
-/// used up, and shrunk away, finds the word as it was, or another block there.
+/// used up, and freed by a shrink, finds the word as it was, or another block there.
 #[test]
 fn blocks_of_two_sizes() {
     let outcomes = Outcomes::new();

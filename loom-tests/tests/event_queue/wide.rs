@@ -1,5 +1,5 @@
-//! Blocks of the larger kind, with no more slots than make one: 16. Where that many are to be used
-//! up, most are before the race.
+//! Wide blocks, with the fewest slots that make one wide: 16. A model that uses one up pushes most
+//! of the events before the race.
 
 use filch_sync::Arc;
 use loom_tests::{Bound, Outcomes};
@@ -8,9 +8,9 @@ use crate::block_pool::{check, wide_blocks};
 use crate::queue::{Queue, drain_beside_two, interleavings, numbers, producer, stalled_producer};
 
 /// Two producers push two events each, into a queue with one slot left in its block, which they
-/// claim, and pass to another block. The consumer drains along. A word that is read as one of the
-/// other kind would lead to no block, or to the wrong slot; a claim that does not release, to a
-/// block without its `prev`.
+/// claim, and pass to another block. The consumer drains meanwhile. A word that is read in
+/// the other format would lead to no block, or to the wrong slot; a claim that does not release
+/// would lead to a block without its `prev`.
 fn two_producers_cross(story: &'static str, before: u32, least: u64) {
     let outcomes = Outcomes::new();
     check(story, Bound::preemptions(2, least), {
@@ -48,8 +48,7 @@ fn from_a_wide_block_to_another() {
 }
 
 /// A producer has claimed the last slot of a narrow block, and perhaps not filled it, while the
-/// consumer empties what is behind it in the wide one, and is done with some of it when it begins
-/// again at the hole.
+/// consumer empties slots of the wide block behind it. Then it begins again at the hole.
 #[test]
 fn a_hole_before_a_wide_block() {
     let outcomes = Outcomes::new();
@@ -82,14 +81,13 @@ fn a_hole_before_a_wide_block() {
 }
 
 /// The one slot that a queue begins with is full, and two producers push behind it. Both bring a
-/// block, and one finds that the other was faster. Failure: the faster one's was wide, as the
-/// other's was the one small block that was to come before those; and it stays, in each of a
-/// million queues where two events once met.
+/// block, and one finds that the other was faster. Failure: the loser has used up the small size,
+/// the winner's block is wide, and it stays, in each of a million queues where two events once met.
 #[test]
 fn a_lost_installation_costs_no_wide_block() {
     let outcomes = Outcomes::new();
     check(
-        "the second block is small, whoever brings it",
+        "the second block is small, whichever producer brings it",
         Bound::exhaustive(65),
         {
             let outcomes = outcomes.clone();
@@ -101,7 +99,7 @@ fn a_lost_installation_costs_no_wide_block() {
                 other.join().unwrap();
                 assert_eq!(wide_blocks(), 0);
                 outcomes.observe(queue.drain());
-                // It is there for one time: what follows it is large.
+                // There is one small block: what follows it is large.
                 (0..20).for_each(|event| queue.push(event).unwrap());
                 assert_eq!(wide_blocks(), 1);
                 assert!(queue.drain().into_iter().eq(0..20));

@@ -156,7 +156,7 @@ fn two_consumers_see_the_same_run() {
 
 /// Threads: one producer pushes and says so; another pushes at the same time; main, if it has heard
 /// of the first push, takes. It must not hear "empty": the push was complete before. `BLOCK`
-/// decides whether the pushes link blocks or claim slots. A failure: `None`, or a length of nought,
+/// decides whether the pushes link blocks or claim slots. A failure: `None`, or a length of 0,
 /// with an item there that main knows of.
 fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
     let outcomes = Outcomes::new();
@@ -254,9 +254,9 @@ fn a_sleeper_and_a_producer_see_each_other() {
 }
 
 /// Two threads: a producer of three items, and a consumer that takes twice, over blocks of two;
-/// when both are done, main drops the queue with whatever is in it, behind abandoned slots and
-/// before a block's end. Every item is dropped once. A failure: a leak, or an item that is freed
-/// twice.
+/// when both are done, main drops the queue with the items that are left, behind abandoned slots
+/// and before a block's end. Every item is dropped once. A failure: a leak, or an item that is
+/// freed twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
     let outcomes = Outcomes::new();
