@@ -29,7 +29,7 @@ impl Runner<Subtree> for Walker {
 
     fn run(&self, Subtree { height, number }: Subtree, (): &mut ()) {
         if height == 0 {
-            // Relaxed: `wait_quiescent` orders the tasks before its return.
+            // ORDERING: Relaxed: `wait_quiescent` returns after what the tasks did.
             self.sum.fetch_add(number, Ordering::Relaxed);
             return;
         }
@@ -62,6 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     pool.wait_quiescent()?;
 
     let leaves = 1 << HEIGHT;
+    // ORDERING: Relaxed: as above.
     assert_eq!(
         walker.sum.load(Ordering::Relaxed),
         leaves * (leaves - 1) / 2

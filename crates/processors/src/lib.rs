@@ -4,14 +4,14 @@
 //!
 //! | folder | what is in it |
 //! |---|---|
-//! | `protocol/state/` | the shared words, what one lock guards, and the `Coordinator` that has them |
+//! | `protocol/state/` | shared words, what one lock guards, and the `Coordinator` over them |
 //! | `protocol/` | how processors change hands: operations on that state, explored by loom |
 //! | `queues/` | where tasks wait, and the order in which a processor looks for one |
 //! | `thread/` | the main loop of a thread, and what surrounds it |
 //! | `pool/` | `Processors`: what a user of the crate calls |
 //!
-//! A file imports from its own folder and from those above it in the table, never the other way,
-//! and no two files import each other. `lock`, `panic`, `random` and `stats` import nothing.
+//! A file imports only from its own folder and from those above it in the table, and no files
+//! import each other in a circle. `lock`, `panic`, `random` and `stats` import nothing.
 #![deny(unsafe_code)]
 
 mod lock;

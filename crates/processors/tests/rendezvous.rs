@@ -59,7 +59,7 @@ impl Runner<usize> for Meeting {
     }
 }
 
-/// Waits until every thread of the pool sleeps, as far as its figures tell.
+/// Waits until every thread of the pool sleeps, as far as its statistics tell.
 fn until_all_sleep(pool: &Processors<usize>, parties: usize) {
     let asleep = || {
         let stats = pool.stats();

@@ -24,15 +24,14 @@ mod ops;
 mod protocol;
 mod scheduler;
 mod services;
+mod table;
 mod worker;
 
 pub use api::command::{CommandHandler, Completion};
 pub use api::context::Context;
 pub use api::event::{CommandError, Event, Events};
-pub use api::exit_reason::ExitReason;
 pub use api::handle::{CalledFromInside, Handle};
 pub use api::life_cycle::{HookError, LifeCycle};
-pub use api::monitor::{Down, Exited, Link, Monitor};
 pub use api::process::{InitError, Process};
 pub use api::process_error::ProcessError;
 pub use api::process_handle::{JoinError, ProcessHandle};
@@ -40,11 +39,12 @@ pub use api::receiver::{NoSuchProcess, Receiver, SendError, Undelivered};
 pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
 pub use api::submission::Submission;
-pub use filch_process_table::{Node, Pid};
+pub use filch_process_table::{
+    Activity, Down, ExitReason, Exited, Link, Monitor, Node, Pid, ProcessInfo, Standstill, Verdict,
+};
 pub use filch_processors::{Dump, ProcessorStats, ReserveError, StartError};
 pub use future::join_handle::JoinHandle;
 pub use future::spawn::SpawnError;
-pub use ops::info::{Activity, ProcessInfo};
 pub use ops::shutdown::ShutdownReport;
 pub use ops::submit::{ExecuteError, Refused, SubmitError};
 pub use ops::upgrade::UpgradeError;
@@ -55,7 +55,7 @@ pub use services::bound_thread::BoundThread;
 pub use services::dynamic;
 pub use services::names::RegisterError;
 pub use services::nodes::ConnectError;
-pub use services::standstill::{Standstill, StandstillError, Verdict};
+pub use services::standstill::StandstillError;
 pub use services::timers;
 
 #[doc = include_str!("../SIGNALS.md")]

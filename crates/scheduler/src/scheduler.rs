@@ -11,18 +11,15 @@ use filch_processors::{Config, Machines, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded};
 
-use crate::api::command::CommandHandler;
-use crate::api::handle::{CalledFromInside, Handle, Shared};
-use crate::api::life_cycle::LifeCycle;
+use crate::api::handle::Shared;
 use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
-use crate::ops::shutdown::ShutdownReport;
-use crate::protocol::Protocol;
-use crate::services::name_registry::Names;
 use crate::services::service_threads;
-use crate::worker::body::Table;
+use crate::table::body::Table;
 use crate::worker::budget::Budget;
 use crate::worker::driver::Driver;
+use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, ShutdownReport};
+use filch_process_table::Names;
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 pub struct Builder<P: Protocol> {

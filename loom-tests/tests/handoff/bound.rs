@@ -294,8 +294,8 @@ fn fewer_as_one_is_lent() {
 }
 
 /// One processor, whose machine finds a bound task, lends the processor, has it back and goes idle,
-/// as an observer asks whether all is done. Yes means that the task has run. (That the bound machine
-/// waits for another one is not something that goes on.)
+/// as an observer asks whether all is done. Yes means that the task has run. (That the bound
+/// machine waits for another one is not something that goes on.)
 #[test]
 fn not_quiescent_before_a_bound_task_has_run() {
     let outcomes = Outcomes::new();

@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn what_is_compiled_for_tests_only_is_blanked() {
-        let code = "use a;\n#[cfg(test)]\nuse b;\n#[cfg(all(test, unix))]\nmod tests { fn f() { c() } }\n\
-                    fn d() {}\n#[cfg(not(loom))]\nuse e;\n";
+        let code = "use a;\n#[cfg(test)]\nuse b;\n#[cfg(all(test, unix))]\n\
+                    mod tests { fn f() { c() } }\nfn d() {}\n#[cfg(not(loom))]\nuse e;\n";
         let shipped = without_tests(code);
         let words: Vec<_> = shipped.split_whitespace().collect();
         assert_eq!(

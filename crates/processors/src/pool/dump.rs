@@ -237,8 +237,8 @@ impl fmt::Display for Dump {
         let threads = &self.threads;
         writeln!(
             f,
-            "{} threads (at most {} and those bound, {} started so far, {} refused): {} spare, {} bound, \
-             {} in blocking calls, {} of them back and waiting",
+            "{} threads (at most {} and those bound, {} started so far, {} refused): {} spare, \
+             {} bound, {} in blocking calls, {} of them back and waiting",
             threads.threads,
             threads.limit,
             threads.started,
@@ -268,8 +268,8 @@ impl ProcessorLine {
         }
         writeln!(
             f,
-            ", deque: {}; run {}, panicked {}, stolen {} in {} steals, parks {}, wake-ups {}, lent {}, \
-             blocking calls {}, kept in {}",
+            ", deque: {}; run {}, panicked {}, stolen {} in {} steals, parks {}, wake-ups {}, \
+             lent {}, blocking calls {}, kept in {}",
             self.tasks,
             stats.run,
             stats.panicked,

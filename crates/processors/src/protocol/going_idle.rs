@@ -16,8 +16,8 @@ impl Coordinator {
         self.idle.go_idle(processor, searching);
         // The second look: what was published before our name was on the list is ours to see. Being
         // on the list, we do not take it: we call for a searcher as a producer would, and are the
-        // first to be called. What is in our own deque nobody comes for unasked any more, watched
-        // or not.
+        // first to be called. For what is in our own deque no machine comes unasked any more,
+        // watched or not.
         if self.exists_unwatched(work, Some(processor)) {
             self.wake_one();
         }

@@ -65,7 +65,7 @@ impl Coordinator {
     }
 
     /// `machine` is about to block, and its processor is one too many: it is given up. Not to a
-    /// waiter, who would pass it on in the same way.
+    /// waiter, which would pass it on in the same way.
     ///
     /// # Errors
     /// The permit, if the number of processors has been raised again.

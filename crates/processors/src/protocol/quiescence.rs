@@ -35,8 +35,8 @@ impl Coordinator {
 
     /// A snapshot of such a moment, if [`Idle`](crate::protocol::Idle) confirms that it lasts.
     pub(crate) fn quiescent_snapshot(&self, work: &impl Work) -> Option<Snapshot> {
-        // The cheap part. While the idle word stays as it is, nobody is woken: what is idle stays
-        // so.
+        // The cheap part. While the idle word stays as it is, no machine is woken: what is idle
+        // stays so.
         let snapshot = self.idle.snapshot()?;
         // ORDERING: Acquire, partner of the Release in `deactivate`: if a processor does not count
         // any more, we see that its machine went away, and what it left in the global queue.

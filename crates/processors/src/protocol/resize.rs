@@ -1,8 +1,8 @@
 //! Another number of processors, while tasks run.
 //!
 //! The world is not stopped. Each processor changes hands by the usual edges, and a surplus
-//! processor is given up by the machine with its permit. Nobody else pushes into its deque, so that
-//! machine can move what is there and be sure that nothing comes after.
+//! processor is given up by the machine with its permit. No other machine pushes into its deque, so
+//! that machine can move what is there and be sure that nothing comes after.
 
 use filch_sync::atomic::{Ordering, fence};
 

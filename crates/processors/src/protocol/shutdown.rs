@@ -42,7 +42,7 @@ impl Coordinator {
                 self.deactivate(permit, &mut synced);
                 self.tell_to_exit(machine, &mut synced);
             }
-            // Nobody else counts, and nobody is there to be woken.
+            // No other thread counts, and none is there to be woken.
             let _ = self.idle.stop_searching();
         }
         synced.over = true;
@@ -54,9 +54,9 @@ impl Coordinator {
             synced.bound -= 1;
             self.tell_to_exit(binding.machine, &mut synced);
         }
-        let nobody_is_left = synced.threads == 0;
+        let none_is_left = synced.threads == 0;
         drop(synced);
-        if nobody_is_left {
+        if none_is_left {
             self.announce_end();
         }
     }

@@ -13,8 +13,8 @@ use crate::protocol::state::work::Work;
 
 impl Coordinator {
     /// `machine`, which searches, is going to watch the processor: from now on, until it
-    /// [ends](Self::end_watches) this, the only task in that processor's deque wakes nobody. False
-    /// if another machine watches it already.
+    /// [ends](Self::end_watches) this, the only task in that processor's deque wakes no machine.
+    /// False if another machine watches it already.
     pub fn try_watch(&self, processor: usize, machine: usize) -> bool {
         let watcher = machine as u32 + 1;
         // ORDERING: Relaxed: it promises something, and publishes nothing. What counts is its end:

@@ -92,7 +92,8 @@ impl<T: Send + 'static> Local<T> {
                 let stealer = &processors[victim].stealer;
                 let run = &processors[victim].counters.run;
                 let is_watched = || {
-                    shared.coordinator.is_watched(victim) || self.starts_to_watch(shared, victim)
+                    shared.coordinator.is_watched(victim)
+                        || self.policy.is_quick(victim, run) && self.starts_to_watch(shared, victim)
                 };
                 if let Some(sole) = stealer.sole()
                     && self.policy.spares(mode, victim, sole, run, is_watched)

@@ -59,14 +59,6 @@ pub(crate) struct SparedVictim {
     watched: bool,
 }
 
-impl SparedVictim {
-    /// Whether the victim has run so many tasks since the first was spared that its next one can be
-    /// left to it for a watch interval.
-    fn is_quick(&self, run: u64) -> bool {
-        run.wrapping_sub(self.run) >= QUICK
-    }
-}
-
 /// The victims that one processor's search has spared.
 #[derive(Debug, Default)]
 pub(crate) struct StealPolicy {
@@ -130,28 +122,26 @@ impl StealPolicy {
         spares
     }
 
+    /// Whether the victim has run so many tasks since the first was spared that its next one can be
+    /// left to it for a watch interval.
+    pub(crate) fn is_quick(&self, victim: usize, run: &Counter) -> bool {
+        let spared = self.spared.borrow();
+        let known = spared.iter().find(|known| known.victim == victim);
+        known.is_some_and(|known| run.get().wrapping_sub(known.run) >= QUICK)
+    }
+
     /// Whether the search has begun to watch a victim.
     pub(crate) fn has_watched(&self) -> bool {
         self.has_watched.get()
     }
 
-    /// Marks a victim that was spared and is quick as watched, if `try_watch` agrees. Whether it
-    /// did.
-    pub(crate) fn watch_if_quick(
-        &self,
-        victim: usize,
-        run: &Counter,
-        try_watch: impl FnOnce() -> bool,
-    ) -> bool {
+    /// The thief watches this victim, which was spared, from now on.
+    pub(crate) fn mark_watched(&self, victim: usize) {
         let mut spared = self.spared.borrow_mut();
-        let Some(known) = spared.iter_mut().find(|known| known.victim == victim) else {
-            return false;
-        };
-        known.watched = known.is_quick(run.get()) && try_watch();
-        if known.watched {
+        if let Some(known) = spared.iter_mut().find(|known| known.victim == victim) {
+            known.watched = true;
             self.has_watched.set(true);
         }
-        known.watched
     }
 
     /// The search has ended: the victims that the thief watches.
@@ -159,5 +149,73 @@ impl StealPolicy {
         self.has_watched.set(false);
         let mut spared = self.spared.borrow_mut();
         spared.extract_if(.., |known| known.watched).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use filch_deque::{Sole, Worker};
+
+    use super::{QUICK, StealMode, StealPolicy};
+    use crate::stats::Counter;
+
+    /// The victim's only task.
+    fn sole(worker: &Worker<u32>) -> Sole {
+        worker.stealer().sole().expect("there is one")
+    }
+
+    #[test]
+    fn a_task_is_spared_until_it_is_found_again() {
+        let (policy, run) = (StealPolicy::default(), Counter::default());
+        let worker = Worker::new();
+        worker.push(1);
+        let spares = |mode| policy.spares(mode, 7, sole(&worker), &run, || false);
+        policy.begin_search();
+        policy.begin_round();
+        assert!(spares(StealMode::Spare), "not seen before");
+        assert!(spares(StealMode::Spare), "however often");
+        assert!(!spares(StealMode::SpareOnce), "the same one");
+        worker.pop();
+        worker.push(2);
+        assert!(spares(StealMode::SpareOnce), "another one");
+        assert!(!spares(StealMode::SpareOnce), "and again");
+        assert!(policy.has_spared());
+        policy.begin_round();
+        assert!(!spares(StealMode::Take) && !policy.has_spared());
+    }
+
+    #[test]
+    fn only_a_quick_victim_that_was_spared_is_watched() {
+        let (policy, run) = (StealPolicy::default(), Counter::default());
+        let worker = Worker::new();
+        worker.push(1);
+        policy.begin_search();
+        assert!(!policy.is_quick(7, &run), "not spared yet");
+        policy.spares(StealMode::Spare, 7, sole(&worker), &run, || false);
+        run.add(QUICK - 1);
+        assert!(!policy.is_quick(7, &run));
+        run.add(1);
+        assert!(policy.is_quick(7, &run) && !policy.is_quick(8, &run));
+        assert!(!policy.has_watched());
+        policy.mark_watched(7);
+        assert!(policy.has_watched());
+        let watched = policy.take_watched();
+        assert!(watched.len() == 1 && watched[0].victim == 7);
+        assert!(!policy.has_watched() && policy.take_watched().is_empty());
+    }
+
+    #[test]
+    fn rounds_become_less_sparing() {
+        let modes: Vec<_> = [0, 3, 4, 15, 16].map(StealMode::of_round).into();
+        assert_eq!(
+            modes,
+            [
+                StealMode::Spare,
+                StealMode::Spare,
+                StealMode::SpareOnce,
+                StealMode::SpareOnce,
+                StealMode::Take
+            ]
+        );
     }
 }

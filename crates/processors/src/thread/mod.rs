@@ -1,4 +1,5 @@
-//! The threads of a pool: what each runs, and what surrounds it.
+//! The threads of a pool: what each runs, and what surrounds it. `main_loop` is built on `search`,
+//! `bound` and `watch`, which are built on `machine`.
 
 mod bound;
 #[expect(

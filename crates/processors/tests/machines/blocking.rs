@@ -321,8 +321,8 @@ fn a_call_that_outlasts_the_pool() {
 }
 
 /// One processor runs a task that waits, unannounced, for another one that it has made: the only
-/// one in its deque, which a search leaves there at first. While the other processor searches, a
-/// thread comes back from a call and waits for a processor, and no search goes on beside one who
+/// one in its deque, which a search spares at first. While the other processor searches, a thread
+/// comes back from a call and waits for a processor, and no search goes on beside a thread that
 /// waits. The task is taken all the same. A failure: it hangs, and the searcher goes to sleep and
 /// is woken for ever.
 #[test]

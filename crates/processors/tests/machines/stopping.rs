@@ -108,8 +108,8 @@ thread_local! {
     static GATE: Cell<Option<Gate>> = const { Cell::new(None) };
 }
 
-/// A thread leaves, and another one comes in its place, while the first one is not quite gone. Who
-/// joins the pool waits for both.
+/// A thread exits, and another one comes in its place, while the first one is not quite gone.
+/// `join` waits for both.
 #[test]
 fn join_waits_for_a_thread_whose_place_was_used_again() {
     let (pool, machines) = started(processors(1).max_processors(1).spare_threads(0));

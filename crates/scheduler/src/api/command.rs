@@ -4,12 +4,9 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 
-use filch_process_table::Pid;
 use filch_sync::panic::{catch_panic, drop_contained};
 
-use crate::api::event::CommandError;
-use crate::api::handle::Handle;
-use crate::protocol::Protocol;
+use crate::{CommandError, Handle, Pid, Protocol};
 
 /// Does the commands that processes yield.
 ///

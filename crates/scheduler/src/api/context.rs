@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use filch_process_table::Pid;
-
-use crate::api::handle::Handle;
-use crate::protocol::Protocol;
+use crate::{Handle, Pid, Protocol};
 
 /// What a process knows of the world: its PID, and the scheduler that it lives in.
 pub struct Context<'a, P: Protocol> {

@@ -6,8 +6,8 @@ use std::panic::resume_unwind;
 
 use filch_sync::panic::catch_panic;
 
-use crate::api::monitor::{Down, Exited};
-use crate::protocol::{Protocol, error_by_display};
+use crate::protocol::error_by_display;
+use crate::{Down, Exited, Protocol};
 
 /// What happened to a process since its last step.
 #[non_exhaustive]
@@ -38,8 +38,8 @@ impl<P: Protocol> Event<P> {
     /// knows that has the process.
     pub(crate) fn is_cancelled(&self) -> bool {
         match self {
-            Self::Down(down) => down.monitor.0.is_cancelled(),
-            Self::Exited(exited) => exited.link.0.is_cancelled(),
+            Self::Down(down) => down.monitor.watch().is_cancelled(),
+            Self::Exited(exited) => exited.link.watch().is_cancelled(),
             Self::Completed { .. } | Self::Message(_) | Self::Cancel => false,
         }
     }

@@ -8,12 +8,11 @@ use filch_processors::{Dump, Processors};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded};
 
-use crate::api::life_cycle::LifeCycle;
 use crate::api::receiver::Routes;
-use crate::api::stats::{Counters, Stats, WorkerStats};
-use crate::protocol::Protocol;
-use crate::services::name_registry::Names;
-use crate::worker::body::{Table, Task};
+use crate::api::stats::Counters;
+use crate::table::body::{Table, Task};
+use crate::{LifeCycle, Protocol, Stats, WorkerStats};
+use filch_process_table::Names;
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
 /// what is going on.

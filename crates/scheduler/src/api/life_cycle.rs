@@ -4,9 +4,8 @@ use std::fmt;
 
 use filch_sync::panic::catch_panic;
 
-use crate::api::context::Context;
-use crate::api::exit_reason::ExitReason;
-use crate::protocol::{Protocol, error_by_display};
+use crate::protocol::error_by_display;
+use crate::{Context, ExitReason, Protocol};
 
 /// What a scheduler tells of every life, to keep a register of processes, to count them, or to
 /// decide which may run.
@@ -17,32 +16,7 @@ use crate::protocol::{Protocol, error_by_display};
 /// The hooks belong to what all [handles](crate::Handle) share and are dropped with the last of
 /// them: hooks that keep a handle are never dropped. Each call brings one along.
 ///
-/// ```
-/// # use filch_scheduler::Protocol;
-/// # enum Any {}
-/// # impl Protocol for Any {
-/// #     type Input = (); type Message = (); type Command = (); type Reply = (); type Output = ();
-/// #     type Error = String;
-/// # }
-/// use std::sync::atomic::{AtomicUsize, Ordering};
-///
-/// use filch_scheduler::{Context, ExitReason, LifeCycle, Scheduler};
-///
-/// /// Counts the ends that were not normal.
-/// struct Failures(AtomicUsize);
-///
-/// impl LifeCycle<Any> for Failures {
-///     fn on_complete(&self, context: &Context<'_, Any>, reason: &ExitReason) {
-///         if !reason.is_normal() {
-///             self.0.fetch_add(1, Ordering::Relaxed);
-///             eprintln!("process {} {reason}", context.pid());
-///         }
-///     }
-/// }
-///
-/// let scheduler = Scheduler::builder().hooks(Failures(AtomicUsize::new(0))).build()?;
-/// # Ok::<(), filch_scheduler::BuildError>(())
-/// ```
+/// The example `log_server` of this crate counts failures by hooks.
 pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
     /// A process is about to start: its [`init`](crate::Process::init) has succeeded, its first
     /// step has not begun. Runs on the thread that submits.

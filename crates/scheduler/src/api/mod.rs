@@ -4,10 +4,8 @@
 pub(crate) mod command;
 pub(crate) mod context;
 pub(crate) mod event;
-pub(crate) mod exit_reason;
 pub(crate) mod handle;
 pub(crate) mod life_cycle;
-pub(crate) mod monitor;
 pub(crate) mod process;
 pub(crate) mod process_error;
 #[expect(unsafe_code, reason = "has the handle's right to the exit")]

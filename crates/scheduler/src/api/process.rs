@@ -2,11 +2,8 @@
 
 use std::fmt;
 
-use crate::api::context::Context;
-use crate::api::event::Events;
-use crate::api::exit_reason::ExitReason;
-use crate::api::step_output::StepOutput;
-use crate::protocol::{Protocol, error_by_display};
+use crate::protocol::error_by_display;
+use crate::{Context, Events, ExitReason, Protocol, StepOutput};
 
 /// A state machine that the scheduler drives, one step at a time.
 ///

@@ -3,12 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use filch_process_table::Pid;
-
-use crate::api::exit_reason::ExitReason;
-use crate::api::monitor::Exited;
-use crate::api::process::InitError;
-use crate::protocol::{Protocol, error_by_display};
+use crate::protocol::error_by_display;
+use crate::{ExitReason, Exited, InitError, Pid, Protocol};
 
 /// How a process ended, once it has. Without an output if it was a future, whose output has another
 /// type, and another place.

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 
 use filch_process_table::{LifeCell, Pid};
 
-use crate::api::handle::{CalledFromInside, Handle};
-use crate::api::process_error::{Exit, ProcessError};
-use crate::protocol::Protocol;
-use crate::worker::body::Body;
+use crate::api::process_error::Exit;
+use crate::table::body::Body;
+use crate::{CalledFromInside, Handle, ProcessError, Protocol};
 
 /// The exit of a process that is no future.
 fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>> {

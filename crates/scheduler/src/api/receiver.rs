@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use filch_process_table::{Node, Pid};
-
-use crate::protocol::{Protocol, error_by_display};
+use crate::protocol::error_by_display;
+use crate::{Node, Pid, Protocol};
 
 /// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a
 /// [`Handle`](crate::Handle) of the scheduler there delivers them: it is a receiver for the

@@ -4,8 +4,7 @@ use std::fmt;
 
 use filch_sync::panic::drop_contained;
 
-use crate::api::process::Process;
-use crate::protocol::Protocol;
+use crate::{Process, Protocol};
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///

@@ -5,46 +5,13 @@ use std::fmt;
 use filch_process_table::Placement;
 use filch_processors::BoundId;
 
-use crate::api::handle::Handle;
-use crate::api::process::Process;
-use crate::protocol::Protocol;
-use crate::worker::body::{ProcessBox, process_box};
+use crate::table::body::{ProcessBox, process_box};
+use crate::{Handle, Process, Protocol};
 
 /// A process that is about to be submitted, and how it is to be treated; from
 /// [`Handle::submission`].
 ///
-/// ```
-/// # use filch_scheduler::{
-/// #     Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
-/// # };
-/// # enum Logs {}
-/// # impl Protocol for Logs {
-/// #     type Input = (); type Message = String; type Command = (); type Reply = ();
-/// #     type Output = usize; type Error = String;
-/// # }
-/// # struct Log;
-/// # impl Process<Logs> for Log {
-/// #     fn init(&mut self, _: &Context<'_, Logs>, _: &str, (): ()) -> Result<(), InitError<Logs>> {
-/// #         Ok(())
-/// #     }
-/// #     fn step(
-/// #         &mut self, _: &Context<'_, Logs>, events: Events<'_, Logs>, out: &mut StepOutput<Logs>,
-/// #     ) -> Result<(), String> {
-/// #         for event in events { if let Event::Message(_) = event { out.done(1) } }
-/// #         Ok(())
-/// #     }
-/// # }
-/// # let scheduler = Scheduler::<Logs>::builder().workers(1).build()?;
-/// let log = scheduler
-///     .submission(Log, "write", ())
-///     .mailbox(1_000)
-///     .idle_priority()
-///     .trap_exits()
-///     .submit()?;
-/// # scheduler.send(log.pid(), String::new())?;
-/// # log.join()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// The example `log_server` of this crate has a process with a bounded mailbox.
 #[must_use = "the process is not submitted before `submit` is called"]
 pub struct Submission<'a, P: Protocol> {
     pub(crate) handle: &'a Handle<P>,

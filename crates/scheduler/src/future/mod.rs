@@ -4,6 +4,4 @@
 pub(crate) mod join_handle;
 #[expect(unsafe_code, reason = "says who has a future's stage")]
 pub(crate) mod spawn;
-#[expect(unsafe_code, reason = "pins a future, and hands its output on")]
-pub(crate) mod stage;
 pub(crate) mod waker;

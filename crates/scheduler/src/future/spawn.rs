@@ -9,19 +9,15 @@ use std::task::{self, Poll, Waker};
 use filch_process_table::Refusal;
 use filch_sync::panic::drop_all_contained;
 
-use crate::api::context::Context;
-use crate::api::event::Events;
-use crate::api::handle::Handle;
-use crate::api::life_cycle::HookError;
-use crate::api::process::{InitError, Process};
-use crate::api::step_output::StepOutput;
 use crate::api::submission::Options;
-use crate::future::join_handle::JoinHandle;
-use crate::future::stage::StageCell;
 use crate::future::waker::FutureWaker;
-use crate::ops::submit::SubmitError;
-use crate::protocol::{Protocol, error_by_display};
-use crate::worker::body::process_box;
+use crate::protocol::error_by_display;
+use crate::table::body::process_box;
+use crate::{
+    Context, Events, Handle, HookError, InitError, JoinHandle, Process, Protocol, StepOutput,
+    SubmitError,
+};
+use filch_promise::Stage;
 
 impl<P: Protocol> Handle<P> {
     /// Submits a future as a process, whatever its output. Lock-free, except for memory.
@@ -65,7 +61,7 @@ impl<P: Protocol> Handle<P> {
             scheduler: self.clone(),
             pid: place.0,
         });
-        let stage = Arc::new(StageCell::new(future));
+        let stage = Arc::new(Stage::new(future));
         let process = process_box(FutureProcess {
             stage: Arc::clone(&stage),
             waker: Waker::from(Arc::clone(&waker)),
@@ -81,7 +77,7 @@ impl<P: Protocol> Handle<P> {
 
 /// The process of a future: three words, so that it fits into its slot.
 struct FutureProcess<F: Future> {
-    stage: Arc<StageCell<F>>,
+    stage: Arc<Stage<F>>,
     waker: Waker,
 }
 

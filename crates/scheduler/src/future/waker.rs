@@ -3,10 +3,7 @@
 use std::sync::Arc;
 use std::task::Wake;
 
-use filch_process_table::Pid;
-
-use crate::api::handle::Handle;
-use crate::protocol::Protocol;
+use crate::{Handle, Pid, Protocol};
 
 /// The PID of a future's process, and its scheduler: both the waker and the handle need it.
 pub(crate) struct FutureWaker<P: Protocol> {

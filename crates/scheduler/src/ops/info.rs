@@ -1,110 +1,17 @@
 //! What the processes are doing.
 
-use std::fmt;
-
-use filch_process_state::State;
-use filch_process_table::Pid;
-
-use crate::api::handle::Handle;
-use crate::protocol::Protocol;
-use crate::worker::body::Slot;
-
-/// What one process is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ProcessInfo {
-    /// The process.
-    pub pid: Pid,
-    /// What it is doing, or waits for.
-    pub activity: Activity,
-    /// Commands that it yielded and whose completions it has not been given.
-    pub outstanding: u32,
-    /// Messages sent to it that no step has been given; `None` without a limit, since they are not
-    /// counted then.
-    pub undelivered: Option<u32>,
-    /// Steps that it has taken.
-    pub steps: u64,
-    /// Messages, and other events except completions, that its steps were given.
-    pub messages: u64,
-}
-
-impl ProcessInfo {
-    /// Of the process `pid` in that slot, on which the caller holds a pin.
-    fn of<P: Protocol>(pid: Pid, slot: &Slot<P>) -> Self {
-        let activity = match (slot.state.state(), slot.events.is_closed()) {
-            (State::Complete, false) => Activity::Starting,
-            (_, true) => Activity::Ending,
-            (State::Ready, _) => Activity::Ready,
-            (State::Blocked, _) => Activity::Blocked,
-            (State::Idle, _) if slot.awaited.is_future() => Activity::Pending,
-            (State::Idle, _) => Activity::Idle,
-            (_, false) => Activity::Running,
-        };
-        Self {
-            pid,
-            activity,
-            outstanding: slot.awaited.commands(),
-            undelivered: slot.mailbox.undelivered(),
-            steps: slot.stats.steps(),
-            messages: slot.stats.messages(),
-        }
-    }
-
-    /// Whether it goes on by itself.
-    pub(crate) fn can_run(&self) -> bool {
-        use Activity::{Ending, Ready, Running};
-        matches!(self.activity, Ready | Running | Ending)
-    }
-}
-
-/// What a process is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Activity {
-    /// Its `init` is running.
-    Starting,
-    /// It waits for its turn.
-    Ready,
-    /// It is in a step.
-    Running,
-    /// It waits for commands.
-    Blocked,
-    /// It waits for whatever comes.
-    Idle,
-    /// It is a [future](Handle::spawn) that is pending: it waits for its waker, wherever that is.
-    Pending,
-    /// Its last step is over, and it is being closed.
-    Ending,
-}
-
-impl fmt::Display for Activity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Starting => "starting",
-            Self::Ready => "ready",
-            Self::Running => "running",
-            Self::Blocked => "blocked",
-            Self::Idle => "idle",
-            Self::Pending => "pending",
-            Self::Ending => "ending",
-        })
-    }
-}
+use crate::{Handle, Pid, ProcessInfo, Protocol};
 
 impl<P: Protocol> Handle<P> {
     /// What each process that lives is doing. Each line was true at some moment during the call;
     /// processes that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
-        let processes = self.table().iter();
-        processes
-            .map(|process| ProcessInfo::of(process.pid(), process.slot()))
-            .collect()
+        self.table().iter().map(|process| process.info()).collect()
     }
 
     /// What the process `pid` is doing, if it lives.
     pub fn info(&self, pid: Pid) -> Option<ProcessInfo> {
         let process = self.table().pin(pid)?;
-        let live = process.is_live();
-        live.then(|| ProcessInfo::of(pid, process.slot()))
+        process.is_live().then(|| process.info())
     }
 }

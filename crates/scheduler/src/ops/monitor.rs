@@ -2,15 +2,10 @@
 
 use std::sync::Arc;
 
-use filch_process_table::Pid;
-
-use crate::api::context::Context;
-use crate::api::exit_reason::ExitReason;
-use crate::api::handle::Handle;
-use crate::api::monitor::{Kind, Link, Monitor, Watch};
 use crate::ops::signal::Heard;
-use crate::protocol::Protocol;
-use crate::worker::item::{ExitSignal, Signal};
+use crate::table::item::{ExitSignal, Signal};
+use crate::{Context, ExitReason, Handle, Link, Monitor, Pid, Protocol};
+use filch_process_table::{Kind, Watch};
 
 impl<P: Protocol> Handle<P> {
     /// Has the process `watcher` told of the end of `watched`, by one
@@ -26,7 +21,7 @@ impl<P: Protocol> Handle<P> {
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
         let watch = Watch::new(Kind::Monitor, watcher, watched);
         self.attach(watched, &watch);
-        Monitor(watch)
+        Monitor::new(watch)
     }
 
     /// Links two processes: the end of one, if it is not [normal](ExitReason::is_normal), ends the
@@ -50,7 +45,7 @@ impl<P: Protocol> Handle<P> {
             self.attach(one, &watch);
             self.attach(other, &watch);
         }
-        Link(watch)
+        Link::new(watch)
     }
 
     /// Has the process `about` fire the watch at its end.

@@ -2,16 +2,11 @@
 
 use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
-use filch_process_table::Pid;
 use filch_sync::panic::drop_contained;
 
-use crate::api::context::Context;
-use crate::api::event::{CommandError, Event};
-use crate::api::handle::Handle;
-use crate::api::receiver::{SendError, Undelivered};
-use crate::protocol::Protocol;
-use crate::worker::body::{Slot, Task};
-use crate::worker::item::Item;
+use crate::table::body::{Slot, Task};
+use crate::table::item::Item;
+use crate::{CommandError, Context, Event, Handle, Pid, Protocol, SendError, Undelivered};
 
 /// What a wake-up met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

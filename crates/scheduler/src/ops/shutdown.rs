@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use filch_process_state::Reason;
-use filch_process_table::Pid;
 use filch_sync::atomic::Ordering;
 
-use crate::api::handle::Handle;
-use crate::protocol::Protocol;
+use crate::{Handle, Pid, Protocol};
 
 /// What a shutdown found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

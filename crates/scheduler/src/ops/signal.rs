@@ -2,15 +2,11 @@
 
 use filch_event_queue::Closed;
 use filch_process_state::Reason;
-use filch_process_table::Pid;
 use filch_sync::atomic::{Ordering, fence};
 
-use crate::api::context::Context;
-use crate::api::handle::Handle;
-use crate::api::receiver::NoSuchProcess;
 use crate::ops::send::Woken;
-use crate::protocol::Protocol;
-use crate::worker::item::{Item, Signal};
+use crate::table::item::{Item, Signal};
+use crate::{Context, Handle, NoSuchProcess, Pid, Protocol};
 
 /// What becomes of a signal that a queue has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,18 +7,16 @@ use filch_process_table::{Pid, Refusal};
 use filch_sync::atomic::{Ordering, fence};
 use filch_sync::panic::{catch_panic, drop_contained};
 
-use crate::api::context::Context;
-use crate::api::exit_reason::ExitReason;
-use crate::api::handle::{CalledFromInside, Handle};
-use crate::api::life_cycle::{self, HookError};
-use crate::api::process::{InitError, Process};
-use crate::api::process_error::ProcessError;
-use crate::api::process_handle::{JoinError, ProcessHandle};
-use crate::api::submission::{Options, Submission};
-use crate::protocol::{Protocol, error_by_display};
-use crate::worker::body::{Body, ProcessBox, Slot, Waits, process_box};
-use crate::worker::item::{Item, Signal};
-use crate::worker::start::init;
+use crate::api::life_cycle;
+use crate::api::submission::Options;
+use crate::protocol::error_by_display;
+use crate::table::body::{Body, ProcessBox, Slot, Waits, process_box};
+use crate::table::item::{Item, Signal};
+use crate::worker::life::init;
+use crate::{
+    CalledFromInside, Context, ExitReason, Handle, HookError, InitError, JoinError, Process,
+    ProcessError, ProcessHandle, Protocol, Submission,
+};
 
 impl<P: Protocol> Handle<P> {
     /// Gives the process to the scheduler: calls its [`init`](Process::init) here and now, with the

@@ -2,14 +2,10 @@
 
 use std::fmt;
 
-use filch_process_table::Pid;
-
-use crate::api::handle::Handle;
-use crate::api::process::Process;
 use crate::api::step_output::Successor;
-use crate::ops::submit::Refused;
-use crate::protocol::{Protocol, error_by_display};
-use crate::worker::item::Signal;
+use crate::protocol::error_by_display;
+use crate::table::item::Signal;
+use crate::{Handle, Pid, Process, Protocol, Refused};
 
 impl<P: Protocol> Handle<P> {
     /// Replaces the live process `pid` by a new version of itself. Lock-free.

@@ -1,20 +1,11 @@
 //! Calls that block: in a step, and on threads made for them.
 
-use std::collections::VecDeque;
-use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
 
-use filch_sync::thread::Builder;
-use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
+use filch_blocking::BlockingPool;
 
-use crate::api::command::Completion;
-use crate::api::context::Context;
-use crate::api::handle::Handle;
-use crate::protocol::Protocol;
 use crate::services::service_threads;
-use filch_sync::panic::{catch_panic, drop_contained};
+use crate::{Completion, Context, Handle, Protocol};
 
 impl<P: Protocol> Handle<P> {
     /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on
@@ -40,22 +31,20 @@ impl<P: Protocol> Context<'_, P> {
     }
 }
 
-/// Threads for commands that block: files, locks, other people's libraries. For the command
-/// handler, which hands them the closure and the completion and returns at once.
+/// Threads for commands that block: a [`BlockingPool`] for the command handler, which hands it the
+/// closure and the completion and returns at once.
 ///
-/// Threads are started when work finds none idle, up to a limit, and leave after ten idle seconds.
-/// Work beyond the limit waits its turn, first in, first out. Work whose process has ended
-/// meanwhile is dropped instead of run.
-///
-/// Dropping it drops the work that has not begun, whose commands complete with
+/// Work whose process has ended meanwhile is dropped instead of run. Dropping the pool drops the
+/// work that has not begun, whose commands complete with
 /// [`CommandError::Abandoned`](crate::CommandError::Abandoned), and waits for the rest: but not on
-/// one of filch's own threads, as a worker or one of these, which might be waited for in turn.
+/// one of filch's own threads, which might be waited for in turn.
 ///
 /// ```
 /// # use filch_scheduler::{BlockingThreads, Completion, Protocol, Scheduler};
 /// # enum Files {}
 /// # impl Protocol for Files {
-/// #     type Input = (); type Message = (); type Command = String; type Reply = String; type Output = (); type Error = std::io::Error;
+/// #     type Input = (); type Message = (); type Command = String; type Reply = String;
+/// #     type Output = (); type Error = std::io::Error;
 /// # }
 /// let threads = BlockingThreads::new(std::num::NonZeroUsize::MIN.saturating_add(7));
 /// let scheduler = Scheduler::<Files>::builder()
@@ -65,42 +54,13 @@ impl<P: Protocol> Context<'_, P> {
 ///     .build()?;
 /// # Ok::<(), filch_scheduler::BuildError>(())
 /// ```
-pub struct BlockingThreads {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    limit: NonZeroUsize,
-    state: Mutex<PoolState>,
-    /// Idle threads sleep here.
-    work: Condvar,
-    /// The thread that drops the pool sleeps here until they have left.
-    left: Condvar,
-}
-
-#[derive(Default)]
-struct PoolState {
-    queue: VecDeque<Box<dyn FnOnce() + Send>>,
-    idle: usize,
-    /// Idle ones included.
-    threads: usize,
-    closed: bool,
-}
-
-/// How long a thread without work stays.
-const STAY: Duration = Duration::from_secs(10);
+#[derive(Debug)]
+pub struct BlockingThreads(BlockingPool);
 
 impl BlockingThreads {
     /// At most `limit` threads; none is started before there is work.
     pub fn new(limit: NonZeroUsize) -> Self {
-        Self {
-            shared: Arc::new(Shared {
-                limit,
-                state: Mutex::default(),
-                work: Condvar::new(),
-                left: Condvar::new(),
-            }),
-        }
+        Self(BlockingPool::new(limit, service_threads::is_ours))
     }
 
     /// Runs `work` on one of the threads, and completes the command with what it returns, or with
@@ -111,110 +71,15 @@ impl BlockingThreads {
         completion: Completion<P>,
         work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
-        self.push(Box::new(move || {
+        self.0.run(move || {
             if completion.is_wanted() {
                 completion.answer_by(work);
             }
-        }));
+        });
     }
 
     /// How many threads there are just now.
     pub fn threads(&self) -> usize {
-        self.shared.lock().threads
-    }
-
-    fn push(&self, work: Box<dyn FnOnce() + Send>) {
-        let mut state = self.shared.lock();
-        state.queue.push_back(work);
-        if state.idle >= state.queue.len() {
-            drop(state);
-            self.shared.work.notify_one();
-            return;
-        }
-        if state.threads >= self.shared.limit.get() {
-            return;
-        }
-        let shared = Arc::clone(&self.shared);
-        let thread = Builder::new().name("filch-blocking".to_owned());
-        match thread.spawn(move || shared.serve()) {
-            Ok(_) => state.threads += 1,
-            Err(_) if state.threads > 0 => {}
-            Err(_) => {
-                let work = state.queue.pop_back();
-                drop(state);
-                if let Some(work) = work {
-                    work();
-                }
-            }
-        }
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, PoolState> {
-        // No critical section here panics half-way: user code runs without the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A thread's life.
-    fn serve(&self) {
-        service_threads::enlist();
-        let mut state = self.lock();
-        loop {
-            if let Some(work) = state.queue.pop_front() {
-                drop(state);
-                // It answers for itself; what is left are destructors.
-                let _ = catch_panic(work);
-                state = self.lock();
-                continue;
-            }
-            if state.closed {
-                break;
-            }
-            state.idle += 1;
-            let over;
-            (state, over) = wait_until(&self.work, &self.state, state, Instant::now() + STAY);
-            state.idle -= 1;
-            if over && state.queue.is_empty() {
-                break;
-            }
-        }
-        state.threads -= 1;
-        let last = state.closed && state.threads == 0;
-        drop(state);
-        if last {
-            self.left.notify_all();
-        }
-    }
-}
-
-impl Drop for BlockingThreads {
-    fn drop(&mut self) {
-        let mut state = self.shared.lock();
-        state.closed = true;
-        let queue = std::mem::take(&mut state.queue);
-        drop(state);
-        self.shared.work.notify_all();
-        queue.into_iter().for_each(drop_contained);
-        if service_threads::is_ours() {
-            // They leave by themselves.
-            return;
-        }
-        let mut state = self.shared.lock();
-        while state.threads > 0 {
-            let woken = self.shared.left.wait(state);
-            state = woken.unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-impl fmt::Debug for BlockingThreads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.shared.lock();
-        f.debug_struct("BlockingThreads")
-            .field("limit", &self.shared.limit)
-            .field("threads", &state.threads)
-            .field("queued", &state.queue.len())
-            .finish_non_exhaustive()
+        self.0.threads()
     }
 }

@@ -4,11 +4,8 @@ use std::fmt;
 
 use filch_processors::{Processors, ReserveError};
 
-use crate::api::handle::Handle;
-use crate::api::process::Process;
-use crate::api::submission::Submission;
-use crate::protocol::Protocol;
-use crate::worker::body::Task;
+use crate::table::body::Task;
+use crate::{Handle, Process, Protocol, Submission};
 
 /// A thread for processes that must all run on one: because a library wants to be called from the
 /// thread that it was opened on, or keeps something in thread-local storage. From

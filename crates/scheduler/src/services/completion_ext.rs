@@ -1,13 +1,6 @@
 //! Commands that a process does: submit it and wait for its end, as a command.
 
-use filch_process_table::Pid;
-
-use crate::api::command::Completion;
-use crate::api::process::Process;
-use crate::api::process_error::ProcessError;
-use crate::api::process_handle::ProcessHandle;
-use crate::ops::submit::ExecuteError;
-use crate::protocol::Protocol;
+use crate::{Completion, ExecuteError, Pid, Process, ProcessError, ProcessHandle, Protocol};
 
 impl<P: Protocol> Completion<P> {
     /// Submits `process` to do the command: its exit, turned into an answer by `reply`, completes

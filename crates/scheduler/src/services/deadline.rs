@@ -3,12 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
-use filch_process_table::Pid;
 use filch_sync::Mutex;
 use filch_timers::TimerGuard;
 
-use crate::api::command::Completion;
-use crate::protocol::Protocol;
+use crate::{Completion, Pid, Protocol};
 
 /// A [`Completion`] that fails by itself at its deadline; from
 /// [`Timers::deadline`](crate::timers::Timers::deadline).

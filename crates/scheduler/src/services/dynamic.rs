@@ -1,47 +1,6 @@
-//! A vocabulary for those who have no one vocabulary: everything is a [`Payload`].
+//! A ready-made vocabulary without types: everything is a [`Payload`].
 //!
-//! ```
-//! use filch_scheduler::dynamic::{Commands, Dynamic, Failure, Payload};
-//! use filch_scheduler::{Completion, Context, Event, Events, InitError, Process, Scheduler, StepOutput};
-//!
-//! /// A command. Any type will do.
-//! struct Square(u64);
-//!
-//! struct Squarer;
-//! impl Process<Dynamic> for Squarer {
-//!     fn init(&mut self, context: &Context<'_, Dynamic>, _: &str, input: Payload) -> Result<(), InitError<Dynamic>> {
-//!         context.send(context.pid(), input).map_err(|error| InitError::Failed(error.into()))
-//!     }
-//!     fn step(
-//!         &mut self,
-//!         _: &Context<'_, Dynamic>,
-//!         events: Events<'_, Dynamic>,
-//!         out: &mut StepOutput<Dynamic>,
-//!     ) -> Result<(), Failure> {
-//!         for event in events {
-//!             match event {
-//!                 Event::Message(number) => {
-//!                     out.yield_command(0, Payload::new(Square(number.downcast()?)));
-//!                     out.wait();
-//!                 }
-//!                 Event::Completed { result, .. } => out.done(result?),
-//!                 _ => out.done(Payload::new(())),
-//!             }
-//!         }
-//!         Ok(())
-//!     }
-//! }
-//!
-//! let scheduler = Scheduler::builder()
-//!     .workers(1)
-//!     .handler(Commands::new().on(|Square(number), completion: Completion<Dynamic>| {
-//!         completion.complete(Payload::new(number * number));
-//!     }))
-//!     .build()?;
-//! let square = scheduler.execute(Squarer, "", Payload::new(9_u64))?;
-//! assert_eq!(square.downcast::<u64>()?, 81);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! The example `dynamic` of this crate has a process that speaks it.
 //!
 //! A payload is one box, also as a process's output; of a type without a size, like `()`, it
 //! allocates nothing. What it costs besides is the check of its type at the other end, where a
@@ -52,8 +11,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 
-use crate::api::command::{CommandHandler, Completion};
-use crate::protocol::Protocol;
+use crate::{CommandHandler, Completion, Protocol};
 
 /// The protocol whose every word is a [`Payload`].
 #[derive(Debug)]

@@ -5,7 +5,6 @@ pub(crate) mod bound_thread;
 pub(crate) mod completion_ext;
 pub(crate) mod deadline;
 pub mod dynamic;
-pub(crate) mod name_registry;
 pub(crate) mod names;
 pub(crate) mod nodes;
 pub(crate) mod service_threads;

@@ -3,34 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use filch_process_table::Pid;
-
-use crate::api::handle::Handle;
-use crate::protocol::Protocol;
+use crate::{Handle, Pid, Protocol};
 
 impl<P: Protocol> Handle<P> {
     /// Gives the process `pid` of this scheduler a name, until it ends. A process may have many.
     /// Takes a lock for a moment.
     ///
-    /// ```
-    /// # enum Any {}
-    /// # impl filch_scheduler::Protocol for Any {
-    /// #     type Input = (); type Message = (); type Command = (); type Reply = ();
-    /// #     type Output = (); type Error = String;
-    /// # }
-    /// # use filch_scheduler::{RegisterError, Scheduler};
-    /// let scheduler = Scheduler::<Any>::builder().workers(1).build()?;
-    /// let clerk = scheduler.spawn(std::future::pending::<()>())?;
-    /// scheduler.register("clerk", clerk.pid())?;
-    /// assert_eq!(scheduler.whereis("clerk"), Some(clerk.pid()));
-    /// let again = scheduler.register("clerk", clerk.pid());
-    /// assert!(matches!(again, Err(RegisterError::Taken { .. })));
-    ///
-    /// clerk.abort();
-    /// assert!(clerk.join().is_err());
-    /// assert_eq!(scheduler.whereis("clerk"), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// The example `log_server` of this crate has a process that others find by its name.
     ///
     /// # Errors
     /// [`RegisterError`], if a live process has that name, or the process has ended or is of
@@ -114,30 +93,3 @@ impl fmt::Display for RegisterError {
 }
 
 impl std::error::Error for RegisterError {}
-
-#[cfg(test)]
-mod tests {
-    use crate::protocol::Nothing;
-    use crate::scheduler::Scheduler;
-
-    #[test]
-    fn nothing_of_a_name_outlives_its_process() {
-        let scheduler = Scheduler::<Nothing>::builder().workers(2).build().unwrap();
-        for round in 0..100 {
-            let process = scheduler.spawn(std::future::pending::<()>()).unwrap();
-            for name in ["a", "b", "c"] {
-                scheduler.register(name, process.pid()).unwrap();
-            }
-            scheduler
-                .register(&round.to_string(), process.pid())
-                .unwrap();
-            scheduler.unregister("b");
-            process.abort();
-            assert!(process.join().is_err());
-        }
-        // A thread that has joined a process may be ahead of the worker that leaves its slot.
-        let handle = scheduler.handle();
-        drop(scheduler);
-        assert!(handle.shared.names.is_empty());
-    }
-}

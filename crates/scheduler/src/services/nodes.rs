@@ -3,12 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use filch_process_table::{Node, Pid};
 use filch_sync::panic::drop_all_contained;
 
-use crate::api::handle::Handle;
-use crate::api::receiver::{Receiver, SendError, Undelivered};
-use crate::protocol::{Protocol, error_by_display};
+use crate::protocol::error_by_display;
+use crate::{Handle, Node, Pid, Protocol, Receiver, SendError, Undelivered};
 
 impl<P: Protocol> Receiver<P> for Handle<P> {
     /// [Sends](Handle::send) it, to a process of this node.

@@ -11,19 +11,9 @@
 //! has dropped the one owner of its scheduler; so a ring of such waits would be a ring of owners,
 //! which nothing outside could have dropped.
 
-use std::cell::Cell;
-
-filch_sync::thread_local! {
-    /// Set on a thread that one of the services here has made.
-    static SERVES: Cell<bool> = Cell::new(false)
-}
-
-/// The calling thread is a service's, for its whole life.
-pub(crate) fn enlist() {
-    SERVES.with(|serves| serves.set(true));
-}
-
-/// Whether the calling thread is one of ours: a service's, a timers', or a worker of any scheduler.
+/// Whether the calling thread is a timers', a blocking pool's, or a worker of any scheduler.
 pub(crate) fn is_ours() -> bool {
-    SERVES.with(Cell::get) || filch_timers::is_timer_thread() || filch_processors::is_machine()
+    filch_blocking::is_blocking_thread()
+        || filch_timers::is_timer_thread()
+        || filch_processors::is_machine()
 }

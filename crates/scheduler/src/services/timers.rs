@@ -22,14 +22,10 @@ pub use filch_timers::{
     ZeroPeriod,
 };
 
-use filch_process_table::Pid;
 use filch_sync::panic::drop_contained;
 
-use crate::api::command::Completion;
-use crate::api::handle::Handle;
-use crate::api::receiver::Undelivered;
-use crate::protocol::Protocol;
 use crate::services::{deadline, service_threads};
+use crate::{Completion, Handle, Pid, Protocol, Undelivered};
 
 /// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
 ///

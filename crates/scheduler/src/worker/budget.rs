@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::protocol::Protocol;
-use crate::worker::backlog::Backlog;
-use crate::worker::body::{Body, Slot, Waits};
+use crate::Protocol;
+use crate::table::backlog::Backlog;
+use crate::table::body::{Body, Slot, Waits};
 
 /// What a process with a backlog gets before others run.
 pub(crate) struct Budget {

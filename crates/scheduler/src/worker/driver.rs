@@ -10,24 +10,21 @@ use filch_process_state::LetGo;
 use filch_process_table::{Closed, Pid, Urgent};
 use filch_processors::{BoundId, Runner};
 use filch_sync::atomic::Ordering;
-use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
+use filch_sync::panic::{catch_panic, drop_all_contained};
 
-use crate::api::command::{CommandHandler, Completion, dispatch};
-use crate::api::context::Context;
-use crate::api::event::{Event, Events};
-use crate::api::exit_reason::ExitReason;
-use crate::api::handle::Handle;
+use crate::api::command::dispatch;
 use crate::api::life_cycle;
-use crate::api::monitor::Watches;
-use crate::api::process_error::{Exit, ProcessError};
+use crate::api::process_error::Exit;
 use crate::api::stats::Counters;
-use crate::api::step_output::{Status, StepOutput, Yield};
-use crate::protocol::Protocol;
-use crate::worker::body::{Body, Slot, Task, Waits};
+use crate::api::step_output::{Status, Yield};
+use crate::table::body::{Body, Slot, Task, Waits};
+use crate::table::item::{Item, Signal};
 use crate::worker::budget::{Backlogged, Budget};
 use crate::worker::inbox::{Inbox, Pending, WaitEnds, put_back};
-use crate::worker::item::{Item, Signal};
-use crate::worker::start::take_over;
+use crate::worker::life::{close, take_over};
+use crate::{
+    CommandHandler, Completion, Context, Event, Events, Handle, ProcessError, Protocol, StepOutput,
+};
 
 /// The scheduler's side of the processors.
 pub(crate) struct Driver<P: Protocol> {
@@ -390,7 +387,8 @@ impl<P: Protocol> Driver<P> {
         let Some(body) = (unsafe { slot.life.take_body() }) else {
             unreachable!("a process ends once");
         };
-        let (reason, watches) = close(body, &mut exit, scratch);
+        let Scratch { events, output, .. } = scratch;
+        let (reason, watches) = close(body, &mut exit, events, output);
         let counters = self.counters();
         counters.ended.add(1);
         counters.failed.add(u64::from(exit.is_err()));
@@ -402,44 +400,10 @@ impl<P: Protocol> Driver<P> {
                 fire(watch);
             }
         });
-        watches
-            .into_iter()
-            .flat_map(Watches::into_iter)
-            .for_each(fire);
+        watches.into_iter().flatten().for_each(fire);
         life_cycle::complete(&context, &reason);
         // Before the thread that joins the process is told: it finds room for another one.
         self.handle.leave();
         completed.tell(exit);
     }
-}
-
-/// Closes and drops what the worker has of a process that ends with `exit`. All of that is user
-/// code, and each part of it may panic: one by one, so that no panic keeps the rest. Why it ended
-/// then, and what is to be told of that.
-fn close<P: Protocol>(
-    body: Body<P>,
-    exit: &mut Exit<P>,
-    scratch: &mut Scratch<P>,
-) -> (ExitReason, Option<Watches>) {
-    let Body {
-        mut process, cold, ..
-    } = body;
-    let mut reason = match exit {
-        Ok(_) => ExitReason::Done,
-        Err(error) => error.reason(),
-    };
-    let closed = catch_panic(|| process.close(&reason));
-    let dropped = catch_panic(|| drop(process));
-    scratch.output.clear();
-    drop_all_contained(scratch.events.drain(..));
-    let watches = cold.map(|cold| {
-        drop_all_contained(cold.backlog.into_events());
-        cold.watches
-    });
-    if let (true, Err(message)) = (exit.is_ok(), closed.and(dropped)) {
-        reason = ExitReason::Panicked(message.as_str().into());
-        let output = std::mem::replace(exit, Err(ProcessError::Panicked(message)));
-        drop_contained(output);
-    }
-    (reason, watches)
 }

@@ -5,15 +5,12 @@ use std::collections::VecDeque;
 
 use filch_sync::panic::drop_all_contained;
 
-use crate::api::context::Context;
-use crate::api::event::Event;
-use crate::api::monitor::{Down, Exited, Kind, Link, Monitor};
-use crate::api::process_error::ProcessError;
 use crate::api::step_output::Successor;
-use crate::protocol::Protocol;
-use crate::worker::body::{Body, Waits};
-use crate::worker::item::{ExitSignal, Item, Signal};
-use crate::worker::start::take_over;
+use crate::table::body::{Body, Waits};
+use crate::table::item::{ExitSignal, Item, Signal};
+use crate::worker::life::take_over;
+use crate::{Context, Down, Event, Exited, Link, Monitor, ProcessError, Protocol};
+use filch_process_table::Kind;
 
 /// What a worker found besides the events that the next step gets.
 pub(crate) struct Inbox<P: Protocol> {
@@ -140,16 +137,11 @@ impl<P: Protocol> Inbox<P> {
         if watch.is_cancelled() {
             return None;
         }
-        if watch.kind == Kind::Monitor {
-            let monitor = Monitor(watch);
-            return Some(Event::Down(Box::new(Down {
-                pid,
-                monitor,
-                reason,
-            })));
+        if watch.kind() == Kind::Monitor {
+            let down = Down::new(pid, Monitor::new(watch), reason);
+            return Some(Event::Down(Box::new(down)));
         }
-        let link = Link(watch);
-        let exited = Exited { pid, link, reason };
+        let exited = Exited::new(pid, Link::new(watch), reason);
         if trap_exits {
             return Some(Event::Exited(Box::new(exited)));
         }

@@ -1,11 +1,5 @@
-//! What a worker does with a process, and what it keeps for it from turn to turn.
+//! What a worker does with a process.
 
-pub(crate) mod backlog;
-#[expect(
-    unsafe_code,
-    reason = "stands for slots, and for values of forgotten types"
-)]
-pub(crate) mod body;
 #[expect(
     unsafe_code,
     reason = "shrinks the queue of the process that the worker has"
@@ -17,5 +11,4 @@ pub(crate) mod budget;
 )]
 pub(crate) mod driver;
 pub(crate) mod inbox;
-pub(crate) mod item;
-pub(crate) mod start;
+pub(crate) mod life;

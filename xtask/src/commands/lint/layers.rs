@@ -18,7 +18,12 @@ const LAYERS: &[&[&str]] = &[
         "filch-process-state",
         "filch-promise",
     ],
-    &["filch-timers", "filch-process-table", "filch-processors"],
+    &[
+        "filch-timers",
+        "filch-blocking",
+        "filch-process-table",
+        "filch-processors",
+    ],
     &["filch-scheduler"],
     &["filch"],
     &["filch-cli"],
@@ -98,6 +103,7 @@ mod tests {
         Member {
             inside: owned(inside),
             outside: owned(outside),
+            ..Member::default()
         }
     }
 

@@ -71,12 +71,10 @@ impl Ledger {
         let rows = table.lines().filter_map(|line| {
             let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
             // Tables used to have the line behind the file.
-            let (file, function, access, from, to, verdict) = match cells[..] {
-                [file, function, access, from, to, verdict]
-                | [file, _, function, access, from, to, verdict] => {
-                    (file, function, access, from, to, verdict)
-                }
-                _ => return None,
+            let ([file, function, access, from, to, verdict]
+            | [file, _, function, access, from, to, verdict]) = cells[..]
+            else {
+                return None;
             };
             let file = Path::new("crates").join(file.trim_matches('`'));
             if file.extension().is_none_or(|extension| extension != "rs") {

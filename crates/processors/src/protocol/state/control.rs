@@ -57,7 +57,7 @@ impl ControlWord {
         processor >= self.active as usize
     }
 
-    /// What a machine that has seen this word should see again: the same, and nobody waiting.
+    /// What a machine that has seen this word should see again: the same, and none waiting.
     #[must_use]
     pub const fn settled(self) -> Self {
         Self { waiting: 0, ..self }

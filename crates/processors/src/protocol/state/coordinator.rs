@@ -7,7 +7,7 @@
 //! | where its [`Permit`] is | how it gets away from there |
 //! |---|---|
 //! | with a machine, which runs tasks | the machine gives it away |
-//! | on the idle stack, with a machine attached that waits | a pop: one winner (Release and Acquire on the word) |
+//! | on the idle stack, a machine waits | a pop: one winner (Release and Acquire on the word) |
 //! | in a machine's grant | that machine finds it (Release and Acquire on the grant) |
 //! | inactive (not started, retired, or the pool is over) | under the lock |
 //!
@@ -155,7 +155,7 @@ impl Coordinator {
     /// Wakes the machine that waits with a processor which was popped for that.
     #[inline(never)]
     fn send_to_search(&self, processor: usize) {
-        // SAFETY: popped: nobody else has it, and the push by its last machine happened before.
+        // SAFETY: popped: no other thread has it, and the push by its last machine happened before.
         let permit = unsafe { Permit::from_number(processor) };
         // It waits for just this processor; only the caller may tell it.
         self.grant(self.attached(processor), Grant::Search(permit));
@@ -169,8 +169,8 @@ impl Coordinator {
             return false;
         }
         // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the producer
-        // sees that nobody searches any more, or we see its task. A wake-up without the look would
-        // be right, too; but when a single task comes, it would be in vain, and the task would wait
+        // sees that none searches any more, or we see its task. A wake-up without the look would be
+        // right, too; but when a single task comes, it would be in vain, and the task would wait
         // for it.
         fence(Ordering::SeqCst);
         self.exists_unwatched(work, None) && self.wake_one()
@@ -192,7 +192,7 @@ impl Coordinator {
         self.watchers[processor].load(Ordering::Relaxed) != 0
     }
 
-    /// Whether there is a task that somebody must be awake for: any, except for the only one of a
+    /// Whether there is a task that a machine must be awake for: any, except for the only one of a
     /// watched processor that is not going `idle` itself.
     pub(crate) fn exists_unwatched(&self, work: &impl Work, idle: Option<usize>) -> bool {
         work.exists_beside(|processor| Some(processor) != idle && self.is_watched(processor))

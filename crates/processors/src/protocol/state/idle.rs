@@ -8,7 +8,7 @@ use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// The processors that are idle, as a lock-free stack, and the number of those that search, in one
-/// word: so that "nobody searches, therefore wake this one" is a single decision.
+/// word: so that "none searches, therefore wake this one" is a single decision.
 ///
 /// Word: `tag:32 | searching:16 | top:16`, where `top` is a processor's number plus one, or zero.
 pub struct Idle {
@@ -18,7 +18,7 @@ pub struct Idle {
     below: Box<[AtomicU32]>,
 }
 
-/// The word at a moment at which nobody searched, and how many processors were idle.
+/// The word at a moment at which none searched, and how many processors were idle.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     word: u64,
@@ -68,8 +68,8 @@ impl Idle {
     /// After work was published: the processor that the caller must wake, if one must be woken for
     /// it. It has been taken off the stack and counts as searching. Lock-free.
     ///
-    /// When there is one, and nobody searches, `covered` is asked, after the fence, whether a
-    /// machine has promised to look for the work.
+    /// When there is one, and none searches, `covered` is asked, after the fence, whether a machine
+    /// has promised to look for the work.
     #[inline]
     pub fn processor_to_wake(&self, covered: impl FnOnce() -> bool) -> Option<usize> {
         // ORDERING: the fence's partner is the one in `go_idle`. Either the load sees the processor
@@ -111,9 +111,9 @@ impl Idle {
                 searching: searching(word)?,
                 top: below as u16,
             };
-            // ORDERING: Relaxed on success: it changes the top and publishes nothing; the one that is
-            // on top now was pushed earlier, and an RMW continues the release sequence of its push.
-            // Acquire on failure: as for the load above.
+            // ORDERING: Relaxed on success: it changes the top and publishes nothing; the one that
+            // is on top now was pushed earlier, and an RMW continues the release sequence of its
+            // push. Acquire on failure: as for the load above.
             match self.word.compare_exchange_weak(
                 word.pack(),
                 popped.pack(),
@@ -164,8 +164,8 @@ impl Idle {
         let mut word = Word::unpack(self.word.load(Ordering::Acquire));
         loop {
             let below = (self.count(word) as u32 + 1) << 16 | u32::from(word.top);
-            // ORDERING: Relaxed: published by the Release below. Nobody else writes it while we are
-            // off the stack.
+            // ORDERING: Relaxed: published by the Release below. No other thread writes it while we
+            // are off the stack.
             self.below[processor].store(below, Ordering::Relaxed);
             let idle = Word {
                 tag: word.tag.wrapping_add(1),
@@ -205,7 +205,7 @@ impl Idle {
         }
     }
 
-    /// What to compare with later, if nobody searches now.
+    /// What to compare with later, if none searches now.
     pub fn snapshot(&self) -> Option<Snapshot> {
         // ORDERING: Acquire, partner of the Release in `go_idle`: what the idle ones did before has
         // happened.
@@ -235,7 +235,7 @@ impl Idle {
         self.word.load(Ordering::Relaxed) == then.word
     }
 
-    /// If nothing has changed, nobody is woken from now on until
+    /// If nothing has changed, no processor is woken from now on until
     /// [`stop_searching`](Self::stop_searching): the caller counts as one that searches, and
     /// producers rely on it. Whether that is so.
     pub fn close(&self, then: Snapshot) -> bool {
@@ -286,7 +286,7 @@ mod tests {
     use super::{Idle, Word};
 
     /// No machine has promised to look.
-    fn nobody() -> bool {
+    fn no_promise() -> bool {
         false
     }
 
@@ -309,18 +309,18 @@ mod tests {
     #[test]
     fn the_last_to_go_idle_is_woken_first_and_one_at_a_time() {
         let idle = Idle::new(4);
-        assert_eq!(idle.processor_to_wake(nobody), None, "all are running");
+        assert_eq!(idle.processor_to_wake(no_promise), None, "all are running");
         idle.go_idle(2, false);
         idle.go_idle(0, false);
         assert_eq!(idle.list(), (vec![0, 2], 0));
-        assert_eq!(idle.processor_to_wake(nobody), Some(0));
+        assert_eq!(idle.processor_to_wake(no_promise), Some(0));
         assert_eq!(
-            idle.processor_to_wake(nobody),
+            idle.processor_to_wake(no_promise),
             None,
             "one is searching already"
         );
         assert!(idle.stop_searching(), "it was the only one");
-        assert_eq!(idle.processor_to_wake(nobody), Some(2));
+        assert_eq!(idle.processor_to_wake(no_promise), Some(2));
         assert!(idle.snapshot().is_none(), "it searches");
         idle.go_idle(2, true);
         assert_eq!(idle.list(), (vec![2], 0));
@@ -335,8 +335,8 @@ mod tests {
         assert_eq!(snapshot.idle, 3);
         assert!(idle.is_unchanged(snapshot));
         assert_eq!(idle.take(), Some(2));
-        assert_eq!(idle.processor_to_wake(nobody), Some(1), "nobody searched");
-        assert_eq!(idle.take(), Some(0), "also while somebody searches");
+        assert_eq!(idle.processor_to_wake(no_promise), Some(1), "none searched");
+        assert_eq!(idle.take(), Some(0), "also while one searches");
         idle.go_idle(2, false);
         assert!(idle.stop_searching());
         assert_eq!(idle.snapshot().unwrap().idle, 1);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_woken_when_it_is_closed() {
+    fn none_is_woken_when_it_is_closed() {
         let idle = Idle::new(2);
         idle.go_idle(0, false);
         let early = idle.snapshot().unwrap();
@@ -353,7 +353,7 @@ mod tests {
         let snapshot = idle.snapshot().unwrap();
         assert!(idle.close(snapshot));
         assert!(!idle.close(snapshot), "once");
-        assert_eq!(idle.processor_to_wake(nobody), None);
+        assert_eq!(idle.processor_to_wake(no_promise), None);
         assert_eq!((idle.take(), idle.take()), (Some(1), Some(0)));
         assert!(idle.stop_searching());
     }

@@ -1,5 +1,6 @@
 //! The state that the protocol works on: words, what the lock guards, and the
-//! [`Coordinator`](coordinator::Coordinator) that holds all of it. Nothing here knows of the operations.
+//! [`Coordinator`](coordinator::Coordinator) that holds all of it. Nothing here knows of the
+//! operations.
 
 pub(crate) mod binding;
 pub(crate) mod control;

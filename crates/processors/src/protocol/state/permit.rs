@@ -26,7 +26,7 @@ impl Permit {
     /// # Safety
     /// No other permit for that processor exists: the number comes from
     /// [`into_number`](Self::into_number) of the only one there was, which happened before, or the
-    /// processor is a new one; and nobody else makes a permit of the number too.
+    /// processor is a new one; and no other thread makes a permit of the number too.
     pub unsafe fn from_number(processor: usize) -> Self {
         Self {
             processor,
@@ -76,8 +76,8 @@ impl PermitCell {
     /// `look` leaves this cell alone: what it took out would be a second permit.
     #[inline]
     pub(crate) unsafe fn with<R>(&self, look: impl FnOnce(&Permit) -> R) -> Option<R> {
-        // SAFETY: the number is that of a permit which `replace` has taken apart, and which nobody
-        // makes again while `look` has this one (contract).
+        // SAFETY: the number is that of a permit which `replace` has taken apart, and which is not
+        // made again while `look` has this one (contract).
         let permit = unsafe { Permit::from_number(self.processor()?) };
         Some(look(&permit))
     }

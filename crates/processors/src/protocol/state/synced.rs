@@ -25,8 +25,8 @@ pub(crate) struct Synced {
     pub(crate) bound: usize,
     /// How many of these there have been.
     pub(crate) bound_so_far: u32,
-    /// The permits of processors that nobody may run on: not started yet, retired, or all of them,
-    /// since the pool is over.
+    /// The permits of processors that no machine may run on: not started yet, retired, or all of
+    /// them, since the pool is over.
     pub(crate) inactive: Box<[Option<Permit>]>,
     /// Places of machines that have exited.
     pub(crate) vacant: Vec<usize>,

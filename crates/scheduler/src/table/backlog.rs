@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::iter;
 
-use crate::api::event::Event;
-use crate::protocol::Protocol;
+use crate::{Event, Protocol};
 
 /// Older than everything in the queue, and younger than what is in the inbox.
 ///

@@ -3,27 +3,28 @@
 use std::fmt;
 use std::sync::Arc;
 
-use filch_process_table::Pid;
 use filch_sync::panic::catch_panic;
 
-/// Why a process is over, as its [`close`](crate::Process::close), the [hooks](crate::LifeCycle) and
+use crate::pid::Pid;
+
+/// Why a process is over, as its `close`, the hooks and
 /// the processes that watch it or are linked to it are told.
 ///
 /// Errors are told as the text of their `Display`. Cloning counts a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExitReason {
-    /// It said [`done`](crate::StepOutput::done). The one *normal* reason, which ends no process that
+    /// It said `done`. The one *normal* reason, which ends no process that
     /// is linked.
     Done,
-    /// `step` returned this error; or a [new version](crate::Handle::upgrade) did not start, and
+    /// `step` returned this error; or a new version did not start, and
     /// said this.
     Failed(Arc<str>),
     /// `step` or `close` panicked with this message.
     Panicked(Arc<str>),
     /// It waited for commands with none outstanding.
     WaitsForNothing,
-    /// It was [terminated](crate::Handle::terminate).
+    /// It was terminated.
     Terminated,
     /// The patience of a shutdown ran out.
     ShutDown,
@@ -34,13 +35,13 @@ pub enum ExitReason {
         /// How that one ended: never [`Linked`](Self::Linked) itself.
         reason: Arc<ExitReason>,
     },
-    /// It was never started: its `init`, or the [hook](crate::LifeCycle::on_start), refused with
+    /// It was never started: its `init`, or the hook, refused with
     /// this message.
     NotStarted(Arc<str>),
     /// It had ended before it was watched or linked, and its reason is no longer known.
     NoProcess,
     /// This version has been replaced by another, and the process goes on. Told to
-    /// [`close`](crate::Process::close) alone.
+    /// `close` alone.
     Upgraded,
 }
 
@@ -51,12 +52,12 @@ impl ExitReason {
     }
 
     /// The process failed with this error.
-    pub(crate) fn failed(error: &dyn fmt::Display) -> Self {
+    pub fn failed(error: &dyn fmt::Display) -> Self {
         Self::Failed(text(error))
     }
 
     /// The process did not start because of this error.
-    pub(crate) fn not_started(error: &dyn fmt::Display) -> Self {
+    pub fn not_started(error: &dyn fmt::Display) -> Self {
         Self::NotStarted(text(error))
     }
 }

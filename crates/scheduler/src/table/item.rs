@@ -4,13 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use filch_process_state::Reason;
-use filch_process_table::Pid;
 
-use crate::api::event::Event;
-use crate::api::exit_reason::ExitReason;
-use crate::api::monitor::{Kind, Watch};
 use crate::api::step_output::Successor;
-use crate::protocol::Protocol;
+use crate::{Event, ExitReason, Pid, Protocol};
+use filch_process_table::{Kind, Watch};
 
 /// What a process's queue holds.
 pub(crate) enum Item<P: Protocol> {
@@ -43,7 +40,7 @@ impl<P: Protocol> Signal<P> {
     pub(crate) fn wakes(&self) -> Reason {
         match self {
             Self::Attach(_) => Reason::Message,
-            Self::Exit(exit) if exit.watch.kind == Kind::Monitor => Reason::Message,
+            Self::Exit(exit) if exit.watch.kind() == Kind::Monitor => Reason::Message,
             Self::Exit(_) | Self::Upgrade(_) => Reason::Cancel,
         }
     }
@@ -53,7 +50,7 @@ impl<P: Protocol> Signal<P> {
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
             Self::Attach(_) => false,
-            Self::Exit(exit) => exit.watch.kind == Kind::Link && !exit.reason.is_normal(),
+            Self::Exit(exit) => exit.watch.kind() == Kind::Link && !exit.reason.is_normal(),
             Self::Upgrade(_) => true,
         }
     }
@@ -75,7 +72,7 @@ mod tests {
     use super::{Item, Signal};
     use crate::api::event::Event;
     use crate::protocol::Protocol;
-    use crate::worker::body::Slot;
+    use crate::table::body::Slot;
 
     enum Small {}
 

@@ -5,12 +5,11 @@ use std::time::Instant;
 
 use filch_process_table::InlineBox;
 
-use crate::api::monitor::Watches;
-use crate::api::process::Process;
 use crate::api::process_error::Exit;
-use crate::protocol::Protocol;
-use crate::worker::backlog::Backlog;
-use crate::worker::item::Item;
+use crate::table::backlog::Backlog;
+use crate::table::item::Item;
+use crate::{Process, Protocol};
+use filch_process_table::Watches;
 
 /// The process table of a scheduler.
 pub(crate) type Table<P> = filch_process_table::Table<Body<P>, Item<P>, Exit<P>>;

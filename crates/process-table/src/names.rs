@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use filch_process_table::Pid;
+use crate::pid::Pid;
 
 /// Which name means which process.
 ///
 /// A name is looked up far less often than a PID: a lock that readers share will do. No user's code
 /// runs under it, and no pin is given back under it, since that may lead to
 /// [`forget`](Self::forget).
-#[derive(Default)]
-pub(crate) struct Names {
+#[derive(Debug, Default)]
+pub struct Names {
     registry: RwLock<Registry>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Registry {
     by_name: HashMap<Arc<str>, Pid>,
     /// The names of the occupant of each slot that has any.
@@ -34,7 +34,7 @@ impl Names {
     }
 
     /// The process that has the name.
-    pub(crate) fn holder(&self, name: &str) -> Option<Pid> {
+    pub fn holder(&self, name: &str) -> Option<Pid> {
         self.read().by_name.get(name).copied()
     }
 
@@ -42,7 +42,7 @@ impl Names {
     ///
     /// # Errors
     /// The process that has it.
-    pub(crate) fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<(), Pid> {
+    pub fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<(), Pid> {
         let mut registry = self.write();
         if let Some(&holder) = registry.by_name.get(name) {
             if Some(holder) != stale {
@@ -60,19 +60,12 @@ impl Names {
     }
 
     /// Takes the name away. Which process had it.
-    pub(crate) fn remove(&self, name: &str) -> Option<Pid> {
+    pub fn remove(&self, name: &str) -> Option<Pid> {
         self.write().remove(name)
     }
 
-    /// Whether no process has a name.
-    #[cfg(test)]
-    pub(crate) fn is_empty(&self) -> bool {
-        let registry = self.read();
-        registry.by_name.is_empty() && registry.by_slot.is_empty()
-    }
-
     /// The slot's occupant is gone, with its names.
-    pub(crate) fn forget(&self, slot: u32) {
+    pub fn forget(&self, slot: u32) {
         let mut registry = self.write();
         for name in registry.by_slot.remove(&slot).unwrap_or_default() {
             registry.by_name.remove(&name);
@@ -87,5 +80,41 @@ impl Registry {
             names.retain(|own| **own != *name);
         }
         Some(pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Names;
+    use crate::{Node, Placement, Table};
+
+    #[test]
+    fn nothing_of_a_name_outlives_its_process() {
+        let names = Arc::new(Names::default());
+        let table = Table::<(), (), ()>::new(Node::default()).on_vacated({
+            let names = Arc::clone(&names);
+            move |slot| names.forget(slot)
+        });
+        for round in 0..100 {
+            let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+            slot.notify_when_vacated();
+            for name in ["a", "b", "c", &round.to_string()] {
+                assert_eq!(names.give(&name.into(), pid, None), Ok(()));
+            }
+            assert_eq!(names.give(&"a".into(), pid, None), Err(pid));
+            assert_eq!(names.remove("b"), Some(pid));
+            assert_eq!(names.holder("c"), Some(pid));
+            slot.events.close();
+            // SAFETY: the two pins that `occupy` gives.
+            unsafe {
+                table.unpin(pid.slot());
+                table.unpin(pid.slot());
+            }
+            assert_eq!(names.holder("a"), None);
+        }
+        let registry = names.read();
+        assert!(registry.by_name.is_empty() && registry.by_slot.is_empty());
     }
 }
