@@ -38,7 +38,7 @@ pub use inline_box::{InlineBox, Room};
 pub use life_cell::LifeCell;
 pub use mailbox::MailboxLimit;
 pub use monitor::{Down, Exited, Link, Monitor};
-pub use names::Names;
+pub use names::{Names, RegisterError};
 pub use pid::{Node, Pid};
 pub use slot::{Placement, Slot};
 pub use standstill::{Standstill, Verdict};

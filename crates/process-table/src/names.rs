@@ -1,9 +1,11 @@
 //! Which name means which process.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::pid::Pid;
+use crate::table::Table;
 
 /// Which name means which process.
 ///
@@ -23,6 +25,40 @@ struct Registry {
 }
 
 impl Names {
+    /// Gives the process `pid` of `table` a name, until it leaves. A process may have many. Takes a
+    /// lock for a moment.
+    ///
+    /// # Errors
+    /// [`RegisterError`], if a live process has that name, or this one does not live.
+    pub fn register<Body, Item: Send, Exit>(
+        &self,
+        table: &Table<Body, Item, Exit>,
+        name: &str,
+        pid: Pid,
+    ) -> Result<(), RegisterError> {
+        let gone = || RegisterError::Gone {
+            name: name.into(),
+            pid,
+        };
+        // With the pin it cannot leave the table before the name is in, so its leaving finds the
+        // name.
+        let process = table.pin(pid).ok_or_else(gone)?;
+        process.slot().notify_when_vacated();
+        if process.slot().events.is_closed() {
+            return Err(gone());
+        }
+        let name: Arc<str> = name.into();
+        let mut stale = None;
+        while let Err(holder) = self.give(&name, pid, stale) {
+            if table.lives(holder) {
+                return Err(RegisterError::Taken { name, holder });
+            }
+            // It has ended, and a pin still holds its slot. No generation comes twice.
+            stale = Some(holder);
+        }
+        Ok(())
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, Registry> {
         self.registry.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -42,7 +78,7 @@ impl Names {
     ///
     /// # Errors
     /// The process that has it.
-    pub fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<(), Pid> {
+    fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<(), Pid> {
         let mut registry = self.write();
         if let Some(&holder) = registry.by_name.get(name) {
             if Some(holder) != stale {
@@ -83,11 +119,47 @@ impl Registry {
     }
 }
 
+/// Why a process did not get a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// A live process has that name.
+    Taken {
+        /// The name.
+        name: Arc<str>,
+        /// The process that has it.
+        holder: Pid,
+    },
+    /// No live process of this table has that PID.
+    Gone {
+        /// The name.
+        name: Arc<str>,
+        /// The PID.
+        pid: Pid,
+    },
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken { name, holder } => {
+                write!(f, "the name `{name}` is taken by process {holder}")
+            }
+            Self::Gone { name, pid } => write!(
+                f,
+                "no live process {pid} to name `{name}`: it has ended, or is of another scheduler"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::Names;
+    use super::{Names, RegisterError};
     use crate::{Node, Placement, Table};
 
     #[test]
@@ -99,11 +171,11 @@ mod tests {
         });
         for round in 0..100 {
             let (pid, slot) = table.occupy(&Placement::default()).unwrap();
-            slot.notify_when_vacated();
             for name in ["a", "b", "c", &round.to_string()] {
-                assert_eq!(names.give(&name.into(), pid, None), Ok(()));
+                assert_eq!(names.register(&table, name, pid), Ok(()));
             }
-            assert_eq!(names.give(&"a".into(), pid, None), Err(pid));
+            let taken = names.register(&table, "a", pid);
+            assert!(matches!(taken, Err(RegisterError::Taken { holder, .. }) if holder == pid));
             assert_eq!(names.remove("b"), Some(pid));
             assert_eq!(names.holder("c"), Some(pid));
             slot.events.close();

@@ -77,8 +77,8 @@ impl<P: Protocol> Handle<P> {
         self.table().iter().map(|process| process.pid()).collect()
     }
 
-    /// What the workers and their threads are doing just now, and which processes they are running:
-    /// to be printed when something hangs. [`list`](Self::list) says what all the others wait for.
+    /// What the workers and their threads are doing just now, to be printed when something hangs.
+    /// [`list`](Self::list) says what all the other processes wait for.
     pub fn dump(&self) -> Dump {
         self.shared.processors.dump()
     }

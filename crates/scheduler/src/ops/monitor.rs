@@ -13,11 +13,8 @@ impl<P: Protocol> Handle<P> {
     ///
     /// Exactly one, however the end and this call race: if `watched` has ended, or never was, the
     /// event says [`ExitReason::NoProcess`]. None if the watcher itself ends before, or
-    /// [ends the monitor](Monitor::demonitor). Each call makes another monitor. The event is like a
-    /// message: it comes behind those that were sent before, those of the process that has ended
-    /// among them, and does not end a wait for commands.
-    ///
-    /// The watched process pays at most a turn without a step, and a reference while it lives.
+    /// [ends the monitor](Monitor::demonitor). Each call makes another monitor. `Down` arrives after
+    /// every message that the ended process sent, and does not end a wait for commands.
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
         let watch = Watch::new(Kind::Monitor, watcher, watched);
         self.attach(watched, &watch);
