@@ -1,8 +1,8 @@
 // The Go side of the comparisons: the same scenarios, with goroutines and channels.
 //
-// It reads one line per round from its standard input, a scenario's name and its numbers, and answers
-// with the nanoseconds that the round took, or the bytes. Between rounds it waits for the next line,
-// so that the others have the machine to themselves.
+// It reads one line per round from its standard input, a scenario's name and its numbers, and
+// answers with the nanoseconds that the round took, or the bytes. Between rounds it waits for the
+// next line, so that the others have the machine to themselves.
 package main
 
 import (
@@ -53,8 +53,8 @@ func tree(trees, depth uint64) {
 	}
 }
 
-// Skynet grows a tree of goroutines, ten to a knot: each leaf has a number, each knot the sum of the
-// numbers below it.
+// Skynet grows a tree of goroutines, ten to a knot: each leaf has a number, each knot the sum of
+// the numbers below it.
 func skynet(leaves uint64) {
 	var grow func(sums chan<- uint64, first, leaves uint64)
 	grow = func(sums chan<- uint64, first, leaves uint64) {
@@ -156,7 +156,8 @@ func idle(goroutines uint64) uint64 {
 	return bytes
 }
 
-// InUse is the memory of live objects and stacks; goroutines' descriptors are objects of the runtime.
+// InUse is the memory of live objects and stacks; goroutines' descriptors are objects of the
+// runtime.
 func inUse() uint64 {
 	runtime.GC()
 	var memory runtime.MemStats

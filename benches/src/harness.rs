@@ -202,9 +202,9 @@ pub(crate) fn time(work: impl FnOnce()) -> Duration {
 
 /// Runs `tasks` on a thread each, and times them from the first one's start to the last one's end.
 ///
-/// Each thread is pinned to another core if there are enough; otherwise the system places them. They
-/// start together; creating them is not part of the time. The tasks themselves read the clock: on a
-/// busy machine the caller may be woken only after all is done.
+/// Each thread is pinned to another core if there are enough; otherwise the system places them.
+/// They start together; creating them is not part of the time. The tasks themselves read the clock:
+/// on a busy machine the caller may be woken only after all is done.
 pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Duration {
     let ready = Barrier::new(tasks.len());
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -245,9 +245,10 @@ pub(crate) fn pin(core: usize) {
     }
 }
 
-/// How every contender's consumer waits when there is nothing to take: it pauses, twice as long each
-/// time, and then yields its core. A handful of items does not reset the pauses: a consumer that
-/// looks again at once finds a single item, and takes the cache line from the producer each time.
+/// How every contender's consumer waits when there is nothing to take: it pauses, twice as long
+/// each time, and then yields its core. A handful of items does not reset the pauses: a consumer
+/// that looks again at once finds a single item, and takes the cache line from the producer each
+/// time.
 #[derive(Default)]
 pub(crate) struct Backoff {
     rounds: u32,

@@ -1,5 +1,5 @@
-//! How much memory is in use: the system's allocator, with a counter that is on only while memory is
-//! measured.
+//! How much memory is in use: the system's allocator, with a counter that is on only while memory
+//! is measured.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};

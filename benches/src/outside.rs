@@ -1,5 +1,5 @@
-//! Rivals outside Rust: the programs in `benches/go` and `benches/beam`, which do a round on request
-//! and answer with its cost.
+//! Rivals outside Rust: the programs in `benches/go` and `benches/beam`, which do a round on
+//! request and answer with its cost.
 //!
 //! `cargo xtask bench` builds each if it finds the compiler, and passes the program's path in a
 //! variable. Without the variable the contender is left out.
@@ -73,8 +73,8 @@ impl Drop for Rival {
 }
 
 impl Scenario {
-    /// Adds the rivals outside Rust that were built. A round sends `order` to the program, which does
-    /// `operations` operations.
+    /// Adds the rivals outside Rust that were built. A round sends `order` to the program, which
+    /// does `operations` operations.
     pub(crate) fn outside(self, order: &str, operations: u64) -> Self {
         self.each_outside(|command| {
             let (mut command, order) = (command, order.to_owned());

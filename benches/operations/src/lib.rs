@@ -1,7 +1,7 @@
 //! Single operations of filch's crates, to be timed by criterion and counted in instructions.
 //!
-//! An [`Operation`] is done by one thread, with a primitive that no other thread touches. The jobs in
-//! [`pool`] need a worker's thread; they are counted only.
+//! An [`Operation`] is done by one thread, with a primitive that no other thread touches. The jobs
+//! in [`pool`] need a worker's thread; they are counted only.
 
 pub mod deque;
 pub mod event_queue;

@@ -32,8 +32,8 @@ trait Pool: 'static {
     fn new(workers: usize) -> Self;
     /// A task that adds `number` to the total.
     fn spawn(&self, number: u64);
-    /// A task that spawns two of depth `depth - 1`, which do the same; those of depth 0 add 1 to the
-    /// total.
+    /// A task that spawns two of depth `depth - 1`, which do the same; those of depth 0 add 1 to
+    /// the total.
     fn grow(&self, depth: u32);
 }
 

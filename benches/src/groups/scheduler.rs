@@ -232,8 +232,8 @@ fn kept<W: Waiters>(waiters: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// Each has had a message, and waits for the next one. They have no state; the callers' addresses are
-/// not counted.
+/// Each has had a message, and waits for the next one. They have no state; the callers' addresses
+/// are not counted.
 fn idle<A: Actors>() -> impl FnMut() -> f64 {
     || {
         let actors = A::new();

@@ -1,5 +1,5 @@
-//! A tree of processes, ten to a knot: each leaf has a number, and each knot sends its parent the sum
-//! of its children's numbers.
+//! A tree of processes, ten to a knot: each leaf has a number, and each knot sends its parent the
+//! sum of its children's numbers.
 //!
 //! <https://github.com/atemerev/skynet>
 
