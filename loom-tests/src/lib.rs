@@ -25,7 +25,7 @@ pub use crossing::Crossing;
 pub use outcomes::Outcomes;
 
 /// A model whose author saw this many executions is a long one.
-const LONG: u64 = 4_000;
+const LONG: u64 = 10_000;
 
 /// How many preemptions `cargo xtask test` grants to a long model: most bugs need two at most.
 const QUICK: usize = 2;
