@@ -5,13 +5,15 @@
 //! prints them, and fails when there was a single one or fewer than the model's author saw.
 //! [`refute`] is its mirror: a deliberately broken algorithm, which the checker must catch.
 //! [`Outcomes`] collects what the executions observed, so that a model can say which results are
-//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out.
+//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out; [`tell`]
+//! makes one thread know what another has done.
 //!
 //! Run the models with `cargo xtask loom`; a file here is empty without `--cfg loom`.
 #![cfg(loom)]
 
 mod crossing;
 mod outcomes;
+mod told;
 mod trace;
 
 use std::any::Any;
@@ -23,6 +25,7 @@ use std::time::{Duration, Instant};
 
 pub use crossing::Crossing;
 pub use outcomes::Outcomes;
+pub use told::tell;
 
 /// A model whose author saw this many executions is a long one.
 const LONG: u64 = 10_000;

@@ -8,7 +8,7 @@ use std::sync::Arc as StdArc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use filch_parker::{Parker, Unparker};
-use filch_scheduler::promise::{Promised, promise};
+use filch_promise::{Promised, promise};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};

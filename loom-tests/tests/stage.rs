@@ -1,28 +1,24 @@
-//! Models of the cell in which a spawned future lives and leaves its output (the shipped
-//! `stage.rs`). It has no atomics of its own: it is handed from worker to worker by the process's
-//! state, and to the handle by the process's exit. So it is modelled between the shipped table and
-//! exit, as the models of `occupants` are.
+//! Models of the cell in which a spawned future lives and leaves its output. It has no atomics: it is
+//! handed from worker to worker by the process's state, and to the handle by the process's exit. So
+//! it is modelled between the shipped table and exit, as the models of `occupants` are.
 //!
-//! The file is compiled into this test as it stands: it is private to its crate. loom sees two who
-//! touch the cell at once, or one who has not acquired what the other did, as a race, and what is
-//! dropped twice or never by its `Arc`.
+//! loom sees two threads that touch the cell at once, or one that has not acquired what the other
+//! did, as a race, and what is dropped twice or never by its `Arc`.
 #![cfg(loom)]
 
 #[path = "occupants/processes.rs"]
 mod processes;
-#[path = "../../crates/scheduler/src/stage.rs"]
-mod stage;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use filch_process_table::Pid;
+use filch_promise::{Output, Stage};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check, refute};
 use processes::Processes;
-use stage::{Output, StageCell};
 
 /// Ready with what it was given, after so many polls in vain.
 struct Steps {
@@ -50,7 +46,7 @@ impl Future for Steps {
 struct Process {
     table: Arc<Processes<(), ()>>,
     pid: Pid,
-    stage: Arc<StageCell<Steps>>,
+    stage: Arc<Stage<Steps>>,
 }
 
 impl Process {
@@ -60,7 +56,7 @@ impl Process {
         let table = Arc::new(Processes::new());
         let pid = table.submit();
         table.start(pid);
-        let stage = StageCell::new(Steps {
+        let stage = Stage::new(Steps {
             left,
             output: Some(output.clone()),
         });

@@ -2,6 +2,8 @@
 #![no_std]
 
 #[doc(inline)]
+pub use filch_blocking as blocking;
+#[doc(inline)]
 pub use filch_deque as deque;
 #[doc(inline)]
 pub use filch_event_queue as event_queue;
@@ -15,6 +17,8 @@ pub use filch_process_state as process_state;
 pub use filch_process_table as process_table;
 #[doc(inline)]
 pub use filch_processors as processors;
+#[doc(inline)]
+pub use filch_promise as promise;
 #[doc(inline)]
 pub use filch_scheduler as scheduler;
 #[doc(inline)]

@@ -2,33 +2,51 @@
 #![deny(unsafe_code)]
 
 mod admission;
+mod exit_reason;
+mod info;
+#[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
+mod inline_box;
 #[expect(
     unsafe_code,
     reason = "hands the body from worker to worker, and the exit to the handle"
 )]
 mod life_cell;
 mod mailbox;
-pub mod panic;
+mod monitor;
+#[cfg_attr(
+    test,
+    expect(unsafe_code, reason = "the test gives pins of its own back")
+)]
+mod names;
 mod pid;
 #[expect(unsafe_code, reason = "is shared, and drains its own queue")]
 mod slot;
+mod standstill;
 mod stats;
 #[expect(unsafe_code, reason = "owns the slots")]
 mod table;
 #[expect(unsafe_code, reason = "ends the process that the worker has")]
 mod teardown;
 mod urgency;
+mod watch;
 
 pub use admission::{Admission, Refusal};
+pub use exit_reason::ExitReason;
 pub use filch_slab::SlabFull;
+pub use info::{Activity, ProcessInfo};
+pub use inline_box::{InlineBox, Room};
 pub use life_cell::LifeCell;
 pub use mailbox::MailboxLimit;
+pub use monitor::{Down, Exited, Link, Monitor};
+pub use names::{Names, RegisterError};
 pub use pid::{Node, Pid};
 pub use slot::{Placement, Slot};
+pub use standstill::{Standstill, Verdict};
 pub use stats::{Awaited, ProcessStats};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
 pub use urgency::{Urgency, Urgent};
+pub use watch::{Kind, Watch, Watches};
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}

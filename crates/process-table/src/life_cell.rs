@@ -10,7 +10,7 @@ use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::panic::{catch_panic, drop_contained};
+use filch_sync::panic::{catch_panic, drop_contained};
 
 /// What is told of the end.
 enum Waiter<Exit> {

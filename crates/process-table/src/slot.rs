@@ -9,9 +9,9 @@ use filch_sync::atomic::{AtomicBool, Ordering};
 
 use crate::life_cell::LifeCell;
 use crate::mailbox::MailboxLimit;
-use crate::panic::catch_panic;
 use crate::stats::{Awaited, ProcessStats};
 use crate::urgency::Urgency;
+use filch_sync::panic::catch_panic;
 
 /// One place of the [`Table`](crate::Table), for one process after another.
 ///

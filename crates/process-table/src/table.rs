@@ -9,6 +9,7 @@ use filch_process_state::{Reason, State, Wake};
 use filch_slab::{Slab, SlabFull, Unpinned};
 use filch_sync::atomic::Ordering;
 
+use crate::info::ProcessInfo;
 use crate::pid::{Node, Origin, Pid};
 use crate::slot::{Placement, Slot};
 
@@ -177,6 +178,12 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         }
     }
 
+    /// Whether the process `pid` is of this table and has not begun to end.
+    pub fn lives(&self, pid: Pid) -> bool {
+        let process = self.pin(pid);
+        process.is_some_and(|process| !process.slot().events.is_closed())
+    }
+
     /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
     ///
     /// A process that is missed has [occupied](Self::occupy) its slot after this has looked there,
@@ -279,6 +286,11 @@ impl<'table, Body, Item: Send, Exit> Pin<'table, Body, Item, Exit> {
     #[inline]
     pub fn pid(&self) -> Pid {
         self.pid
+    }
+
+    /// What the process is doing. Each field was true at some moment during the call.
+    pub fn info(&self) -> ProcessInfo {
+        ProcessInfo::of(self.pid, self.slot)
     }
 
     /// Whether the process has neither ended nor been refused by its `init`, so that only pins keep

@@ -12,7 +12,7 @@ use filch_scheduler::{
 enum Game {}
 
 impl Protocol for Game {
-    /// The partner, if the process begins, and how many messages are left to send.
+    /// The partner, if the process begins, and how many messages each one sends.
     type Input = (Option<Pid>, u64);
     /// Who sends, so that the partner can answer.
     type Message = Pid;
@@ -25,19 +25,20 @@ impl Protocol for Game {
 
 #[derive(Default)]
 struct Player {
-    left: u64,
+    rounds: u64,
+    sent: u64,
     received: u64,
 }
 
 impl Player {
-    /// Sends one message, if one is left. Whether it did.
-    fn send(&mut self, context: &Context<'_, Game>, to: Pid) -> Result<bool, String> {
-        if self.left == 0 {
-            return Ok(false);
+    /// Sends one message, if one is left.
+    fn send(&mut self, context: &Context<'_, Game>, to: Pid) -> Result<(), String> {
+        if self.sent == self.rounds {
+            return Ok(());
         }
-        self.left -= 1;
+        self.sent += 1;
         let sent = context.send(to, context.pid());
-        sent.map_err(|error| error.to_string()).map(|()| true)
+        sent.map_err(|error| error.to_string())
     }
 }
 
@@ -46,9 +47,9 @@ impl Process<Game> for Player {
         &mut self,
         context: &Context<'_, Game>,
         _: &str,
-        (partner, left): (Option<Pid>, u64),
+        (partner, rounds): (Option<Pid>, u64),
     ) -> Result<(), InitError<Game>> {
-        self.left = left;
+        self.rounds = rounds;
         if let Some(partner) = partner {
             self.send(context, partner).map_err(InitError::Failed)?;
         }
@@ -65,7 +66,7 @@ impl Process<Game> for Player {
             if let Event::Message(sender) = event {
                 self.received += 1;
                 self.send(context, sender)?;
-                if self.left == 0 {
+                if self.received == self.rounds {
                     out.done(self.received);
                 }
             }

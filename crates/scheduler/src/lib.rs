@@ -1,101 +1,62 @@
 #![doc = include_str!("../README.md")]
+//!
+//! # The files
+//!
+//! | folder | what stands there |
+//! |---|---|
+//! | `protocol`, `scheduler` | the types that a scheduler's processes agree on; the builder and the scheduler |
+//! | `api/` | what users see: processes, events, handles; no operation on a scheduler |
+//! | `worker/` | what a worker does with a process: `driver`, the turn; and what it keeps for it |
+//! | `ops/` | the methods of [`Handle`], each beside its errors: send, submit, signal, … |
+//! | `future/` | futures as processes |
+//! | `services/` | what no step passes through: timers, names, nodes, … |
+//!
+//! A file imports from its own folder and from those above it in the table. One ring of files is the
+//! interface's own, and cannot be cut: a process's methods get a context, which has the handle, which
+//! has the table of the processes. Its files are `api/{process, context, handle, step_output,
+//! life_cycle, process_error}` and, from the folder below, what the table holds of a process:
+//! `worker/{body, item}`.
 #![deny(unsafe_code)]
 
-mod backlog;
-mod blocking;
-mod body;
-mod bond;
-mod child;
-#[expect(unsafe_code, reason = "shares a pin, and gives it back")]
-mod command;
-/// As the timers call it.
-mod contain {
-    pub(crate) use filch_process_table::panic::{
-        catch_panic as contain, drop_contained as dispose,
-    };
-}
-mod context;
-#[expect(
-    unsafe_code,
-    reason = "touches the body of the process that the worker has"
-)]
-mod driver;
-pub mod dynamic;
-mod error;
-mod event;
-#[expect(unsafe_code, reason = "has the handle's right to the exit")]
-mod exit;
-mod exit_reason;
-#[expect(
-    unsafe_code,
-    reason = "says who has a future's stage, its process or its handle"
-)]
+mod api;
 mod future;
-mod handle;
-mod hooks;
-mod mail;
-mod names;
-mod options;
-mod process;
-#[doc(hidden)] // public for the models, which check the protocol by itself
-#[expect(unsafe_code, reason = "value and waker change hands by the state")]
-pub mod promise;
+mod ops;
 mod protocol;
-mod report;
-#[expect(unsafe_code, reason = "keeps a value of a forgotten type in place")]
-mod resident;
-mod route;
 mod scheduler;
-#[expect(
-    unsafe_code,
-    reason = "shrinks the queue of the process that the worker has"
-)]
-mod share;
-mod shutdown;
-mod signal;
-mod staff;
-#[expect(unsafe_code, reason = "pins a future, and hands its output on")]
-mod stage;
-mod stats;
-mod step_output;
-#[expect(
-    unsafe_code,
-    reason = "puts the body of the process that is being submitted into its slot"
-)]
-mod submit;
-mod thread;
-pub mod timers;
-mod transport;
-mod upgrade;
+mod services;
+mod table;
+mod worker;
 
-pub use blocking::BlockingThreads;
-pub use bond::{Down, Exited, Link, Monitor};
-pub use command::{CommandHandler, Completion};
-pub use context::Context;
-pub use error::{
-    BuildError, CalledFromInside, CommandError, ExecuteError, HookError, InitError, JoinError,
-    NoSuchProcess, ProcessError, Refused, SendError, SubmitError, Undelivered,
+pub use api::command::{CommandHandler, Completion};
+pub use api::context::Context;
+pub use api::event::{CommandError, Event, Events};
+pub use api::handle::{CalledFromInside, Handle};
+pub use api::life_cycle::{HookError, LifeCycle};
+pub use api::process::{InitError, Process};
+pub use api::process_error::ProcessError;
+pub use api::process_handle::{JoinError, ProcessHandle};
+pub use api::receiver::{NoSuchProcess, Receiver, SendError, Undelivered};
+pub use api::stats::{Stats, WorkerStats};
+pub use api::step_output::StepOutput;
+pub use api::submission::Submission;
+pub use filch_process_table::{
+    Activity, Down, ExitReason, Exited, Link, Monitor, Node, Pid, ProcessInfo, RegisterError,
+    Standstill, Verdict,
 };
-pub use event::{Event, Events};
-pub use exit::ProcessHandle;
-pub use exit_reason::ExitReason;
-pub use filch_process_table::{Node, Pid};
 pub use filch_processors::{Dump, ProcessorStats, ReserveError, StartError};
-pub use future::{JoinHandle, SpawnError};
-pub use handle::Handle;
-pub use hooks::LifeCycle;
-pub use names::RegisterError;
-pub use options::Submission;
-pub use process::Process;
+pub use future::join_handle::JoinHandle;
+pub use future::spawn::SpawnError;
+pub use ops::shutdown::ShutdownReport;
+pub use ops::submit::{ExecuteError, Refused, SubmitError};
+pub use ops::upgrade::UpgradeError;
 pub use protocol::Protocol;
-pub use report::{Activity, ProcessInfo, Standstill, StandstillError, Verdict};
-pub use scheduler::{Builder, Scheduler};
-pub use shutdown::ShutdownReport;
-pub use stats::{Stats, WorkerStats};
-pub use step_output::StepOutput;
-pub use thread::BoundThread;
-pub use transport::{ConnectError, Receiver};
-pub use upgrade::UpgradeError;
+pub use scheduler::{BuildError, Builder, Scheduler};
+pub use services::blocking::BlockingThreads;
+pub use services::bound_thread::BoundThread;
+pub use services::dynamic;
+pub use services::nodes::ConnectError;
+pub use services::standstill::StandstillError;
+pub use services::timers;
 
 #[doc = include_str!("../SIGNALS.md")]
 pub mod signals {}

@@ -1,3 +1,5 @@
+//! The types that the processes of one scheduler agree on.
+
 use std::fmt;
 
 /// The vocabulary that the processes, the command handler and the users of one scheduler share.
@@ -18,11 +20,11 @@ use std::fmt;
 /// }
 /// ```
 pub trait Protocol: 'static {
-    /// What [`Process::init`](crate::Process::init) gets from whoever submits the process.
+    /// What [`Process::init`](crate::Process::init) gets from the submitter.
     type Input: Send;
-    /// What processes, and anyone who knows a PID, send to a process.
+    /// What processes, and all others that know a PID, send to a process.
     type Message: Send;
-    /// What a process yields to have done by the command handler.
+    /// What a process yields for the command handler to do.
     type Command: Send;
     /// What the handler completes a command with.
     type Reply: Send;
@@ -32,16 +34,30 @@ pub trait Protocol: 'static {
     type Error: fmt::Debug + fmt::Display + Send;
 }
 
-/// For unit tests to which it does not matter what processes say.
-#[cfg(test)]
-pub(crate) enum Nothing {}
+/// Implements `Error`, and `Debug` by what `Display` says: a protocol's types need not be printable.
+macro_rules! error_by_display {
+    ($($name:ident<$($param:ident $(: $bound:ident)?),+>),+ $(,)?) => {$(
+        impl<$($param $(: $bound)?),+> std::fmt::Debug for $name<$($param),+> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self)
+            }
+        }
 
-#[cfg(test)]
-impl Protocol for Nothing {
-    type Input = ();
-    type Message = ();
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
+        impl<$($param $(: $bound)?),+> std::error::Error for $name<$($param),+> {}
+    )+};
 }
+pub(crate) use error_by_display;
+
+/// `Debug` of these fields: a protocol's types need not be printable.
+macro_rules! debug_fields {
+    ($type:ty, $name:literal $(, $field:ident)*) => {
+        impl<P: crate::Protocol> std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut debug = f.debug_struct($name);
+                $(debug.field(stringify!($field), &self.$field);)*
+                debug.finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(crate) use debug_fields;

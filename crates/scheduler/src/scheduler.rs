@@ -1,30 +1,32 @@
+//! A scheduler: how it is built, and how it ends.
+
+use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::time::Duration;
 
-use filch_processors::{Config, Machines, Processors};
+use filch_process_table::{Admission, Node};
+use filch_processors::{Config, Machines, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded};
 
-use crate::body::Table;
-use crate::command::CommandHandler;
-use crate::driver::{Counters, Driver};
-use crate::handle::Shared;
-use crate::names::Names;
-use crate::share::Share;
-use crate::staff;
-use crate::transport::Routes;
-use crate::{BuildError, CalledFromInside, Handle, LifeCycle, Node, Protocol, ShutdownReport};
-use filch_process_table::Admission;
+use crate::api::handle::Shared;
+use crate::api::receiver::Routes;
+use crate::api::stats::Counters;
+use crate::services::service_threads;
+use crate::table::body::Table;
+use crate::worker::budget::Budget;
+use crate::worker::driver::Driver;
+use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, ShutdownReport};
+use filch_process_table::Names;
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
+#[must_use = "nothing is started before `build` is called"]
 pub struct Builder<P: Protocol> {
-    workers: Option<usize>,
-    nap: Option<Duration>,
+    processors: Config,
     limit: Option<usize>,
-    events_per_step: usize,
-    slice: Duration,
+    budget: Budget,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
@@ -36,26 +38,23 @@ const SLICE: Duration = Duration::from_millis(4);
 
 impl<P: Protocol> Builder<P> {
     /// The number of workers, each with a thread. Default: the parallelism that the system reports.
-    #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
-        self.workers = Some(workers);
+        self.processors = self.processors.processors(workers);
         self
     }
 
-    /// How long a process that was just made runnable may wait behind the step that did that, with
-    /// a worker idle, if that step's worker has so far come for one process after the other as
-    /// quickly as a second worker could have: that worker looks again after so long, or what the
-    /// system's timer makes of it (Linux adds some 50 µs). Longer: a message that goes from process
-    /// to process disturbs fewer caches. Zero: a few microseconds, and such a message takes longer.
-    /// More than a second is a second. Default: 50 µs.
-    #[must_use]
-    pub fn nap(mut self, nap: Duration) -> Self {
-        self.nap = Some(nap);
+    /// How long an idle worker leaves a process that was just made runnable to the worker that made
+    /// it so, if that one has come for such processes quickly so far: it watches it, and looks again
+    /// after this interval. The system's timer adds to it (Linux some 50 µs). A longer interval
+    /// disturbs fewer caches where a message goes from process to process. Zero: no worker is
+    /// watched, the wait is a few microseconds, and such a message takes longer. At most a second.
+    /// Default: 50 µs.
+    pub fn watch_interval(mut self, interval: Duration) -> Self {
+        self.processors = self.processors.watch_interval(interval);
         self
     }
 
     /// How many processes may live at once. Default: as many as the table holds, which is 2³² − 1.
-    #[must_use]
     pub fn limit(mut self, processes: usize) -> Self {
         self.limit = Some(processes);
         self
@@ -65,25 +64,21 @@ impl<P: Protocol> Builder<P> {
     ///
     /// What ends a process, or replaces it, does not wait for those: see
     /// [`terminate`](Handle::terminate).
-    #[must_use]
     pub fn events_per_step(mut self, events: usize) -> Self {
-        self.events_per_step = events;
+        self.budget.events = events;
         self
     }
 
     /// How long a process that has more events than a step is given goes on with them, step after
-    /// step, before it goes behind the others that are runnable. Zero: after each step. Shorter:
-    /// others come sooner; but those who send to it get further ahead of it meanwhile, and what it
-    /// reads then is in no cache any more. Default: 4 ms.
-    #[must_use]
+    /// step, before others run. Zero: for one step. Shorter: others come sooner, but its senders get
+    /// further ahead of it, and what it reads then has left the caches. Default: 4 ms.
     pub fn slice(mut self, slice: Duration) -> Self {
-        self.slice = slice;
+        self.budget.slice = slice;
         self
     }
 
-    /// Who does the commands that processes yield. Without one they complete with
+    /// What does the commands that processes yield. Without one they complete with
     /// [`CommandError::NoHandler`](crate::CommandError::NoHandler).
-    #[must_use]
     pub fn handler(mut self, handler: impl CommandHandler<P>) -> Self {
         self.handler = Some(Box::new(handler));
         self
@@ -91,29 +86,15 @@ impl<P: Protocol> Builder<P> {
 
     /// The node that the processes live on, as [`Receiver`](crate::Receiver)s of others know it.
     /// Default: node 0.
-    #[must_use]
     pub fn node(mut self, node: Node) -> Self {
         self.node = node;
         self
     }
 
-    /// Who is told of every life. Without them nobody is.
-    #[must_use]
+    /// What is told of every life. Default: nothing.
     pub fn hooks(mut self, hooks: impl LifeCycle<P>) -> Self {
         self.hooks = Some(Box::new(hooks));
         self
-    }
-
-    /// What the processors have of it.
-    fn config(&self) -> Config {
-        let mut config = Config::default();
-        if let Some(workers) = self.workers {
-            config = config.processors(workers);
-        }
-        if let Some(nap) = self.nap {
-            config = config.nap(nap);
-        }
-        config
     }
 
     /// Starts the workers.
@@ -121,19 +102,14 @@ impl<P: Protocol> Builder<P> {
     /// # Errors
     /// See [`BuildError`]. Nothing is left running.
     pub fn build(self) -> Result<Scheduler<P>, BuildError> {
-        let limit = match self.limit.map(NonZeroUsize::new) {
-            None => None,
-            Some(Some(limit)) => Some(limit),
-            Some(None) => return Err(BuildError::ZeroLimit),
-        };
-        let share = match self.events_per_step {
-            0 => return Err(BuildError::ZeroEventsPerStep),
-            events => Share {
-                events,
-                slice: self.slice,
-            },
-        };
-        let processors = Processors::new(self.config()).map_err(BuildError::Processors)?;
+        if self.limit == Some(0) {
+            return Err(BuildError::ZeroLimit);
+        }
+        if self.budget.events == 0 {
+            return Err(BuildError::ZeroEventsPerStep);
+        }
+        let limit = self.limit.and_then(NonZeroUsize::new);
+        let processors = Processors::new(self.processors).map_err(BuildError::Processors)?;
         let workers = processors.max_count();
         let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
@@ -156,7 +132,7 @@ impl<P: Protocol> Builder<P> {
                 aborted: AtomicUsize::new(0),
             })),
         };
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler, share));
+        let driver = Arc::new(Driver::new(handle.clone(), self.handler, self.budget));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
@@ -169,11 +145,9 @@ impl<P: Protocol> Builder<P> {
 impl<P: Protocol> fmt::Debug for Builder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("workers", &self.workers)
-            .field("nap", &self.nap)
+            .field("processors", &self.processors)
             .field("limit", &self.limit)
-            .field("events_per_step", &self.events_per_step)
-            .field("slice", &self.slice)
+            .field("budget", &self.budget)
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
             .field("hooks", &self.hooks.is_some())
@@ -181,15 +155,50 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
     }
 }
 
+/// Why a scheduler could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The processors refused the number of workers, or the system the threads.
+    Processors(StartError),
+    /// A limit of zero live processes: nothing could ever be submitted.
+    ZeroLimit,
+    /// Steps of zero events: nothing could ever be delivered.
+    ZeroEventsPerStep,
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Processors(error) => write!(f, "cannot start the workers: {error}"),
+            Self::ZeroLimit => f.write_str(
+                "a limit of 0 processes admits none: give at least 1, or no limit at all",
+            ),
+            Self::ZeroEventsPerStep => {
+                f.write_str("a step of 0 events delivers none: give each at least 1")
+            }
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Processors(error) => Some(error),
+            Self::ZeroLimit | Self::ZeroEventsPerStep => None,
+        }
+    }
+}
+
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
 /// one does with it.
 ///
 /// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what
-/// lives, which may take a moment, and blocks for three seconds at most; but it waits for calls of
+/// lives, which may take a moment, and blocks for three seconds at most. But it waits for calls of
 /// [`on_exit`](crate::ProcessHandle::on_exit) that are under way, and for what the handler's
-/// destructor waits for, if that does: [`BlockingThreads`](crate::BlockingThreads) for the work
-/// that has begun, [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by
-/// one of these, or on another scheduler's worker: see [`shutdown`](Self::shutdown).)
+/// destructor waits for: [`BlockingThreads`](crate::BlockingThreads) for the work that has begun,
+/// [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by one of these, or
+/// on another scheduler's worker: see [`shutdown`](Self::shutdown).)
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,
@@ -199,11 +208,12 @@ impl<P: Protocol> Scheduler<P> {
     /// Begins to configure a scheduler.
     pub fn builder() -> Builder<P> {
         Builder {
-            workers: None,
-            nap: None,
+            processors: Config::default(),
             limit: None,
-            events_per_step: EVENTS_PER_STEP,
-            slice: SLICE,
+            budget: Budget {
+                events: EVENTS_PER_STEP,
+                slice: SLICE,
+            },
             handler: None,
             node: Node::default(),
             hooks: None,
@@ -216,20 +226,19 @@ impl<P: Protocol> Scheduler<P> {
     }
 
     /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended, and
-    /// stops the workers.
+    /// stops the workers. Blocking.
     ///
     /// Processes that have not ended after `patience` are closed where they stand and end with
     /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a
     /// step cannot be: it is given the same patience once more, but at least three seconds, and if
     /// it still runs then, it is reported as stuck, with its thread left behind. From the call on,
-    /// [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for other nodes.
-    /// Blocking. When all have ended, it waits for the workers to return, from
+    /// [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for other nodes. When
+    /// all have ended, it waits for the workers to return, from
     /// [`on_exit`](crate::ProcessHandle::on_exit) calls and destructors too, as long as that takes.
     ///
-    /// What a timer fires, what [`BlockingThreads`](crate::BlockingThreads) do, and a worker of
-    /// another scheduler may shut this one down too. They do not wait for the workers to return,
-    /// which may wait for them: the handler may have the last [`Timers`](crate::timers::Timers),
-    /// whose destructor waits for what they fire. The workers return by themselves.
+    /// It does not wait for the workers, which return by themselves, if it is called by what a timer
+    /// fires or [`BlockingThreads`](crate::BlockingThreads) do, or on a worker of another scheduler:
+    /// these workers may wait for that thread.
     ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on
@@ -242,10 +251,10 @@ impl<P: Protocol> Scheduler<P> {
         let Some(machines) = self.machines.take() else {
             return Ok(ShutdownReport::default());
         };
-        // A receiver may hold this scheduler in turn.
+        // A receiver may hold this scheduler.
         self.handle.disconnect_all();
         if self.handle.is_worker() {
-            // Nobody may wait here. No process is admitted from now on, and those that live are
+            // A worker must not wait. No process is admitted from now on, and those that live are
             // asked to end.
             self.handle.cancel_all();
             machines.detach();
@@ -256,7 +265,7 @@ impl<P: Protocol> Scheduler<P> {
         if all_ended {
             self.handle.shared.processors.stop();
         }
-        if all_ended && !staff::is_ours() {
+        if all_ended && !service_threads::is_ours() {
             machines.join();
         } else {
             machines.detach();
@@ -275,7 +284,7 @@ impl<P: Protocol> Deref for Scheduler<P> {
 
 impl<P: Protocol> Drop for Scheduler<P> {
     fn drop(&mut self) {
-        // The report has no reader, and the call from inside its own way to end: see `stop`.
+        // The report has no reader, and a call from inside is dealt with in `stop`.
         let _ = self.stop(Duration::ZERO);
     }
 }
@@ -285,30 +294,5 @@ impl<P: Protocol> fmt::Debug for Scheduler<P> {
         f.debug_struct("Scheduler")
             .field("stats", &self.handle.stats())
             .finish()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use filch_processors::Config;
-
-    use super::Scheduler;
-    use crate::protocol::Nothing;
-
-    /// What they do with it, their own tests say.
-    #[test]
-    fn the_processors_get_what_they_are_to_have() {
-        let builder = Scheduler::<Nothing>::builder;
-        let eleven = Config::default().processors(11);
-        let no_naps = Config::default().nap(Duration::ZERO);
-        for (builder, config) in [
-            (builder(), Config::default()),
-            (builder().workers(11), eleven),
-            (builder().nap(Duration::ZERO), no_naps),
-        ] {
-            assert_eq!(format!("{:?}", builder.config()), format!("{config:?}"));
-        }
     }
 }

@@ -25,6 +25,11 @@ pub fn drop_contained<T>(value: T) {
     let _ = catch_panic(|| drop(value));
 }
 
+/// As [`drop_contained`], one by one: each panic costs one value, not the rest.
+pub fn drop_all_contained<T>(values: impl IntoIterator<Item = T>) {
+    values.into_iter().for_each(drop_contained);
+}
+
 /// Drops what a panic carried. That is code of the one who panicked, and may panic again, with
 /// another payload; after four of those the last one is leaked rather than let loose on the caller.
 pub fn discard(mut payload: Box<dyn Any + Send>) {

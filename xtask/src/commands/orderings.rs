@@ -116,7 +116,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/process-table/src/life_cell.rs", &["occupants"]),
     ("crates/process-table/src/table.rs", &["occupants"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
-    ("crates/scheduler/src/promise.rs", &["promise"]),
+    ("crates/promise/src", &["promise"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     ("crates/slab/src", &["slab", "walk"]),
 ];

@@ -31,7 +31,7 @@ fn idle_priority_comes_last() {
     let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
     pool.wait_quiescent().unwrap();
     assert_eq!(*order.lock().unwrap(), ["a", "b", "c", "idle 1", "idle 2"]);
-    // It wakes a pool in which nothing else happens, and is run before the threads leave.
+    // It wakes a pool in which nothing else happens, and is run before the threads exit.
     pool.schedule_idle(note("idle 3"));
     pool.wait_quiescent().unwrap();
     pool.schedule_idle(note("idle 4"));
@@ -40,8 +40,8 @@ fn idle_priority_comes_last() {
     assert_eq!(pool.stats()[0].idle_priority, 4);
 }
 
-/// While a call is under way the pool is not quiescent, though everybody is idle; when the pool is
-/// quiescent, all that was scheduled has run.
+/// While a call is under way the pool is not quiescent, though all processors are idle; when the
+/// pool is quiescent, all that was scheduled has run.
 #[test]
 fn quiescence_is_exact() {
     let (pool, machines) = started(processors(2));

@@ -1,3 +1,5 @@
+//! A pool whose tasks are closures, and which of them have run.
+
 use filch_processors::{Config, Processors, Runner};
 use shuttle::sync::{Arc, Mutex, Weak};
 
@@ -40,7 +42,7 @@ pub(crate) fn with_pool(
     pool
 }
 
-/// Which of so many numbered tasks have run.
+/// Which of some numbered tasks have run.
 #[derive(Clone)]
 pub(crate) struct Ran(Arc<Mutex<Vec<usize>>>);
 

@@ -24,12 +24,6 @@ const RINGS: &[Ring] = &[
         places: &["stealer.rs", "worker.rs"],
         most: 2,
     },
-    // A queue gives out claims, which point to it.
-    Ring {
-        package: "crates/injector",
-        places: &["claim.rs", "injector.rs"],
-        most: 2,
-    },
     // A parker makes unparkers, which share its inside.
     Ring {
         package: "crates/parker",

@@ -18,7 +18,12 @@ const LAYERS: &[&[&str]] = &[
         "filch-process-state",
         "filch-promise",
     ],
-    &["filch-timers", "filch-process-table", "filch-processors"],
+    &[
+        "filch-timers",
+        "filch-blocking",
+        "filch-process-table",
+        "filch-processors",
+    ],
     &["filch-scheduler"],
     &["filch"],
     &["filch-cli"],
@@ -46,6 +51,7 @@ pub(crate) const PRIMITIVES_WITHOUT_STD: &[&str] = &[
     "filch-injector",
     "filch-event-queue",
     "filch-process-state",
+    "filch-promise",
 ];
 
 /// The rank of a library: its layer, then its place in it.

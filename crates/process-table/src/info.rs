@@ -1,0 +1,90 @@
+//! What the processes of a table are doing.
+
+use std::fmt;
+
+use filch_process_state::State;
+
+use crate::pid::Pid;
+use crate::slot::Slot;
+
+/// What one process is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessInfo {
+    /// The process.
+    pub pid: Pid,
+    /// What it is doing, or waits for.
+    pub activity: Activity,
+    /// Commands that it yielded and whose completions it has not been given.
+    pub outstanding: u32,
+    /// Messages sent to it that no step has been given; `None` without a limit, since they are not
+    /// counted then.
+    pub undelivered: Option<u32>,
+    /// Steps that it has taken.
+    pub steps: u64,
+    /// Messages, and other events except completions, that its steps were given.
+    pub messages: u64,
+}
+
+impl ProcessInfo {
+    /// Of the process `pid` in that slot, on which the caller holds a pin.
+    pub(crate) fn of<Body, Item, Exit>(pid: Pid, slot: &Slot<Body, Item, Exit>) -> Self {
+        let activity = match (slot.state.state(), slot.events.is_closed()) {
+            (State::Complete, false) => Activity::Starting,
+            (_, true) => Activity::Ending,
+            (State::Ready, _) => Activity::Ready,
+            (State::Blocked, _) => Activity::Blocked,
+            (State::Idle, _) if slot.awaited.is_future() => Activity::Pending,
+            (State::Idle, _) => Activity::Idle,
+            (_, false) => Activity::Running,
+        };
+        Self {
+            pid,
+            activity,
+            outstanding: slot.awaited.commands(),
+            undelivered: slot.mailbox.undelivered(),
+            steps: slot.stats.steps(),
+            messages: slot.stats.messages(),
+        }
+    }
+
+    /// Whether it goes on by itself.
+    pub fn can_run(&self) -> bool {
+        use Activity::{Ending, Ready, Running};
+        matches!(self.activity, Ready | Running | Ending)
+    }
+}
+
+/// What a process is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Activity {
+    /// Its `init` is running.
+    Starting,
+    /// It waits for its turn.
+    Ready,
+    /// It is in a step.
+    Running,
+    /// It waits for commands.
+    Blocked,
+    /// It waits for whatever comes.
+    Idle,
+    /// It is a future that is pending: it waits for its waker, wherever that is.
+    Pending,
+    /// Its last step is over, and it is being closed.
+    Ending,
+}
+
+impl fmt::Display for Activity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::Blocked => "blocked",
+            Self::Idle => "idle",
+            Self::Pending => "pending",
+            Self::Ending => "ending",
+        })
+    }
+}

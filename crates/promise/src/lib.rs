@@ -1,0 +1,10 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+
+extern crate alloc;
+
+mod promise;
+mod stage;
+
+pub use promise::{Promised, Resolver, promise};
+pub use stage::{Output, Stage};

@@ -1,0 +1,189 @@
+//! The promise: a value and a waker that change hands by one word. The README draws its states.
+
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+
+use filch_sync::Arc;
+use filch_sync::atomic::{AtomicU32, Ordering};
+use filch_sync::cell::UnsafeCell;
+
+/// Nobody waits yet.
+const EMPTY: u32 = 0;
+/// A waker is in its cell.
+const WAITING: u32 = 1;
+/// The value is in its cell, or was.
+const DONE: u32 = 2;
+
+/// | field | who touches it |
+/// |---|---|
+/// | `state` | both ends: it decides who may touch the others |
+/// | `value` | the resolver before its swap to `DONE`; the future after it has seen `DONE` |
+/// | `waker` | the future while the state is `EMPTY`; the resolver once its swap has found `WAITING` |
+struct Promise<T> {
+    state: AtomicU32,
+    value: UnsafeCell<Option<T>>,
+    waker: UnsafeCell<Option<Waker>>,
+}
+
+// SAFETY: the two cells are handed from end to end as the table says; what they hold is Send.
+unsafe impl<T: Send> Send for Promise<T> {}
+// SAFETY: as above; no `&T` and no `&Waker` is ever shared.
+unsafe impl<T: Send> Sync for Promise<T> {}
+
+/// The two ends of a promise.
+pub fn promise<T>() -> (Resolver<T>, Promised<T>) {
+    let promise = Arc::new(Promise {
+        state: AtomicU32::new(EMPTY),
+        value: UnsafeCell::new(None),
+        waker: UnsafeCell::new(None),
+    });
+    let resolver = Resolver {
+        promise: Arc::clone(&promise),
+    };
+    (resolver, Promised { promise })
+}
+
+/// The end that gives the value. If it is dropped without giving one, the other end waits for ever.
+#[must_use = "the other end waits for ever"]
+pub struct Resolver<T> {
+    promise: Arc<Promise<T>>,
+}
+
+impl<T> Resolver<T> {
+    /// Gives the value, and wakes the future that awaits it. Wait-free, except for what the waker does.
+    ///
+    /// What the caller did before happens before the poll that returns the value.
+    pub fn resolve(self, value: T) {
+        let promise = &*self.promise;
+        // SAFETY: the state is not DONE: only this call makes it so, and it consumes the one
+        // resolver. Until then the value's cell is ours.
+        let nothing = promise
+            .value
+            .with_mut(|cell| unsafe { (*cell).replace(value) });
+        debug_assert!(nothing.is_none(), "resolved twice");
+        // ORDERING: Release, partner of the Acquire in `poll` and `is_resolved`: they see the
+        // value. Acquire, partner of the Release with which `poll` made it WAITING: the waker is
+        // seen. A swap and not a store: the old state decides which end the waker's cell
+        // belongs to.
+        if promise.state.swap(DONE, Ordering::AcqRel) == WAITING {
+            // SAFETY: the swap found WAITING, so the waker's cell is ours: the future touches it in
+            // EMPTY only, and there is no way from DONE to there.
+            let waker = promise.waker.with_mut(|cell| unsafe { (*cell).take() });
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+}
+
+/// The end that awaits the value. Dropping it loses the value, and drops the waker.
+#[must_use = "a future does nothing unless it is awaited"]
+pub struct Promised<T> {
+    promise: Arc<Promise<T>>,
+}
+
+impl<T> Promised<T> {
+    /// Whether the value is there, so that a poll would return it, or has returned it. Wait-free.
+    pub fn is_resolved(&self) -> bool {
+        // ORDERING: Acquire, partner of the Release in `resolve`: what came before is visible to a
+        // thread that is told so.
+        self.promise.state.load(Ordering::Acquire) == DONE
+    }
+
+    /// The value. The state is DONE, seen with Acquire.
+    fn take(&mut self) -> Poll<T> {
+        // SAFETY: DONE was seen with Acquire, so the resolver has written the value, and will not
+        // touch it again. This end is not Clone, and is borrowed exclusively.
+        let value = self
+            .promise
+            .value
+            .with_mut(|cell| unsafe { (*cell).take() });
+        match value {
+            Some(value) => Poll::Ready(value),
+            None => panic!("polled again after it was ready"),
+        }
+    }
+
+    /// Puts a waker into its cell, or takes one out. The state is EMPTY.
+    fn replace_waker(&mut self, waker: Option<Waker>) -> Option<Waker> {
+        // SAFETY: the state is EMPTY, and only this end, borrowed exclusively, makes it WAITING:
+        // the resolver does not touch the cell unless it finds that.
+        let replace = |cell: *mut Option<Waker>| unsafe { core::mem::replace(&mut *cell, waker) };
+        self.promise.waker.with_mut(replace)
+    }
+}
+
+impl<T> Drop for Promised<T> {
+    /// The waker may keep much alive, and the resolver may take long.
+    fn drop(&mut self) {
+        // ORDERING: Relaxed, both: as in `poll`; on failure there is no waker, or the resolver has
+        // it.
+        let back = self.promise.state.compare_exchange(
+            WAITING,
+            EMPTY,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        if back.is_ok() {
+            drop(self.replace_waker(None));
+        }
+    }
+}
+
+impl<T> Future for Promised<T> {
+    type Output = T;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        // ORDERING: Acquire, partner of the Release in `resolve`: the value is seen.
+        match self.promise.state.load(Ordering::Acquire) {
+            DONE => return self.take(),
+            WAITING => {
+                // ORDERING: Acquire on failure, which means DONE: as above. Relaxed on success: the
+                // waker in the cell was written by this end, and its moves between threads since
+                // have ordered that.
+                let back = self.promise.state.compare_exchange(
+                    WAITING,
+                    EMPTY,
+                    Ordering::Relaxed,
+                    Ordering::Acquire,
+                );
+                if back.is_err() {
+                    return self.take();
+                }
+            }
+            _ => {}
+        }
+        let waker = context.waker().clone();
+        drop(self.replace_waker(Some(waker)));
+        // ORDERING: Release on success, partner of the Acquire in `resolve`: the waker is seen.
+        // Acquire on failure, which means DONE: the value is.
+        let waits = self.promise.state.compare_exchange(
+            EMPTY,
+            WAITING,
+            Ordering::Release,
+            Ordering::Acquire,
+        );
+        match waits {
+            Ok(_) => Poll::Pending,
+            Err(_) => self.take(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Resolver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resolver").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Promised<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Promised")
+            .field("resolved", &self.is_resolved())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,28 @@
+//! What a process knows of the world.
+
+use crate::{Handle, Pid, Protocol};
+
+/// What a process knows of the world: its PID, and the scheduler that it lives in.
+pub struct Context<'a, P: Protocol> {
+    handle: &'a Handle<P>,
+    pid: Pid,
+}
+
+impl<'a, P: Protocol> Context<'a, P> {
+    #[inline]
+    pub(crate) fn new(handle: &'a Handle<P>, pid: Pid) -> Self {
+        Self { handle, pid }
+    }
+
+    /// The process's PID, for others to send to.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The scheduler, to keep beyond the call.
+    pub fn handle(&self) -> &'a Handle<P> {
+        self.handle
+    }
+}
+
+crate::protocol::debug_fields!(Context<'_, P>, "Context", pid);

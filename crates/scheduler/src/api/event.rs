@@ -1,0 +1,159 @@
+//! What happens to a process between two steps.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::resume_unwind;
+
+use filch_sync::panic::catch_panic;
+
+use crate::protocol::error_by_display;
+use crate::{Down, Exited, Protocol};
+
+/// What happened to a process since its last step.
+#[non_exhaustive]
+pub enum Event<P: Protocol> {
+    /// A command that the process yielded is done.
+    Completed {
+        /// The tag that the process gave the command.
+        tag: u64,
+        /// What came of it.
+        result: Result<P::Reply, CommandError<P>>,
+    },
+    /// A message was sent.
+    Message(P::Message),
+    /// The scheduler shuts down: finish what must be finished and say
+    /// [`done`](crate::StepOutput::done). It comes behind the events that were there before; but it
+    /// [ends a wait for commands](crate::StepOutput::wait), as a completion does. A process that was
+    /// submitted at that moment may get two.
+    Cancel,
+    /// A process that this one [watches](crate::Handle::monitor) is over.
+    Down(Box<Down>),
+    /// A process that this one is [linked](crate::Handle::link) to is over. Only for a process that
+    /// [traps exits](crate::Submission::trap_exits); others end with it, or never hear of it.
+    Exited(Box<Exited>),
+}
+
+impl<P: Protocol> Event<P> {
+    /// Whether it tells of an end by a watch that the process has cancelled, as far as the worker
+    /// knows that has the process.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Down(down) => down.monitor.watch().is_cancelled(),
+            Self::Exited(exited) => exited.link.watch().is_cancelled(),
+            Self::Completed { .. } | Self::Message(_) | Self::Cancel => false,
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Event<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Completed { tag, result } => f
+                .debug_struct("Completed")
+                .field("tag", tag)
+                .field("ok", &result.is_ok())
+                .finish(),
+            Self::Message(_) => f.write_str("Message(..)"),
+            Self::Cancel => f.write_str("Cancel"),
+            Self::Down(down) => down.fmt(f),
+            Self::Exited(exited) => exited.fmt(f),
+        }
+    }
+}
+
+/// The events of one step, in order of arrival: per sender first in, first out. There are at most
+/// [`Builder::events_per_step`](crate::Builder::events_per_step); the others come in the next steps.
+/// Where more events wait than that, a completion may overtake messages, and so may a cancel if the
+/// process waits for commands.
+///
+/// A step should take all of them. Those that it leaves are dropped; no other step gets them.
+pub struct Events<'step, P: Protocol> {
+    inbox: &'step mut VecDeque<Event<P>>,
+}
+
+impl<'step, P: Protocol> Events<'step, P> {
+    /// All that is in `inbox`, which is empty afterwards. A reference and not a `Drain`: that is
+    /// moved into the step through memory and read in other pieces than it was written in, which
+    /// stalls the processor.
+    pub(crate) fn new(inbox: &'step mut VecDeque<Event<P>>) -> Self {
+        Self { inbox }
+    }
+}
+
+impl<P: Protocol> Iterator for Events<'_, P> {
+    type Item = Event<P>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Event<P>> {
+        self.inbox.pop_front()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.inbox.len(), Some(self.inbox.len()))
+    }
+}
+
+impl<P: Protocol> ExactSizeIterator for Events<'_, P> {}
+
+impl<P: Protocol> Drop for Events<'_, P> {
+    /// Drops what the step has left. A destructor that panics is a panic of the step.
+    #[inline]
+    fn drop(&mut self) {
+        if !self.inbox.is_empty() {
+            drop_rest(self.inbox);
+        }
+    }
+}
+
+/// One by one: each panic costs one event. A panic that got out while the step panics would abort
+/// the program, and so would a second one.
+#[cold]
+fn drop_rest<P: Protocol>(inbox: &mut VecDeque<Event<P>>) {
+    let mut panicked = None;
+    while let Some(event) = inbox.pop_front() {
+        if let Err(message) = catch_panic(|| drop(event)) {
+            panicked.get_or_insert(message);
+        }
+    }
+    if let Some(message) = panicked
+        && !std::thread::panicking()
+    {
+        resume_unwind(Box::new(message));
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Events<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&*self.inbox).finish()
+    }
+}
+
+/// Why a command was not done.
+#[non_exhaustive]
+pub enum CommandError<P: Protocol> {
+    /// The handler's own error.
+    Failed(P::Error),
+    /// The handler panicked with this message; or so did what it had the command done by.
+    Panicked(Box<str>),
+    /// The handler dropped the [`Completion`](crate::Completion) without completing it.
+    Abandoned,
+    /// The scheduler was built without a command handler.
+    NoHandler,
+}
+
+impl<P: Protocol> fmt::Display for CommandError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => error.fmt(f),
+            Self::Panicked(message) => write!(f, "the command's handler panicked: {message}"),
+            Self::Abandoned => {
+                f.write_str("the command's handler dropped it without completing it")
+            }
+            Self::NoHandler => f.write_str(
+                "this scheduler has no command handler: give it one with `Builder::handler`",
+            ),
+        }
+    }
+}
+
+error_by_display!(CommandError<P: Protocol>);

@@ -1,0 +1,124 @@
+//! The handle to a scheduler, and what all its handles share.
+
+use std::error::Error;
+use std::fmt;
+
+use filch_process_table::{Admission, Pid};
+use filch_processors::{Dump, Processors};
+use filch_sync::atomic::{AtomicBool, AtomicUsize};
+use filch_sync::{Arc, CachePadded};
+
+use crate::api::receiver::Routes;
+use crate::api::stats::Counters;
+use crate::table::body::{Table, Task};
+use crate::{LifeCycle, Protocol, Stats, WorkerStats};
+use filch_process_table::Names;
+
+/// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
+/// what is going on.
+///
+/// A cheap clone of a reference. It does not keep the workers alive: the
+/// [`Scheduler`](crate::Scheduler) does.
+pub struct Handle<P: Protocol> {
+    /// Padded: the reference count is written with every handle, and the rest is read in every step.
+    pub(crate) shared: Arc<CachePadded<Shared<P>>>,
+}
+
+/// What the handles, the workers and the completions of one scheduler share.
+pub(crate) struct Shared<P: Protocol> {
+    pub(crate) processors: Arc<Processors<Task<P>>>,
+    pub(crate) table: Table<P>,
+    /// Shared with the table's hook, which forgets the names of a process that is gone.
+    pub(crate) names: Arc<Names>,
+    /// How messages get to other nodes.
+    pub(crate) routes: Routes<P>,
+    pub(crate) admission: Admission,
+    pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
+    /// One per worker, which alone writes it.
+    pub(crate) counters: Box<[CachePadded<Counters>]>,
+    /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.
+    pub(crate) aborting: AtomicBool,
+    /// How many were.
+    pub(crate) aborted: AtomicUsize,
+}
+
+impl<P: Protocol> Clone for Handle<P> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<P: Protocol> Handle<P> {
+    pub(crate) fn table(&self) -> &Table<P> {
+        &self.shared.table
+    }
+
+    /// Whether the calling thread is one of this scheduler's workers, which must not wait for a
+    /// process.
+    pub fn is_worker(&self) -> bool {
+        self.shared.processors.is_machine()
+    }
+
+    /// The number of workers.
+    pub fn workers(&self) -> usize {
+        self.shared.processors.count()
+    }
+
+    /// The number of processes that live now. Without a [limit](crate::Builder::limit) a guess,
+    /// while processes come and go.
+    pub fn live(&self) -> usize {
+        self.shared.admission.live()
+    }
+
+    /// The PIDs of the processes that live now. Processes that come and go meanwhile may be missing.
+    pub fn processes(&self) -> Vec<Pid> {
+        self.table().iter().map(|process| process.pid()).collect()
+    }
+
+    /// What the workers and their threads are doing just now, to be printed when something hangs.
+    /// [`list`](Self::list) says what all the other processes wait for.
+    pub fn dump(&self) -> Dump {
+        self.shared.processors.dump()
+    }
+
+    /// What the scheduler has done so far. Each number was true at some moment during the call.
+    pub fn stats(&self) -> Stats {
+        let processors = self.shared.processors.stats();
+        Stats {
+            live: self.live(),
+            workers: processors
+                .into_iter()
+                .zip(&self.shared.counters)
+                .map(|(processor, counters)| WorkerStats {
+                    processor,
+                    ..counters.snapshot()
+                })
+                .collect(),
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Handle<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("live", &self.live())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A call that waits for the scheduler's workers came from one of these workers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CalledFromInside;
+
+impl fmt::Display for CalledFromInside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "called on a worker of this scheduler, which would wait for itself: call it from \
+             another thread",
+        )
+    }
+}
+
+impl Error for CalledFromInside {}

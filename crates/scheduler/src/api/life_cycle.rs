@@ -1,0 +1,73 @@
+//! Hooks for the start and the end of each process.
+
+use std::fmt;
+
+use filch_sync::panic::catch_panic;
+
+use crate::protocol::error_by_display;
+use crate::{Context, ExitReason, Protocol};
+
+/// What a scheduler tells of every life, to keep a register of processes, to count them, or to
+/// decide which may run.
+///
+/// Both hooks run in the middle of the scheduler's work: one that blocks keeps that thread. The hooks
+/// are dropped with the last [handle](crate::Handle): hooks that keep one are never dropped.
+/// The example `log_server` of this crate counts failures by hooks.
+pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
+    /// A process is about to start: its [`init`](crate::Process::init) has succeeded, its first
+    /// step has not begun. Runs on the thread that submits.
+    ///
+    /// # Errors
+    /// The process is closed instead, and [`submit`](crate::Handle::submit) returns
+    /// [`SubmitError::Hook`](crate::SubmitError::Hook) with this error.
+    fn on_start(&self, context: &Context<'_, P>) -> Result<(), P::Error> {
+        let _ = context;
+        Ok(())
+    }
+
+    /// A process is over. Called exactly once for each that was started, on the worker that ended
+    /// it, when it has been closed and dropped, and before a thread that joins it, or shuts the
+    /// scheduler down, goes on. A panic in here is contained.
+    fn on_complete(&self, context: &Context<'_, P>, reason: &ExitReason) {
+        let _ = (context, reason);
+    }
+}
+
+/// Asks the hooks, if there are any.
+pub(crate) fn start<P: Protocol>(context: &Context<'_, P>) -> Result<(), HookError<P>> {
+    let Some(hooks) = &context.handle().shared.hooks else {
+        return Ok(());
+    };
+    match catch_panic(|| hooks.on_start(context)) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(HookError::Refused(error)),
+        Err(message) => Err(HookError::Panicked(message)),
+    }
+}
+
+/// Tells the hooks, if there are any.
+pub(crate) fn complete<P: Protocol>(context: &Context<'_, P>, reason: &ExitReason) {
+    if let Some(hooks) = &context.handle().shared.hooks {
+        let _ = catch_panic(|| hooks.on_complete(context, reason));
+    }
+}
+
+/// Why [`LifeCycle::on_start`] let a process not start.
+#[non_exhaustive]
+pub enum HookError<P: Protocol> {
+    /// It returned this error.
+    Refused(P::Error),
+    /// It panicked with this message.
+    Panicked(String),
+}
+
+impl<P: Protocol> fmt::Display for HookError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => write!(f, "the start was refused: {error}"),
+            Self::Panicked(message) => write!(f, "the start hook panicked: {message}"),
+        }
+    }
+}
+
+error_by_display!(HookError<P: Protocol>);

@@ -1,0 +1,16 @@
+//! What users see: a process, what it gets and gives, and the handles to it and to the scheduler.
+
+#[expect(unsafe_code, reason = "shares a pin, and gives it back")]
+pub(crate) mod command;
+pub(crate) mod context;
+pub(crate) mod event;
+pub(crate) mod handle;
+pub(crate) mod life_cycle;
+pub(crate) mod process;
+pub(crate) mod process_error;
+#[expect(unsafe_code, reason = "has the handle's right to the exit")]
+pub(crate) mod process_handle;
+pub(crate) mod receiver;
+pub(crate) mod stats;
+pub(crate) mod step_output;
+pub(crate) mod submission;

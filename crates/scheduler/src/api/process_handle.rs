@@ -1,0 +1,150 @@
+//! The handle to one process: how it ended, for one caller.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use filch_process_table::{LifeCell, Pid};
+
+use crate::api::process_error::Exit;
+use crate::table::body::Body;
+use crate::{CalledFromInside, Handle, ProcessError, Protocol};
+
+/// The exit of a process that is no future.
+fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>> {
+    exit.map(|output| output.unwrap_or_else(|| unreachable!("a future has another handle")))
+}
+
+/// The handle to a submitted process, by which one caller learns how it ended. Dropping it lets the
+/// process go on unwatched.
+///
+/// It keeps the process's place in the table, where the exit is left, until it is dropped.
+#[must_use = "dropping it is fine, but says that nobody will learn how the process ended"]
+pub struct ProcessHandle<P: Protocol> {
+    /// Of a process on whose slot this holds a pin.
+    pid: Pid,
+    scheduler: Handle<P>,
+}
+
+impl<P: Protocol> ProcessHandle<P> {
+    /// Takes over a pin on the process's slot. There is one handle to a process.
+    pub(crate) fn new(pid: Pid, scheduler: Handle<P>) -> Self {
+        Self { pid, scheduler }
+    }
+
+    /// The process's PID.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Whether the process has ended, so that [`join`](Self::join) would not wait.
+    pub fn has_ended(&self) -> bool {
+        self.life().is_set()
+    }
+
+    /// Waits until the process has ended, and says how. Blocking.
+    ///
+    /// What the process did, on whichever thread, happens before the return.
+    ///
+    /// # Errors
+    /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
+    /// handle, on a worker of the same scheduler when the process has not ended. Such a caller uses
+    /// [`on_exit`](Self::on_exit) or [`Completion::execute`](crate::Completion::execute).
+    pub fn join(self) -> Result<P::Output, JoinError<P>> {
+        self.join_until(None)
+    }
+
+    /// As [`join`](Self::join), if the process has ended. Never waits.
+    ///
+    /// # Errors
+    /// [`JoinError::NotYet`], with the handle, if it has not; [`JoinError::Process`] if it did not
+    /// end well.
+    pub fn try_join(self) -> Result<P::Output, JoinError<P>> {
+        if self.has_ended() {
+            self.join_until(None)
+        } else {
+            Err(JoinError::NotYet(self))
+        }
+    }
+
+    /// As [`join`](Self::join), for at most that long.
+    ///
+    /// # Errors
+    /// [`JoinError::NotYet`], with the handle, if the process had not ended by then; else as
+    /// [`join`](Self::join).
+    pub fn join_timeout(self, timeout: Duration) -> Result<P::Output, JoinError<P>> {
+        // A deadline that the clock cannot express never comes.
+        self.join_until(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`join`](Self::join), until the `deadline` at most.
+    ///
+    /// # Errors
+    /// As [`join_timeout`](Self::join_timeout).
+    pub fn join_deadline(self, deadline: Instant) -> Result<P::Output, JoinError<P>> {
+        self.join_until(Some(deadline))
+    }
+
+    /// Has `call` called with the exit, once, when the process has ended: on the worker that ends it,
+    /// where it should be short, and a panic is lost; or here, if it has ended already. What the
+    /// process did happens before the call.
+    pub fn on_exit(self, call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static) {
+        self.watch(|exit| call(with_output(exit)));
+    }
+
+    /// [`on_exit`](Self::on_exit), for the process of a future too.
+    pub(crate) fn watch(self, watcher: impl FnOnce(Exit<P>) + Send + 'static) {
+        // SAFETY: this is the handle, and it is used up.
+        unsafe { self.life().watch(Box::new(watcher)) };
+    }
+
+    fn join_until(self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
+        let exit = self.exit_until(deadline)?;
+        with_output(exit).map_err(JoinError::Process)
+    }
+
+    /// [`join_until`](Self::join_until), for the process of a future too.
+    pub(crate) fn exit_until(self, deadline: Option<Instant>) -> Result<Exit<P>, JoinError<P>> {
+        if self.scheduler.is_worker() && !self.has_ended() {
+            return Err(JoinError::CalledFromInside(self));
+        }
+        // SAFETY: this is the handle, and unless the exit is not there it is used up.
+        unsafe { self.life().wait(deadline) }.ok_or(JoinError::NotYet(self))
+    }
+
+    fn life(&self) -> &LifeCell<Body<P>, Exit<P>> {
+        &self.scheduler.table().slot(self.pid.slot()).life
+    }
+}
+
+impl<P: Protocol> Drop for ProcessHandle<P> {
+    fn drop(&mut self) {
+        // SAFETY: the handle's pin, which goes with it.
+        unsafe { self.scheduler.table().unpin(self.pid.slot()) };
+    }
+}
+
+crate::protocol::debug_fields!(ProcessHandle<P>, "ProcessHandle", pid);
+
+/// Why [`join`](ProcessHandle::join) has no output. `H` is the handle, which comes back unless the
+/// process has ended.
+#[non_exhaustive]
+pub enum JoinError<P: Protocol, H = ProcessHandle<P>> {
+    /// The process did not end well.
+    Process(ProcessError<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself.
+    CalledFromInside(H),
+    /// The process has not ended, and the call was not to wait any longer.
+    NotYet(H),
+}
+
+impl<P: Protocol, H> fmt::Display for JoinError<P, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process(error) => error.fmt(f),
+            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+            Self::NotYet(_) => f.write_str("the process has not ended yet"),
+        }
+    }
+}
+
+crate::protocol::error_by_display!(JoinError<P: Protocol, H>);

@@ -1,0 +1,135 @@
+//! Messages that are not delivered here: why, and the routes to other nodes.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::protocol::error_by_display;
+use crate::{Node, Pid, Protocol};
+
+/// Takes messages for processes elsewhere: the sending end of a transport. At its receiving end, a
+/// [`Handle`](crate::Handle) of the scheduler there delivers them: it is a receiver for the
+/// processes of its own node.
+///
+/// A handle hands back what is for a third node, as [misrouted](Undelivered::Misrouted), so nothing
+/// goes round in circles. A gateway is a receiver that [sends](crate::Handle::send) what it gets;
+/// its author must see to it that routes form no ring. The example `two_nodes` of this crate sends
+/// messages over a channel.
+pub trait Receiver<P: Protocol>: Send + Sync + 'static {
+    /// Takes `message` for the process `to`, or hands it back. Called by the sender, in a step too,
+    /// so it should not block.
+    ///
+    /// # Errors
+    /// [`SendError`], with the message. A message that was taken may still get lost: that is the
+    /// transport's to know.
+    fn receive(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>>;
+}
+
+impl<P: Protocol> fmt::Debug for dyn Receiver<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receiver")
+    }
+}
+
+/// Which receiver takes the messages for which node. Only sends to other nodes read it, so a lock
+/// will do. No user's code runs under it.
+pub(crate) struct Routes<P: Protocol> {
+    /// `None` after the shutdown.
+    to: RwLock<Option<Receivers<P>>>,
+}
+
+type Receivers<P> = HashMap<Node, Arc<dyn Receiver<P>>>;
+
+impl<P: Protocol> Default for Routes<P> {
+    fn default() -> Self {
+        Self {
+            to: RwLock::new(Some(HashMap::new())),
+        }
+    }
+}
+
+impl<P: Protocol> Routes<P> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Option<Receivers<P>>> {
+        self.to.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Option<Receivers<P>>> {
+        self.to.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A message was not delivered. It comes back.
+pub struct SendError<P: Protocol> {
+    /// The process that it was for.
+    pub to: Pid,
+    /// Why it was not delivered.
+    pub reason: Undelivered,
+    /// The message.
+    pub message: P::Message,
+}
+
+/// Why a message was not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Undelivered {
+    /// No live process has that PID: it has ended, or never was.
+    Gone,
+    /// As many messages as its [mailbox](crate::Submission::mailbox) may hold have been sent to it
+    /// and not been given to a step.
+    Full {
+        /// How many that is.
+        limit: usize,
+    },
+    /// The process lives on a node for which no [`Receiver`] is connected.
+    NoRoute,
+    /// The message was brought to the scheduler of another node than the process's, which does not
+    /// pass it on. See [`Receiver`].
+    Misrouted {
+        /// The node that it was brought to.
+        node: Node,
+    },
+}
+
+impl<P: Protocol> fmt::Display for SendError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (to, at) = (self.to, self.to.node().0);
+        match self.reason {
+            Undelivered::Gone => write!(f, "{}", NoSuchProcess { pid: to }),
+            Undelivered::Full { limit } => write!(
+                f,
+                "the mailbox of process {to} is full: it holds {limit} messages at most, and the \
+                 process is slower than those who send to it"
+            ),
+            Undelivered::NoRoute => {
+                write!(f, "process {to} lives on node {at}, which is not connected")
+            }
+            Undelivered::Misrouted { node } => write!(
+                f,
+                "process {to} lives on node {at}, and the message was brought to node {}, which \
+                 does not pass it on",
+                node.0
+            ),
+        }
+    }
+}
+
+error_by_display!(SendError<P: Protocol>);
+
+/// No live process has that PID: it has ended, or never was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoSuchProcess {
+    /// The process that was meant.
+    pub pid: Pid,
+}
+
+impl fmt::Display for NoSuchProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pid = self.pid;
+        write!(
+            f,
+            "no live process {pid}: it has ended, or is of another scheduler"
+        )
+    }
+}
+
+impl std::error::Error for NoSuchProcess {}

@@ -1,0 +1,131 @@
+//! What the workers have done.
+
+use std::fmt;
+
+use filch_processors::{Counter, ProcessorStats};
+
+/// What a scheduler has done since it was started.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Processes that live now.
+    pub live: usize,
+    /// One entry per worker.
+    pub workers: Vec<WorkerStats>,
+}
+
+/// What one worker has done.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct WorkerStats {
+    /// Steps of processes.
+    pub steps: u64,
+    /// Messages, and other events except completions, delivered.
+    pub messages: u64,
+    /// Commands dispatched to the handler.
+    pub commands: u64,
+    /// Completions delivered.
+    pub completions: u64,
+    /// Processes that ended here.
+    pub ended: u64,
+    /// Of those, the ones that did not end well.
+    pub failed: u64,
+    /// What its processor did to find the work.
+    pub processor: ProcessorStats,
+}
+
+impl Stats {
+    /// All workers together.
+    pub fn total(&self) -> WorkerStats {
+        self.workers
+            .iter()
+            .fold(WorkerStats::default(), |sum, worker| WorkerStats {
+                steps: sum.steps + worker.steps,
+                messages: sum.messages + worker.messages,
+                commands: sum.commands + worker.commands,
+                completions: sum.completions + worker.completions,
+                ended: sum.ended + worker.ended,
+                failed: sum.failed + worker.failed,
+                processor: sum.processor + worker.processor,
+            })
+    }
+}
+
+/// Names of columns, and how wide they are.
+const COLUMNS: [(&str, usize); 11] = [
+    ("ended", 9),
+    ("failed", 8),
+    ("steps", 10),
+    ("messages", 10),
+    ("commands", 10),
+    ("completions", 12),
+    ("stolen", 9),
+    ("steals", 8),
+    ("in vain", 9),
+    ("parks", 8),
+    ("wake-ups", 9),
+];
+
+impl WorkerStats {
+    /// In the order of [`COLUMNS`].
+    fn columns(&self) -> [u64; COLUMNS.len()] {
+        [
+            self.ended,
+            self.failed,
+            self.steps,
+            self.messages,
+            self.commands,
+            self.completions,
+            self.processor.stolen,
+            self.processor.steals,
+            self.processor.failed_steals,
+            self.processor.parks,
+            self.processor.wake_ups,
+        ]
+    }
+}
+
+/// A table for people: a line per worker, and their sum.
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<7}", "worker")?;
+        for (name, width) in COLUMNS {
+            write!(f, "{name:>width$}")?;
+        }
+        let names = (0..self.workers.len()).map(|index| index.to_string());
+        let total = self.total();
+        let workers = self.workers.iter().chain([&total]);
+        for (name, worker) in names.chain(["all".to_owned()]).zip(workers) {
+            write!(f, "\n{name:<7}")?;
+            for ((_, width), value) in COLUMNS.into_iter().zip(worker.columns()) {
+                write!(f, "{value:>width$}")?;
+            }
+        }
+        write!(f, "\nlive processes: {}", self.live)
+    }
+}
+
+/// What one worker has done. It alone writes; any thread reads.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) steps: Counter,
+    pub(crate) messages: Counter,
+    pub(crate) commands: Counter,
+    pub(crate) completions: Counter,
+    pub(crate) ended: Counter,
+    pub(crate) failed: Counter,
+}
+
+impl Counters {
+    pub(crate) fn snapshot(&self) -> WorkerStats {
+        WorkerStats {
+            steps: self.steps.get(),
+            messages: self.messages.get(),
+            commands: self.commands.get(),
+            completions: self.completions.get(),
+            ended: self.ended.get(),
+            failed: self.failed.get(),
+            ..WorkerStats::default()
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What a step tells the scheduler.
+
+use std::fmt;
+
+use filch_sync::panic::drop_contained;
+
+use crate::{Process, Protocol};
+
+/// What a step tells the scheduler: commands to dispatch, and what the process does next.
+///
+/// [`go_on`](Self::go_on), [`wait`](Self::wait), [`idle`](Self::idle), [`done`](Self::done) and
+/// [`upgrade`](Self::upgrade) each replace what was said before. A step that says nothing is idle.
+///
+/// One output serves all steps of a worker, so yielding soon allocates nothing.
+pub struct StepOutput<P: Protocol> {
+    yields: Vec<Yield<P>>,
+    status: Status<P>,
+}
+
+/// One command on its way to the handler.
+pub(crate) struct Yield<P: Protocol> {
+    pub(crate) tag: u64,
+    pub(crate) command: P::Command,
+}
+
+/// What a process does after a step.
+pub(crate) enum Status<P: Protocol> {
+    Continue,
+    Wait,
+    Idle,
+    Done(P::Output),
+    /// A future that is pending: it waits for its waker, which leaves no event.
+    Pending,
+    /// A future whose output is elsewhere.
+    Ended,
+    Upgrade(Box<Successor<P>>),
+}
+
+/// The new version of a process, and how it starts.
+pub(crate) struct Successor<P: Protocol> {
+    pub(crate) process: Box<dyn Process<P>>,
+    pub(crate) method: Box<str>,
+    pub(crate) input: P::Input,
+}
+
+impl<P: Protocol> Successor<P> {
+    pub(crate) fn new(process: Box<dyn Process<P>>, method: &str, input: P::Input) -> Box<Self> {
+        let method = method.into();
+        Box::new(Self {
+            process,
+            method,
+            input,
+        })
+    }
+}
+
+impl<P: Protocol> StepOutput<P> {
+    pub(crate) fn new() -> Self {
+        Self {
+            yields: Vec::new(),
+            status: Status::Idle,
+        }
+    }
+
+    /// Has `command` done by the handler. Its completion arrives as
+    /// [`Event::Completed`](crate::Event::Completed) with this `tag`, which need not be unique.
+    pub fn yield_command(&mut self, tag: u64, command: P::Command) {
+        self.yields.push(Yield { tag, command });
+    }
+
+    /// The process has more to do, with events or without, and gives way to others: it goes to the
+    /// end of the global queue. Not needed for events that wait.
+    pub fn go_on(&mut self) {
+        self.status = Status::Continue;
+    }
+
+    /// The process waits for the commands that it yielded. Messages do not wake it. (One that
+    /// arrives at the moment of a completion may still come in a separate step.) The step that ends
+    /// the wait has the completion, or a [`Cancel`](crate::Event::Cancel), and the oldest messages.
+    ///
+    /// With no command outstanding the process ends with
+    /// [`ProcessError::WaitsForNothing`](crate::ProcessError::WaitsForNothing).
+    pub fn wait(&mut self) {
+        self.status = Status::Wait;
+    }
+
+    /// The process waits for whatever comes: a message, or the completion of a command.
+    pub fn idle(&mut self) {
+        self.status = Status::Idle;
+    }
+
+    /// The process has ended with `output`. Commands that this step yielded are still dispatched;
+    /// nobody will see their completions.
+    pub fn done(&mut self, output: P::Output) {
+        self.status = Status::Done(output);
+    }
+
+    /// The process waits to be woken, with an event or without.
+    pub(crate) fn pending(&mut self) {
+        self.status = Status::Pending;
+    }
+
+    /// The process has ended well, and its output is elsewhere.
+    pub(crate) fn end(&mut self) {
+        self.status = Status::Ended;
+    }
+
+    /// The process goes on as a new version: when this step has returned and its commands are
+    /// dispatched, `process` gets its [`init`](Process::init), with `method` and `input`, in which
+    /// the old version hands its state over; and the old one is closed. All else is as after
+    /// [`Handle::upgrade`](crate::Handle::upgrade). The new version's first step comes after the
+    /// others that are runnable, and may have no events.
+    pub fn upgrade(&mut self, process: Box<dyn Process<P>>, method: &str, input: P::Input) {
+        self.status = Status::Upgrade(Successor::new(process, method, input));
+    }
+
+    /// Takes the status of the step that just ran and leaves the next one its default.
+    pub(crate) fn take_status(&mut self) -> Status<P> {
+        match self.status {
+            // The usual one, which is left as it is.
+            Status::Idle => Status::Idle,
+            _ => std::mem::replace(&mut self.status, Status::Idle),
+        }
+    }
+
+    pub(crate) fn has_yields(&self) -> bool {
+        !self.yields.is_empty()
+    }
+
+    pub(crate) fn drain_yields(&mut self) -> std::vec::Drain<'_, Yield<P>> {
+        self.yields.drain(..)
+    }
+
+    /// Forgets what a step that failed half-way had written.
+    pub(crate) fn clear(&mut self) {
+        for Yield { command, .. } in self.yields.drain(..) {
+            drop_contained(command);
+        }
+        drop_contained(self.take_status());
+    }
+}
+
+impl<P: Protocol> fmt::Debug for StepOutput<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = match self.status {
+            Status::Continue => "continue",
+            Status::Wait => "wait",
+            Status::Idle => "idle",
+            Status::Done(_) => "done",
+            Status::Pending => "pending",
+            Status::Ended => "ended",
+            Status::Upgrade(_) => "upgrade",
+        };
+        f.debug_struct("StepOutput")
+            .field("yields", &self.yields.len())
+            .field("status", &status)
+            .finish()
+    }
+}

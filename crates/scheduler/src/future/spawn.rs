@@ -1,0 +1,147 @@
+//! Futures submitted as processes.
+
+use std::fmt;
+use std::future::Future;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::task::{self, Poll, Waker};
+
+use filch_process_table::Refusal;
+use filch_sync::panic::drop_all_contained;
+
+use crate::api::submission::Options;
+use crate::future::waker::FutureWaker;
+use crate::protocol::error_by_display;
+use crate::table::body::process_box;
+use crate::{
+    Context, Events, Handle, HookError, InitError, JoinHandle, Process, Protocol, StepOutput,
+    SubmitError,
+};
+use filch_promise::Stage;
+
+impl<P: Protocol> Handle<P> {
+    /// Submits a future as a process, whatever its output. Lock-free, except for memory.
+    ///
+    /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It is a
+    /// process like any other, except that messages to its PID are dropped. If it is
+    /// [upgraded](Self::upgrade) to another process, the future is dropped, and its handle says
+    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) when that one has ended well,
+    /// or how it failed.
+    ///
+    /// ```
+    /// # enum Any {}
+    /// # impl filch_scheduler::Protocol for Any {
+    /// #     type Input = (); type Message = (); type Command = (); type Reply = ();
+    /// #     type Output = (); type Error = String;
+    /// # }
+    /// # use filch_scheduler::Scheduler;
+    /// let scheduler = Scheduler::<Any>::builder().workers(2).build()?;
+    /// let answer = scheduler.spawn(async { 6 * 7 })?;
+    /// let asked = scheduler.spawn(async { answer.await.map(|answer| format!("It is {answer}.")) })?;
+    /// assert_eq!(asked.join()??, "It is 42.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SpawnError`], with the future, if the scheduler is shut down or full.
+    pub fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let options = Options::default();
+        let place = match self.admit(&options) {
+            Ok(place) => place,
+            Err(Refusal::Closed) => return Err(SpawnError::ShutDown(future)),
+            Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
+        };
+        let waker = Arc::new(FutureWaker {
+            scheduler: self.clone(),
+            pid: place.0,
+        });
+        let stage = Arc::new(Stage::new(future));
+        let process = process_box(FutureProcess {
+            stage: Arc::clone(&stage),
+            waker: Waker::from(Arc::clone(&waker)),
+        });
+        match self.begin(place, process, |_, _| Ok(()), &options) {
+            // SAFETY: the stage is that of the process.
+            Ok(process) => Ok(unsafe { JoinHandle::new(process, stage, waker) }),
+            Err(SubmitError::Hook(error)) => Err(SpawnError::Hook(error)),
+            Err(error) => unreachable!("it was admitted, and has no `init`: {error}"),
+        }
+    }
+}
+
+/// The process of a future: three words, so that it fits into its slot.
+struct FutureProcess<F: Future> {
+    stage: Arc<Stage<F>>,
+    waker: Waker,
+}
+
+impl<P: Protocol, F> Process<P> for FutureProcess<F>
+where
+    F: Future + Send,
+    F::Output: Send,
+{
+    fn init(&mut self, _: &Context<'_, P>, _: &str, _: P::Input) -> Result<(), InitError<P>> {
+        unreachable!("a future is admitted without")
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, P>,
+        events: Events<'_, P>,
+        out: &mut StepOutput<P>,
+    ) -> Result<(), P::Error> {
+        // One by one: a stranger's message may panic when it is dropped.
+        drop_all_contained(events);
+        let mut context = task::Context::from_waker(&self.waker);
+        // SAFETY: this is the process, and it is stepped by the worker that has it.
+        match unsafe { self.stage.poll(&mut context) } {
+            Poll::Pending => out.pending(),
+            Poll::Ready(()) => out.end(),
+        }
+        Ok(())
+    }
+}
+
+impl<F: Future> Drop for FutureProcess<F> {
+    /// The handle may be kept for long: the future goes with the process, and only an output stays.
+    fn drop(&mut self) {
+        // SAFETY: as in `step`; and this is the last time.
+        unsafe { self.stage.give_up() };
+    }
+}
+
+/// Why a future was not spawned. Unless a hook refused, it comes back, unpolled.
+#[non_exhaustive]
+pub enum SpawnError<P: Protocol, F> {
+    /// The scheduler is shutting down, or has.
+    ShutDown(F),
+    /// As many processes live as the scheduler was built to admit.
+    LimitReached {
+        /// The limit.
+        limit: NonZeroUsize,
+        /// What was not spawned.
+        future: F,
+    },
+    /// The [hook](crate::LifeCycle::on_start) refused or panicked; the future was dropped.
+    Hook(HookError<P>),
+}
+
+impl<P: Protocol, F> fmt::Display for SpawnError<P, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ShutDown(_) => {
+                f.write_str("the scheduler is shutting down and takes no more futures")
+            }
+            Self::LimitReached { limit, .. } => {
+                write!(f, "the limit of {limit} live processes is reached")
+            }
+            Self::Hook(error) => error.fmt(f),
+        }
+    }
+}
+
+error_by_display!(SpawnError<P: Protocol, F>);

@@ -1,0 +1,13 @@
+//! What one does with a scheduler: the methods of `Handle`, each beside its errors.
+
+pub(crate) mod info;
+pub(crate) mod monitor;
+pub(crate) mod send;
+pub(crate) mod shutdown;
+pub(crate) mod signal;
+#[expect(
+    unsafe_code,
+    reason = "fills the slot of the process that is being submitted"
+)]
+pub(crate) mod submit;
+pub(crate) mod upgrade;

@@ -1,0 +1,177 @@
+//! How events reach processes: push the event, wake the process, and enqueue it if it became Ready.
+
+use filch_event_queue::Closed;
+use filch_process_state::{Reason, Wake};
+use filch_sync::panic::drop_contained;
+
+use crate::table::body::{Slot, Task};
+use crate::table::item::Item;
+use crate::{CommandError, Context, Event, Handle, Pid, Protocol, SendError, Undelivered};
+
+/// What a wake-up met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// A turn, or the end, will see the event.
+    Heard,
+    /// The process is not Ready for the first time yet, and will find the event in its queue then;
+    /// or it has ended since the push.
+    Refused,
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Sends `message` to the process `to`. Lock-free.
+    ///
+    /// Messages of one thread arrive in the order sent; what the thread did before happens before
+    /// the step that sees the message. A message that is not read before the process ends is dropped
+    /// with it. A message for another node goes to the [`Receiver`](crate::Receiver) that is connected
+    /// for that node.
+    ///
+    /// # Errors
+    /// [`SendError`], with the message, if the process has ended or never was, or its
+    /// [mailbox](crate::Submission::mailbox) is full, or it lives on a node that is not connected;
+    /// or what the receiver for that node says.
+    pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        let Some(slot) = self.table().find(to) else {
+            if to.node() != self.table().node() {
+                return self.send_away(to, message);
+            }
+            return Err(refused(to, Undelivered::Gone, message));
+        };
+        if slot.mailbox.is_limited() {
+            return self.send_limited(to, message);
+        }
+        let message = Item::Event(Event::Message(message));
+        match self.table().post(to, slot, message, Reason::Message) {
+            Ok(woken) => {
+                self.follow(woken, slot);
+                Ok(())
+            }
+            Err(Item::Event(Event::Message(message))) => {
+                Err(refused(to, Undelivered::Gone, message))
+            }
+            Err(_) => unreachable!("the queue hands back what was pushed"),
+        }
+    }
+
+    /// As `send`, if the mailbox was found to be limited. With a pin: the room that is reserved
+    /// must be in the mailbox of that process.
+    #[cold]
+    fn send_limited(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        let Some(process) = self.table().pin(to) else {
+            return Err(refused(to, Undelivered::Gone, message));
+        };
+        let slot = process.slot();
+        if let Err(limit) = slot.mailbox.reserve() {
+            // Of a process that has ended, nobody will ever empty the mailbox.
+            let reason = if slot.events.is_closed() {
+                Undelivered::Gone
+            } else {
+                Undelivered::Full { limit }
+            };
+            return Err(refused(to, reason, message));
+        }
+        match slot.events.push(Item::Event(Event::Message(message))) {
+            Ok(()) => {
+                self.wake(slot, Reason::Message);
+                Ok(())
+            }
+            Err(Closed(Item::Event(Event::Message(message)))) => {
+                Err(refused(to, Undelivered::Gone, message))
+            }
+            Err(Closed(_)) => unreachable!("the queue hands back what was pushed"),
+        }
+    }
+
+    /// Delivers a completion. The caller holds a pin on the slot.
+    pub(crate) fn deliver_completion(
+        &self,
+        pid: Pid,
+        tag: u64,
+        result: Result<P::Reply, CommandError<P>>,
+    ) {
+        let slot = self.table().slot(pid.slot());
+        let completed = Item::Event(Event::Completed { tag, result });
+        match slot.events.push(completed) {
+            Ok(()) => {
+                self.wake(slot, Reason::Completion);
+            }
+            // The process has ended without waiting for its command.
+            Err(refused) => drop_contained(refused),
+        }
+    }
+
+    /// Asks the process to end, if it still lives.
+    pub(crate) fn cancel(&self, pid: Pid) {
+        if let Some(process) = self.table().pin(pid)
+            && process
+                .slot()
+                .events
+                .push(Item::Event(Event::Cancel))
+                .is_ok()
+        {
+            self.wake(process.slot(), Reason::Cancel);
+        }
+    }
+
+    /// Has the process take another turn, if it still lives: without an event.
+    pub(crate) fn nudge(&self, pid: Pid) {
+        if let Some(process) = self.table().pin(pid) {
+            self.wake(process.slot(), Reason::Message);
+        }
+    }
+
+    /// Puts a process that has become Ready into a run queue: the caller's, to be run next.
+    #[inline]
+    pub(crate) fn enqueue(&self, slot: &Slot<P>) {
+        if slot.has_idle_priority() {
+            self.shared.processors.schedule_idle(Task::of(slot));
+        } else {
+            self.shared.processors.schedule(Task::of(slot));
+        }
+    }
+
+    /// Puts a process that has given way to others behind them.
+    pub(crate) fn requeue(&self, slot: &Slot<P>) {
+        if slot.has_idle_priority() {
+            self.shared.processors.schedule_idle(Task::of(slot));
+        } else {
+            self.shared.processors.inject(Task::of(slot));
+        }
+    }
+
+    /// After an event was pushed, or the reason itself is the event.
+    pub(crate) fn wake(&self, slot: &Slot<P>, reason: Reason) -> Woken {
+        self.follow(slot.state.wake(reason), slot)
+    }
+
+    /// Does what a wake-up has its caller do.
+    #[inline]
+    fn follow(&self, wake: Wake, slot: &Slot<P>) -> Woken {
+        match wake {
+            Wake::Enqueue => {
+                self.enqueue(slot);
+                Woken::Heard
+            }
+            Wake::Noted => Woken::Heard,
+            Wake::Refused => Woken::Refused,
+        }
+    }
+}
+
+impl<P: Protocol> Context<'_, P> {
+    /// Sends a message, also to itself: it arrives at a later step. See [`Handle::send`].
+    ///
+    /// # Errors
+    /// As [`Handle::send`].
+    pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        self.handle().send(to, message)
+    }
+}
+
+fn refused<P: Protocol>(to: Pid, reason: Undelivered, message: P::Message) -> SendError<P> {
+    SendError {
+        to,
+        reason,
+        message,
+    }
+}

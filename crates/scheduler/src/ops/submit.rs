@@ -1,0 +1,289 @@
+//! How a process comes to life.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+
+use filch_process_table::{Pid, Refusal};
+use filch_sync::atomic::{Ordering, fence};
+use filch_sync::panic::{catch_panic, drop_contained};
+
+use crate::api::life_cycle;
+use crate::api::submission::Options;
+use crate::protocol::error_by_display;
+use crate::table::body::{Body, ProcessBox, Slot, Waits, process_box};
+use crate::table::item::{Item, Signal};
+use crate::worker::life::init;
+use crate::{
+    CalledFromInside, Context, ExitReason, Handle, HookError, InitError, JoinError, Process,
+    ProcessError, ProcessHandle, Protocol, Submission,
+};
+
+impl<P: Protocol> Handle<P> {
+    /// Gives the process to the scheduler: calls its [`init`](Process::init) here and now, with the
+    /// name of an entry point and its input, then puts it into the run queues. What the caller did
+    /// before happens before the first step. Lock-free, except for `init` and memory.
+    ///
+    /// # Errors
+    /// [`SubmitError`]: the scheduler is shut down or full, and hands the process back; or `init`
+    /// or a hook refused, and the process is closed. In either case nothing stays registered.
+    pub fn submit(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let options = Options::default();
+        match self.admit(&options) {
+            Ok(place) => self.begin(
+                place,
+                process_box(process),
+                |process, context| init(process, context, method, input),
+                &options,
+            ),
+            Err(refusal) => Err(hand_back(refusal, Box::new(process), input)),
+        }
+    }
+
+    /// As [`submit`](Self::submit), for a process whose type was chosen at run time, or that was
+    /// handed back.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub fn submit_boxed(
+        &self,
+        process: Box<dyn Process<P>>,
+        method: &str,
+        input: P::Input,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        self.submission_boxed(process, method, input).submit()
+    }
+
+    /// Submits the process, waits for its end, and returns its output. Blocking.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit) and [`ProcessHandle::join`]. On a worker of this scheduler
+    /// nothing is submitted.
+    pub fn execute(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<P::Output, ExecuteError<P>> {
+        if self.is_worker() {
+            return Err(ExecuteError::CalledFromInside(Refused {
+                process: Box::new(process),
+                input,
+            }));
+        }
+        let handle = self
+            .submit(process, method, input)
+            .map_err(ExecuteError::Submit)?;
+        handle.join().map_err(|error| match error {
+            JoinError::Process(error) => ExecuteError::Process(error),
+            JoinError::CalledFromInside(_) | JoinError::NotYet(_) => {
+                unreachable!("this thread was no worker a moment ago, and waits without a deadline")
+            }
+        })
+    }
+
+    /// A place for one more process. See [`Table::occupy`](filch_process_table::Table::occupy).
+    pub(crate) fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
+        let worker = self.shared.processors.current();
+        self.shared.admission.enter(worker)?;
+        self.table().occupy(&options.placement).map_err(|_full| {
+            self.leave();
+            Refusal::Full(NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX))
+        })
+    }
+
+    /// Has the process begin its life in the place that it was given, with `init`.
+    pub(crate) fn begin(
+        &self,
+        (pid, slot): (Pid, &Slot<P>),
+        process: ProcessBox<P>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        options: &Options,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let body = Body {
+            process,
+            waits: Waits::Turn,
+            trap_exits: options.trap_exits,
+            cold: None,
+        };
+        // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
+        let body = unsafe { slot.life.begin(body) };
+        let context = Context::new(self, pid);
+        let started = init(&mut *body.process, &context)
+            .map_err(SubmitError::Init)
+            .and_then(|()| life_cycle::start(&context).map_err(SubmitError::Hook));
+        if let Err(error) = started {
+            self.turn_away(pid, slot, &ExitReason::not_started(&error));
+            return Err(error);
+        }
+        if slot.state.submit().is_err() {
+            unreachable!("the state of a slot without an occupant is Complete");
+        }
+        self.enqueue(slot);
+        // No fence: either the walk of `cancel_all` through the table has found this process, or
+        // this has come into its slot after the walk, and the closed admission is seen. See there.
+        if self.shared.admission.is_closed() {
+            self.cancel(pid);
+        }
+        Ok(ProcessHandle::new(pid, self.clone()))
+    }
+
+    /// Ends a process that was refused, and gives its place up. The caller is the submitter.
+    #[cold]
+    fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
+        // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
+        if let Some(mut body) = unsafe { slot.life.take_body() } {
+            // The error of `init` is the one that tells what is wrong; one of closing after it
+            // would hide it.
+            let _ = catch_panic(|| body.process.close(reason));
+            drop_contained(body);
+        }
+        // A sender that has learnt the PID from `init` is refused from here on.
+        slot.events.close();
+        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed
+        // queue, or the drain below finds the signal.
+        fence(Ordering::SeqCst);
+        // SAFETY: as above: the submitter is the queue's consumer.
+        unsafe {
+            slot.discard_events(|item| {
+                if let Item::Signal(Signal::Attach(watch)) = item {
+                    self.fire(pid, &watch, reason);
+                }
+            });
+        }
+        // SAFETY: the submitter has both: the process's pin, and that of the handle which it will
+        // never have.
+        unsafe {
+            self.table().unpin(pid.slot());
+            self.table().unpin(pid.slot());
+        }
+        self.leave();
+    }
+}
+
+impl<P: Protocol> Submission<'_, P> {
+    /// Submits it. See [`Handle::submit`].
+    ///
+    /// # Errors
+    /// As [`Handle::submit`].
+    pub fn submit(self) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let Self {
+            handle,
+            process,
+            method,
+            input,
+            options,
+        } = self;
+        match handle.admit(&options) {
+            Ok(place) => handle.begin(
+                place,
+                process,
+                |process, context| init(process, context, method, input),
+                &options,
+            ),
+            Err(refusal) => Err(hand_back(refusal, process.into_boxed(), input)),
+        }
+    }
+}
+
+impl<P: Protocol> Context<'_, P> {
+    /// Submits a process. See [`Handle::submit`].
+    ///
+    /// # Errors
+    /// As [`Handle::submit`].
+    pub fn submit(
+        &self,
+        process: impl Process<P> + 'static,
+        method: &str,
+        input: P::Input,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        self.handle().submit(process, method, input)
+    }
+}
+
+/// The error for the submitter of a process that was not admitted.
+fn hand_back<P: Protocol>(
+    refusal: Refusal,
+    process: Box<dyn Process<P>>,
+    input: P::Input,
+) -> SubmitError<P> {
+    let refused = Refused { process, input };
+    match refusal {
+        Refusal::Closed => SubmitError::ShutDown(refused),
+        Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
+    }
+}
+
+/// A process that was not submitted, and its input.
+pub struct Refused<P: Protocol> {
+    /// The process, on which nothing has been called.
+    pub process: Box<dyn Process<P>>,
+    /// Its input.
+    pub input: P::Input,
+}
+
+crate::protocol::debug_fields!(Refused<P>, "Refused");
+
+/// Why a process was not submitted. Unless its `init` or a hook refused, it comes back untouched.
+#[non_exhaustive]
+pub enum SubmitError<P: Protocol> {
+    /// The scheduler is shutting down, or has.
+    ShutDown(Refused<P>),
+    /// As many processes live as the scheduler was built to admit; wait for one to end, or raise
+    /// the limit.
+    LimitReached {
+        /// The limit.
+        limit: NonZeroUsize,
+        /// What was not submitted.
+        refused: Refused<P>,
+    },
+    /// `init` returned an error or panicked; the process was closed.
+    Init(InitError<P>),
+    /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
+    Hook(HookError<P>),
+}
+
+impl<P: Protocol> fmt::Display for SubmitError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ShutDown(_) => {
+                f.write_str("the scheduler is shutting down and takes no more processes")
+            }
+            Self::LimitReached { limit, .. } => write!(
+                f,
+                "the limit of {limit} live processes is reached: wait until one ends, or build the \
+                 scheduler with a higher limit"
+            ),
+            Self::Init(error) => error.fmt(f),
+            Self::Hook(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Why [`execute`](Handle::execute) has no output.
+#[non_exhaustive]
+pub enum ExecuteError<P: Protocol> {
+    /// It was not even submitted.
+    Submit(SubmitError<P>),
+    /// It ran and did not end well.
+    Process(ProcessError<P>),
+    /// Called on a worker of the same scheduler, which would wait for itself; nothing was
+    /// submitted.
+    CalledFromInside(Refused<P>),
+}
+
+impl<P: Protocol> fmt::Display for ExecuteError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Submit(error) => error.fmt(f),
+            Self::Process(error) => error.fmt(f),
+            Self::CalledFromInside(_) => CalledFromInside.fmt(f),
+        }
+    }
+}
+
+error_by_display!(SubmitError<P: Protocol>, ExecuteError<P: Protocol>);

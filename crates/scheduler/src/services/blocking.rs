@@ -1,0 +1,66 @@
+//! Calls that block: in a step, and on threads made for them.
+
+use std::num::NonZeroUsize;
+
+use filch_blocking::BlockingPool;
+
+use crate::services::service_threads;
+use crate::{Completion, Context, Handle, Protocol};
+
+impl<P: Protocol> Handle<P> {
+    /// Runs `call`, which may block, in the middle of a step: the worker's other processes go on
+    /// meanwhile, on another thread, and the step does afterwards. Elsewhere it just runs `call`.
+    /// Blocking.
+    ///
+    /// Beyond the [limit of threads](filch_processors::Config::thread_limit), and while the
+    /// scheduler shuts down, `call` runs with the worker kept. Therefore it must not wait for
+    /// another process of the same scheduler. Worth it from some ten microseconds on. A panic in
+    /// `call` goes on through the step.
+    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.shared.processors.blocking(call)
+    }
+}
+
+impl<P: Protocol> Context<'_, P> {
+    /// Runs `call`, which may block. See [`Handle::blocking`].
+    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.handle().blocking(call)
+    }
+}
+
+/// Threads for commands that block: a [`BlockingPool`] for the command handler, which hands it the
+/// closure and the completion and returns at once.
+///
+/// Work whose process has ended meanwhile is dropped instead of run. Dropping the pool drops the
+/// work that has not begun, whose commands complete with
+/// [`CommandError::Abandoned`](crate::CommandError::Abandoned), and waits for the rest: but not on
+/// one of filch's own threads, which might be waited for in turn.
+#[derive(Debug)]
+pub struct BlockingThreads(BlockingPool);
+
+impl BlockingThreads {
+    /// At most `limit` threads; none is started before there is work.
+    pub fn new(limit: NonZeroUsize) -> Self {
+        Self(BlockingPool::new(limit, service_threads::is_ours))
+    }
+
+    /// Runs `work` on one of the threads, and completes the command with what it returns, or with
+    /// [`CommandError::Panicked`](crate::CommandError::Panicked). If the system refuses the very
+    /// first thread, `work` runs here.
+    pub fn run<P: Protocol>(
+        &self,
+        completion: Completion<P>,
+        work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
+    ) {
+        self.0.run(move || {
+            if completion.is_wanted() {
+                completion.answer_by(work);
+            }
+        });
+    }
+
+    /// How many threads there are just now.
+    pub fn threads(&self) -> usize {
+        self.0.threads()
+    }
+}

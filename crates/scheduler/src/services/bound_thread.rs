@@ -1,0 +1,72 @@
+//! A thread for processes that must all run on one.
+
+use std::fmt;
+
+use filch_processors::{Processors, ReserveError};
+
+use crate::table::body::Task;
+use crate::{Handle, Process, Protocol, Submission};
+
+/// A thread for processes that must all run on one: because a library wants to be called from the
+/// thread that it was opened on, or keeps something in thread-local storage. From
+/// [`Handle::reserve_thread`].
+///
+/// A worker that finds one of its processes lends its right to run to this thread, and rests
+/// meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step. Everything
+/// of these processes runs here, except for the first `init`, the `close` after an `init` that
+/// refuses, and the destructor of the output.
+///
+/// When it is dropped, its processes go on wherever a worker finds them. It need not be dropped
+/// before the scheduler is shut down.
+#[must_use = "a thread that is released at once runs nothing"]
+pub struct BoundThread<P: Protocol> {
+    handle: Handle<P>,
+    thread: filch_processors::BoundThread<Task<P>>,
+}
+
+impl<P: Protocol> Handle<P> {
+    /// Starts a thread for [processes bound to it](BoundThread).
+    ///
+    /// # Errors
+    /// [`ReserveError`]: the scheduler is shut down, has as many such threads as it may have (256),
+    /// or the system refused one.
+    pub fn reserve_thread(&self) -> Result<BoundThread<P>, ReserveError> {
+        let thread = Processors::reserve_thread(&self.shared.processors)?;
+        let handle = self.clone();
+        Ok(BoundThread { handle, thread })
+    }
+}
+
+impl<P: Protocol> BoundThread<P> {
+    /// Prepares to submit a process that takes all its steps on this thread. As
+    /// [`Handle::submission`].
+    pub fn submission<'a>(
+        &'a self,
+        process: impl Process<P> + 'static,
+        method: &'a str,
+        input: P::Input,
+    ) -> Submission<'a, P> {
+        let submission = self.handle.submission(process, method, input);
+        submission.bound_to(self.thread.id())
+    }
+
+    /// As [`submission`](Self::submission), for a process whose type was chosen at run time, or
+    /// that was handed back.
+    pub fn submission_boxed<'a>(
+        &'a self,
+        process: Box<dyn Process<P>>,
+        method: &'a str,
+        input: P::Input,
+    ) -> Submission<'a, P> {
+        let submission = self.handle.submission_boxed(process, method, input);
+        submission.bound_to(self.thread.id())
+    }
+}
+
+impl<P: Protocol> fmt::Debug for BoundThread<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BoundThread")
+            .field(&self.thread.id())
+            .finish()
+    }
+}

@@ -1,0 +1,11 @@
+//! What many users want and no step passes through.
+
+pub(crate) mod blocking;
+pub(crate) mod bound_thread;
+pub(crate) mod completion_ext;
+pub mod dynamic;
+pub(crate) mod names;
+pub(crate) mod nodes;
+pub(crate) mod service_threads;
+pub(crate) mod standstill;
+pub mod timers;

@@ -1,0 +1,198 @@
+//! Time for processes: commands that complete later, deadlines, messages at intervals, and futures
+//! that sleep.
+//!
+//! These are the timers of [`filch_timers`], which says how they work and what they cost, and what
+//! the scheduler's types add to them. [`Timers`] is made before the scheduler and given to the
+//! command handler, which delegates to it: see the example `deadlines` of this crate.
+//!
+//! A pending completion keeps the place of its process in the table, even if that one ends before.
+//! A timer that is [cancelled](filch_timers::Timers::cancel) or [shut
+//! down](filch_timers::Timers::shutdown) before it fires drops its completion, so that the process
+//! hears [`CommandError::Abandoned`](crate::CommandError::Abandoned).
+
+use std::time::{Duration, Instant};
+use std::{fmt, io, ops};
+
+pub use filch_timers::{
+    Alarm, Clock, FakeClock, Sleep, SystemClock, Ticks, TimerGuard, TimerKey, TimersClosed,
+    ZeroPeriod,
+};
+
+use filch_sync::panic::drop_contained;
+
+use crate::protocol::debug_fields;
+use crate::services::service_threads;
+use crate::{Completion, Handle, Pid, Protocol, Undelivered};
+
+/// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
+///
+/// Clones share the timers and their thread; when the last one is dropped, that is a
+/// [`shutdown`](filch_timers::Timers::shutdown). On one of filch's own threads it does not wait for
+/// what fires just then: see [`Scheduler::shutdown`](crate::Scheduler::shutdown).
+#[derive(Clone)]
+pub struct Timers {
+    timers: filch_timers::Timers,
+}
+
+impl Timers {
+    /// Timers on the system's clock, with their thread.
+    ///
+    /// # Errors
+    /// If the system refuses the thread.
+    pub fn new() -> io::Result<Self> {
+        Self::with_clock(SystemClock)
+    }
+
+    /// Timers on another clock, with a thread if that one ticks [by itself](Ticks::ByItself).
+    ///
+    /// # Errors
+    /// If the system refuses the thread.
+    pub fn with_clock(clock: impl Clock) -> io::Result<Self> {
+        let timers = filch_timers::Builder::new()
+            .clock(clock)
+            .detach_if(service_threads::is_ours);
+        let timers = timers.build()?;
+        Ok(Self { timers })
+    }
+
+    /// Completes the command with `reply` when the `deadline` has come. If it has passed: at once,
+    /// on the thread that fires timers; on a clock that is moved by hand, when that happens next.
+    pub fn complete_at<P: Protocol>(
+        &self,
+        deadline: Instant,
+        completion: Completion<P>,
+        reply: P::Reply,
+    ) -> TimerKey {
+        self.call_at(deadline, move || completion.complete(reply))
+    }
+
+    /// [`complete_at`](Self::complete_at), that long from now.
+    pub fn complete_after<P: Protocol>(
+        &self,
+        delay: Duration,
+        completion: Completion<P>,
+        reply: P::Reply,
+    ) -> TimerKey {
+        self.call_after(delay, move || completion.complete(reply))
+    }
+
+    /// Gives a command a deadline: if it is not completed by then, it fails with `error`.
+    pub fn deadline<P: Protocol>(
+        &self,
+        deadline: Instant,
+        completion: Completion<P>,
+        error: P::Error,
+    ) -> Bounded<P> {
+        let pid = completion.pid();
+        let fail = |completion: Completion<P>| completion.fail(error);
+        let completion = self.bound(deadline, completion, fail);
+        Bounded { pid, completion }
+    }
+
+    /// Sends `message` to the process `to` when the `deadline` has come. If the process has ended
+    /// by then, the message is dropped.
+    pub fn send_at<P: Protocol>(
+        &self,
+        deadline: Instant,
+        scheduler: &Handle<P>,
+        to: Pid,
+        message: P::Message,
+    ) -> TimerKey {
+        let scheduler = scheduler.clone();
+        self.call_at(deadline, move || {
+            if let Err(refused) = scheduler.send(to, message) {
+                drop_contained(refused);
+            }
+        })
+    }
+
+    /// Sends the process `to` a message each `period`, for the first time after one period, until
+    /// the timer is cancelled, or the process has ended; or, if it lives on another node, the
+    /// `scheduler` is shut down. Left out are turns that the machine slept through, and those for
+    /// which its [mailbox](crate::Submission::mailbox) has no room, or its node no route for now.
+    ///
+    /// # Errors
+    /// [`ZeroPeriod`], if that is what the period is.
+    pub fn interval<P: Protocol>(
+        &self,
+        period: Duration,
+        scheduler: &Handle<P>,
+        to: Pid,
+        mut message: impl FnMut() -> P::Message + Send + 'static,
+    ) -> Result<TimerKey, ZeroPeriod> {
+        let scheduler = scheduler.clone();
+        self.call_every(period, move || match scheduler.send(to, message()) {
+            Ok(()) => true,
+            Err(refused) => {
+                let over = match refused.reason {
+                    Undelivered::Gone => true,
+                    Undelivered::NoRoute => scheduler.is_cut_off(),
+                    Undelivered::Full { .. } | Undelivered::Misrouted { .. } => false,
+                };
+                drop_contained(refused);
+                !over
+            }
+        })
+    }
+}
+
+impl ops::Deref for Timers {
+    type Target = filch_timers::Timers;
+
+    fn deref(&self) -> &filch_timers::Timers {
+        &self.timers
+    }
+}
+
+impl fmt::Debug for Timers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.timers.fmt(f)
+    }
+}
+
+/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`].
+///
+/// The deadline races with the thread that completes it: one of the two gets there first, and the
+/// process hears of that one only.
+#[must_use = "dropping it completes the command with an error"]
+pub struct Bounded<P: Protocol> {
+    pid: Pid,
+    completion: filch_timers::Bounded<Completion<P>>,
+}
+
+impl<P: Protocol> Bounded<P> {
+    /// The process that yielded the command.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The command is done, in time.
+    ///
+    /// # Errors
+    /// The reply, if the deadline came first, or the timers were shut down.
+    pub fn complete(self, reply: P::Reply) -> Result<(), P::Reply> {
+        match self.completion.take() {
+            Some(completion) => {
+                completion.complete(reply);
+                Ok(())
+            }
+            None => Err(reply),
+        }
+    }
+
+    /// The command failed, in time.
+    ///
+    /// # Errors
+    /// The error, if the deadline came first, or the timers were shut down.
+    pub fn fail(self, error: P::Error) -> Result<(), P::Error> {
+        match self.completion.take() {
+            Some(completion) => {
+                completion.fail(error);
+                Ok(())
+            }
+            None => Err(error),
+        }
+    }
+}
+
+debug_fields!(Bounded<P>, "Bounded", pid, completion);

@@ -1,0 +1,106 @@
+//! What the process table holds of a process while it lives.
+
+use std::ptr::NonNull;
+use std::time::Instant;
+
+use filch_process_table::InlineBox;
+
+use crate::api::process_error::Exit;
+use crate::table::backlog::Backlog;
+use crate::table::item::Item;
+use crate::{Process, Protocol};
+use filch_process_table::Watches;
+
+/// The process table of a scheduler.
+pub(crate) type Table<P> = filch_process_table::Table<Body<P>, Item<P>, Exit<P>>;
+
+/// One of its slots.
+pub(crate) type Slot<P> = filch_process_table::Slot<Body<P>, Item<P>, Exit<P>>;
+
+/// A process that the scheduler has: in place, if it is small.
+pub(crate) type ProcessBox<P> = InlineBox<dyn Process<P>>;
+
+pub(crate) fn process_box<P: Protocol, T: Process<P> + 'static>(process: T) -> ProcessBox<P> {
+    // SAFETY: the cast keeps the address.
+    unsafe {
+        InlineBox::new(
+            process,
+            |room| room.cast::<T>(),
+            |process| Box::new(process),
+        )
+    }
+}
+
+/// What runs in a slot. Only the worker that has the process touches it.
+pub(crate) struct Body<P: Protocol> {
+    pub(crate) process: ProcessBox<P>,
+    /// What it said at the end of its last step.
+    pub(crate) waits: Waits,
+    /// Whether the end of a linked process is an event for it.
+    pub(crate) trap_exits: bool,
+    /// What few processes have.
+    pub(crate) cold: Option<Box<ColdState<P>>>,
+}
+
+/// What the worker keeps for a process from turn to turn.
+pub(crate) struct ColdState<P: Protocol> {
+    /// What was drained before a step could have it.
+    pub(crate) backlog: Backlog<P>,
+    /// Whether there was more than a step is given, and it has not caught up since.
+    pub(crate) behind: bool,
+    /// Since when it has gone on with its backlog, step after step.
+    pub(crate) since: Option<Instant>,
+    /// What is to be told of its end.
+    pub(crate) watches: Watches,
+}
+
+impl<P: Protocol> Body<P> {
+    pub(crate) fn cold(&mut self) -> &mut ColdState<P> {
+        self.cold.get_or_insert_with(|| {
+            Box::new(ColdState {
+                backlog: Backlog::new(),
+                behind: false,
+                since: None,
+                watches: Watches::default(),
+            })
+        })
+    }
+}
+
+/// What a process that is not running waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// Its turn: it was submitted, or it goes on.
+    Turn,
+    /// The completion of a command.
+    Commands,
+    /// Any event.
+    Events,
+    /// To be woken, with an event or without.
+    Wakes,
+}
+
+/// A process in a run queue: its slot. The process's pin keeps the slot from meaning another one.
+///
+/// An address and not an index: it is looked up between two read-modify-writes, where nothing else
+/// goes on.
+pub(crate) struct Task<P: Protocol>(NonNull<Slot<P>>);
+
+impl<P: Protocol> Task<P> {
+    #[inline]
+    pub(crate) fn of(slot: &Slot<P>) -> Self {
+        Self(NonNull::from(slot))
+    }
+
+    /// # Safety
+    /// The slot's table outlives the result.
+    #[inline]
+    pub(crate) unsafe fn slot<'table>(&self) -> &'table Slot<P> {
+        // SAFETY: it was made of a reference to a slot, and slots do not move, nor go before their
+        // table does (contract).
+        unsafe { self.0.as_ref() }
+    }
+}
+
+// SAFETY: it stands for a reference to a slot, which is Sync.
+unsafe impl<P: Protocol> Send for Task<P> {}

@@ -1,0 +1,97 @@
+//! What a process's queue holds: events for the process, and signals for the worker that has it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use filch_process_state::Reason;
+
+use crate::api::step_output::Successor;
+use crate::{Event, ExitReason, Pid, Protocol};
+use filch_process_table::{Kind, Watch};
+
+/// What a process's queue holds.
+pub(crate) enum Item<P: Protocol> {
+    /// For the process.
+    Event(Event<P>),
+    /// For the worker that drains the queue. The process does not see it, and takes no step for it.
+    Signal(Signal<P>),
+}
+
+/// What a worker does with a process between two steps.
+pub(crate) enum Signal<P: Protocol> {
+    /// Has the end of the process fire this watch.
+    Attach(Arc<Watch>),
+    /// The process at the other end of a watch is over.
+    Exit(Box<ExitSignal>),
+    /// Replaces it by a new version.
+    Upgrade(Box<Successor<P>>),
+}
+
+/// The end of a process, on its way to one that watches it or is linked to it.
+pub(crate) struct ExitSignal {
+    pub(crate) from: Pid,
+    pub(crate) watch: Arc<Watch>,
+    pub(crate) reason: ExitReason,
+}
+
+impl<P: Protocol> Signal<P> {
+    /// Which waiting processes it wakes. An idle process takes a turn for each signal, so that they
+    /// do not pile up in its queue; one that waits for commands, only for those that may end it.
+    pub(crate) fn wakes(&self) -> Reason {
+        match self {
+            Self::Attach(_) => Reason::Message,
+            Self::Exit(exit) if exit.watch.kind() == Kind::Monitor => Reason::Message,
+            Self::Exit(_) | Self::Upgrade(_) => Reason::Cancel,
+        }
+    }
+
+    /// Whether it must not stand behind the events in the queue: it may end the process, or replace
+    /// it.
+    pub(crate) fn is_urgent(&self) -> bool {
+        match self {
+            Self::Attach(_) => false,
+            Self::Exit(exit) => exit.watch.kind() == Kind::Link && !exit.reason.is_normal(),
+            Self::Upgrade(_) => true,
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Item<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event(event) => event.fmt(f),
+            Self::Signal(Signal::Upgrade(_)) => f.write_str("Upgrade"),
+            Self::Signal(Signal::Attach(_)) => f.write_str("Attach"),
+            Self::Signal(Signal::Exit(exit)) => write!(f, "Exit({}, {})", exit.from, exit.reason),
+        }
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::{Item, Signal};
+    use crate::api::event::Event;
+    use crate::protocol::Protocol;
+    use crate::table::body::Slot;
+
+    enum Small {}
+
+    impl Protocol for Small {
+        type Input = ();
+        type Message = u64;
+        type Command = u64;
+        type Reply = u64;
+        type Output = u64;
+        type Error = String;
+    }
+
+    /// What signals cost processes that get none: no byte of an event. And a slot, which holds a
+    /// small process, its exit, its queue, its limit and its stats, beside the queue's first block.
+    #[test]
+    fn sizes() {
+        assert_eq!(size_of::<Event<Small>>(), 32);
+        assert_eq!(size_of::<Item<Small>>(), size_of::<Event<Small>>());
+        assert_eq!(size_of::<Signal<Small>>(), 16);
+        assert_eq!(size_of::<Slot<Small>>(), 160);
+    }
+}

@@ -1,0 +1,9 @@
+//! What the process table holds of a process.
+
+pub(crate) mod backlog;
+#[expect(
+    unsafe_code,
+    reason = "stands for slots, and for values of forgotten types"
+)]
+pub(crate) mod body;
+pub(crate) mod item;

@@ -1,0 +1,390 @@
+//! What a worker does with a process from a run queue: one turn, phase by phase.
+//!
+//! `end_asked` · `fill` the inbox · carry out signals · `take_step` of the user's · `dispatch`
+//! commands · `let_go`, or `end`.
+
+use std::num::NonZeroU64;
+
+use filch_process_state::LetGo;
+use filch_process_table::{Closed, Pid, Urgent};
+use filch_processors::{BoundId, Runner};
+use filch_sync::atomic::Ordering;
+use filch_sync::panic::{catch_panic, drop_all_contained};
+
+use crate::api::command::dispatch;
+use crate::api::life_cycle;
+use crate::api::process_error::Exit;
+use crate::api::stats::Counters;
+use crate::api::step_output::{Status, Yield};
+use crate::table::backlog::EventList;
+use crate::table::body::{Body, Slot, Task, Waits};
+use crate::table::item::{Item, Signal};
+use crate::worker::budget::{Backlogged, Budget};
+use crate::worker::inbox::{Inbox, WaitEnds, put_back};
+use crate::worker::life::{close, take_over};
+use crate::{
+    CommandHandler, Completion, Context, Event, Events, Handle, ProcessError, Protocol, StepOutput,
+};
+
+/// The scheduler's side of the processors.
+pub(crate) struct Driver<P: Protocol> {
+    handle: Handle<P>,
+    /// Here and not with the handles: a handler may keep completions, and each of those is a
+    /// handle.
+    handler: Option<Box<dyn CommandHandler<P>>>,
+    budget: Budget,
+}
+
+/// What a worker keeps from step to step, so that steps allocate nothing.
+pub(crate) struct Scratch<P: Protocol> {
+    /// The events of one step: never more than its budget.
+    events: EventList<P>,
+    output: StepOutput<P>,
+    /// The worker that the process to be run begins on. After user code, see [`Driver::worker`].
+    worker: usize,
+}
+
+impl<P: Protocol> Runner<Task<P>> for Driver<P> {
+    type Scratch = Scratch<P>;
+
+    fn scratch(&self, _thread: usize) -> Scratch<P> {
+        Scratch {
+            events: EventList::new(),
+            output: StepOutput::new(),
+            worker: 0,
+        }
+    }
+
+    #[inline]
+    fn bound_to(&self, task: &Task<P>) -> Option<BoundId> {
+        BoundId::from_bits(self.slot(task).bound_to())
+    }
+
+    #[inline]
+    fn label(&self, task: &Task<P>) -> Option<NonZeroU64> {
+        NonZeroU64::new(u64::from(self.slot(task).index()) + 1)
+    }
+
+    fn describe(&self, label: NonZeroU64) -> String {
+        match self.handle.table().occupant(label.get() - 1) {
+            Some(pid) => format!("process {pid}"),
+            None => "a process that has just ended".to_owned(),
+        }
+    }
+
+    #[inline]
+    fn on_processor(&self, processor: usize, scratch: &mut Scratch<P>) {
+        scratch.worker = processor;
+    }
+
+    fn run(&self, task: Task<P>, scratch: &mut Scratch<P>) {
+        let slot = self.slot(&task);
+        if slot.state.start().is_err() {
+            unreachable!("a process in a run queue is Ready, and in one run queue only");
+        }
+        match self.turn(slot, scratch) {
+            After::Waits => {}
+            After::Again => self.handle.enqueue(slot),
+            After::GaveWay => self.handle.requeue(slot),
+            After::Ended(exit) => self.end(slot, exit, scratch),
+        }
+    }
+}
+
+/// What became of a process by a turn.
+enum After<P: Protocol> {
+    /// It was let go and waits; another worker may have it already.
+    Waits,
+    /// It was let go and is Ready: something came while it ran, or it has used up its budget of
+    /// events, and not yet its slice.
+    Again,
+    /// It was let go and is Ready: it has more to do, and others come first.
+    GaveWay,
+    /// It has not been let go, and never will be.
+    Ended(Exit<P>),
+}
+
+impl<P: Protocol> Driver<P> {
+    pub(crate) fn new(
+        handle: Handle<P>,
+        handler: Option<Box<dyn CommandHandler<P>>>,
+        budget: Budget,
+    ) -> Self {
+        Self {
+            handle,
+            handler,
+            budget,
+        }
+    }
+
+    /// The slot of a process from a run queue.
+    #[inline]
+    fn slot(&self, task: &Task<P>) -> &Slot<P> {
+        // SAFETY: only this scheduler's slots get into its run queues, and the driver's handle keeps
+        // their table.
+        unsafe { task.slot() }
+    }
+
+    /// The worker that the thread is just now. User code that blocks may come back on another one:
+    /// ask again.
+    fn worker(&self) -> usize {
+        let Some(worker) = self.handle.shared.processors.current() else {
+            unreachable!("tasks run on workers");
+        };
+        worker
+    }
+
+    /// The counters of the [worker](Self::worker).
+    fn counters(&self) -> &Counters {
+        &self.handle.shared.counters[self.worker()]
+    }
+
+    /// Takes one turn of the process that this worker has just made Running, and lets go of it,
+    /// unless it ends.
+    fn turn(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
+        // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of
+        // the worker, or the submitter, that had the process before.
+        let Some(body) = (unsafe { slot.life.body() }) else {
+            unreachable!("a process that runs has a body");
+        };
+        let has_urgent_signal = match self.end_asked(slot) {
+            Ok(has_urgent_signal) => has_urgent_signal,
+            Err(error) => return After::Ended(Err(error)),
+        };
+        let events = &mut scratch.events;
+        let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
+        let pid = self.handle.table().pid(slot.index(), slot.generation());
+        let context = Context::new(&self.handle, pid);
+        let Inbox { wait_ends, pending } = inbox;
+        if let Some(pending) = pending {
+            if let Err(error) = pending.carry_out(&context, body) {
+                return After::Ended(Err(error));
+            }
+            // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
+            // counter has one writer.
+            slot.awaited.set_future(false);
+            scratch.worker = self.worker();
+        }
+        if !wait_ends.end(body.waits, events) {
+            // It was woken for a signal, or for what the step before had drained already: the flag
+            // is set after the push. A step would get no event that it waits for.
+            put_back(body, events);
+            // SAFETY: as for the body.
+            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
+            return self.let_go_backlogged(slot, body.waits, backlogged);
+        }
+        self.count(slot, events, wait_ends, scratch.worker);
+        body.waits = match self.take_step(slot, &context, body, events, &mut scratch.output) {
+            Ok(waits) => waits,
+            Err(exit) => return After::Ended(exit),
+        };
+        if more || body.cold.is_some() {
+            // SAFETY: as for the body.
+            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
+            return self.let_go_backlogged(slot, body.waits, backlogged);
+        }
+        self.let_go(slot, body.waits)
+    }
+
+    /// Whether the queue has an urgent signal; or what the process is to end with at once.
+    #[inline]
+    fn end_asked(&self, slot: &Slot<P>) -> Result<bool, ProcessError<P>> {
+        // ORDERING: Relaxed: the RMWs on the state order it. `abort_all` sets the flag, then wakes:
+        // a wake before our `start` is acquired by it; after a later one the process runs once
+        // more, and comes here again.
+        if self.handle.shared.aborting.load(Ordering::Relaxed) {
+            // ORDERING: Relaxed: released by the leaving that follows.
+            self.handle.shared.aborted.fetch_add(1, Ordering::Relaxed);
+            return Err(ProcessError::ShutDown);
+        }
+        match slot.urgency.take() {
+            Urgent::Nothing => Ok(false),
+            Urgent::Signal => Ok(true),
+            Urgent::End => Err(ProcessError::Terminated),
+        }
+    }
+
+    /// Fills the inbox: first from the backlog, then from the queue, up to the budget of a step. Looks
+    /// on behind that where what matters has not been found. Whether there is more in the queue.
+    #[inline]
+    fn fill(
+        &self,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        events: &mut EventList<P>,
+        has_urgent_signal: bool,
+    ) -> (Inbox<P>, bool) {
+        let mut inbox = Inbox::new();
+        inbox.recall(body, events, self.budget.events);
+        let room = self.budget.events - events.len();
+        // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
+        let mut more = unsafe {
+            slot.events
+                .drain_up_to(room, |item| inbox.sort(item, body, events))
+        };
+        if more && (has_urgent_signal || !inbox.wait_ends.end(body.waits, events)) {
+            more = self.look_ahead(slot, body, &mut inbox, events, has_urgent_signal);
+        }
+        (inbox, more)
+    }
+
+    /// Looks on for signals among all that was pushed, if one is urgent; else for what ends a wait
+    /// for commands. Whether there is more in the queue.
+    #[cold]
+    #[inline(never)]
+    fn look_ahead(
+        &self,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        inbox: &mut Inbox<P>,
+        events: &mut EventList<P>,
+        has_urgent_signal: bool,
+    ) -> bool {
+        let max = self.budget.look_ahead(has_urgent_signal);
+        // SAFETY: the worker that has the process, which is the caller, is its queue's one
+        // consumer.
+        let more = unsafe { slot.events.drain_up_to(max, |item| inbox.stow(item, body)) };
+        inbox.pick(body, events, self.budget.events);
+        more
+    }
+
+    /// Counts the step that begins, and what it is given.
+    #[inline]
+    fn count(&self, slot: &Slot<P>, events: &EventList<P>, wait_ends: WaitEnds, worker: usize) {
+        if slot.mailbox.is_limited() {
+            let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
+            let messages = events.iter().filter(is_message).count();
+            slot.mailbox.deliver(messages as u32);
+        }
+        let counters = &self.handle.shared.counters[worker];
+        counters.steps.add(1);
+        let others = events.len() as u64 - u64::from(wait_ends.completions);
+        counters.messages.add(others);
+        slot.stats.step(others);
+        if wait_ends.completions > 0 {
+            counters.completions.add(wait_ends.completions.into());
+            slot.awaited.answer(wait_ends.completions);
+        }
+    }
+
+    /// Runs the user's step, and does what it says, except for letting go. What the process waits
+    /// for then; or how it ends.
+    #[inline]
+    fn take_step(
+        &self,
+        slot: &Slot<P>,
+        context: &Context<'_, P>,
+        body: &mut Body<P>,
+        events: &mut EventList<P>,
+        output: &mut StepOutput<P>,
+    ) -> Result<Waits, Exit<P>> {
+        match catch_panic(|| body.process.step(context, Events::new(events), output)) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(Err(ProcessError::Failed(error))),
+            Err(message) => return Err(Err(ProcessError::Panicked(message))),
+        }
+        if !events.is_empty() {
+            // The step has forgotten its events instead of dropping them. They are not the next
+            // process's.
+            drop_all_contained(events.drain(..));
+        }
+        let status = output.take_status();
+        if output.has_yields() {
+            self.dispatch(context.pid(), slot, output);
+        }
+        match status {
+            Status::Done(output) => Err(Ok(Some(output))),
+            Status::Ended => Err(Ok(None)),
+            Status::Pending => {
+                slot.awaited.set_future(true);
+                Ok(Waits::Wakes)
+            }
+            Status::Wait if slot.awaited.commands() == 0 => Err(Err(ProcessError::WaitsForNothing)),
+            Status::Wait => Ok(Waits::Commands),
+            Status::Idle => Ok(Waits::Events),
+            Status::Continue => Ok(Waits::Turn),
+            Status::Upgrade(successor) => match take_over(*successor, context, body) {
+                Ok(()) => Ok(Waits::Turn),
+                Err(error) => Err(Err(error)),
+            },
+        }
+    }
+
+    /// Hands the commands of a step to the handler. Apart, as most steps have none.
+    #[inline(never)]
+    fn dispatch(&self, pid: Pid, slot: &Slot<P>, output: &mut StepOutput<P>) {
+        let handler = self.handler.as_deref();
+        for Yield { tag, command } in output.drain_yields() {
+            slot.awaited.ask();
+            self.counters().commands.add(1);
+            // SAFETY: this worker has the process.
+            let completion = unsafe { Completion::new(&self.handle, pid, tag) };
+            dispatch(handler, command, completion);
+        }
+    }
+
+    /// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as
+    /// most have.
+    ///
+    /// It is not given the body: a reference that is an argument would have to stay exclusive until
+    /// this returns, and the process is another worker's before that.
+    #[cold]
+    #[inline(never)]
+    fn let_go_backlogged(&self, slot: &Slot<P>, waits: Waits, backlogged: Backlogged) -> After<P> {
+        if backlogged == Backlogged::No {
+            return self.let_go(slot, waits);
+        }
+        match self.let_go(slot, Waits::Turn) {
+            After::GaveWay if backlogged == Backlogged::Continue => After::Again,
+            after => after,
+        }
+    }
+
+    /// Lets go of the process. From the RMW on it may be running on another worker.
+    fn let_go(&self, slot: &Slot<P>, waits: Waits) -> After<P> {
+        let let_go = match waits {
+            Waits::Turn => slot.state.yield_now(),
+            Waits::Commands => slot.state.block(),
+            Waits::Events | Waits::Wakes => slot.state.idle(),
+        };
+        match let_go {
+            Ok(LetGo::Waits) => After::Waits,
+            Ok(LetGo::Enqueue) if waits == Waits::Turn => After::GaveWay,
+            Ok(LetGo::Enqueue) => After::Again,
+            Err(error) => {
+                unreachable!("only the worker that made it Running lets go of it: {error}")
+            }
+        }
+    }
+
+    /// Ends the process that this worker has: closes it, tells those that watch or join it, and
+    /// gives its place in the table up. Apart from `run`, which has little to do for a message, and
+    /// so needs few registers.
+    #[inline(never)]
+    fn end(&self, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
+        // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
+        let closed = unsafe { Closed::begin(self.handle.table(), slot.index()) };
+        // SAFETY: the state is still Running, and this worker made it so.
+        let Some(body) = (unsafe { slot.life.take_body() }) else {
+            unreachable!("a process ends once");
+        };
+        let Scratch { events, output, .. } = scratch;
+        let (reason, watches) = close(body, &mut exit, events, output);
+        let counters = self.counters();
+        counters.ended.add(1);
+        counters.failed.add(u64::from(exit.is_err()));
+        let pid = self.handle.table().pid(slot.index(), slot.generation());
+        let context = Context::new(&self.handle, pid);
+        let fire = |watch| self.handle.fire(pid, &watch, &reason);
+        let completed = closed.complete(|item| {
+            if let Item::Signal(Signal::Attach(watch)) = item {
+                fire(watch);
+            }
+        });
+        watches.into_iter().flatten().for_each(fire);
+        life_cycle::complete(&context, &reason);
+        // Before the thread that joins the process is told: it finds room for another one.
+        self.handle.leave();
+        completed.tell(exit);
+    }
+}

@@ -1,0 +1,202 @@
+//! What a worker finds in a process's queue before a step: events for the process, and signals for
+//! itself.
+
+use filch_sync::panic::drop_all_contained;
+
+use crate::api::step_output::Successor;
+use crate::table::backlog::EventList;
+use crate::table::body::{Body, Waits};
+use crate::table::item::{ExitSignal, Item, Signal};
+use crate::worker::life::take_over;
+use crate::{Context, Down, Event, Exited, Link, Monitor, ProcessError, Protocol};
+use filch_process_table::Kind;
+
+/// What a worker found besides the events that the next step gets.
+pub(crate) struct Inbox<P: Protocol> {
+    pub(crate) wait_ends: WaitEnds,
+    /// What signals ask for. Few turns have any.
+    pub(crate) pending: Option<Box<Pending<P>>>,
+}
+
+/// How many of the events end any wait.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct WaitEnds {
+    pub(crate) completions: u32,
+    cancel: bool,
+}
+
+/// What the worker does before, or instead of, a step.
+pub(crate) struct Pending<P: Protocol> {
+    /// Ends the process.
+    end: Option<ProcessError<P>>,
+    /// Replaces it by these, one after another.
+    successors: Vec<Box<Successor<P>>>,
+}
+
+impl<P: Protocol> Inbox<P> {
+    /// Nothing yet.
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self {
+            wait_ends: WaitEnds::default(),
+            pending: None,
+        }
+    }
+
+    /// Puts what was drained earlier into the events, up to `max` of them: if the process waits for
+    /// commands, first what ends that.
+    #[inline]
+    pub(crate) fn recall(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
+        if let Some(cold) = &mut body.cold
+            && !cold.backlog.is_empty()
+        {
+            let mut next = match body.waits {
+                Waits::Commands => cold.backlog.pop_wait_end(),
+                Waits::Turn | Waits::Events | Waits::Wakes => None,
+            };
+            while events.len() < max
+                && let Some(event) = next.take().or_else(|| cold.backlog.pop())
+            {
+                self.wait_ends.count(&event);
+                events.push_back(event);
+            }
+        }
+    }
+
+    /// Puts an event into the events, or heeds a signal.
+    #[inline]
+    pub(crate) fn sort(&mut self, item: Item<P>, body: &mut Body<P>, events: &mut EventList<P>) {
+        match item {
+            Item::Event(event) => {
+                self.wait_ends.count(&event);
+                events.push_back(event);
+            }
+            Item::Signal(signal) => events.extend(self.heed(signal, body)),
+        }
+    }
+
+    /// Puts an event into the backlog, or heeds a signal.
+    pub(crate) fn stow(&mut self, item: Item<P>, body: &mut Body<P>) {
+        let event = match item {
+            Item::Event(event) => Some(event),
+            Item::Signal(signal) => self.heed(signal, body),
+        };
+        if let Some(event) = event {
+            body.cold().backlog.push(event);
+        }
+    }
+
+    /// After events were stowed. If the process waits for commands, and only the backlog has what
+    /// ends that, takes one of these out of it, as the last of `max` events.
+    pub(crate) fn pick(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
+        let ends = self.wait_ends.end(body.waits, events);
+        let cold = body.cold();
+        cold.behind = true;
+        if !ends && cold.backlog.has_wait_end() {
+            if events.len() == max
+                && let Some(last) = events.pop_back()
+            {
+                cold.backlog.put_back(last);
+            }
+            if let Some(event) = cold.backlog.pop_wait_end() {
+                self.wait_ends.count(&event);
+                events.push_back(event);
+            }
+        }
+    }
+
+    /// What a signal means to a process that goes on: perhaps an event.
+    #[cold]
+    #[inline(never)]
+    fn heed(&mut self, signal: Signal<P>, body: &mut Body<P>) -> Option<Event<P>> {
+        match signal {
+            Signal::Upgrade(successor) => self.pending().successors.push(successor),
+            Signal::Attach(watch) => body.cold().watches.push(watch),
+            Signal::Exit(exit) => return self.heed_exit(*exit, body.trap_exits),
+        }
+        None
+    }
+
+    fn heed_exit(&mut self, exit: ExitSignal, trap_exits: bool) -> Option<Event<P>> {
+        let ExitSignal {
+            from: pid,
+            watch,
+            reason,
+        } = exit;
+        if watch.is_cancelled() {
+            return None;
+        }
+        if watch.kind() == Kind::Monitor {
+            let down = Down::new(pid, Monitor::new(watch), reason);
+            return Some(Event::Down(Box::new(down)));
+        }
+        let exited = Exited::new(pid, Link::new(watch), reason);
+        if trap_exits {
+            return Some(Event::Exited(Box::new(exited)));
+        }
+        if !exited.reason.is_normal() {
+            self.pending().end.get_or_insert(exited.into());
+        }
+        None
+    }
+
+    fn pending(&mut self) -> &mut Pending<P> {
+        self.pending.get_or_insert_with(|| {
+            Box::new(Pending {
+                end: None,
+                successors: Vec::new(),
+            })
+        })
+    }
+}
+
+impl WaitEnds {
+    #[inline]
+    fn count<P: Protocol>(&mut self, event: &Event<P>) {
+        self.completions += u32::from(matches!(event, Event::Completed { .. }));
+        self.cancel |= matches!(event, Event::Cancel);
+    }
+
+    /// Whether these, or the other `events`, end the wait.
+    #[inline]
+    pub(crate) fn end<P: Protocol>(self, waits: Waits, events: &EventList<P>) -> bool {
+        if waits == Waits::Events {
+            return !events.is_empty();
+        }
+        waits != Waits::Commands || self.completions > 0 || self.cancel
+    }
+}
+
+impl<P: Protocol> Pending<P> {
+    /// Does what the signals asked for.
+    ///
+    /// # Errors
+    /// What the process ends with.
+    #[cold]
+    pub(crate) fn carry_out(
+        self,
+        context: &Context<'_, P>,
+        body: &mut Body<P>,
+    ) -> Result<(), ProcessError<P>> {
+        let mut successors = self.successors.into_iter();
+        let outcome = match self.end {
+            Some(error) => Err(error),
+            None => successors.try_for_each(|successor| {
+                body.waits = Waits::Turn;
+                take_over(*successor, context, body)
+            }),
+        };
+        // Those that the end has left over: their destructors are user code.
+        drop_all_contained(successors);
+        outcome
+    }
+}
+
+/// Keeps the events for later: they end no wait.
+pub(crate) fn put_back<P: Protocol>(body: &mut Body<P>, events: &mut EventList<P>) {
+    while let Some(event) = events.pop_back() {
+        let cold = body.cold();
+        cold.behind = true;
+        cold.backlog.put_back(event);
+    }
+}

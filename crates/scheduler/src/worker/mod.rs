@@ -1,0 +1,14 @@
+//! What a worker does with a process.
+
+#[expect(
+    unsafe_code,
+    reason = "shrinks the queue of the process that the worker has"
+)]
+pub(crate) mod budget;
+#[expect(
+    unsafe_code,
+    reason = "touches the body of the process that the worker has"
+)]
+pub(crate) mod driver;
+pub(crate) mod inbox;
+pub(crate) mod life;
