@@ -23,6 +23,7 @@ use clap::Args;
 
 use crate::commands::loom;
 use crate::support::error::Result;
+use crate::support::parallel;
 use crate::support::process::{Tree, files_below, root};
 use crate::support::tally::Tally;
 
@@ -169,13 +170,13 @@ impl Campaign {
         suites.dedup();
         println!("{} mutants; first, the models without any", self.mutants);
         // Otherwise every mutant would seem killed.
-        copies::each(&copies, &suites, |copy, suite| {
+        parallel::each(&copies, &suites, |copy, suite| {
             match loom::first_failure(copy, suite, self.limit, |_| 0)? {
                 Some(model) => Err(format!("{model} fails without any mutant").into()),
                 None => Ok(()),
             }
         })?;
-        copies::each(&copies, mutants, |copy, (mutant, last)| {
+        parallel::each(&copies, mutants, |copy, (mutant, last)| {
             let started = Instant::now();
             let verdict = self.judge(mutant, last, copy)?;
             println!(
