@@ -1,3 +1,5 @@
+//! Schedules that loom leaves out.
+
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU32, Ordering};
 

@@ -5,13 +5,15 @@
 //! prints them, and fails when there was a single one or fewer than the model's author saw.
 //! [`refute`] is its mirror: a deliberately broken algorithm, which the checker must catch.
 //! [`Outcomes`] collects what the executions observed, so that a model can say which results are
-//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out.
+//! possible, and that each was reached. [`Crossing`] adds schedules that loom leaves out; [`tell`]
+//! makes one thread know what another has done.
 //!
 //! Run the models with `cargo xtask loom`; a file here is empty without `--cfg loom`.
 #![cfg(loom)]
 
 mod crossing;
 mod outcomes;
+mod told;
 mod trace;
 
 use std::any::Any;
@@ -23,6 +25,7 @@ use std::time::{Duration, Instant};
 
 pub use crossing::Crossing;
 pub use outcomes::Outcomes;
+pub use told::tell;
 
 /// A model whose author saw this many executions is a long one.
 const LONG: u64 = 4_000;
@@ -142,7 +145,8 @@ pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static
     );
     assert!(
         executions >= bound.at_least,
-        "{executions} executions, expected at least {}: part of the algorithm is not being explored",
+        "{executions} executions, expected at least {}: part of the algorithm is not being \
+         explored",
         bound.at_least,
     );
 }
@@ -162,7 +166,8 @@ pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send 
     let message = panic_message(panic.as_ref());
     assert!(
         message.contains(symptom),
-        "caught, but not by its symptom: expected `{symptom}`, the execution failed with `{message}`",
+        "caught, but not by its symptom: expected `{symptom}`, the execution failed with \
+         `{message}`",
     );
     bound.report("caught", claim, executions, explored.elapsed);
 }

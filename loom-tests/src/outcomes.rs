@@ -1,6 +1,10 @@
+//! What the executions of a model observed.
+
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{Bound, check};
 
 /// The set of results that the executions of one model observed.
 ///
@@ -18,6 +22,18 @@ impl<T> Clone for Outcomes<T> {
         Self {
             seen: Arc::clone(&self.seen),
         }
+    }
+}
+
+impl<T: Ord + Debug + Send + 'static> Outcomes<T> {
+    /// Explores `model` as [`check`] does, and observes what each execution returns.
+    pub fn of(claim: &str, bound: Bound, model: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        let outcomes = Self::new();
+        check(claim, bound, {
+            let outcomes = outcomes.clone();
+            move || outcomes.observe(model())
+        });
+        outcomes
     }
 }
 

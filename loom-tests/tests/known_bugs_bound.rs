@@ -1,5 +1,5 @@
-//! The ways to lose a task that is bound to a thread, each caught. The roster is reduced to what
-//! one lock guards; beside each mistake stands its sound twin.
+//! The ways to lose a task that is bound to a thread, each caught. The state is reduced to what one
+//! lock guards; beside each mistake stands its sound twin.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
@@ -51,52 +51,52 @@ fn a_bound_machine_that_looks_too_early() {
 
 /// The pool has been told to stop; of two machines one goes idle, and one still has a task for a
 /// bound machine.
-fn leave(look_at_all: bool) {
-    struct Roster {
+fn exit(look_at_all: bool) {
+    struct Synced {
         running: usize,
         bound_is_there: bool,
     }
-    let roster = Arc::new(Mutex::new(Roster {
+    let synced = Arc::new(Mutex::new(Synced {
         running: 2,
         bound_is_there: true,
     }));
-    let go_idle = move |roster: &Mutex<Roster>| {
-        let mut roster = roster.lock().unwrap();
-        roster.running -= 1;
-        if !look_at_all || roster.running == 0 {
-            roster.bound_is_there = false;
+    let go_idle = move |synced: &Mutex<Synced>| {
+        let mut synced = synced.lock().unwrap();
+        synced.running -= 1;
+        if !look_at_all || synced.running == 0 {
+            synced.bound_is_there = false;
         }
     };
     let idler = thread::spawn({
-        let roster = Arc::clone(&roster);
-        move || go_idle(&roster)
+        let synced = Arc::clone(&synced);
+        move || go_idle(&synced)
     });
     assert!(
-        roster.lock().unwrap().bound_is_there,
-        "a bound task's thread has left"
+        synced.lock().unwrap().bound_is_there,
+        "the thread of a bound task has exited"
     );
-    go_idle(&roster);
+    go_idle(&synced);
     idler.join().unwrap();
-    assert!(!roster.lock().unwrap().bound_is_there);
+    assert!(!synced.lock().unwrap().bound_is_there);
 }
 
 /// The control.
 #[test]
-fn a_bound_machine_that_leaves_in_the_end() {
+fn a_bound_machine_that_exits_in_the_end() {
     check(
-        "the bound machine leaves when nobody runs any more",
+        "the bound machine exits when no machine runs any more",
         Bound::exhaustive(2),
-        || leave(true),
+        || exit(true),
     );
 }
 
-/// Mistake: once the pool stops, bound machines leave as soon as they wait.
+/// Mistake: once the pool stops, bound machines exit as soon as they wait.
 #[test]
-fn a_bound_machine_that_leaves_early() {
+fn a_bound_machine_that_exits_early() {
     refute(
-        "the bound machine leaves when somebody goes idle",
-        "a bound task's thread has left",
+        "the bound machine exits when another one goes idle",
+        "the thread of a bound task has exited",
         Bound::exhaustive(1),
-        || leave(false),
+        || exit(false),
     );
 }

@@ -7,7 +7,7 @@ use loom_tests::{Bound, check, refute};
 
 /// One processor, idle.
 struct Pool {
-    /// Whoever swaps it to false has the processor.
+    /// The thread that swaps it to false has the processor.
     idle: AtomicBool,
     tasks: AtomicUsize,
     /// Threads in blocking calls.
@@ -21,7 +21,7 @@ impl Pool {
         let takes = self.idle.swap(false, Ordering::AcqRel);
         assert!(
             !takes || !self.over.load(Ordering::Relaxed),
-            "somebody runs in a pool that is over"
+            "a thread runs in a pool that is over"
         );
         takes
     }
@@ -57,7 +57,7 @@ fn meet_a_producer(end: fn(&Pool)) {
     let ran = producer.join().unwrap();
     assert!(
         !(ran && pool.over.load(Ordering::Relaxed)),
-        "somebody runs in a pool that is over"
+        "a thread runs in a pool that is over"
     );
 }
 
@@ -87,7 +87,7 @@ fn an_end_that_claims_the_moment() {
 fn an_end_that_looks_and_then_takes() {
     refute(
         "look, be over, take what is idle",
-        "somebody runs in a pool that is over",
+        "a thread runs in a pool that is over",
         Bound::exhaustive(2),
         || {
             meet_a_producer(|pool| {
@@ -122,7 +122,7 @@ fn meet_a_call(end: fn(&Pool)) {
 #[test]
 fn an_end_that_waits_for_calls() {
     check(
-        "nobody is away, claim the processor",
+        "no thread is away, claim the processor",
         Bound::exhaustive(4),
         || {
             meet_a_call(|pool| {
@@ -134,7 +134,7 @@ fn an_end_that_waits_for_calls() {
     );
 }
 
-/// Mistake: everybody is idle, and every queue empty; a thread that is in a call is forgotten.
+/// Mistake: all processors are idle, and all queues empty; a thread that is in a call is forgotten.
 #[test]
 fn an_end_beside_a_call() {
     refute(

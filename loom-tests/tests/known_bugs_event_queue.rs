@@ -1,14 +1,14 @@
 //! Ways to get an event queue wrong, each in a small copy of it, and each caught.
 //!
 //! The copy keeps what the bugs are about: a tail that is claimed by CAS, slots with a flag, a
-//! consumer that passes over slots that are not full. It has a fixed number of slots, and no blocks
-//! but in the last bug.
+//! consumer that passes over slots that are not full. It has a fixed number of slots and no blocks;
+//! the bugs of blocks are shown on other copies.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, check, refute};
+use loom_tests::{Bound, Crossing, check, refute, tell};
 
 /// What a copy does differently from the real queue; [`Self::RIGHT`] is what it does.
 #[derive(Clone, Copy)]
@@ -111,22 +111,11 @@ impl Queue {
 /// A pushes `x` and tells B, which pushes `y`; both are drained, `y` never first.
 fn told_push(variant: Variant) {
     let queue = Queue::new(variant);
-    let told = Arc::new(AtomicBool::new(false));
-    let a = thread::spawn({
-        let (queue, told) = (queue.clone(), told.clone());
-        move || {
-            queue.push('x').unwrap();
-            told.store(true, Ordering::Release);
-        }
-    });
-    let b = thread::spawn({
-        let queue = queue.clone();
-        move || {
-            if told.load(Ordering::Acquire) {
-                queue.push('y').unwrap();
-            }
-        }
-    });
+    let (a, b) = tell(
+        &queue,
+        |queue| queue.push('x').unwrap(),
+        |queue| queue.push('y').unwrap(),
+    );
     let mut taken = [false; 2];
     let mut events = queue.drain(&mut taken);
     a.join().unwrap();

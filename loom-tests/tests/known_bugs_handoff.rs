@@ -10,11 +10,11 @@ use loom_tests::{Bound, check, refute};
 /// idle.
 #[derive(Default)]
 struct Seat {
-    /// The processor is idle. Whoever swaps it to false has it.
+    /// The processor is idle. The thread that swaps it to false has it.
     idle: AtomicBool,
-    /// Somebody waits for a processor.
+    /// A thread waits for a processor.
     waiting: AtomicBool,
-    /// The one who waits has been given it.
+    /// The waiting thread has been given it.
     given: AtomicBool,
 }
 
@@ -42,7 +42,7 @@ fn correct_return(seat: &Seat) {
     }
 }
 
-fn correct_rest(seat: &Seat) {
+fn correct_idling(seat: &Seat) {
     seat.idle.store(true, Ordering::Release);
     fence(Ordering::SeqCst);
     if seat.waiting.load(Ordering::Relaxed) {
@@ -70,12 +70,12 @@ fn a_return_and_a_rest_with_both_fences() {
     check(
         "wait, fence, look; rest, fence, look",
         Bound::exhaustive(10),
-        || meet(correct_return, correct_rest),
+        || meet(correct_return, correct_idling),
     );
 }
 
-/// Mistake: who comes back writes that it waits, and looks for an idle processor, with no fence
-/// between.
+/// Mistake: a thread that comes back writes that it waits, and looks for an idle processor, with no
+/// fence between.
 #[test]
 fn a_return_without_a_fence() {
     refute(
@@ -90,13 +90,13 @@ fn a_return_without_a_fence() {
                         seat.take();
                     }
                 },
-                correct_rest,
+                correct_idling,
             );
         },
     );
 }
 
-/// Mistake: who comes back looks once, and then waits.
+/// Mistake: a thread that comes back looks once, and then waits.
 #[test]
 fn a_return_that_looks_first() {
     refute(
@@ -113,7 +113,7 @@ fn a_return_that_looks_first() {
                         seat.take();
                     }
                 },
-                correct_rest,
+                correct_idling,
             );
         },
     );
@@ -188,7 +188,7 @@ fn a_retirement_that_is_announced() {
 #[test]
 fn a_retirement_that_is_not_announced() {
     refute(
-        "move the tasks, wake nobody",
+        "move the tasks, wake none",
         "a task is there and its processor sleeps",
         Bound::exhaustive(2),
         || give_up(false),
@@ -197,38 +197,38 @@ fn a_retirement_that_is_not_announced() {
 
 /// A processor is given up as the number is raised again.
 fn resize_twice(look_under_the_lock: bool) {
-    /// What the roster's lock guards.
-    struct Roster {
+    /// What the lock guards.
+    struct Synced {
         active: bool,
-        at_rest: bool,
+        inactive: bool,
         holders: usize,
     }
-    let roster = Arc::new(Mutex::new(Roster {
+    let synced = Arc::new(Mutex::new(Synced {
         active: false,
-        at_rest: false,
+        inactive: false,
         holders: 1,
     }));
     let resizer = thread::spawn({
-        let roster = Arc::clone(&roster);
+        let synced = Arc::clone(&synced);
         move || {
-            let mut roster = roster.lock().unwrap();
-            roster.active = true;
-            if std::mem::take(&mut roster.at_rest) {
-                roster.holders += 1;
+            let mut synced = synced.lock().unwrap();
+            synced.active = true;
+            if std::mem::take(&mut synced.inactive) {
+                synced.holders += 1;
             }
         }
     });
-    let retires = !roster.lock().unwrap().active;
+    let retires = !synced.lock().unwrap().active;
     if retires {
-        let mut roster = roster.lock().unwrap();
-        if !(look_under_the_lock && roster.active) {
-            roster.at_rest = true;
-            roster.holders -= 1;
+        let mut synced = synced.lock().unwrap();
+        if !(look_under_the_lock && synced.active) {
+            synced.inactive = true;
+            synced.holders -= 1;
         }
     }
     resizer.join().unwrap();
     assert_eq!(
-        roster.lock().unwrap().holders,
+        synced.lock().unwrap().holders,
         1,
         "an active processor without a machine"
     );
@@ -238,7 +238,7 @@ fn resize_twice(look_under_the_lock: bool) {
 #[test]
 fn a_retirement_that_looks_again() {
     check(
-        "look, lock, look again, lie down",
+        "look, lock, look again, deactivate",
         Bound::exhaustive(2),
         || resize_twice(true),
     );
@@ -248,7 +248,7 @@ fn a_retirement_that_looks_again() {
 #[test]
 fn a_retirement_decided_too_early() {
     refute(
-        "look, lock, lie down",
+        "look, lock, deactivate",
         "an active processor without a machine",
         Bound::exhaustive(2),
         || resize_twice(false),
@@ -333,8 +333,8 @@ fn the_word_before_only() {
     );
 }
 
-/// Mistake: blocking calls are not counted: everybody is idle, every queue empty, and a thread will
-/// come back with more.
+/// Mistake: blocking calls are not counted: all processors are idle, all queues empty, and a thread
+/// will come back with more.
 #[test]
 fn blocking_calls_forgotten() {
     refute(

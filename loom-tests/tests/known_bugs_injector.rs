@@ -249,7 +249,7 @@ fn a_place_abandoned_by_a_look_and_a_store_is_nobodys_to_finish() {
     );
 }
 
-/// Threads: a producer that has read a position in block 0, and main, for whom block 0 gets its
+/// Threads: a producer that has read a position in block 0, and main, for which block 0 gets its
 /// successor, leaves the queue and is made ready for another place in it. The producer must not
 /// link to it any more.
 fn link_to_a_recycled_block(unlinked: fn(sequence: u32) -> u64) {

@@ -1,4 +1,4 @@
-//! Plausible ways to let a slot again that are wrong, and what the checker says about them.
+//! Plausible ways to reuse a slot that are wrong, and what the checker says about them.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,12 +9,12 @@ use loom_tests::{Bound, refute};
 /// `generation << 32 | pins`, without a live bit.
 struct Word(AtomicU64);
 
-/// Mistake: the visitor compares the generation first and counts itself in afterwards. Between the
-/// two the occupant leaves, the slot is let again, and the visitor walks in on a stranger.
+/// Mistake: the visitor compares the generation first, and pins after that. In between the occupant
+/// leaves, the slot gets another one, and the visitor reaches that one.
 #[test]
 fn generation_checked_before_the_pin() {
     refute(
-        "check the name, then pin",
+        "check the generation, then pin",
         "reached the new occupant",
         Bound::preemptions(3, 2),
         || {
@@ -34,7 +34,7 @@ fn generation_checked_before_the_pin() {
                     }
                 }
             });
-            // The occupant leaves; nobody is there; the next one moves in.
+            // The occupant leaves, the slot is vacant, and the next one occupies it.
             if word.0.fetch_sub(1, Ordering::AcqRel) == 1
                 && word
                     .0
@@ -49,10 +49,11 @@ fn generation_checked_before_the_pin() {
     );
 }
 
-/// Mistake: whoever brings the pins to zero cleans, without a compare-exchange to close the slot. A
-/// visitor who pins and leaves in between brings them to zero a second time.
+/// Mistake: the thread that brings the pins to zero cleans the slot, without a compare-exchange
+/// that ends the occupancy. A visitor that pins and unpins in between brings them to zero a second
+/// time.
 #[test]
-fn last_one_out_without_closing_the_door() {
+fn the_last_pin_without_an_end_of_the_occupancy() {
     refute(
         "zero pins means last",
         "cleaned twice",
@@ -78,13 +79,13 @@ fn last_one_out_without_closing_the_door() {
     );
 }
 
-/// Mistake: pins are given back with a relaxed subtraction. The count is right, but the last one
-/// out cleans what a visitor may still be reading, as far as the memory is concerned.
+/// Mistake: pins are given back by a Relaxed subtraction. The count is right, but nothing orders
+/// the visitor's read before the cleaning.
 #[test]
 fn unpin_without_release() {
     struct Slot {
         pins: AtomicU64,
-        furniture: UnsafeCell<u32>,
+        value: UnsafeCell<u32>,
     }
     // SAFETY: the claim under test, and it is false.
     unsafe impl Sync for Slot {}
@@ -96,19 +97,19 @@ fn unpin_without_release() {
         || {
             let slot = Arc::new(Slot {
                 pins: AtomicU64::new(2),
-                furniture: UnsafeCell::new(7),
+                value: UnsafeCell::new(7),
             });
             let visitor = thread::spawn({
                 let slot = slot.clone();
                 move || {
                     // SAFETY: under a pin.
-                    slot.furniture.with(|place| unsafe { *place });
+                    slot.value.with(|value| unsafe { *value });
                     slot.pins.fetch_sub(1, Ordering::Relaxed);
                 }
             });
             if slot.pins.fetch_sub(1, Ordering::Acquire) == 1 {
-                // SAFETY: as the count has it, we are the last one out.
-                slot.furniture.with_mut(|place| unsafe { *place = 0 });
+                // SAFETY: the claim under test: by the count this is the last pin.
+                slot.value.with_mut(|value| unsafe { *value = 0 });
             }
             visitor.join().unwrap();
         },

@@ -1,5 +1,5 @@
-//! Broken parkers, each with the mistake that one is tempted to make; the models must catch all of
-//! them. Each model stands there twice: it must hold of the parker without a mistake.
+//! Broken parkers, each with a tempting mistake, which the models must catch. Each model is there
+//! twice: it must hold of the parker without a mistake.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -15,17 +15,17 @@ const PARKED: u32 = 2;
 enum Bug {
     /// `unpark` notifies without having taken the lock.
     NotifyWithoutLock,
-    /// `unpark` leaves a token that is there alone.
+    /// `unpark` does nothing if a token is there.
     LookBeforeLeaving,
     /// `park` looks for a token, and then announces its sleep by a store.
     AnnounceByStore,
-    /// After the time is up the sleep is called off by a store.
+    /// A store calls the sleep off when the time is up.
     WithdrawByStore,
 }
 
-/// The real parker, but for `bug`. Its condition variable is a flag, and its sleep is a return: a
-/// real deadlock makes loom abort the process, and a test could not tell what it caught. Who sleeps
-/// at the end, and was not notified, sleeps for ever.
+/// The real parker, except for `bug`. Its condition variable is a flag, and its sleep is a return:
+/// a real deadlock makes loom abort the process, and a test could not tell what it caught. A parker
+/// that sleeps at the end, and was not notified, sleeps for ever.
 struct Toy {
     bug: Option<Bug>,
     state: AtomicU32,
@@ -90,7 +90,7 @@ impl Toy {
         if self.announce() {
             return true;
         }
-        // The wait begins, and lets go of the lock: one step.
+        // The wait begins and releases the lock, in one step.
         self.waiting.store(1, Ordering::Relaxed);
         false
     }
@@ -117,12 +117,12 @@ impl Toy {
             if !self.has(Bug::NotifyWithoutLock) {
                 drop(self.lock.lock().unwrap());
             }
-            // Wakes whoever waits now, and has no memory.
+            // Wakes a parker that waits now, and has no memory.
             self.waiting.swap(0, Ordering::AcqRel);
         }
     }
 
-    /// All others have ended: a sleeper that was not notified never will be.
+    /// All other threads have ended: a sleeper that was not notified never will be.
     fn assert_awake(&self) {
         let waiting = self.waiting.load(Ordering::Relaxed);
         assert_eq!(waiting, 0, "nobody wakes the sleeper");
@@ -151,7 +151,7 @@ fn one_token_without_a_bug() {
     );
 }
 
-/// The notification comes after the announcement and before the wait, where nobody hears it.
+/// The notification comes after the announcement and before the wait, and is lost.
 #[test]
 fn a_notification_without_the_lock() {
     refute(
@@ -162,7 +162,7 @@ fn a_notification_without_the_lock() {
     );
 }
 
-/// The token comes between the look and the store, which puts it out.
+/// The token comes between the look and the store, which overwrites it.
 #[test]
 fn an_announcement_by_store() {
     refute(
@@ -173,7 +173,7 @@ fn an_announcement_by_store() {
     );
 }
 
-/// One token, and a sleep whose time is up; if that took no token, a sleep without a limit.
+/// One token, and a sleep whose time is up. If that took no token, a sleep without a limit.
 fn one_token_for_two_sleeps(bug: Option<Bug>) {
     let toy = Toy::new(bug);
     let waker = thread::spawn({
@@ -197,7 +197,7 @@ fn one_token_for_two_sleeps_without_a_bug() {
     );
 }
 
-/// The token comes after the last look and before the store, which puts it out: the next sleep
+/// The token comes after the last look and before the store, which overwrites it. The next sleep
 /// never ends.
 #[test]
 fn a_sleep_called_off_by_store() {
@@ -209,8 +209,8 @@ fn a_sleep_called_off_by_store() {
     );
 }
 
-/// A token lies there. A second unparker leaves an item, and a token; the parker sleeps until it
-/// sees the item.
+/// A token is there. A second unparker leaves an item, and a token. The parker sleeps until it sees
+/// the item.
 fn an_item_behind_a_token(bug: Option<Bug>) {
     let toy = Toy::new(bug);
     toy.unpark();
@@ -237,8 +237,8 @@ fn an_item_behind_a_token_without_a_bug() {
     );
 }
 
-/// The unparker finds the token, and leaves it alone; the parker takes it, does not see the item,
-/// and sleeps beside it.
+/// The unparker finds the token and does nothing. The parker takes the token, does not see the
+/// item, and sleeps beside it.
 #[test]
 fn a_token_that_is_not_left_again() {
     refute(

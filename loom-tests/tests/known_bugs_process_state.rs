@@ -1,7 +1,7 @@
-//! Broken process states, each with the mistake that one is tempted to make; the models must catch
-//! all of them. Each model stands there twice: it must hold of the word without a mistake.
+//! Broken process states, each with a tempting mistake, which the models must catch. Each model is
+//! there twice: it must hold of the word without a mistake.
 //!
-//! The toy is that of `process_state`, cut down to one process that is idle or not, and messages.
+//! The toy is that of `process_state`, cut down to messages and one process that is idle or not.
 #![cfg(loom)]
 
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -45,8 +45,8 @@ impl Toy {
     }
 
     fn enqueue(&self) {
-        // ORDERING: AcqRel, unlike in the models of the real word: here the queue shall not be to
-        // blame.
+        // ORDERING: AcqRel, unlike in the models of the real word: here the queue must not be the
+        // cause.
         let before = self.entries.fetch_add(1, Ordering::AcqRel);
         assert_eq!(before, 0, "enqueued twice");
     }
@@ -109,7 +109,7 @@ impl Toy {
     }
 }
 
-/// A process that is Ready, a worker that runs it, and a waker; afterwards the queue runs dry.
+/// A process that is Ready, a worker that runs it, and a waker. Afterwards the queue runs dry.
 fn a_message_beside_a_turn(bug: Option<Bug>) {
     let toy = Toy::new(bug, READY);
     let worker = thread::spawn({
@@ -133,8 +133,9 @@ fn a_message_beside_a_turn_without_a_bug() {
     );
 }
 
-/// The process is Ready with its flag set. The waker's load is from before `start`, or its push is
-/// not visible to the drain: "somebody will see it", and nobody does.
+/// The process is Ready with its flag set. The waker's load reads a word from before `start`, or
+/// its push is not visible to the drain. The waker relies on a turn that will see it, and none
+/// does.
 #[test]
 fn a_wake_that_only_looks() {
     refute(
@@ -145,7 +146,7 @@ fn a_wake_that_only_looks() {
     );
 }
 
-/// The flag is set between the worker's load and its store, which puts it out again.
+/// The flag is set between the worker's load and its store, which clears it again.
 #[test]
 fn letting_go_by_load_and_store() {
     refute(
@@ -156,8 +157,8 @@ fn letting_go_by_load_and_store() {
     );
 }
 
-/// The waker finds the process running, so it need not enqueue; the worker lets go, and sees no
-/// flag; then the flag comes.
+/// The waker finds the process running, so it need not enqueue it. The worker lets go and sees no
+/// flag. Then the flag is set.
 #[test]
 fn a_flag_set_after_the_test() {
     refute(

@@ -43,7 +43,7 @@ fn race(producer: fn(&Pool), sleeper: fn(&Pool)) {
     pool.assert_not_lost();
 }
 
-/// Publish; fence; wake whoever is idle.
+/// Publish; fence; wake an idle processor.
 fn correct_producer(pool: &Pool) {
     pool.task.store(true, Ordering::Release);
     fence(Ordering::SeqCst);
@@ -134,12 +134,12 @@ fn look_before_registering() {
     );
 }
 
-/// Mistake: a searcher that found a task runs it without waking anybody. The producer that saw it
+/// Mistake: a searcher that found a task runs it without waking another. The producer that saw it
 /// searching relied on it, and its own task waits for the end of the other.
 #[test]
 fn the_last_searcher_just_runs() {
     refute(
-        "stop searching, wake nobody",
+        "stop searching, wake none",
         "its processor sleeps",
         Bound::exhaustive(2),
         || {

@@ -1,12 +1,13 @@
-//! Models of the idle protocol (`filch_processors::idle`): no task waits beside a sleeping
-//! processor, and no more processors are woken than needed.
+//! Models of the idle protocol (the shipped `filch_processors::protocol::Idle`): no task waits
+//! beside a sleeping processor, and no more processors are woken than needed.
 //!
 //! The queue is one relaxed counter, weaker than the real queues: all the ordering has to come from
 //! the protocol. A processor's token is a flag instead of a parker: a model that ends with a task
-//! left and nobody awake to take it is a lost wake-up, and is seen by looking, without a deadlock.
+//! left and no thread awake to take it is a lost wake-up, and is seen by looking, without a
+//! deadlock.
 #![cfg(loom)]
 
-use filch_processors::idle::Idle;
+use filch_processors::protocol::Idle;
 use filch_sync::atomic::{AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
@@ -125,15 +126,15 @@ fn two_producers_wake_one_searcher() {
             });
             let own = pool.publish();
             let other = other.join().unwrap();
-            assert!(own != other, "exactly one of them wakes somebody");
+            assert!(own != other, "exactly one of them wakes a processor");
             assert_eq!(pool.tokens(), [0, 1], "the one that went idle last");
         },
     );
 }
 
-/// A searcher finds a task just as a producer publishes another, sees somebody searching, and
-/// relies on it. The searcher is the last one, so before it runs what it found it wakes the
-/// sleeper: the second task does not wait for the first to end.
+/// A searcher finds a task just as a producer publishes another, sees one searching, and relies on
+/// it. The searcher is the last one, so before it runs what it found it wakes the sleeper: the
+/// second task does not wait for the first to end.
 #[test]
 fn the_last_searcher_wakes_another_before_it_runs() {
     let outcomes = Outcomes::new();
@@ -198,8 +199,8 @@ fn a_searcher_that_gives_up_looks_once_more() {
 }
 
 /// Two processors search. One finds two tasks, moves both into its own deque, and stops searching
-/// while the other still does; so it wakes nobody. The other looked into that deque too early,
-/// gives up, and looks once more: now it must see them.
+/// while the other still does; so it wakes none. The other looked into that deque too early, gives
+/// up, and looks once more: now it must see them.
 #[test]
 fn what_a_searcher_moved_is_seen_by_the_one_that_gives_up() {
     let outcomes = Outcomes::new();
@@ -276,10 +277,10 @@ fn a_batch_in_hand_is_announced_when_it_lands() {
 
 /// Two threads wake and return processors, while a third processor goes idle for the first time:
 /// one is popped and pushed under the other's hands, onto another neighbour than before. The stack
-/// loses nobody, doubles nobody, and the searching count comes back to zero. A failure would be a
-/// pop that believed an old `below`.
+/// loses none, doubles none, and the searching count comes back to zero. A failure would be a pop
+/// that believed an old `below`.
 #[test]
-fn the_idle_stack_keeps_everybody() {
+fn the_idle_stack_keeps_all() {
     check(
         "pop, push and pop again: every processor once",
         Bound::preemptions(4, 80),
@@ -303,7 +304,7 @@ fn the_idle_stack_keeps_everybody() {
             pool.idle.go_idle(2, false);
             wake_and_return(&pool);
             other.join().unwrap();
-            let (mut idle, searching) = pool.idle.snapshot();
+            let (mut idle, searching) = pool.idle.list();
             idle.sort_unstable();
             assert_eq!((idle, searching), (vec![0, 1, 2], 0));
         },

@@ -6,6 +6,7 @@ pub(crate) mod ci;
 pub(crate) mod lint;
 pub(crate) mod loom;
 pub(crate) mod orderings;
+pub(crate) mod package;
 pub(crate) mod sanitize;
 pub(crate) mod shuttle;
 pub(crate) mod soak;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, book, ci, lint, loom, orderings, sanitize, shuttle, soak, test};
+use commands::{bench, book, ci, lint, loom, orderings, package, sanitize, shuttle, soak, test};
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about, version)]
@@ -21,19 +21,22 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything a contributor must pass: unit, property, integration and doc tests, and the
-    /// models.
+    /// Everything a contributor must pass: unit, property, integration and doc tests, examples, and
+    /// the models at quick bounds.
     Test,
-    /// What CI runs: format, clippy, docs, house rules, and `test`.
+    /// What CI runs: `test` with the models' own bounds, format, clippy, docs, house rules, the
+    /// book, the packages.
     Ci,
     /// The models, each in a process of its own, with a table of what was explored.
     Loom(loom::Options),
-    /// The house rules that rustc and clippy cannot check: layers, orderings, file sizes.
+    /// The house rules that rustc and clippy cannot check: layers, circles, orderings, words.
     Lint,
     /// Builds the book with mdbook, which it installs if there is none, and follows its links.
     Book,
     /// Comparisons with other crates, interleaved in one process; arguments go to `filch-benches`.
     Bench(bench::Options),
+    /// Packs what would be published, and runs the tests of each package by itself.
+    Package,
     /// Weakens one ordering at a time and runs the models against it.
     Orderings(orderings::Options),
     /// Whole pools and schedulers under shuttle's randomised schedules, with a table of what was
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Lint => lint::run(),
         Command::Book => book::run(),
         Command::Bench(options) => bench::run(&options),
+        Command::Package => package::run(),
         Command::Orderings(options) => orderings::run(&options),
         Command::Shuttle(options) => shuttle::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),

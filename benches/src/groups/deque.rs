@@ -1,8 +1,8 @@
 //! Work-stealing deques: the owner's two methods, a thief's half, and the two together.
 //!
 //! All contenders hold words, and none of them has to grow after the first round. The owners of
-//! those called FIFO take the oldest item, which is a different service; they are here for what it
-//! costs.
+//! those called FIFO take the oldest item, which is a different service. They are here to show what
+//! that costs.
 
 mod contenders;
 
@@ -24,7 +24,7 @@ const FILL: usize = 256;
 /// items.
 const VICTIMS: usize = 16;
 
-/// Items that an owner pushes before it pops, where a thief is about.
+/// Items that an owner pushes before it pops, beside a thief.
 const BURST: usize = 64;
 
 /// The argument of the recursion in the fork pattern, and how many forks that makes.
@@ -80,7 +80,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             shared(slow_bursts, 500)
         )
         .floor("two who share nothing", apart(slow_bursts, 500)),
-        // Last in, first out only: who takes the oldest fork first holds them all at once.
+        // Last in, first out only: a deque that gives the oldest fork first would hold all of them
+        // at once.
         Scenario::new("fork pattern", "ns per fork")
             .contender("filch-deque strict", fork_pattern::<Strict>(forks))
             .contender("filch-deque lazy", fork_pattern::<Lazy>(forks))
@@ -142,7 +143,7 @@ fn steal<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
 }
 
 /// The owner pushes a burst of tasks and pops until nothing is left, while a thief that never rests
-/// takes halves and works them off. A task is `nanoseconds` of arithmetic.
+/// takes halves and runs them. A task is `nanoseconds` of arithmetic.
 fn shared<D: Deque>(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
     let turns = turns_in(nanoseconds);
     move || {
@@ -187,8 +188,8 @@ fn shared<D: Deque>(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// The same tasks, half of them for each of two owners from the start: what sharing would cost if
-/// it cost nothing.
+/// The same tasks, half of them for each of two owners from the start: what sharing would take if
+/// it were free.
 fn apart(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
     let turns = turns_in(nanoseconds);
     move || {
@@ -206,7 +207,7 @@ fn apart(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// What `join` does to a deque, without thieves: a push before the first half, a pop after it.
+/// The pattern of `join`, without thieves: a push before the first half, a pop after it.
 fn fork_pattern<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
     fn fork<D: Deque>(deque: &D, n: u64) -> u64 {
         if n < 2 {

@@ -1,4 +1,4 @@
-//! Many producers, one consumer. Nobody's queue is bounded, and the consumer always takes all that
+//! Many producers, one consumer. No queue is bounded, and the consumer always takes everything that
 //! it finds.
 
 mod contenders;
@@ -78,7 +78,7 @@ fn burst<Q: Queue>(bursts: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// A new queue each round: what an earlier round left allocated would favour whoever keeps it.
+/// A new queue each round: memory that an earlier round left would favour a queue that keeps it.
 fn fan_in<Q: Queue>(producers: u64, events_each: u64) -> impl FnMut() -> f64 {
     move || {
         let (sender, mut receiver) = Q::new();

@@ -1,10 +1,10 @@
-//! Sleep and wake-up of one thread: without the sleep, and with nothing but it.
+//! Sleep and wake-up of one thread: a token without a sleep, and sleeps without anything else.
 //!
-//! The ping-pong is played on two cores and on one that both share, because a spinner that wins a
-//! lot on two can lose as much on one. The threads are pinned; where the system does not allow that
-//! they run where it likes.
+//! The ping-pong is played on two cores and on one that both share, because a spinner that wins
+//! much on two can lose as much on one. The threads are pinned where the system allows that.
 
 use std::hint::black_box;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, Thread};
@@ -32,11 +32,6 @@ trait Parker: Sized {
         }
     }
 }
-
-/// A parker of ours that is slept on only when the spinner has had enough.
-struct Spinning(filch_parker::Parker);
-/// The same of crossbeam's.
-struct Backing(crossbeam_utils::sync::Parker);
 
 impl Parker for filch_parker::Parker {
     type Unparker = filch_parker::Unparker;
@@ -78,7 +73,7 @@ impl Parker for crossbeam_utils::sync::Parker {
     }
 }
 
-/// The one that every thread has.
+/// The parker that std gives every thread.
 struct Std;
 
 impl Parker for Std {
@@ -101,14 +96,54 @@ impl Parker for Std {
     }
 }
 
-impl Parker for Spinning {
-    type Unparker = filch_parker::Unparker;
+/// What looks for a while before a parker sleeps.
+trait Spinner {
+    fn new() -> Self;
+    /// Waits for one round. `false` if it is time to block: then it starts over.
+    fn spin(&mut self) -> bool;
+}
 
+impl Spinner for AdaptiveSpinner {
     fn new() -> Self {
-        Self(filch_parker::Parker::new())
+        Self::new()
     }
 
-    fn unparker(&self) -> Self::Unparker {
+    fn spin(&mut self) -> bool {
+        let again = self.spin() == Spin::Again;
+        if !again {
+            self.reset();
+        }
+        again
+    }
+}
+
+impl Spinner for Backoff {
+    fn new() -> Self {
+        Self::new()
+    }
+
+    fn spin(&mut self) -> bool {
+        let again = !self.is_completed();
+        if again {
+            self.snooze();
+        } else {
+            self.reset();
+        }
+        again
+    }
+}
+
+/// The parker `P`, which sleeps only when the spinner `S` has spent its rounds.
+struct Behind<S, P>(P, PhantomData<S>);
+
+impl<S: Spinner, P: Parker> Parker for Behind<S, P> {
+    type Unparker = P::Unparker;
+
+    fn new() -> Self {
+        Self(P::new(), PhantomData)
+    }
+
+    fn unparker(&self) -> P::Unparker {
         self.0.unparker()
     }
 
@@ -116,48 +151,15 @@ impl Parker for Spinning {
         self.0.park();
     }
 
-    fn unpark(unparker: &Self::Unparker) {
-        black_box(unparker.unpark());
+    fn unpark(unparker: &P::Unparker) {
+        P::unpark(unparker);
     }
 
     fn wait(&self, ready: impl Fn() -> bool) {
-        let mut spinner = AdaptiveSpinner::new();
+        let mut spinner = S::new();
         while !ready() {
-            if spinner.spin() == Spin::Block {
+            if !spinner.spin() {
                 self.park();
-                spinner.reset();
-            }
-        }
-    }
-}
-
-impl Parker for Backing {
-    type Unparker = crossbeam_utils::sync::Unparker;
-
-    fn new() -> Self {
-        Self(crossbeam_utils::sync::Parker::new())
-    }
-
-    fn unparker(&self) -> Self::Unparker {
-        self.0.unparker().clone()
-    }
-
-    fn park(&self) {
-        self.0.park();
-    }
-
-    fn unpark(unparker: &Self::Unparker) {
-        unparker.unpark();
-    }
-
-    fn wait(&self, ready: impl Fn() -> bool) {
-        let backoff = Backoff::new();
-        while !ready() {
-            if backoff.is_completed() {
-                self.park();
-                backoff.reset();
-            } else {
-                backoff.snooze();
             }
         }
     }
@@ -180,7 +182,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     ]
 }
 
-/// The token is always there: nobody sleeps.
+/// The token is always there: the parker never sleeps.
 fn token<P: Parker>(tokens: u64) -> impl FnMut() -> f64 {
     move || {
         let parker = P::new();
@@ -195,18 +197,18 @@ fn token<P: Parker>(tokens: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// One of the two always waits; `cores` are where they run.
+/// Two threads, of which one always waits, on `cores`.
 fn ping_pong_between(name: &'static str, cores: [usize; 2], rallies: u64) -> Scenario {
     Scenario::new(name, "ns per round trip")
         .contender(
             "filch-parker + spinner",
-            ping_pong::<Spinning>(cores, rallies),
+            ping_pong::<Behind<AdaptiveSpinner, Filch>>(cores, rallies),
         )
         .contender("filch-parker", ping_pong::<Filch>(cores, rallies))
         .contender("std park", ping_pong::<Std>(cores, rallies))
         .contender(
             "crossbeam Parker + Backoff",
-            ping_pong::<Backing>(cores, rallies),
+            ping_pong::<Behind<Backoff, Crossbeam>>(cores, rallies),
         )
         .contender("crossbeam Parker", ping_pong::<Crossbeam>(cores, rallies))
 }
@@ -233,7 +235,7 @@ fn ping_pong<P: Parker>([first, second]: [usize; 2], rallies: u64) -> impl FnMut
 
 /// One side: every second stroke, beginning with the one numbered `first`.
 ///
-/// The word says whose turn it is, since std's park may return for no reason.
+/// The word says which side is next, since std's park may return without a token.
 fn play<P: Parker>(
     strokes: &AtomicU64,
     first: u64,

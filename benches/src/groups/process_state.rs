@@ -1,5 +1,5 @@
-//! The life of a process between two messages. Nobody else has such a word: there is only the floor
-//! to compare with.
+//! The life of a process between two messages. No other library has such a word, so there is only
+//! the floor to compare with.
 
 use std::hint::black_box;
 

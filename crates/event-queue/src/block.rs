@@ -14,7 +14,7 @@ use filch_sync::cell::UnsafeCell;
 use crate::content::{Content, Full, Value};
 use crate::position::{MAX_SLOTS_OF_SMALL, Position, block_align};
 
-/// What stands before the slots. Who may touch what, and when:
+/// The fields before the slots. Which thread may touch what, and when:
 ///
 /// | field | while its block is one thread's own | afterwards |
 /// |---|---|---|

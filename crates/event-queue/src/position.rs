@@ -28,7 +28,7 @@ impl Format {
         if word & WIDE_BIT == 0 { NARROW } else { WIDE }
     }
 
-    /// The format of blocks with so many slots.
+    /// The format of blocks with that many slots.
     const fn for_slots(slots: usize) -> Self {
         if slots <= MAX_SLOTS_OF_SMALL {
             NARROW
@@ -50,7 +50,7 @@ impl Format {
 const _: () = assert!(NARROW.align.is_power_of_two() && WIDE.align.is_power_of_two());
 const _: () = assert!(CLOSED | WIDE_BIT == ONE_LEFT - 1);
 
-/// What a block of so many slots must be aligned to.
+/// The alignment of a block with that many slots.
 pub(crate) const fn block_align(slots: usize) -> usize {
     Format::for_slots(slots).align
 }

@@ -1,4 +1,4 @@
-//! What the types promise to the compiler: who may send and share them, and how large they are.
+//! What the types promise to the compiler: whether they are Send and Sync, and how large they are.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -24,7 +24,7 @@ assert_not_impl_any!(EventQueue<u8>: Clone, Copy);
 
 assert_impl_all!(Closed<u8>: Send, Sync, Copy, Eq, Error);
 
-// Inline in its owner, whatever the events and the blocks are; an end is a pointer; a refusal is
+// The queue is inline in its owner, of one size for all events; an end is a pointer; a refusal is
 // its event.
 const_assert!(size_of::<EventQueue<u64>>() <= 40);
 assert_eq_size!(EventQueue<u8>, EventQueue<[u8; 1000]>);

@@ -1,4 +1,4 @@
-//! What a queue allocates, counted. One test, as the counter is the process's.
+//! Counts what a queue allocates. One test only: the counter is the process's.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,12 +8,12 @@ use filch_event_queue::EventQueue;
 
 struct Counting;
 
-/// Of blocks, ever: the test harness allocates too, on a thread of its own.
+/// Of blocks, ever. The test harness allocates, too, on another thread.
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 /// Live ones.
 static BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
-/// Nothing else in this process is aligned like a block, a small or a large one.
+/// Nothing else in this process has the alignment of a block, small or large.
 fn is_block(layout: Layout) -> bool {
     matches!(layout.align(), 64 | 2048)
 }
@@ -100,13 +100,13 @@ fn memory() {
     assert_eq!(unsafe { queue.drain(drop) }, 1000);
     assert!(
         BLOCKS.load(Ordering::Relaxed) <= 2,
-        "of a backlog stay the tail's block and a spare"
+        "after a backlog the tail's block and a spare are left"
     );
     drop(queue);
     assert_eq!(BLOCKS.load(Ordering::Relaxed), 0, "nothing is leaked");
 
-    // The first block has one slot, the second a few: one event at a time needs one allocation
-    // ever, two at a time two, and no more.
+    // The first block has one slot, the second a few: one event at a time needs one allocation, two
+    // at a time need two, and no more.
     let before = allocations();
     let queue = EventQueue::<[u64; 4]>::with_one_slot();
     for (waiting, blocks) in [(1, 1), (2, 2), (3, 2)] {

@@ -1,15 +1,15 @@
-//! What a drain's sink may do to the queue that it is given events of: push.
+//! The sink of a drain may push to the queue whose events it is given.
 
 use filch_event_queue::EventQueue;
 
-/// Each event but the last brings the next one. A queue with one event, which is drained without a
-/// pass and would start its block over, goes on instead: the new event is left to the next drain,
-/// and it and those after it come once, in order.
+/// Each event except the last brings the next one. A drain that finds one event makes no pass, and
+/// would rewind its block; here it goes on instead. It leaves the new event to the next drain, and
+/// each event comes once, in order.
 #[test]
 fn a_sink_that_pushes_finds_its_event_in_the_next_drain() {
     for first in 1..=3 {
         let queue = EventQueue::with_blocks(first, 2);
-        // The first drain finds the queue's first block, and starts it over.
+        // The first drain finds the queue's first block, and rewinds it.
         queue.push(99).unwrap();
         // SAFETY: nobody else consumes.
         assert_eq!(unsafe { queue.drain(drop) }, 1);

@@ -63,7 +63,9 @@ struct Pool {
 impl Pool {
     /// Wakes a worker, if one sleeps. To be called after tasks were made public.
     fn wake_one(&self) {
-        // Step 2 of the producer: pairs with the fence in `announce`.
+        // Step 2 of the producer. ORDERING: SeqCst pairs with the fence in `announce`: what was
+        // made public before this one, or what was announced before that one, is seen by the other
+        // side.
         fence(Ordering::SeqCst);
         // ORDERING: Relaxed: the fences order it.
         if self.asleep.load(Ordering::Relaxed) == 0 {
@@ -80,14 +82,14 @@ impl Pool {
         }
     }
 
-    /// Step 1 and 2 of a worker.
+    /// Steps 1 and 2 of a worker.
     fn announce(&self, worker: usize) {
         {
             let mut sleepers = self.sleepers();
             sleepers.push(worker);
             self.count(&sleepers);
         }
-        // Pairs with the fence in `wake_one`.
+        // Step 2. ORDERING: SeqCst pairs with the fence in `wake_one`.
         fence(Ordering::SeqCst);
     }
 

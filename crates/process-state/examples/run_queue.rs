@@ -65,7 +65,9 @@ impl Scheduler {
         for hops_left in drained {
             match hops_left.checked_sub(1) {
                 Some(hops_left) => self.send((index + 1) % PROCESSES, hops_left),
-                None => self.finished.store(true, Ordering::Release),
+                // ORDERING: Relaxed: the end is all that it tells; the threads are joined for the
+                // rest.
+                None => self.finished.store(true, Ordering::Relaxed),
             }
         }
         match process.state.idle().expect("this worker started it") {
@@ -78,7 +80,8 @@ impl Scheduler {
 
     fn work(&self) -> u32 {
         let mut turns = 0;
-        while !self.finished.load(Ordering::Acquire) {
+        // ORDERING: Relaxed: see `turn`.
+        while !self.finished.load(Ordering::Relaxed) {
             let next = self.run_queue.lock().unwrap().pop_front();
             match next {
                 Some(index) => {

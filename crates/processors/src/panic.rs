@@ -1,18 +1,19 @@
+//! Panics of code that is not ours, contained.
+
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs what is somebody else's, whose panic ends here.
+/// Runs a user's code; a panic of it ends here.
 pub(crate) fn contain(work: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
         discard(payload);
     }
 }
 
-/// Drops what a panic carried. That is code of the one who panicked, and may panic again, with a
-/// payload of its own; after a few of those the last one is leaked rather than let loose on the
-/// caller.
+/// Drops what a panic carried. That runs a user's code too, which may panic again, with another
+/// payload; after a few of those the last one is leaked, so that no panic reaches the caller.
 pub fn discard(mut payload: Box<dyn Any + Send>) {
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_PAYLOADS {
         match catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             Ok(()) => return,
             Err(next) => payload = next,
@@ -21,7 +22,7 @@ pub fn discard(mut payload: Box<dyn Any + Send>) {
     std::mem::forget(payload);
 }
 
-const PATIENCE: usize = 4;
+const MAX_PAYLOADS: usize = 4;
 
 #[cfg(test)]
 mod tests {

@@ -1,3 +1,5 @@
+//! A small random generator, by which a thief picks its first victim.
+
 use std::cell::Cell;
 
 /// Picks victims: xorshift64*, a few instructions per number (Vigna, "An experimental exploration
@@ -7,8 +9,8 @@ use std::cell::Cell;
 pub(crate) struct Random(Cell<u64>);
 
 impl Random {
-    /// Each seed its own sequence. Consecutive seeds are spread by an odd constant, and none
-    /// becomes zero.
+    /// One sequence per seed. Consecutive seeds are spread by an odd constant, and none becomes
+    /// zero.
     pub(crate) fn new(seed: usize) -> Self {
         Self(Cell::new(
             (seed as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,

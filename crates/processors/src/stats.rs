@@ -1,3 +1,5 @@
+//! What each processor has done so far: counters with one writer at a time, and their snapshot.
+
 use std::ops::Add;
 
 use filch_sync::atomic::{AtomicU64, Ordering};
@@ -19,8 +21,8 @@ macro_rules! counters {
             }
         }
 
-        /// [`ProcessorStats`] in the making: written by the processor's holder alone, read by
-        /// anybody.
+        /// [`ProcessorStats`] in the making: written by the thread with the processor's permit
+        /// alone, read by any.
         #[derive(Debug, Default)]
         pub(crate) struct Counters {
             $(pub(crate) $name: Counter,)*
@@ -43,8 +45,7 @@ counters! {
     scheduled,
     /// Tasks taken from the global queue, in batches or singly.
     from_injector,
-    /// Tasks taken from other processors; not counted are those that a third one stole onwards at
-    /// once.
+    /// Tasks taken from other processors, without those that a third one stole onwards at once.
     stolen,
     /// Successful steals: each took one task or more.
     steals,
@@ -54,10 +55,10 @@ counters! {
     spins,
     /// Times its thread went to sleep for want of work.
     parks,
-    /// Of those, the times when it kept vigil over others, who came for their only tasks by
-    /// themselves.
-    vigils,
-    /// Times it was woken, because somebody had made a task runnable.
+    /// Of those, the times when its thread watched other processors, which came for their only
+    /// tasks by themselves.
+    watches,
+    /// Times it was woken, because a task had become runnable.
     wake_ups,
     /// Tasks of idle priority among those run.
     idle_priority,
@@ -66,14 +67,14 @@ counters! {
     /// Of those, the ones that kept the processor, because there was no thread to be had.
     blocked_in_place,
     /// Times its thread gave it, between two tasks, to one that was back from a blocking call.
-    hand_overs,
+    handed_to_waiters,
     /// Times its thread gave it, with a task, to the thread that the task is bound to.
     lent,
     /// Times it was given up, because there were to be fewer.
     retired,
 }
 
-/// A figure with one writer.
+/// A counter with one writer at a time.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
@@ -81,7 +82,7 @@ impl Counter {
     /// Adds `n`. Only one thread at a time does.
     pub fn add(&self, n: u64) {
         // ORDERING: Relaxed, and no RMW: there is one writer at a time (what a former one wrote
-        // happens before), and a figure carries no other data.
+        // happens before), and a counter carries no other data.
         self.0.store(
             self.0.load(Ordering::Relaxed).wrapping_add(n),
             Ordering::Relaxed,
@@ -93,7 +94,7 @@ impl Counter {
         self.add(n.wrapping_neg());
     }
 
-    /// The figure now, or a moment ago.
+    /// The count now, or a moment ago.
     pub fn get(&self) -> u64 {
         // ORDERING: Relaxed: see `add`.
         self.0.load(Ordering::Relaxed)

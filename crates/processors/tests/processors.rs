@@ -1,5 +1,5 @@
-//! The pool on real threads: every task runs exactly once, whoever schedules it and whatever else
-//! happens.
+//! The pool on real threads: every task runs exactly once, from wherever it is scheduled and
+//! whatever else happens.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -87,7 +87,7 @@ fn impossible_numbers_of_processors() {
         error,
         StartError::TooManyProcessors {
             asked: 65_535,
-            most: 65_534
+            max: 65_534
         }
     ));
     assert!(error.source().is_none());

@@ -28,7 +28,7 @@ impl Meeting {
         })
     }
 
-    /// Waits until the counter has reached `n`, or somebody's watchdog barks.
+    /// Waits until the counter has reached `n`, or a watchdog barks.
     fn wait(&self, counter: &AtomicUsize, n: usize) {
         let since = Instant::now();
         while counter.load(Ordering::Acquire) < n && !self.lost.load(Ordering::Relaxed) {
@@ -59,7 +59,7 @@ impl Runner<usize> for Meeting {
     }
 }
 
-/// Waits until every thread of the pool sleeps, as far as its figures tell.
+/// Waits until every thread of the pool sleeps, as far as its statistics tell.
 fn until_all_sleep(pool: &Processors<usize>, parties: usize) {
     let asleep = || {
         let stats = pool.stats();
@@ -72,9 +72,9 @@ fn until_all_sleep(pool: &Processors<usize>, parties: usize) {
     }
 }
 
-/// Rounds follow each other at once, or after everybody has gone to sleep.
+/// Rounds follow each other at once, or after all threads have gone to sleep.
 #[test]
-fn everybody_meets() {
+fn all_meet() {
     for parties in [2, 4] {
         let meeting = Meeting::new(parties);
         let pool = Processors::new(Config::default().processors(parties)).unwrap();

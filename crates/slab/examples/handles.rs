@@ -41,6 +41,7 @@ impl Table {
     fn open(&self, number: u64) -> Result<Handle, SlabFull> {
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
+        // ORDERING: Relaxed: `occupy` publishes it to every visitor that pins this generation.
         slot.number.store(number, Ordering::Relaxed);
         // The occupant's pin. From here on its handle is good.
         let generation = slot.occupancy.occupy(1);
@@ -58,6 +59,7 @@ impl Table {
         let slot = self.slot(handle.index);
         match slot.occupancy.pin(handle.generation) {
             Ok(()) => {
+                // ORDERING: Relaxed: `pin` has acquired it.
                 let number = slot.number.load(Ordering::Relaxed);
                 self.settle(handle.index, slot.occupancy.unpin());
                 Some(number)
@@ -75,6 +77,7 @@ impl Table {
         match unpinned {
             Unpinned::Others => {}
             Unpinned::Last => {
+                // ORDERING: Relaxed: `release` publishes it to the next owner of the index.
                 self.slot(index).number.store(0, Ordering::Relaxed);
                 self.slots.release(index);
             }

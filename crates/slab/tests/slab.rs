@@ -91,7 +91,10 @@ proptest! {
     /// last if any is free; the slab is full exactly when all are out; and the high-water mark is
     /// the most that were ever out.
     #[test]
-    fn behaves_like_a_set_of_indices(limit in 0_u32..40, script in prop::collection::vec(any::<(bool, prop::sample::Index)>(), 0..200)) {
+    fn behaves_like_a_set_of_indices(
+        limit in 0_u32..40,
+        script in prop::collection::vec(any::<(bool, prop::sample::Index)>(), 0..200),
+    ) {
         let slab = Slab::with_limit(|index| index, limit);
         let (mut out, mut free, mut most) = (Vec::new(), Vec::new(), 0);
         for (allocate, choice) in script {

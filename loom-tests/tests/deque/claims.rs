@@ -1,101 +1,81 @@
 //! Claims against pops and against each other.
 
-use filch_deque::{Steal, Worker};
+use filch_deque::{Steal, Stealer, Worker};
 use filch_sync::thread;
 use loom_tests::{Bound, Outcomes, check};
 
-use crate::{assert_ascending, assert_each_once, drain, half_thief, thief};
+use crate::{assert_ascending, assert_each_once, drain, half_thief, share_three_items, thief};
 
-/// Two threads: the owner pushes one item and pops; a thief tries once. The one race that the
-/// textbook deque decides by a compare-and-swap, decided here by the tag. A failure: an item with
+/// Two threads: the owner pushes one item and pops; a thief tries once. This is the race that the
+/// textbook deque decides by a compare-and-swap, and this one by the tag. A failure: an item with
 /// two takers or none, or a thief that reads the slot without an edge.
 #[test]
 fn the_last_item_has_one_taker() {
-    let outcomes = Outcomes::new();
-    check("the last item has one taker", Bound::exhaustive(70), {
-        let outcomes = outcomes.clone();
-        move || {
-            let worker = Worker::with_capacity(1);
-            let stealer = worker.stealer();
-            let thief = thread::spawn(move || stealer.steal());
-            worker.push(0);
-            let popped = worker.pop();
-            let answer = match thief.join().unwrap() {
-                Steal::Empty => "empty",
-                Steal::Retry => "retry",
-                Steal::Success(0) => "took",
-                Steal::Success(_) => "read something else",
-            };
-            assert_eq!(worker.pop(), None);
-            outcomes.observe((popped, answer));
-        }
-    });
-    outcomes.assert_exactly([(Some(0), "empty"), (Some(0), "retry"), (None, "took")]);
+    Outcomes::of("the last item has one taker", Bound::exhaustive(70), || {
+        let worker = Worker::with_capacity(1);
+        let stealer = worker.stealer();
+        let thief = thread::spawn(move || stealer.steal());
+        worker.push(0);
+        let popped = worker.pop();
+        let answer = match thief.join().unwrap() {
+            Steal::Empty => "empty",
+            Steal::Retry => "retry",
+            Steal::Success(0) => "took",
+            Steal::Success(_) => "read something else",
+        };
+        assert_eq!(worker.pop(), None);
+        (popped, answer)
+    })
+    .assert_exactly([(Some(0), "empty"), (Some(0), "retry"), (None, "took")]);
 }
 
-/// Three threads: two thieves and the owner after one item. Nobody gets a copy, and one of the
-/// three gets it.
+/// Three threads: two thieves and the owner want one item. Exactly one of the three gets it. A
+/// failure: a second taker, or none.
 #[test]
 fn two_thieves_and_the_owner_want_the_last_item() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "owner and two thieves: the last item has one taker",
         Bound::preemptions(3, 4_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let worker = Worker::with_capacity(1);
-                let first = thief(worker.stealer(), 1);
-                let second = thief(worker.stealer(), 1);
-                worker.push(0);
-                let own = drain(&worker);
-                let (first, second) = (first.join().unwrap(), second.join().unwrap());
-                assert_each_once(1, &[&own, &first, &second, &drain(&worker)]);
-                outcomes.observe((own.len(), first.len(), second.len()));
-            }
+        || {
+            let worker = Worker::with_capacity(1);
+            let first = thief(worker.stealer(), 1);
+            let second = thief(worker.stealer(), 1);
+            worker.push(0);
+            let own = drain(&worker);
+            let (first, second) = (first.join().unwrap(), second.join().unwrap());
+            assert_each_once(1, &[&own, &first, &second, &drain(&worker)]);
+            (own.len(), first.len(), second.len())
         },
-    );
-    outcomes.assert_reached([(1, 0, 0), (0, 1, 0), (0, 0, 1)]);
+    )
+    .assert_reached([(1, 0, 0), (0, 1, 0), (0, 0, 1)]);
 }
 
-/// Two threads: the owner pushes three and pops them all while a thief takes up to two. Every split
-/// of the items is reached, the thief's part is the oldest items in order, the owner's the
-/// youngest, backwards.
+/// Two threads: the owner pushes three items and pops them all, a thief tries twice. Every division
+/// of the items is reached: the thief's part is the oldest ones in order, the owner's the youngest,
+/// backwards. A failure: an item with two takers or none, or an order that is broken.
 #[test]
 fn owner_and_thief_meet_in_the_middle() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "owner and one thief share three items",
         Bound::preemptions(4, 13_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let worker = Worker::with_capacity(4);
-                let stolen = thief(worker.stealer(), 2);
-                for item in 0..3 {
-                    worker.push(item);
-                }
-                let own = drain(&worker);
-                let stolen = stolen.join().unwrap();
-                assert_each_once(3, &[&own, &stolen]);
-                assert_ascending(&stolen);
-                assert!(own.is_sorted_by(|a, b| a > b), "the owner's order: {own:?}");
-                outcomes.observe(stolen);
-            }
+        || {
+            let worker = Worker::with_capacity(4);
+            let thief = thief(worker.stealer(), 2);
+            share_three_items(&worker, thief, || ())
         },
-    );
-    outcomes.assert_exactly([vec![], vec![0], vec![0, 1]]);
+    )
+    .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
-/// Two threads: five items, a thief takes half with one claim, the owner meanwhile pops four. This
-/// is the race that kills the textbook deque (see `known_bugs_deque`): there the owner pops an item
-/// inside the half. A failure: an item with two takers.
+/// Two threads: five items, of which a thief takes half with one claim while the owner pops four.
+/// This race breaks the textbook deque (see `known_bugs_deque`), whose owner pops an item inside
+/// the half. A failure: an item with two takers.
 #[test]
 fn half_is_taken_while_the_owner_pops() {
-    let outcomes = Outcomes::new();
-    check("steal-half against pops", Bound::preemptions(4, 6_000), {
-        let outcomes = outcomes.clone();
-        move || {
+    Outcomes::of(
+        "steal-half against pops",
+        Bound::preemptions(4, 6_000),
+        || {
             let worker = Worker::with_capacity(8);
             let stolen = half_thief(worker.stealer(), 8);
             for item in 0..5 {
@@ -105,13 +85,13 @@ fn half_is_taken_while_the_owner_pops() {
             let stolen = stolen.join().unwrap();
             assert_each_once(5, &[&own, &stolen, &drain(&worker)]);
             assert_ascending(&stolen);
-            outcomes.observe(stolen.len());
-        }
-    });
-    outcomes.assert_exactly([0, 1, 2, 3]);
+            stolen.len()
+        },
+    )
+    .assert_exactly([0, 1, 2, 3]);
 }
 
-/// Three threads: a thief takes half, another takes single items, the owner pops. A failure:
+/// Three threads: one thief takes half, another takes single items, and the owner pops. A failure:
 /// overlapping claims.
 #[test]
 fn half_and_single_thieves_do_not_overlap() {
@@ -134,8 +114,8 @@ fn half_and_single_thieves_do_not_overlap() {
     );
 }
 
-/// Three threads: `limit` caps the half. Two thieves with limit 2 at six items: never more than two
-/// each.
+/// Three threads: `limit` caps the half. Two thieves with limit 2 and six items. A failure: a thief
+/// with more than two.
 #[test]
 fn the_limit_is_kept() {
     check("limit 2 is kept", Bound::preemptions(2, 6_500), || {
@@ -157,75 +137,74 @@ fn the_limit_is_kept() {
 /// twice.
 #[test]
 fn a_slot_is_published_again() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "pop, then push to the same slot",
         Bound::exhaustive(1_800),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let worker = Worker::with_capacity(1);
-                let stolen = thief(worker.stealer(), 1);
-                let mut own = Vec::new();
-                for item in 0..3 {
-                    worker.push(item);
-                    if item < 2 {
-                        own.extend(worker.pop());
-                    }
+        || {
+            let worker = Worker::with_capacity(1);
+            let stolen = thief(worker.stealer(), 1);
+            let mut own = Vec::new();
+            for item in 0..3 {
+                worker.push(item);
+                if item < 2 {
+                    own.extend(worker.pop());
                 }
-                let stolen = stolen.join().unwrap();
-                assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
-                outcomes.observe(stolen);
             }
+            let stolen = stolen.join().unwrap();
+            assert_each_once(3, &[&own, &stolen, &drain(&worker)]);
+            stolen
         },
-    );
-    outcomes.assert_exactly([vec![], vec![0], vec![1], vec![2]]);
+    )
+    .assert_exactly([vec![], vec![0], vec![1], vec![2]]);
 }
 
-/// Three threads: what one thief took in one claim, a second takes from the first's deque, in the
-/// same order. A failure: loot out of order, or seen before it was written.
+/// Three threads: one thief takes loot by one claim, and a second takes from the first's deque, in
+/// the same order. A failure: loot out of order, or seen before it was written.
 #[test]
 fn loot_is_stolen_on_in_order() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "loot stolen on, first in first out",
         Bound::preemptions(3, 1_900),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let victim = Worker::with_capacity(8);
-                let own = Worker::with_capacity(4);
-                let second = thief(own.stealer(), 2);
-                let stealer = victim.stealer();
-                let first = thread::spawn(move || {
-                    let oldest = stealer.steal_half_into(&own, 8).success();
-                    (oldest, own)
-                });
-                for item in 0..6 {
-                    victim.push(item);
-                }
-                let (oldest, own) = first.join().unwrap();
-                let second = second.join().unwrap();
-                assert_ascending(&second);
-                let oldest: Vec<_> = oldest.into_iter().collect();
-                assert!(oldest.iter().all(|&item| item == 0));
-                assert!(
-                    second.first().is_none_or(|&item| item == 1),
-                    "not the oldest"
-                );
-                assert_each_once(6, &[&oldest, &second, &drain(&own), &drain(&victim)]);
-                outcomes.observe(second.len());
+        || {
+            let victim = Worker::with_capacity(8);
+            let own = Worker::with_capacity(4);
+            let second = thief(own.stealer(), 2);
+            let stealer = victim.stealer();
+            let first = thread::spawn(move || {
+                let oldest = stealer.steal_half_into(&own, 8).success();
+                (oldest, own)
+            });
+            for item in 0..6 {
+                victim.push(item);
             }
+            let (oldest, own) = first.join().unwrap();
+            let second = second.join().unwrap();
+            assert_ascending(&second);
+            let oldest: Vec<_> = oldest.into_iter().collect();
+            assert!(oldest.iter().all(|&item| item == 0));
+            assert!(
+                second.first().is_none_or(|&item| item == 1),
+                "not the oldest"
+            );
+            assert_each_once(6, &[&oldest, &second, &drain(&own), &drain(&victim)]);
+            second.len()
         },
-    );
-    outcomes.assert_exactly([0, 1, 2]);
+    )
+    .assert_exactly([0, 1, 2]);
 }
 
-/// Three threads: two workers rob each other and the main thread robs one of them. Nobody holds
-/// anything while it waits, for nobody waits: a failure would be an item lost or doubled in a cycle
-/// of steals.
+/// Two threads: two workers rob each other. Neither waits for the other. A failure: an item lost or
+/// doubled in a cycle of steals.
 #[test]
 fn workers_rob_each_other() {
+    fn take_from(victim: &Stealer<u32>, own: &Worker<u32>) -> Vec<u32> {
+        victim
+            .steal_half_into(own, 8)
+            .success()
+            .into_iter()
+            .collect()
+    }
+
     check("mutual steal-half", Bound::exhaustive(240), || {
         let left = Worker::with_capacity(2);
         let right = Worker::with_capacity(2);
@@ -233,21 +212,30 @@ fn workers_rob_each_other() {
         let other = thread::spawn(move || {
             right.push(2);
             right.push(3);
-            let taken: Vec<_> = left_end
-                .steal_half_into(&right, 8)
-                .success()
-                .into_iter()
-                .collect();
-            (taken, right)
+            (take_from(&left_end, &right), right)
         });
         left.push(0);
         left.push(1);
-        let taken: Vec<_> = right_end
-            .steal_half_into(&left, 8)
-            .success()
-            .into_iter()
-            .collect();
+        let taken = take_from(&right_end, &left);
         let (others, right) = other.join().unwrap();
         assert_each_once(4, &[&taken, &others, &drain(&left), &drain(&right)]);
     });
+}
+
+/// Two threads: a batch into a strict deque appears at once. A thief that got the first item of
+/// three finds the second: the batch was not published piece by piece. A failure: emptiness in the
+/// middle of a batch.
+#[test]
+fn a_batch_is_published_at_once() {
+    Outcomes::of("a batch appears at once", Bound::exhaustive(15), || {
+        let worker = Worker::with_capacity(4);
+        let stolen = thief(worker.stealer(), 3);
+        worker.push_batch(0..3);
+        let stolen = stolen.join().unwrap();
+        assert_ascending(&stolen);
+        assert_each_once(3, &[&stolen, &drain(&worker)]);
+        stolen.len()
+    })
+    // Attempts fail before the batch is there, never after.
+    .assert_exactly([0, 1, 2, 3]);
 }

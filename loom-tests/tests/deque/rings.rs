@@ -1,4 +1,4 @@
-//! The ring under claims: growth, reuse of slots, wrapping indices, the owner's end.
+//! The ring under claims: growth, reuse of slots, wrapping indices, the end of the owner.
 
 use std::sync::Mutex as StdMutex;
 
@@ -6,35 +6,21 @@ use filch_deque::Worker;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-use crate::{assert_ascending, assert_each_once, drain, half_thief, thief};
+use crate::{assert_ascending, assert_each_once, drain, half_thief, push_beside_a_thief, thief};
 
 /// Two threads: a ring of one slot grows to four under a thief that takes twice. A failure: the
-/// thief reads a freed ring, or claims from the old ring an item that moved.
+/// thief reads a freed ring, or claims from the old ring an item that has moved.
 #[test]
 fn the_ring_grows_under_a_thief() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "growth from 1 to 4 while stealing",
         Bound::preemptions(3, 16_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let worker = Worker::with_capacity(1);
-                let stolen = thief(worker.stealer(), 2);
-                for item in 0..3 {
-                    worker.push(item);
-                }
-                let stolen = stolen.join().unwrap();
-                assert_ascending(&stolen);
-                assert_each_once(3, &[&stolen, &drain(&worker)]);
-                outcomes.observe(stolen);
-            }
-        },
-    );
-    outcomes.assert_exactly([vec![], vec![0], vec![0, 1]]);
+        || push_beside_a_thief(&Worker::with_capacity(1), 3, 2),
+    )
+    .assert_exactly([vec![], vec![0], vec![0, 1]]);
 }
 
-/// Three threads, growth under a thief of half and a thief of one. A failure as above, or two
+/// Three threads: growth under a thief of half and a thief of one. A failure as above, or two
 /// claims of one item on two rings.
 #[test]
 fn the_ring_grows_under_two_thieves() {
@@ -56,104 +42,83 @@ fn the_ring_grows_under_two_thieves() {
 }
 
 /// Two threads: the deque is never empty once the first item is in, yet its ring is replaced twice.
-/// A thief that looks during a replacement is told to retry, never that there is nothing: it would
-/// go to sleep on that.
+/// A thief that looks during a replacement is told to retry. A failure: it is told that there is
+/// nothing, and would go to sleep on that.
 #[test]
 fn a_closed_deque_does_not_look_empty() {
-    let outcomes = Outcomes::new();
-    check("no false emptiness", Bound::preemptions(3, 10_000), {
-        let outcomes = outcomes.clone();
-        move || {
-            let worker = Worker::with_capacity(1);
-            let stealer = worker.stealer();
-            worker.push(0);
-            let thief = thread::spawn(move || {
-                assert!(!stealer.is_empty(), "looks empty");
-                let answer = stealer.steal();
-                assert!(!answer.is_empty(), "empty answer");
-                answer.success()
-            });
-            worker.push(1);
-            worker.push(2);
-            let stolen = thief.join().unwrap();
-            outcomes.observe(stolen);
-        }
-    });
-    outcomes.assert_exactly([None, Some(0)]);
+    Outcomes::of("no false emptiness", Bound::preemptions(3, 10_000), || {
+        let worker = Worker::with_capacity(1);
+        let stealer = worker.stealer();
+        worker.push(0);
+        let thief = thread::spawn(move || {
+            assert!(!stealer.is_empty(), "looks empty");
+            let answer = stealer.steal();
+            assert!(!answer.is_empty(), "empty answer");
+            answer.success()
+        });
+        worker.push(1);
+        worker.push(2);
+        thief.join().unwrap()
+    })
+    .assert_exactly([None, Some(0)]);
 }
 
-/// Two threads: a ring of two slots turns around twice while a thief takes what it can: slots are
-/// written again after the thief's reads, or the ring is replaced. A failure: a causality violation
-/// between the thief's read and the owner's next write of the slot.
+/// Two threads: a ring of two slots comes full circle twice while a thief takes what it can: slots
+/// are written again after the thief's reads, or the ring is replaced. A failure: a causality
+/// violation between the thief's read and the owner's next write of the slot.
 #[test]
 fn slots_are_reused_after_a_claim() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "slot reuse behind a thief",
         Bound::preemptions(3, 30_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let worker = Worker::with_capacity(2);
-                let stolen = thief(worker.stealer(), 3);
-                for item in 0..4 {
-                    worker.push(item);
-                }
-                let reused = worker.capacity() == 2;
-                let stolen = stolen.join().unwrap();
-                assert_ascending(&stolen);
-                assert_each_once(4, &[&stolen, &drain(&worker)]);
-                outcomes.observe(reused);
-            }
+        || {
+            let worker = Worker::with_capacity(2);
+            push_beside_a_thief(&worker, 4, 3);
+            // Whether slots were written again, and the ring kept.
+            worker.capacity() == 2
         },
-    );
-    outcomes.assert_exactly([false, true]);
+    )
+    .assert_exactly([false, true]);
 }
 
 /// Three threads: two thieves claim the two items of a full ring, and the second may finish while
 /// the first still reads. The owner wants to write where the first item was. A failure: `done`
 /// counts the second claim where the first was meant, and the owner writes under the first thief.
-///
-/// The crossing is for loom, to which a thief's own look at `top` hides the owner's.
 #[test]
 fn claims_finish_out_of_order() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "a later claim that finishes first frees no slot",
         Bound::preemptions(2, 10_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let crossing = Crossing::new();
-                let worker = Worker::with_capacity(2);
-                worker.push(0);
-                worker.push(1);
-                let thieves = [worker.stealer(), worker.stealer()].map(|stealer| {
-                    let crossing = crossing.clone();
-                    thread::spawn(move || {
-                        let item = stealer.steal().success();
-                        crossing.pass();
-                        item
-                    })
-                });
-                crossing.pass();
-                worker.push(2);
-                let reused = worker.capacity() == 2;
-                let stolen: Vec<_> = thieves
-                    .into_iter()
-                    .filter_map(|thief| thief.join().unwrap())
-                    .collect();
-                assert_each_once(3, &[&stolen, &drain(&worker)]);
-                outcomes.observe((reused, stolen.len()));
-            }
+        || {
+            let crossing = Crossing::new();
+            let worker = Worker::with_capacity(2);
+            worker.push(0);
+            worker.push(1);
+            let thieves = [worker.stealer(), worker.stealer()].map(|stealer| {
+                let crossing = crossing.clone();
+                thread::spawn(move || {
+                    let item = stealer.steal().success();
+                    crossing.pass();
+                    item
+                })
+            });
+            crossing.pass();
+            worker.push(2);
+            let reused = worker.capacity() == 2;
+            let stolen: Vec<_> = thieves
+                .into_iter()
+                .filter_map(|thief| thief.join().unwrap())
+                .collect();
+            assert_each_once(3, &[&stolen, &drain(&worker)]);
+            (reused, stolen.len())
         },
-    );
-    outcomes.assert_reached([(false, 0), (false, 1), (true, 1), (true, 2)]);
+    )
+    .assert_reached([(false, 0), (false, 1), (true, 1), (true, 2)]);
 }
 
-/// Two threads: a small ring whose tag and index begin just before `u32::MAX`, so that both wrap,
-/// and with pops and a claim of more than one. A failure: an item lost or doubled where a
-/// comparison forgot to wrap.
+/// Two threads: a small ring, pops, and a claim of more than one item. Tag and index begin just
+/// before `u32::MAX`, so that both wrap. A failure: an item lost or doubled where a comparison
+/// forgot to wrap.
 #[test]
 fn tag_and_index_wrap_around() {
     check("tag and index wrap", Bound::preemptions(3, 2_900), || {
@@ -173,23 +138,16 @@ fn tag_and_index_wrap_around() {
     });
 }
 
-/// Growth at the same place: the new ring's claims begin at an index that has just wrapped, or is
-/// about to.
+/// Growth at the same place: the claims of the new ring begin at an index that has just wrapped, or
+/// is about to.
 #[test]
 fn the_ring_grows_where_the_index_wraps() {
     check("growth at the wrap", Bound::preemptions(3, 16_000), || {
-        let worker = Worker::starting_at(1, u32::MAX);
-        let stolen = thief(worker.stealer(), 2);
-        for item in 0..3 {
-            worker.push(item);
-        }
-        let stolen = stolen.join().unwrap();
-        assert_ascending(&stolen);
-        assert_each_once(3, &[&stolen, &drain(&worker)]);
+        push_beside_a_thief(&Worker::starting_at(1, u32::MAX), 3, 2);
     });
 }
 
-/// An item that reports its end.
+/// An item that reports its drop.
 struct Item {
     id: usize,
     ends: std::sync::Arc<StdMutex<Vec<usize>>>,
@@ -203,10 +161,10 @@ impl Drop for Item {
     }
 }
 
-/// Three threads: the owner drops its end with items in it, while one thief is in the middle of a
-/// steal and another of half; the last handle to go is either's. Every item is dropped once;
-/// afterwards there is nothing to steal. A failure: a leak, a double drop, a ring freed under a
-/// thief.
+/// Three threads: the owner's end is dropped with items in it, while one thief is in the middle of
+/// a steal and another in the middle of a steal of half. Any of the three may drop the last handle.
+/// Every item is dropped once; afterwards there is nothing to steal. A failure: a leak, a double
+/// drop, a ring freed under a thief.
 #[test]
 fn the_owner_goes_with_items_left() {
     check(

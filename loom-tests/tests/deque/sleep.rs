@@ -1,6 +1,5 @@
-//! An owner that publishes and a thief that goes to sleep see each other: what
-//! [`Stealer::is_empty`] promises to a sleeper, and what a lazy owner gets from `flush` before it
-//! blocks.
+//! An owner that publishes and a thief that goes to sleep see each other. [`Stealer::is_empty`]
+//! promises that to a sleeper, and `flush` to a lazy owner that is about to block.
 //!
 //! The thief announces itself, passes a fence and looks; the owner publishes, passes a fence and
 //! looks for announcements. One of the two must see the other.
@@ -8,10 +7,10 @@
 use filch_deque::{Policy, Stealer, Worker};
 use filch_sync::atomic::{AtomicBool, Ordering, fence};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Outcomes};
 
-/// Two threads: `publish` on one, the thief's last look on the other; returns (the owner saw the
-/// sleeper, the thief saw items).
+/// Two threads: `publish` on one, the thief's last look on the other. Returns whether the owner saw
+/// the sleeper, and whether the thief saw items.
 fn handshake<P: Policy>(worker: &Worker<u32, P>, publish: impl FnOnce()) -> (bool, bool) {
     let asleep = Arc::new(AtomicBool::new(false));
     let sleeper = thread::spawn({
@@ -28,59 +27,62 @@ fn handshake<P: Policy>(worker: &Worker<u32, P>, publish: impl FnOnce()) -> (boo
     (seen, sleeper.join().unwrap())
 }
 
-/// Neither sees the other: a task that nobody wakes anybody for. It must not be among the outcomes.
+/// The outcomes without the one in which neither sees the other: then a task waits, and its thief
+/// sleeps.
 const EITHER_OR_BOTH: [(bool, bool); 3] = [(true, false), (false, true), (true, true)];
 
 /// Two threads: a strict owner pushes and looks for sleepers. A failure: the owner sees none, and
 /// the thief nothing: the item waits, and its thief sleeps.
 #[test]
 fn a_sleeper_and_a_pusher_see_each_other() {
-    let outcomes = Outcomes::new();
-    check("strict: a push beside a sleeper", Bound::exhaustive(15), {
-        let outcomes = outcomes.clone();
-        move || {
+    Outcomes::of(
+        "strict: a push beside a sleeper",
+        Bound::exhaustive(15),
+        || {
             let worker = Worker::with_capacity(1);
-            outcomes.observe(handshake(&worker, || worker.push(0)));
+            let seen = handshake(&worker, || worker.push(0));
             assert_eq!(worker.pop(), Some(0));
-        }
-    });
-    outcomes.assert_exactly(EITHER_OR_BOTH);
+            seen
+        },
+    )
+    .assert_exactly(EITHER_OR_BOTH);
 }
 
 /// Two threads: a lazy owner with three items, two of them private, flushes before it blocks. A
 /// failure as above, for the two.
 #[test]
 fn a_flush_and_a_sleeper_see_each_other() {
-    let outcomes = Outcomes::new();
-    check("lazy: a flush beside a sleeper", Bound::exhaustive(15), {
-        let outcomes = outcomes.clone();
-        move || {
+    Outcomes::of(
+        "lazy: a flush beside a sleeper",
+        Bound::exhaustive(15),
+        || {
             let worker = Worker::lazy(4);
             worker.push_batch(0..3);
             let stealer = worker.stealer();
-            // What push_batch has shown is taken: all that is left is private, as far as the flush
-            // goes.
+            // Take what push_batch has made public: then only private items are left for the flush.
             while stealer.steal().success().is_some() {}
-            outcomes.observe(handshake(&worker, || worker.flush()));
+            let seen = handshake(&worker, || worker.flush());
             assert_eq!(worker.pop(), Some(2));
-        }
-    });
-    outcomes.assert_exactly(EITHER_OR_BOTH);
+            seen
+        },
+    )
+    .assert_exactly(EITHER_OR_BOTH);
 }
 
 /// Two threads: the same without the flush. Then neither sees the other in some execution, so the
 /// models above hold because of what they publish.
 #[test]
 fn without_a_flush_private_items_sleep_too() {
-    let outcomes = Outcomes::new();
-    check("lazy: no flush beside a sleeper", Bound::exhaustive(6), {
-        let outcomes = outcomes.clone();
-        move || {
+    Outcomes::of(
+        "lazy: no flush beside a sleeper",
+        Bound::exhaustive(6),
+        || {
             let worker = Worker::lazy(4);
             worker.push(0);
-            outcomes.observe(handshake(&worker, || ()));
+            let seen = handshake(&worker, || ());
             assert_eq!(worker.pop(), Some(0));
-        }
-    });
-    outcomes.assert_exactly([(false, false), (true, false)]);
+            seen
+        },
+    )
+    .assert_exactly([(false, false), (true, false)]);
 }

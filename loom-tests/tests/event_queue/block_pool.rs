@@ -6,7 +6,7 @@ use std::ptr;
 
 use loom_tests::Bound;
 
-/// What nothing but a block is aligned to: a narrow one, and a wide one.
+/// The alignments of blocks, narrow and wide; nothing else has them.
 const BLOCK_ALIGNS: [usize; 2] = [64, 2048];
 /// Room for any block of the models.
 const CHUNK: Layout = match Layout::from_size_align(8192, BLOCK_ALIGNS[1]) {
@@ -24,7 +24,7 @@ thread_local! {
     /// The chunk that was freed last; its first word leads to the one before.
     static FREE: Cell<*mut u8> = const { Cell::new(ptr::null_mut()) };
     static LIVE: Cell<usize> = const { Cell::new(0) };
-    /// Those of them that are wide.
+        /// The wide ones among them.
     static LIVE_WIDE: Cell<usize> = const { Cell::new(0) };
 }
 

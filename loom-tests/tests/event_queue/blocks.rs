@@ -1,10 +1,10 @@
 //! The life of blocks: installed, linked, rewound, given back.
 
-use filch_sync::{Arc, thread};
+use filch_sync::Arc;
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::check;
-use crate::queue::Queue;
+use crate::queue::{Queue, drain_beside_two, interleavings, producer};
 
 /// Two threads find the queue without a block, and both bring one. One block is installed, the
 /// loser's claim goes to its second slot (or, with one slot per block, the loser's block follows),
@@ -18,13 +18,10 @@ fn install_race<const CAP: usize>(least: u64) {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, CAP>::new();
-                let other = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(Arc::new(1)).unwrap()
-                });
+                let other = producer(&queue, (1..2).map(Arc::new));
                 queue.push(Arc::new(2)).unwrap();
                 other.join().unwrap();
-                outcomes.observe(queue.drain().iter().map(|event| **event).collect());
+                outcomes.observe(queue.drain_numbers());
                 assert!(queue.is_empty());
             }
         },
@@ -55,37 +52,18 @@ fn two_producers_cross_a_block_boundary() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<u32, 2>::new();
-                let producers = [10, 20].map(|first| {
-                    let queue = queue.clone();
-                    thread::spawn(move || {
-                        queue.push(first).unwrap();
-                        queue.push(first + 1).unwrap();
-                    })
-                });
-                let mut events = queue.drain();
-                events.extend(queue.drain());
-                for producer in producers {
-                    producer.join().unwrap();
-                }
-                events.extend(queue.drain());
+                let events = drain_beside_two(&queue, [10, 20], |event| event, 2);
                 assert!(queue.is_empty());
                 outcomes.observe(events);
             }
         },
     );
-    outcomes.assert_exactly([
-        vec![10, 11, 20, 21],
-        vec![10, 20, 11, 21],
-        vec![10, 20, 21, 11],
-        vec![20, 10, 11, 21],
-        vec![20, 10, 21, 11],
-        vec![20, 21, 10, 11],
-    ]);
+    outcomes.assert_exactly(interleavings([10, 20]));
 }
 
-/// One producer fills block after block; the consumer drains along, so that it empties the tail's
-/// block now and then and starts it over while the next push looks at it. Order is kept, nothing is
-/// lost, and loom sees no producer write to a slot that the consumer still reads.
+/// One producer fills block after block; the consumer drains meanwhile, so that it now and then
+/// empties the tail's block and rewinds it while the next push looks at it. Order is kept, nothing
+/// is lost, and loom sees no producer write to a slot that the consumer still reads.
 #[test]
 fn a_block_is_rewound_under_a_producer() {
     let outcomes = Outcomes::new();
@@ -96,14 +74,7 @@ fn a_block_is_rewound_under_a_producer() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<u32, 2>::new();
-                let producer = thread::spawn({
-                    let queue = queue.clone();
-                    move || {
-                        for event in 0..3 {
-                            queue.push(event).unwrap();
-                        }
-                    }
-                });
+                let producer = producer(&queue, 0..3);
                 let mut events = queue.drain();
                 let early = events.len();
                 events.extend(queue.drain());
@@ -126,20 +97,13 @@ fn a_rewind_races_a_successor() {
         Bound::preemptions(4, 9_000),
         || {
             let queue = Queue::<Arc<u32>, 1>::new();
-            let producer = thread::spawn({
-                let queue = queue.clone();
-                move || {
-                    for event in 0..3 {
-                        queue.push(Arc::new(event)).unwrap();
-                    }
-                }
-            });
+            let producer = producer(&queue, (0..3).map(Arc::new));
             let mut events = Vec::new();
             for _ in 0..3 {
                 events.extend(queue.pop().map(|event| *event));
             }
             producer.join().unwrap();
-            events.extend(queue.drain().iter().map(|event| **event));
+            events.extend(queue.drain_numbers());
             assert_eq!(events, [0, 1, 2]);
         },
     );
@@ -148,7 +112,7 @@ fn a_rewind_races_a_successor() {
 /// A producer reads the tail and sleeps. Meanwhile the main thread pushes to the same slot, drains
 /// it and rewinds: the tail is the same word again, and the producer's CAS succeeds (ABA). Its slot
 /// is free; but only the CAS itself, and not the load before, tells it that the last event was
-/// read. Else loom sees the write race with that read.
+/// read. Otherwise loom would see the write race with that read.
 #[test]
 fn a_push_sleeps_through_a_rewind() {
     check(
@@ -158,10 +122,7 @@ fn a_push_sleeps_through_a_rewind() {
             let queue = Queue::<u32, 1>::new();
             queue.push(1).unwrap();
             assert_eq!(queue.drain(), [1]);
-            let sleeper = thread::spawn({
-                let queue = queue.clone();
-                move || queue.push(2).unwrap()
-            });
+            let sleeper = producer(&queue, [2]);
             queue.push(3).unwrap();
             let early = queue.drain();
             sleeper.join().unwrap();
@@ -184,10 +145,7 @@ fn shrinking_races_a_push() {
                 let queue = Queue::<u32, 3>::new();
                 queue.push(1).unwrap();
                 assert_eq!(queue.drain(), [1]);
-                let producer = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(2).unwrap()
-                });
+                let producer = producer(&queue, [2]);
                 let freed = queue.shrink();
                 let early = queue.drain();
                 producer.join().unwrap();

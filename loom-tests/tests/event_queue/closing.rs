@@ -6,7 +6,7 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::check;
-use crate::queue::Queue;
+use crate::queue::{Queue, producer};
 
 /// Two pushes race a close and the drain after it. Each event is handed back, or delivered, by that
 /// drain or by a later one when its push was still under way.
@@ -85,8 +85,8 @@ fn a_refused_push_comes_after_the_close() {
 }
 
 /// The receiver is dropped, with an event in the queue, while a sender pushes another. Both are
-/// dropped once: by the receiver, by the last end, or by the sender that got its own back. loom
-/// reports what leaks.
+/// dropped once: by the receiver, by the last end, or by the sender that got its event
+/// back. loom reports a leak.
 #[test]
 fn the_receiver_leaves_a_late_producer() {
     let outcomes = Outcomes::new();
@@ -115,14 +115,7 @@ fn a_queue_is_dropped_with_events_left() {
         Bound::exhaustive(75),
         || {
             let queue = Queue::<Arc<u32>, 2>::new();
-            let producer = thread::spawn({
-                let queue = queue.clone();
-                move || {
-                    for event in 0..3 {
-                        queue.push(Arc::new(event)).unwrap();
-                    }
-                }
-            });
+            let producer = producer(&queue, (0..3).map(Arc::new));
             if let Some(event) = queue.pop() {
                 assert_eq!(*event, 0);
             }
@@ -153,17 +146,10 @@ fn reopened_for_a_second_life() {
                 queue.drain();
                 assert_eq!(queue.reopen(), Ok(1));
                 assert!(queue.is_empty());
-                let second = thread::spawn({
-                    let queue = queue.clone();
-                    move || {
-                        queue.push(Arc::new(2)).unwrap();
-                        queue.push(Arc::new(3)).unwrap();
-                    }
-                });
-                let mut events = queue.drain();
+                let second = producer(&queue, (2..4).map(Arc::new));
+                let mut events = queue.drain_numbers();
                 second.join().unwrap();
-                events.extend(queue.drain());
-                let events: Vec<_> = events.iter().map(|event| **event).collect();
+                events.extend(queue.drain_numbers());
                 assert_eq!(events, [2, 3]);
                 outcomes.observe((accepted, early));
             }

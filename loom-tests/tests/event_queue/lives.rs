@@ -69,7 +69,7 @@ fn a_push_of_an_earlier_life_is_refused() {
 }
 
 /// The second life has begun; a producer of the first and one of the second push at once, with one
-/// slot per block, and the consumer drains along. The stale one may have cancelled a slot before
+/// slot per block, while the consumer pops. The stale one may have cancelled a slot before
 /// the other's: the consumer passes it, frees its block, and delivers what is behind it.
 #[test]
 fn a_cancelled_slot_holds_nothing_up() {
@@ -107,8 +107,8 @@ fn a_cancelled_slot_holds_nothing_up() {
     outcomes.assert_exactly([Fate::Closed, Fate::Stale]);
 }
 
-/// As for pushes of the present life: a close, and nothing else, refuses them; the second life's
-/// producer, told of it by the generation alone, is heard.
+/// A producer pushes for the generation that it has just read. Only a close refuses a push for the
+/// present life; a producer that reads the second generation is heard in the second life.
 #[test]
 fn a_producer_reads_the_generation() {
     let outcomes = Outcomes::new();

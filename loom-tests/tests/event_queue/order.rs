@@ -4,14 +4,14 @@ use std::panic::{self, AssertUnwindSafe};
 
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Outcomes};
+use loom_tests::{Bound, Outcomes, tell};
 
 use crate::block_pool::check;
-use crate::queue::Queue;
+use crate::queue::{Queue, producer, stalled_producer};
 
 /// A has claimed the first slot (the queue is not empty any more, and only A pushes), but perhaps
-/// not filled it. The main thread pushes behind it and drains: it gets its own event in any case,
-/// and A's now or later.
+/// not filled it. The main thread pushes behind it and drains: it gets the event that it pushed
+/// in any case, and A's now or later.
 #[test]
 fn a_stalled_push_is_passed_over() {
     let outcomes = Outcomes::new();
@@ -22,11 +22,7 @@ fn a_stalled_push_is_passed_over() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<u32, 2>::new();
-                let stalled = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(1).unwrap()
-                });
-                let claimed = !queue.is_empty();
+                let (stalled, claimed) = stalled_producer(&queue, [1]);
                 queue.push(2).unwrap();
                 let early = queue.drain();
                 assert!(early.contains(&2));
@@ -54,19 +50,15 @@ fn blocks_behind_a_stalled_push_are_freed() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 1>::new();
-                let stalled = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(Arc::new(1)).unwrap()
-                });
-                let claimed = !queue.is_empty();
+                let (stalled, claimed) = stalled_producer(&queue, (1..2).map(Arc::new));
                 let mut early = Vec::new();
                 for event in 2..4 {
                     queue.push(Arc::new(event)).unwrap();
                     queue.push(Arc::new(event * 10)).unwrap();
-                    early.extend(queue.drain().iter().map(|event| **event));
+                    early.extend(queue.drain_numbers());
                 }
                 stalled.join().unwrap();
-                let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                let late = queue.drain_numbers();
                 if claimed {
                     outcomes.observe((early, late));
                 }
@@ -81,8 +73,8 @@ fn blocks_behind_a_stalled_push_are_freed() {
 }
 
 /// The stalled push's block has a second slot, and the consumer pops: it takes that slot in one
-/// call, and leaves the block in the next. A pass that forgets in between what it passed over frees
-/// the block under the stalled push.
+/// call, and leaves the block in the next. If the pass forgot in between that it has passed over a
+/// slot, it would free the block under the stalled push.
 #[test]
 fn a_block_with_a_hole_is_left_by_a_later_pop() {
     let outcomes = Outcomes::new();
@@ -93,16 +85,12 @@ fn a_block_with_a_hole_is_left_by_a_later_pop() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 2>::new();
-                let stalled = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(Arc::new(1)).unwrap()
-                });
-                let claimed = !queue.is_empty();
+                let (stalled, claimed) = stalled_producer(&queue, (1..2).map(Arc::new));
                 queue.push(Arc::new(2)).unwrap();
                 queue.push(Arc::new(3)).unwrap();
                 let early = [queue.pop(), queue.pop()].map(|event| event.map(|event| *event));
                 stalled.join().unwrap();
-                let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                let late = queue.drain_numbers();
                 if claimed {
                     outcomes.observe((early, late));
                 }
@@ -125,24 +113,11 @@ fn told_pushes_stay_behind(consume: fn(&Queue<char, 2>) -> Vec<char>, least: u64
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<char, 2>::new();
-                let told = Arc::new(AtomicBool::new(false));
-                let a = thread::spawn({
-                    let (queue, told) = (queue.clone(), told.clone());
-                    move || {
-                        queue.push('x').unwrap();
-                        told.store(true, Ordering::Release);
-                    }
-                });
-                let b = thread::spawn({
-                    let queue = queue.clone();
-                    move || {
-                        let told = told.load(Ordering::Acquire);
-                        if told {
-                            queue.push('y').unwrap();
-                        }
-                        told
-                    }
-                });
+                let (a, b) = tell(
+                    &queue,
+                    |queue| queue.push('x').unwrap(),
+                    |queue| queue.push('y').unwrap(),
+                );
                 let early = consume(&queue);
                 a.join().unwrap();
                 let told = b.join().unwrap();
@@ -195,10 +170,7 @@ fn a_completed_push_is_found() {
                         woken.store(true, Ordering::Release);
                     }
                 });
-                let noise = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(2).unwrap()
-                });
+                let noise = producer(&queue, [2]);
                 // A pass begins, and may end anywhere.
                 let first = queue.pop();
                 let woken = woken.load(Ordering::Acquire);
@@ -227,9 +199,9 @@ fn a_completed_push_is_found() {
     ]);
 }
 
-/// Two stalled pushes, and a third event, which is taken behind them. Then a drain is cut short by
-/// its sink, between the two, or behind both. What was taken is not delivered again, wherever the
-/// next pass begins: the slot says so.
+/// Two stalled pushes, and a third event, which is taken behind them. Then the sink of a
+/// drain panics, between the two holes or behind both. A taken event is not delivered again,
+/// wherever the next pass begins: its slot is marked.
 #[test]
 fn a_drain_is_cut_short_between_two_holes() {
     let outcomes = Outcomes::new();
@@ -240,12 +212,9 @@ fn a_drain_is_cut_short_between_two_holes() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 3>::new();
-                let stalled = [1, 2].map(|event| {
-                    let queue = queue.clone();
-                    thread::spawn(move || queue.push(Arc::new(event)).unwrap())
-                });
+                let stalled = [1, 2].map(|event| producer(&queue, (event..=event).map(Arc::new)));
                 queue.push(Arc::new(3)).unwrap();
-                let mut events: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                let mut events = queue.drain_numbers();
                 let early = events.len();
                 let cut = panic::catch_unwind(AssertUnwindSafe(|| {
                     queue.drain_into(|event| {
@@ -256,7 +225,7 @@ fn a_drain_is_cut_short_between_two_holes() {
                 for stalled in stalled {
                     stalled.join().unwrap();
                 }
-                events.extend(queue.drain().iter().map(|event| **event));
+                events.extend(queue.drain_numbers());
                 outcomes.observe((early, cut.is_err()));
                 events.sort_unstable();
                 assert_eq!(events, [1, 2, 3]);

@@ -1,7 +1,8 @@
-//! The queue that the models are about.
+//! The queue that the models are about, and what many of them do with it.
 
 use filch_event_queue::{Closed, EventQueue, PushError, ReopenError};
 use filch_sync::Arc;
+use filch_sync::thread::{self, JoinHandle};
 use loom_tests::Crossing;
 
 /// The queue, all its blocks with `CAP` slots, with a crossing before each call.
@@ -86,4 +87,77 @@ impl<T, const CAP: usize> Queue<T, CAP> {
     pub(crate) fn is_empty(&self) -> bool {
         self.cross().is_empty()
     }
+}
+
+/// Starts a thread that pushes `events`.
+pub(crate) fn producer<I, const CAP: usize>(
+    queue: &Arc<Queue<I::Item, CAP>>,
+    events: I,
+) -> JoinHandle<()>
+where
+    I: IntoIterator + 'static,
+{
+    let queue = queue.clone();
+    thread::spawn(move || {
+        for event in events {
+            assert!(queue.push(event).is_ok(), "nobody closes the queue");
+        }
+    })
+}
+
+/// Starts a producer of one event, which may stall at any point. Says whether it has claimed its
+/// slot by now, if no other thread pushes.
+pub(crate) fn stalled_producer<I, const CAP: usize>(
+    queue: &Arc<Queue<I::Item, CAP>>,
+    event: I,
+) -> (JoinHandle<()>, bool)
+where
+    I: IntoIterator + 'static,
+{
+    let stalled = producer(queue, event);
+    (stalled, !queue.is_empty())
+}
+
+/// Two producers push two events each, made of `firsts` and the numbers after them, while this
+/// thread drains `times` times; then it waits for them, and drains once more.
+pub(crate) fn drain_beside_two<T: 'static, const CAP: usize>(
+    queue: &Arc<Queue<T, CAP>>,
+    firsts: [u32; 2],
+    make: fn(u32) -> T,
+    times: usize,
+) -> Vec<T> {
+    let producers = firsts.map(|first| producer(queue, (first..first + 2).map(make)));
+    let mut events = Vec::new();
+    for _ in 0..times {
+        events.extend(queue.drain());
+    }
+    for producer in producers {
+        producer.join().unwrap();
+    }
+    events.extend(queue.drain());
+    events
+}
+
+impl<const CAP: usize> Queue<Arc<u32>, CAP> {
+    /// As [`drain`](Self::drain), for events whose leak loom reports.
+    pub(crate) fn drain_numbers(&self) -> Vec<u32> {
+        numbers(&self.drain())
+    }
+}
+
+pub(crate) fn numbers(events: &[Arc<u32>]) -> Vec<u32> {
+    events.iter().map(|event| **event).collect()
+}
+
+/// All orders of two producers' events, each producer's two being in order.
+pub(crate) fn interleavings([a, b]: [u32; 2]) -> [Vec<u32>; 6] {
+    let (a, b) = ([a, a + 1], [b, b + 1]);
+    [
+        vec![a[0], a[1], b[0], b[1]],
+        vec![a[0], b[0], a[1], b[1]],
+        vec![a[0], b[0], b[1], a[1]],
+        vec![b[0], a[0], a[1], b[1]],
+        vec![b[0], a[0], b[1], a[1]],
+        vec![b[0], b[1], a[0], a[1]],
+    ]
 }

@@ -4,10 +4,10 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::check;
-use crate::queue::Queue;
+use crate::queue::{Queue, producer};
 
-/// Events up to `before` are there; A pushes those up to `all`, in the same moment the consumer
-/// takes one at a time, until it is told that there is no more. How many it had by then.
+/// Events up to `before` are there. A producer pushes those up to `all`, while the consumer takes
+/// one at a time until it is told that there are no more. Returns how many it had by then.
 fn one_at_a_time(before: u32, all: u32) -> usize {
     let queue = Queue::<Arc<u32>, 2>::new();
     // A queue that has had an event has a block, and its head is in there.
@@ -16,14 +16,7 @@ fn one_at_a_time(before: u32, all: u32) -> usize {
     for event in 1..=before {
         queue.push(Arc::new(event)).unwrap();
     }
-    let producer = thread::spawn({
-        let queue = queue.clone();
-        move || {
-            for event in before + 1..=all {
-                queue.push(Arc::new(event)).unwrap();
-            }
-        }
-    });
+    let producer = producer(&queue, (before + 1..=all).map(Arc::new));
     let mut events = Vec::new();
     loop {
         let so_far = events.len();
@@ -49,9 +42,9 @@ fn one_at_a_time(before: u32, all: u32) -> usize {
 /// often as it is told that there is more. Blocks of two: it stops in the middle of a block, at its
 /// end, and where the next one is being installed.
 ///
-/// It has had what was there when it began, in order; and a last drain has the rest. An answer of
-/// "no more" that was wrong would show as one of the first two missing; a place that was lost, as
-/// an event that comes twice, or never, or as a block that leaks.
+/// By then it has had the events that were there when it began, in order, and a last drain has the
+/// rest. A wrong answer of "no more" would show as one of the first two missing; a lost place as an
+/// event that comes twice or never, or as a block that leaks.
 #[test]
 fn a_share_at_a_time_beside_pushes() {
     let outcomes = Outcomes::new();
@@ -66,8 +59,8 @@ fn a_share_at_a_time_beside_pushes() {
     outcomes.assert_exactly([2, 3, 4]);
 }
 
-/// One event is there, and its block's only one: a share of it uses the block again, while A pushes
-/// the second. Failure: as above, at the place where a share meets no pass.
+/// One event is there, the only one of its block: the share rewinds the block, while a producer
+/// pushes the second. Failure: as above, where a share needs no pass.
 #[test]
 fn a_share_of_all_there_is_beside_a_push() {
     let outcomes = Outcomes::new();
@@ -82,10 +75,10 @@ fn a_share_of_all_there_is_beside_a_push() {
     outcomes.assert_exactly([1, 2]);
 }
 
-/// A claims the first slot and perhaps stalls; the consumer, behind it, takes its two shares of
-/// what the main thread has pushed, and stops in between, with a hole behind it. A's event comes
-/// then, or at the end, and the others once, and in order. With one slot per block: what is emptied
-/// behind the hole is freed in the middle of it all.
+/// A claims the first slot and perhaps stalls. The main thread pushes two events behind it, and
+/// takes them in two shares, with a hole before them. A's event comes between, or at the end; the
+/// others come once, in order. With one slot per block, the blocks behind the hole are freed
+/// meanwhile.
 #[test]
 fn a_share_leaves_a_stalled_push_behind() {
     let outcomes = Outcomes::new();
@@ -96,10 +89,7 @@ fn a_share_leaves_a_stalled_push_behind() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 1>::new();
-                let stalled = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(Arc::new(1)).unwrap()
-                });
+                let stalled = producer(&queue, (1..2).map(Arc::new));
                 for event in [2, 3] {
                     queue.push(Arc::new(event)).unwrap();
                 }

@@ -1,13 +1,13 @@
 //! The block that is kept for reuse, and blocks of different sizes.
 
-use filch_sync::{Arc, thread};
+use filch_sync::Arc;
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::check;
-use crate::queue::Queue;
+use crate::queue::{Queue, drain_beside_two, interleavings, producer};
 
-/// Two producers cross a boundary each, and the consumer drains along: it keeps the block that it
-/// leaves, and each of the two may take it, or miss it and ask the allocator. A block that two
+/// Two producers cross a boundary each, while the consumer drains: it keeps the block that it
+/// leaves, and each of the two may take that, or miss it and ask the allocator. A block that two
 /// threads get would show as a race on its slots, a lost one as a leak.
 #[test]
 fn a_spare_block_goes_to_one_producer() {
@@ -21,31 +21,13 @@ fn a_spare_block_goes_to_one_producer() {
                 let queue = Queue::<u32, 1>::new();
                 queue.push(1).unwrap();
                 queue.push(2).unwrap();
-                let producers = [30, 40].map(|event| {
-                    let queue = queue.clone();
-                    thread::spawn(move || {
-                        queue.push(event).unwrap();
-                        queue.push(event + 1).unwrap();
-                    })
-                });
-                let mut events = queue.drain();
-                for producer in producers {
-                    producer.join().unwrap();
-                }
-                events.extend(queue.drain());
+                let events = drain_beside_two(&queue, [30, 40], |event| event, 1);
                 assert_eq!(events[..2], [1, 2]);
                 outcomes.observe(events[2..].to_vec());
             }
         },
     );
-    outcomes.assert_exactly([
-        vec![30, 31, 40, 41],
-        vec![30, 40, 31, 41],
-        vec![30, 40, 41, 31],
-        vec![40, 30, 31, 41],
-        vec![40, 30, 41, 31],
-        vec![40, 41, 30, 31],
-    ]);
+    outcomes.assert_exactly(interleavings([30, 40]));
 }
 
 /// The consumer gives the spare block and the tail's block back, while a producer may take the one
@@ -65,19 +47,11 @@ fn a_spare_block_is_freed_or_taken() {
                     queue.push(Arc::new(event)).unwrap();
                 }
                 assert_eq!(queue.drain().len(), 3);
-                let producer = thread::spawn({
-                    let queue = queue.clone();
-                    move || {
-                        for event in 3..5 {
-                            queue.push(Arc::new(event)).unwrap();
-                        }
-                    }
-                });
+                let producer = producer(&queue, (3..5).map(Arc::new));
                 let freed = queue.shrink();
-                let mut events = queue.drain();
+                let mut events = queue.drain_numbers();
                 producer.join().unwrap();
-                events.extend(queue.drain());
-                let events: Vec<_> = events.iter().map(|event| **event).collect();
+                events.extend(queue.drain_numbers());
                 assert_eq!(events, [3, 4]);
                 outcomes.observe(freed);
                 assert!(queue.shrink());
@@ -88,7 +62,7 @@ fn a_spare_block_is_freed_or_taken() {
 }
 
 /// The first block has one slot, the next ones have two. A producer that slept while the first was
-/// used up, and shrunk away, finds the word as it was, or another block there.
+/// used up, and freed by a shrink, finds the word as it was, or another block there.
 #[test]
 fn blocks_of_two_sizes() {
     let outcomes = Outcomes::new();
@@ -99,14 +73,7 @@ fn blocks_of_two_sizes() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<u32, 2>::with_first(1);
-                let producer = thread::spawn({
-                    let queue = queue.clone();
-                    move || {
-                        for event in 10..13 {
-                            queue.push(event).unwrap();
-                        }
-                    }
-                });
+                let producer = producer(&queue, 10..13);
                 queue.push(20).unwrap();
                 let mut events = queue.drain();
                 let early = events.len();
@@ -146,10 +113,7 @@ fn three_claims_of_one_word() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<u32, 3>::new();
-                let others = [1, 2].map(|event| {
-                    let queue = queue.clone();
-                    thread::spawn(move || queue.push(event).unwrap())
-                });
+                let others = [1, 2].map(|event| producer(&queue, [event]));
                 queue.push(3).unwrap();
                 for other in others {
                     other.join().unwrap();

@@ -1,28 +1,16 @@
-//! Blocks of the larger kind, with no more slots than make one: 16. Where that many are to be used
-//! up, most are before the race.
+//! Wide blocks, with the fewest slots that make one wide: 16. A model that uses one up pushes most
+//! of the events before the race.
 
-use filch_sync::{Arc, thread};
+use filch_sync::Arc;
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::{check, wide_blocks};
-use crate::queue::Queue;
-
-/// All orders of two producers' events, each producer's own being in order.
-fn interleavings() -> [Vec<u32>; 6] {
-    [
-        vec![30, 31, 40, 41],
-        vec![30, 40, 31, 41],
-        vec![30, 40, 41, 31],
-        vec![40, 30, 31, 41],
-        vec![40, 30, 41, 31],
-        vec![40, 41, 30, 31],
-    ]
-}
+use crate::queue::{Queue, drain_beside_two, interleavings, numbers, producer, stalled_producer};
 
 /// Two producers push two events each, into a queue with one slot left in its block, which they
-/// claim, and pass to another block. The consumer drains along. A word that is read as one of the
-/// other kind would lead to no block, or to the wrong slot; a claim that does not release, to a
-/// block without its `prev`.
+/// claim, and pass to another block. The consumer drains meanwhile. A word that is read in
+/// the other format would lead to no block, or to the wrong slot; a claim that does not release
+/// would lead to a block without its `prev`.
 fn two_producers_cross(story: &'static str, before: u32, least: u64) {
     let outcomes = Outcomes::new();
     check(story, Bound::preemptions(2, least), {
@@ -32,25 +20,13 @@ fn two_producers_cross(story: &'static str, before: u32, least: u64) {
             for event in 0..before {
                 queue.push(Arc::new(event)).unwrap();
             }
-            let producers = [30, 40].map(|event| {
-                let queue = queue.clone();
-                thread::spawn(move || {
-                    queue.push(Arc::new(event)).unwrap();
-                    queue.push(Arc::new(event + 1)).unwrap();
-                })
-            });
-            let mut events = queue.drain();
-            for producer in producers {
-                producer.join().unwrap();
-            }
-            events.extend(queue.drain());
-            let events: Vec<_> = events.iter().map(|event| **event).collect();
+            let events = numbers(&drain_beside_two(&queue, [30, 40], Arc::new, 1));
             let (first, raced) = events.split_at(before as usize);
             assert!(first.iter().copied().eq(0..before));
             outcomes.observe(raced.to_vec());
         }
     });
-    outcomes.assert_exactly(interleavings());
+    outcomes.assert_exactly(interleavings([30, 40]));
 }
 
 #[test]
@@ -72,8 +48,7 @@ fn from_a_wide_block_to_another() {
 }
 
 /// A producer has claimed the last slot of a narrow block, and perhaps not filled it, while the
-/// consumer empties what is behind it in the wide one, and is done with some of it when it begins
-/// again at the hole.
+/// consumer empties slots of the wide block behind it. Then it begins again at the hole.
 #[test]
 fn a_hole_before_a_wide_block() {
     let outcomes = Outcomes::new();
@@ -84,18 +59,14 @@ fn a_hole_before_a_wide_block() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 16>::with_first(1);
-                let stalled = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(Arc::new(1)).unwrap()
-                });
-                let claimed = !queue.is_empty();
+                let (stalled, claimed) = stalled_producer(&queue, (1..2).map(Arc::new));
                 let mut early = Vec::new();
                 for event in 2..4 {
                     queue.push(Arc::new(event)).unwrap();
-                    early.extend(queue.drain().iter().map(|event| **event));
+                    early.extend(queue.drain_numbers());
                 }
                 stalled.join().unwrap();
-                let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                let late = queue.drain_numbers();
                 if claimed {
                     outcomes.observe((early, late));
                 }
@@ -110,29 +81,25 @@ fn a_hole_before_a_wide_block() {
 }
 
 /// The one slot that a queue begins with is full, and two producers push behind it. Both bring a
-/// block, and one finds that the other was faster. Failure: the faster one's was wide, as the
-/// other's was the one small block that was to come before those; and it stays, in each of a
-/// million queues where two events once met.
+/// block, and one finds that the other was faster. Failure: the loser has used up the small size,
+/// the winner's block is wide, and it stays, in each of a million queues where two events once met.
 #[test]
 fn a_lost_installation_costs_no_wide_block() {
     let outcomes = Outcomes::new();
     check(
-        "the second block is small, whoever brings it",
+        "the second block is small, whichever producer brings it",
         Bound::exhaustive(65),
         {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<u32, 1>::with_one_slot();
                 queue.push(1).unwrap();
-                let other = thread::spawn({
-                    let queue = queue.clone();
-                    move || queue.push(2).unwrap()
-                });
+                let other = producer(&queue, [2]);
                 queue.push(3).unwrap();
                 other.join().unwrap();
                 assert_eq!(wide_blocks(), 0);
                 outcomes.observe(queue.drain());
-                // It is there for one time: what follows it is large.
+                // There is one small block: what follows it is large.
                 (0..20).for_each(|event| queue.push(event).unwrap());
                 assert_eq!(wide_blocks(), 1);
                 assert!(queue.drain().into_iter().eq(0..20));

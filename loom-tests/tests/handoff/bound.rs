@@ -1,9 +1,9 @@
-//! Bound machines: a processor is lent to one, and comes back.
+//! Bound machines: a processor is lent to one, and returned.
 //!
-//! Their queue is a relaxed counter, too: who waits for whom has to come from the roster's lock.
+//! Their queue is a relaxed counter, too: which one waits for which has to come from the lock.
 
 use filch_processors::BoundId;
-use filch_processors::protocol::{Crew, Hold, Release};
+use filch_processors::protocol::{AfterBound, Coordinator, Permit};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
@@ -11,7 +11,7 @@ use loom_tests::{Bound, Outcomes, check};
 use crate::calls::{comes_back, takes_a_task};
 use crate::pool::Pool;
 
-/// The tasks that have been found for the one bound machine there is.
+/// The tasks that have been found for the only bound machine.
 pub(crate) struct Queue(AtomicUsize);
 
 impl Queue {
@@ -37,9 +37,9 @@ impl Queue {
 }
 
 /// One more machine, a bound one.
-pub(crate) fn bind(crew: &Crew) -> (BoundId, usize) {
+pub(crate) fn bind(coordinator: &Coordinator) -> (BoundId, usize) {
     let mut machine = None;
-    let id = crew
+    let id = coordinator
         .bind(|place| {
             machine = Some(place);
             true
@@ -48,25 +48,33 @@ pub(crate) fn bind(crew: &Crew) -> (BoundId, usize) {
     (id, machine.expect("it was started"))
 }
 
-/// What the machine `lender` holds, lent to the bound machine, which waits.
-pub(crate) fn lent(pool: &Pool, hold: Hold, lender: usize, (id, bound): (BoundId, usize)) -> Hold {
-    pool.crew.lend(hold, lender, id).expect("it waits");
+/// The processor of the machine `lender`, lent to the bound machine, which waits.
+pub(crate) fn lent(
+    pool: &Pool,
+    permit: Permit,
+    lender: usize,
+    (id, bound): (BoundId, usize),
+) -> Permit {
+    pool.coordinator.lend(permit, lender, id).expect("it waits");
     pool.told_to_run(bound)
 }
 
-/// What a bound machine does that holds a processor; how many tasks it has run.
-pub(crate) fn work_bound(pool: &Pool, queue: &Queue, hold: Hold, machine: usize) -> usize {
-    let mut hold = hold;
+/// What a bound machine does that has a processor; how many tasks it has run.
+pub(crate) fn work_bound(pool: &Pool, queue: &Queue, permit: Permit, machine: usize) -> usize {
+    let mut permit = permit;
     let mut ran = 0;
     loop {
-        pool.uses(&hold);
+        pool.uses(&permit);
         while queue.pop() {
             ran += 1;
         }
         pool.pass();
-        match pool.crew.release(hold, machine, |_| queue.is_done()) {
-            Release::Returned => return ran,
-            Release::Another(more) => hold = more,
+        match pool
+            .coordinator
+            .return_to_lender(permit, machine, |_| queue.is_done())
+        {
+            AfterBound::Returned => return ran,
+            AfterBound::Another(more) => permit = more,
             other => panic!("bound, and lent to: {other:?}"),
         }
     }
@@ -82,10 +90,10 @@ fn a_task_is_found_as_its_machine_is_about_to_wait() {
     check("a bound task meets its machine", Bound::exhaustive(100), {
         let outcomes = outcomes.clone();
         move || {
-            let (pool, mut holds) = Pool::new(2);
+            let (pool, mut permits) = Pool::new(2);
             let queue = Queue::new();
-            let (id, bound) = bind(&pool.crew);
-            let (first, second) = (holds.remove(0), holds.remove(0));
+            let (id, bound) = bind(&pool.coordinator);
+            let (first, second) = (permits.remove(0), permits.remove(0));
             let second = lent(&pool, second, 1, (id, bound));
             let machine = thread::spawn({
                 let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
@@ -94,7 +102,7 @@ fn a_task_is_found_as_its_machine_is_about_to_wait() {
             pool.pass();
             pool.uses(&first);
             queue.push();
-            let lent = pool.crew.lend(first, 0, id).is_ok();
+            let lent = pool.coordinator.lend(first, 0, id).is_ok();
             let mut ran = machine.join().unwrap();
             drop(pool.told_to_run(1));
             if lent {
@@ -120,31 +128,31 @@ fn two_find_tasks_for_one_machine() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(2);
+                let (pool, mut permits) = Pool::new(2);
                 let queue = Queue::new();
-                let (id, bound) = bind(&pool.crew);
-                let (first, second) = (holds.remove(0), holds.remove(0));
-                let find = |hold: Hold, machine| {
+                let (id, bound) = bind(&pool.coordinator);
+                let (first, second) = (permits.remove(0), permits.remove(0));
+                let find = |permit: Permit, machine| {
                     let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
                     move || {
-                        pool.uses(&hold);
+                        pool.uses(&permit);
                         queue.push();
                         pool.pass();
-                        pool.crew.lend(hold, machine, id).is_ok()
+                        pool.coordinator.lend(permit, machine, id).is_ok()
                     }
                 };
                 let other = thread::spawn(find(second, 1));
                 let first_lends = find(first, 0)();
                 let mut ran = 0;
-                if let Some(hold) = pool.awake(bound) {
-                    ran += work_bound(&pool, &queue, hold, bound);
+                if let Some(permit) = pool.awake(bound) {
+                    ran += work_bound(&pool, &queue, permit, bound);
                 }
                 let second_lends = other.join().unwrap();
-                if let Some(hold) = pool.awake(bound) {
-                    ran += work_bound(&pool, &queue, hold, bound);
+                if let Some(permit) = pool.awake(bound) {
+                    ran += work_bound(&pool, &queue, permit, bound);
                 }
                 assert_eq!(ran, 2, "a task is left behind");
-                // Whoever has lent its processor has it back.
+                // A machine that has lent its processor has it back.
                 for (machine, lends) in [(0, first_lends), (1, second_lends)] {
                     assert_eq!(pool.awake(machine).is_some(), lends);
                 }
@@ -159,7 +167,7 @@ fn two_find_tasks_for_one_machine() {
 
 /// One processor. The bound machine is in a blocking call, its lender sleeps with the processor. A
 /// task is published as the call ends: the bound machine takes the processor, or the lender has
-/// been woken and hands it over. Whichever way it came, there is somebody to give it back to.
+/// been woken and hands it over. Whichever way it came, there is a machine to return it to.
 #[test]
 fn a_bound_machine_is_back_as_a_task_is_published() {
     let outcomes = Outcomes::new();
@@ -169,21 +177,21 @@ fn a_bound_machine_is_back_as_a_task_is_published() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
+                let (pool, mut permits) = Pool::new(1);
                 let queue = Queue::new();
-                let (id, bound) = bind(&pool.crew);
-                let hold = lent(&pool, holds.remove(0), 0, (id, bound));
-                pool.hand_off(hold, bound);
+                let (id, bound) = bind(&pool.coordinator);
+                let permit = lent(&pool, permits.remove(0), 0, (id, bound));
+                pool.hand_off(permit, bound);
                 let back = comes_back(&pool, bound);
                 pool.publish();
                 let at_once = back.join().unwrap();
                 outcomes.observe(at_once.is_some());
-                let hold = at_once.unwrap_or_else(|| {
-                    let hold = pool.awake(0).expect("it was woken instead");
-                    pool.crew.hand_over(hold, 0).unwrap();
+                let permit = at_once.unwrap_or_else(|| {
+                    let permit = pool.awake(0).expect("it was woken instead");
+                    pool.coordinator.hand_to_waiter(permit, 0).unwrap();
                     pool.told_to_run(bound)
                 });
-                work_bound(&pool, &queue, hold, bound);
+                work_bound(&pool, &queue, permit, bound);
                 drop(pool.told_to_run(0));
             }
         },
@@ -192,7 +200,7 @@ fn a_bound_machine_is_back_as_a_task_is_published() {
 }
 
 /// One processor, whose machine goes into a blocking call as the bound machine comes back from one.
-/// It is not passed on from hand to hand: then the bound machine would have nobody to give it back
+/// It is not passed on from hand to hand: then the bound machine would have no lender to return it
 /// to. It comes with the substitute.
 #[test]
 fn a_call_begins_as_a_bound_machine_is_back() {
@@ -203,18 +211,18 @@ fn a_call_begins_as_a_bound_machine_is_back() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
+                let (pool, mut permits) = Pool::new(1);
                 let queue = Queue::new();
-                let (id, bound) = bind(&pool.crew);
-                let hold = lent(&pool, holds.remove(0), 0, (id, bound));
-                pool.hand_off(hold, bound);
-                let hold = takes_a_task(&pool, 0);
+                let (id, bound) = bind(&pool.coordinator);
+                let permit = lent(&pool, permits.remove(0), 0, (id, bound));
+                pool.hand_off(permit, bound);
+                let permit = takes_a_task(&pool, 0);
                 let back = comes_back(&pool, bound);
-                pool.hand_off(hold, 0);
+                pool.hand_off(permit, 0);
                 let at_once = back.join().unwrap();
                 outcomes.observe(at_once.is_some());
-                let hold = at_once.unwrap_or_else(|| pool.told_to_run(bound));
-                work_bound(&pool, &queue, hold, bound);
+                let permit = at_once.unwrap_or_else(|| pool.told_to_run(bound));
+                work_bound(&pool, &queue, permit, bound);
                 let substitute = bound + 1;
                 drop(pool.told_to_run(substitute));
             }
@@ -224,61 +232,70 @@ fn a_call_begins_as_a_bound_machine_is_back() {
 }
 
 /// There is to be one processor instead of two, as the second one is lent to the bound machine,
-/// which makes a blocking call and comes back. In the end the second processor is at rest, the
-/// first one has been lent and given back, and nobody has been forgotten.
+/// which makes a blocking call and comes back. In the end the second processor is inactive, the
+/// first one has been lent and returned, and no machine has been forgotten.
 #[test]
 fn fewer_as_one_is_lent() {
     check(
         "a lent processor too many is given up",
         Bound::preemptions(3, 1_600),
         || {
-            let (pool, mut holds) = Pool::new(2);
+            let (pool, mut permits) = Pool::new(2);
             let queue = Queue::new();
-            let (id, bound) = bind(&pool.crew);
-            pool.rest(holds.remove(0), 0);
+            let (id, bound) = bind(&pool.coordinator);
+            pool.go_idle(permits.remove(0), 0);
             let resizer = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.crew.shrink(1, &pool.queues);
+                    pool.coordinator.shrink(1, &pool.queues);
                 }
             });
-            let mut hold = Some(lent(&pool, holds.remove(0), 1, (id, bound)));
+            let mut permit = Some(lent(&pool, permits.remove(0), 1, (id, bound)));
             pool.pass();
-            if pool.crew.notice().is_surplus(1) {
-                hold = hold
-                    .and_then(|hold| pool.crew.retire_for_call(hold, bound, &pool.queues).err());
+            if pool.coordinator.control_word().is_surplus(1) {
+                permit = permit.and_then(|permit| {
+                    pool.coordinator
+                        .retire_for_call(permit, bound, &pool.queues)
+                        .err()
+                });
             }
-            if let Some(hold) = hold {
-                pool.hand_off(hold, bound);
+            if let Some(permit) = permit {
+                pool.hand_off(permit, bound);
             }
             let at_once = pool.try_regain(bound);
             resizer.join().unwrap();
-            let hold = at_once.unwrap_or_else(|| pool.told_to_run(bound));
-            work_bound(&pool, &queue, hold, bound);
-            let (lender, hold) = [0, 1]
+            let permit = at_once.unwrap_or_else(|| pool.told_to_run(bound));
+            work_bound(&pool, &queue, permit, bound);
+            let (lender, permit) = [0, 1]
                 .into_iter()
-                .find_map(|machine| pool.awake(machine).map(|hold| (machine, hold)))
+                .find_map(|machine| pool.awake(machine).map(|permit| (machine, permit)))
                 .expect("one gets it back");
-            if pool.crew.notice().is_surplus(hold.processor()) {
-                pool.crew.retire(hold, lender, &pool.queues).unwrap();
+            if pool
+                .coordinator
+                .control_word()
+                .is_surplus(permit.processor())
+            {
+                pool.coordinator
+                    .retire(permit, lender, &pool.queues)
+                    .unwrap();
             } else {
-                pool.rest(hold, lender);
+                pool.go_idle(permit, lender);
             }
-            let (hold, _) = pool.crew.take_idle().expect("the first one is idle");
-            assert_eq!(hold.processor(), 0);
-            pool.uses(&hold);
-            assert!(pool.crew.take_idle().is_none(), "one too many");
-            // Of the two that have lent or rested, one waits with the processor, and the other one
-            // stands by.
-            assert!(pool.crew.grow(1, |_| panic!("nobody stands by")));
+            let (permit, _) = pool.coordinator.take_idle().expect("the first one is idle");
+            assert_eq!(permit.processor(), 0);
+            pool.uses(&permit);
+            assert!(pool.coordinator.take_idle().is_none(), "one too many");
+            // Of the two that have lent or gone idle, one waits with the processor, and the other
+            // one is a spare.
+            assert!(pool.coordinator.grow(1, |_| panic!("there is no spare")));
         },
     );
 }
 
 /// One processor, whose machine finds a bound task, lends the processor, has it back and goes idle,
-/// as somebody asks whether all is done. Yes means that the task has run. (That the bound machine
-/// waits for another one is not something that goes on.)
+/// as an observer asks whether all is done. Yes means that the task has run. (That the bound
+/// machine waits for another one is not something that goes on.)
 #[test]
 fn not_quiescent_before_a_bound_task_has_run() {
     let outcomes = Outcomes::new();
@@ -288,30 +305,30 @@ fn not_quiescent_before_a_bound_task_has_run() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
+                let (pool, mut permits) = Pool::new(1);
                 let queue = Queue::new();
-                let (id, bound) = bind(&pool.crew);
-                let hold = holds.remove(0);
+                let (id, bound) = bind(&pool.coordinator);
+                let permit = permits.remove(0);
                 pool.publish();
                 let machines = thread::spawn({
                     let (pool, queue) = (Arc::clone(&pool), Arc::clone(&queue));
                     move || {
                         assert!(pool.take());
                         queue.push();
-                        let hold = lent(&pool, hold, 0, (id, bound));
+                        let permit = lent(&pool, permit, 0, (id, bound));
                         // In the middle of it a blocking call, while which its lender goes idle.
-                        pool.hand_off(hold, bound);
-                        let hold = pool.back(bound);
-                        assert_eq!(work_bound(&pool, &queue, hold, bound), 1);
-                        let hold = pool.told_to_run(0);
-                        pool.rest(hold, 0);
+                        pool.hand_off(permit, bound);
+                        let permit = pool.back(bound);
+                        assert_eq!(work_bound(&pool, &queue, permit, bound), 1);
+                        let permit = pool.told_to_run(0);
+                        pool.go_idle(permit, 0);
                     }
                 });
                 let quiescent = pool.is_quiescent();
                 if quiescent {
                     assert!(queue.is_done(), "the task waits still");
-                    let (hold, _) = pool.crew.take_idle().expect("it is idle");
-                    pool.uses(&hold);
+                    let (permit, _) = pool.coordinator.take_idle().expect("it is idle");
+                    pool.uses(&permit);
                 }
                 machines.join().unwrap();
                 outcomes.observe(quiescent);

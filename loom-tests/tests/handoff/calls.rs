@@ -1,6 +1,6 @@
 //! Blocking calls.
 
-use filch_processors::protocol::Hold;
+use filch_processors::protocol::Permit;
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
@@ -9,25 +9,25 @@ use crate::pool::Pool;
 
 /// The machine comes back from its call, on a thread of its own: with a processor, or in line for
 /// one.
-pub(crate) fn comes_back(pool: &Arc<Pool>, machine: usize) -> JoinHandle<Option<Hold>> {
+pub(crate) fn comes_back(pool: &Arc<Pool>, machine: usize) -> JoinHandle<Option<Permit>> {
     let pool = Arc::clone(pool);
     thread::spawn(move || pool.try_regain(machine))
 }
 
 /// A task is published, for which the machine is woken, and which it takes.
-pub(crate) fn takes_a_task(pool: &Pool, machine: usize) -> Hold {
+pub(crate) fn takes_a_task(pool: &Pool, machine: usize) -> Permit {
     pool.publish();
-    let hold = pool.awake(machine).expect("it is woken for the task");
+    let permit = pool.awake(machine).expect("it is woken for the task");
     assert!(pool.take());
-    assert!(!pool.crew.stop_searching(&pool.queues));
-    hold
+    assert!(!pool.coordinator.stop_searching(&pool.queues));
+    permit
 }
 
 /// One processor. Its machine 0 is in a blocking call, machine 1 rests with it. A producer
-/// publishes a task just as 0 comes back. Either 0 takes the processor (1 stands by, and 0 will
-/// find the task when its own is done), or the producer has popped it for 1, and 0 waits: then 1
-/// sees that on the board, and hands it over. Two holders would be a data race on the processor's
-/// cell; a forgotten one shows in the end.
+/// publishes a task just as 0 comes back. Either 0 takes the processor (1 becomes a spare, and 0
+/// will find the task when its own is done), or the producer has popped it for 1, and 0 waits: then
+/// 1 sees that in the control word, and hands it to 0. Two holders would be a data race on the
+/// processor's cell; a forgotten one shows in the end.
 #[test]
 fn a_return_against_a_producer() {
     let outcomes = Outcomes::new();
@@ -37,31 +37,35 @@ fn a_return_against_a_producer() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                pool.hand_off(holds.remove(0), 0);
+                let (pool, mut permits) = Pool::new(1);
+                pool.hand_off(permits.remove(0), 0);
                 let back = comes_back(&pool, 0);
                 pool.publish();
                 let at_once = back.join().unwrap();
                 let popped = pool.awake(1);
                 outcomes.observe((at_once.is_some(), popped.is_some()));
-                if let Some(hold) = popped {
-                    assert_eq!(pool.crew.notice().waiting, 1, "the other one waits");
-                    pool.crew.hand_over(hold, 1).unwrap();
+                if let Some(permit) = popped {
+                    assert_eq!(
+                        pool.coordinator.control_word().waiting,
+                        1,
+                        "the other one waits"
+                    );
+                    pool.coordinator.hand_to_waiter(permit, 1).unwrap();
                     drop(pool.told_to_run(0));
                 } else {
-                    assert!(at_once.is_some(), "nobody has the processor");
+                    assert!(at_once.is_some(), "no machine has the processor");
                 }
-                assert_eq!(pool.crew.notice().waiting, 0);
+                assert_eq!(pool.coordinator.control_word().waiting, 0);
             }
         },
     );
     outcomes.assert_exactly([(true, false), (false, true)]);
 }
 
-/// One processor, which machine 1 holds: it has nothing to do and goes idle, just as machine 0
-/// comes back from its call and finds none. Either the one sees the other on the board, or the
-/// other one sees it on the stack. A failure would be a thread that waits for ever beside an idle
-/// processor.
+/// One processor, on which machine 1 runs: it has nothing to do and goes idle, just as machine 0
+/// comes back from its call and finds none. Either the one sees in the control word that the other
+/// waits, or the other sees it on the stack. A failure would be a thread that waits for ever beside
+/// an idle processor.
 #[test]
 fn a_return_against_a_processor_that_goes_idle() {
     let outcomes = Outcomes::new();
@@ -71,15 +75,15 @@ fn a_return_against_a_processor_that_goes_idle() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                pool.hand_off(holds.remove(0), 0);
-                let hold = takes_a_task(&pool, 1);
+                let (pool, mut permits) = Pool::new(1);
+                pool.hand_off(permits.remove(0), 0);
+                let permit = takes_a_task(&pool, 1);
                 let back = comes_back(&pool, 0);
-                pool.rest(hold, 1);
-                let hold = back.join().unwrap();
-                outcomes.observe(hold.is_some());
-                drop(hold.unwrap_or_else(|| pool.told_to_run(0)));
-                assert_eq!(pool.crew.notice().waiting, 0);
+                pool.go_idle(permit, 1);
+                let permit = back.join().unwrap();
+                outcomes.observe(permit.is_some());
+                drop(permit.unwrap_or_else(|| pool.told_to_run(0)));
+                assert_eq!(pool.coordinator.control_word().waiting, 0);
             }
         },
     );
@@ -95,12 +99,12 @@ fn a_call_begins_as_a_task_is_published() {
         "the substitute is woken for the task",
         Bound::exhaustive(100),
         || {
-            let (pool, mut holds) = Pool::new(1);
+            let (pool, mut permits) = Pool::new(1);
             let producer = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || pool.publish()
             });
-            pool.hand_off(holds.remove(0), 0);
+            pool.hand_off(permits.remove(0), 0);
             producer.join().unwrap();
             assert!(
                 pool.awake(1).is_some(),
@@ -111,8 +115,8 @@ fn a_call_begins_as_a_task_is_published() {
 }
 
 /// Machine 0 is on its way into a blocking call as 1 comes back from one: the processor goes
-/// straight to 1, or 1 takes it from the stack, or is served by the second look. Nobody else gets
-/// it, and no thread is started in vain for long: the substitute stands by.
+/// straight to 1, or 1 takes it from the stack, or is served by the second look. No other machine
+/// gets it, and no thread is started in vain for long: the substitute becomes a spare.
 #[test]
 fn a_call_begins_as_another_one_ends() {
     let outcomes = Outcomes::new();
@@ -122,45 +126,51 @@ fn a_call_begins_as_another_one_ends() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                pool.hand_off(holds.remove(0), 0);
-                let hold = pool.try_regain(0).expect("it is idle");
-                // 0 runs, 1 stands by. Now 0 blocks, and 1 is woken for a task; it blocks while 0
+                let (pool, mut permits) = Pool::new(1);
+                pool.hand_off(permits.remove(0), 0);
+                let permit = pool.try_regain(0).expect("it is idle");
+                // 0 runs, 1 is a spare. Now 0 blocks, and 1 is woken for a task; it blocks while 0
                 // comes back.
-                pool.hand_off(hold, 0);
-                let hold = takes_a_task(&pool, 1);
+                pool.hand_off(permit, 0);
+                let permit = takes_a_task(&pool, 1);
                 let back = comes_back(&pool, 0);
-                pool.hand_off(hold, 1);
+                pool.hand_off(permit, 1);
                 let at_once = back.join().unwrap();
                 outcomes.observe(at_once.is_some());
                 drop(at_once.unwrap_or_else(|| pool.told_to_run(0)));
-                assert!(pool.crew.take_idle().is_none());
+                assert!(pool.coordinator.take_idle().is_none());
             }
         },
     );
     outcomes.assert_exactly([true, false]);
 }
 
-/// Two come back at once, while the one processor is held by a third, which hands it over between
-/// two tasks: it goes to one of them, and from that one to the other. Nobody overtakes for ever,
-/// and nobody is forgotten.
+/// Two come back at once, while a third runs on the one processor, and hands it over between two
+/// tasks: it goes to one of them, and from that one to the other. None overtakes for ever, and none
+/// is forgotten.
 #[test]
 fn two_returns_and_one_processor() {
     let outcomes = Outcomes::new();
     check(
-        "who waits longest is served first, then the other",
+        "the longest waiter is served first, then the other",
         Bound::preemptions(3, 1_000),
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                pool.hand_off(holds.remove(0), 0);
+                let (pool, mut permits) = Pool::new(1);
+                pool.hand_off(permits.remove(0), 0);
                 pool.publish();
-                let hold = pool.awake(1).expect("it was woken");
-                assert!(!pool.crew.stop_searching(&pool.queues), "nobody is idle");
-                pool.hand_off(hold, 1);
-                let hold = pool.awake(2).expect("the task is still there");
-                assert!(!pool.crew.stop_searching(&pool.queues), "nobody is idle");
+                let permit = pool.awake(1).expect("it was woken");
+                assert!(
+                    !pool.coordinator.stop_searching(&pool.queues),
+                    "no processor is idle"
+                );
+                pool.hand_off(permit, 1);
+                let permit = pool.awake(2).expect("the task is still there");
+                assert!(
+                    !pool.coordinator.stop_searching(&pool.queues),
+                    "no processor is idle"
+                );
                 assert!(pool.take());
                 let others: Vec<_> = [0, 1]
                     .map(|machine| {
@@ -170,19 +180,19 @@ fn two_returns_and_one_processor() {
                     .into();
                 // Machine 2, between two tasks.
                 pool.pass();
-                let early = pool.crew.hand_over(hold, 2);
+                let early = pool.coordinator.hand_to_waiter(permit, 2);
                 for other in others {
                     assert!(other.join().unwrap().is_none(), "there is no idle one");
                 }
                 let was_early = early.is_ok();
-                if let Err(hold) = early {
-                    pool.crew.hand_over(hold, 2).unwrap();
+                if let Err(permit) = early {
+                    pool.coordinator.hand_to_waiter(permit, 2).unwrap();
                 }
-                let (first, hold) = [0, 1]
+                let (first, permit) = [0, 1]
                     .into_iter()
-                    .find_map(|machine| pool.awake(machine).map(|hold| (machine, hold)))
+                    .find_map(|machine| pool.awake(machine).map(|permit| (machine, permit)))
                     .expect("one has it");
-                pool.crew.hand_over(hold, first).unwrap();
+                pool.coordinator.hand_to_waiter(permit, first).unwrap();
                 drop(pool.told_to_run(1 - first));
                 outcomes.observe((was_early, first));
             }
@@ -191,20 +201,20 @@ fn two_returns_and_one_processor() {
     outcomes.assert_exactly([(true, 0), (true, 1), (false, 0), (false, 1)]);
 }
 
-/// A machine that is awake looks for its turn as it is granted, without a token: the grant alone
-/// must carry all that the last holder did on the processor. A failure would be a data race on the
+/// A machine that is awake looks for its grant as it is given, without a token: the grant alone
+/// must carry all that the last machine did on the processor. A failure would be a data race on the
 /// processor's cell.
 #[test]
 fn a_grant_that_is_found_without_a_token() {
     let outcomes = Outcomes::new();
     check(
-        "whoever finds its grant has the processor, and all that was done on it",
+        "a machine that finds its grant has the processor, and all that was done on it",
         Bound::preemptions(3, 100),
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                pool.hand_off(holds.remove(0), 0);
+                let (pool, mut permits) = Pool::new(1);
+                pool.hand_off(permits.remove(0), 0);
                 let machine = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
@@ -212,12 +222,13 @@ fn a_grant_that_is_found_without_a_token() {
                         pool.awake(1).is_some()
                     }
                 });
-                let (hold, substitute) = pool.crew.take_idle().expect("it is idle");
+                let (permit, substitute) = pool.coordinator.take_idle().expect("it is idle");
                 let holder = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
-                        pool.uses(&hold);
-                        pool.crew.rest(hold, substitute, false, &pool.queues);
+                        pool.uses(&permit);
+                        pool.coordinator
+                            .go_idle(permit, substitute, false, &pool.queues);
                     }
                 });
                 pool.publish();
@@ -241,25 +252,25 @@ fn the_last_searcher_looks_once_more() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(2);
-                pool.rest(holds.remove(0), 0);
-                pool.rest(holds.remove(0), 1);
+                let (pool, mut permits) = Pool::new(2);
+                pool.go_idle(permits.remove(0), 0);
+                pool.go_idle(permits.remove(0), 1);
                 pool.publish();
-                let hold = pool.awake(1).expect("the upper one is woken");
+                let permit = pool.awake(1).expect("the upper one is woken");
                 let producer = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || pool.publish()
                 });
                 pool.pass();
                 assert!(pool.take());
-                let by_searcher = pool.crew.stop_searching(&pool.queues);
+                let by_searcher = pool.coordinator.stop_searching(&pool.queues);
                 let by_producer = producer.join().unwrap();
                 assert!(
                     pool.awake(0).is_some(),
                     "a task is there, and its processor sleeps"
                 );
                 outcomes.observe((by_searcher, by_producer));
-                drop(hold);
+                drop(permit);
             }
         },
     );

@@ -6,7 +6,7 @@ use loom_tests::{Bound, check};
 use crate::pool::Pool;
 
 /// Two processors; both have been idle, one above the other. Now the upper one goes idle alone. How
-/// many there are beneath it is written beside the word: who asks must not read what was written
+/// many there are beneath it is written beside the word: an observer must not read what was written
 /// the last time.
 #[test]
 fn not_by_an_old_count() {
@@ -14,15 +14,15 @@ fn not_by_an_old_count() {
         "the number of idle processors is that of the last push",
         Bound::exhaustive(4),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            pool.rest(holds.remove(0), 0);
-            pool.rest(holds.remove(0), 1);
-            let (upper, _) = pool.crew.take_idle().expect("both are idle");
-            let (lower, _) = pool.crew.take_idle().expect("the other one is, too");
+            let (pool, mut permits) = Pool::new(2);
+            pool.go_idle(permits.remove(0), 0);
+            pool.go_idle(permits.remove(0), 1);
+            let (upper, _) = pool.coordinator.take_idle().expect("both are idle");
+            let (lower, _) = pool.coordinator.take_idle().expect("the other one is, too");
             assert_eq!((upper.processor(), lower.processor()), (1, 0));
             let machine = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || pool.rest(upper, 1)
+                move || pool.go_idle(upper, 1)
             });
             assert!(!pool.is_quiescent(), "the other one runs");
             machine.join().unwrap();
@@ -32,23 +32,23 @@ fn not_by_an_old_count() {
 }
 
 /// The same two, and the lower one goes idle upon the upper one: it must add to the new number, or
-/// the two are never counted right again, and nobody hears of the end.
+/// the two are never counted right again, and no observer hears of the end.
 #[test]
 fn not_upon_an_old_count() {
     check(
         "the number of idle processors is one more than that beneath",
         Bound::exhaustive(10),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            pool.rest(holds.remove(0), 0);
-            pool.rest(holds.remove(0), 1);
-            let (upper, _) = pool.crew.take_idle().expect("both are idle");
-            let (lower, _) = pool.crew.take_idle().expect("the other one is, too");
+            let (pool, mut permits) = Pool::new(2);
+            pool.go_idle(permits.remove(0), 0);
+            pool.go_idle(permits.remove(0), 1);
+            let (upper, _) = pool.coordinator.take_idle().expect("both are idle");
+            let (lower, _) = pool.coordinator.take_idle().expect("the other one is, too");
             let machine = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || pool.rest(upper, 1)
+                move || pool.go_idle(upper, 1)
             });
-            pool.rest(lower, 0);
+            pool.go_idle(lower, 0);
             machine.join().unwrap();
             assert!(pool.is_quiescent(), "both are idle, and nothing is left");
         },

@@ -1,75 +1,79 @@
 //! The end of a pool that has been told to stop: at the first moment at which nothing can run any
 //! more, and not before.
 
-use filch_processors::protocol::Turn;
+use filch_processors::protocol::Grant;
 use filch_sync::atomic::Ordering;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
 use crate::pool::Pool;
 
-/// Both machines are told to leave; before that, perhaps, to look for something that has been taken
+/// Both machines are told to exit; before that, perhaps, to look for something that has been taken
 /// already.
 pub(crate) fn all_leave(pool: &Pool) {
     let mut here = vec![0, 1];
     while !here.is_empty() {
         let mut told = 0;
         here.retain(|&machine| {
-            let turn = pool.crew.turn(machine);
-            told += usize::from(turn.is_some());
-            if let Some(Turn::Search(hold)) = turn {
-                pool.uses(&hold);
-                pool.crew.stop_searching(&pool.queues);
-                pool.rest(hold, machine);
+            let grant = pool.coordinator.take_grant(machine);
+            told += usize::from(grant.is_some());
+            if let Some(Grant::Search(permit)) = grant {
+                pool.uses(&permit);
+                pool.coordinator.stop_searching(&pool.queues);
+                pool.go_idle(permit, machine);
                 return true;
             }
-            turn.is_none()
+            grant.is_none()
         });
         assert!(told > 0, "{here:?} sleep for ever");
     }
-    assert!(pool.crew.is_over());
+    assert!(pool.coordinator.is_over());
 }
 
 /// The pool is stopped just as its one machine goes idle: one of them sees the other, and the
-/// machine leaves.
+/// machine exits.
 #[test]
 fn against_a_sleeper() {
     check(
-        "nobody sleeps in a pool that is over",
+        "no machine sleeps in a pool that is over",
         Bound::exhaustive(150),
         || {
-            let (pool, mut holds) = Pool::new(1);
+            let (pool, mut permits) = Pool::new(1);
             let end = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || pool.stop()
             });
-            pool.rest(holds.remove(0), 0);
+            pool.go_idle(permits.remove(0), 0);
             end.join().unwrap();
-            assert_eq!(pool.crew.turn(0), Some(Turn::Leave), "it sleeps for ever");
-            assert!(pool.crew.is_over());
+            assert_eq!(
+                pool.coordinator.take_grant(0),
+                Some(Grant::Exit),
+                "it sleeps for ever"
+            );
+            assert!(pool.coordinator.is_over());
         },
     );
 }
 
-/// Two processors go idle as the pool is stopped. Whoever is the last finds that nothing can run
-/// any more: all machines leave, and the pool is over once.
+/// Two processors go idle as the pool is stopped. The last one finds that nothing can run any more:
+/// all machines exit, and the pool is over once.
 #[test]
 fn against_two_sleepers() {
     check(
         "the last one of two ends the pool",
         Bound::preemptions(3, 4_000),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            let (first, second) = (holds.remove(0), holds.remove(0));
+            let (pool, mut permits) = Pool::new(2);
+            let (first, second) = (permits.remove(0), permits.remove(0));
             let end = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || pool.stop()
             });
             let other = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || pool.rest(second, 1)
+                move || pool.go_idle(second, 1)
             });
-            pool.rest(first, 0);
+            pool.go_idle(first, 0);
             end.join().unwrap();
             other.join().unwrap();
             all_leave(&pool);
@@ -79,38 +83,38 @@ fn against_two_sleepers() {
 
 /// The pool is stopped while machine 0 comes back from a blocking call, and schedules a task, and
 /// machine 1, which has the processor, goes idle. The pool is not over before 0 has had the
-/// processor again and the task has been run; then both leave.
+/// processor again and the task has been run; then both exit.
 #[test]
 fn not_before_a_call_has_come_back() {
     let outcomes = Outcomes::new();
     check(
-        "a call under way comes back to a processor, and all machines leave",
+        "a call under way comes back to a processor, and all machines exit",
         Bound::preemptions(3, 22_000),
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                pool.hand_off(holds.remove(0), 0);
-                let (hold, substitute) = pool.crew.take_idle().expect("it is idle");
+                let (pool, mut permits) = Pool::new(1);
+                pool.hand_off(permits.remove(0), 0);
+                let (permit, substitute) = pool.coordinator.take_idle().expect("it is idle");
                 let back = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
-                        let parker = pool.crew.enter(0);
-                        let hold = pool.crew.regain(0, &parker);
-                        assert!(!pool.crew.is_over(), "it is over beside a call");
-                        pool.uses(&hold);
+                        let parker = pool.coordinator.enter(0);
+                        let permit = pool.coordinator.regain(0, &parker);
+                        assert!(!pool.coordinator.is_over(), "it is over beside a call");
+                        pool.uses(&permit);
                         pool.queues.deques[0].store(1, Ordering::Relaxed);
-                        pool.crew.wake_one();
+                        pool.coordinator.wake_one();
                         pool.take_from(0);
-                        pool.rest(hold, 0);
+                        pool.go_idle(permit, 0);
                     }
                 });
                 let end = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || pool.stop()
                 });
-                pool.rest(hold, substitute);
-                outcomes.observe(pool.crew.is_over());
+                pool.go_idle(permit, substitute);
+                outcomes.observe(pool.coordinator.is_over());
                 end.join().unwrap();
                 back.join().unwrap();
                 all_leave(&pool);
@@ -121,20 +125,20 @@ fn not_before_a_call_has_come_back() {
 }
 
 /// Two processors, both idle. A producer publishes a task just as the pool is stopped: either one
-/// is woken for it, and runs it before the pool is over, or the task has come too late, and nobody
-/// is woken. In the end both have left.
+/// is woken for it, and runs it before the pool is over, or the task has come too late, and none is
+/// woken. In the end both exit.
 #[test]
 fn against_a_producer() {
     let outcomes = Outcomes::new();
     check(
-        "whoever is woken runs before the end, and leaves at the end",
+        "a machine that is woken runs before the end, and exits at the end",
         Bound::exhaustive(900),
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(2);
-                pool.rest(holds.remove(0), 0);
-                pool.rest(holds.remove(0), 1);
+                let (pool, mut permits) = Pool::new(2);
+                pool.go_idle(permits.remove(0), 0);
+                pool.go_idle(permits.remove(0), 1);
                 let producer = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || pool.publish()
@@ -143,11 +147,11 @@ fn against_a_producer() {
                 let woken = producer.join().unwrap();
                 outcomes.observe(woken);
                 if woken {
-                    let hold = pool.awake(1).expect("it is on top");
-                    assert!(!pool.crew.is_over(), "somebody runs");
+                    let permit = pool.awake(1).expect("it is on top");
+                    assert!(!pool.coordinator.is_over(), "a machine runs");
                     assert!(pool.take());
-                    pool.crew.stop_searching(&pool.queues);
-                    pool.rest(hold, 1);
+                    pool.coordinator.stop_searching(&pool.queues);
+                    pool.go_idle(permit, 1);
                 }
                 all_leave(&pool);
             }
@@ -156,27 +160,27 @@ fn against_a_producer() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// The last producer is the one who stops the pool: what it has published is seen, though the
-/// machine goes idle just then. (Nobody is woken for it: the end alone must carry it.)
+/// The last producer stops the pool: what it has published is seen, though the machine goes idle
+/// just then. (No machine is woken for it: the end alone must carry it.)
 #[test]
 fn not_before_what_came_before() {
     check(
         "what was published before the stop is not left behind",
         Bound::exhaustive(1_400),
         || {
-            let (pool, mut holds) = Pool::new(1);
+            let (pool, mut permits) = Pool::new(1);
             let end = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
                     pool.queues.global.fetch_add(1, Ordering::Relaxed);
-                    pool.crew.stop(&pool.queues);
+                    pool.coordinator.stop(&pool.queues);
                 }
             });
-            pool.rest(holds.remove(0), 0);
-            assert!(!pool.crew.is_over(), "the task is left behind");
+            pool.go_idle(permits.remove(0), 0);
+            assert!(!pool.coordinator.is_over(), "the task is left behind");
             end.join().unwrap();
-            assert!(!pool.crew.is_over(), "the task is left behind");
+            assert!(!pool.coordinator.is_over(), "the task is left behind");
         },
     );
 }
@@ -190,13 +194,13 @@ fn not_while_a_retired_processors_tasks_move() {
         "a task that moves to the global queue is not left behind",
         Bound::preemptions(3, 7_000),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            let (first, second) = (holds.remove(0), holds.remove(0));
+            let (pool, mut permits) = Pool::new(2);
+            let (first, second) = (permits.remove(0), permits.remove(0));
             pool.queues.deques[1].store(1, Ordering::Relaxed);
-            pool.crew.shrink(1, &pool.queues);
+            pool.coordinator.shrink(1, &pool.queues);
             let other = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || pool.rest(first, 0)
+                move || pool.go_idle(first, 0)
             });
             let end = thread::spawn({
                 let pool = Arc::clone(&pool);
@@ -204,50 +208,50 @@ fn not_while_a_retired_processors_tasks_move() {
             });
             pool.pass();
             pool.uses(&second);
-            pool.crew.retire(second, 1, &pool.queues).unwrap();
+            pool.coordinator.retire(second, 1, &pool.queues).unwrap();
             other.join().unwrap();
             end.join().unwrap();
-            let hold = pool.awake(0).expect("a task is there");
-            assert!(!pool.crew.is_over(), "the task is left behind");
+            let permit = pool.awake(0).expect("a task is there");
+            assert!(!pool.coordinator.is_over(), "the task is left behind");
             assert!(pool.take());
-            pool.crew.stop_searching(&pool.queues);
-            pool.rest(hold, 0);
+            pool.coordinator.stop_searching(&pool.queues);
+            pool.go_idle(permit, 0);
             all_leave(&pool);
         },
     );
 }
 
 /// A resize wants another thread, and the system refuses it, just as the pool is stopped and its
-/// only machine leaves. The one that comes last finds that nobody is left, and says so.
+/// only machine exits. The one that comes last finds that no thread is left, and says so.
 #[test]
 fn with_a_thread_that_could_not_be_had() {
     let outcomes = Outcomes::new();
     check(
-        "somebody finds that nobody is left",
+        "one thread finds that none is left",
         Bound::exhaustive(150),
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                let parker = pool.crew.enter(0);
-                pool.rest(holds.remove(0), 0);
+                let (pool, mut permits) = Pool::new(1);
+                let parker = pool.coordinator.enter(0);
+                pool.go_idle(permits.remove(0), 0);
                 let resizer = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
                         pool.pass();
-                        assert!(!pool.crew.grow(1, |_| {
+                        assert!(!pool.coordinator.grow(1, |_| {
                             pool.pass();
                             false
                         }));
-                        pool.crew.is_deserted()
+                        pool.coordinator.is_deserted()
                     }
                 });
                 pool.stop();
-                assert_eq!(pool.crew.turn(0), Some(Turn::Leave));
-                pool.crew.exit(0, parker);
-                let by_machine = pool.crew.is_deserted();
+                assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
+                pool.coordinator.exit(0, parker);
+                let by_machine = pool.coordinator.is_deserted();
                 let by_resizer = resizer.join().unwrap();
-                assert!(by_machine || by_resizer, "nobody announces the end");
+                assert!(by_machine || by_resizer, "no thread announces the end");
                 outcomes.observe((by_machine, by_resizer));
             }
         },
@@ -256,25 +260,25 @@ fn with_a_thread_that_could_not_be_had() {
     outcomes.assert_exactly([(true, false), (true, true), (false, true)]);
 }
 
-/// A resize has started a thread, just as the pool is stopped and its only machine leaves. Either
+/// A resize has started a thread, just as the pool is stopped and its only machine exits. Either
 /// the new one gets its processor before that, and the pool is over when it has gone idle, too; or
-/// it is told to leave.
+/// it is told to exit.
 #[test]
 fn with_a_thread_that_comes_late() {
     let outcomes = Outcomes::new();
     check(
-        "a thread that comes late runs before the end, or leaves",
+        "a thread that comes late runs before the end, or exits",
         Bound::exhaustive(300),
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                pool.rest(holds.remove(0), 0);
+                let (pool, mut permits) = Pool::new(1);
+                pool.go_idle(permits.remove(0), 0);
                 let resizer = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
                         let mut started = false;
-                        let grown = pool.crew.grow(1, |_| {
+                        let grown = pool.coordinator.grow(1, |_| {
                             started = true;
                             pool.pass();
                             true
@@ -285,12 +289,12 @@ fn with_a_thread_that_comes_late() {
                 pool.stop();
                 let (started, grown) = resizer.join().unwrap();
                 if grown {
-                    assert!(!pool.crew.is_over(), "somebody runs");
-                    let hold = pool.told_to_run(1);
-                    pool.rest(hold, 1);
+                    assert!(!pool.coordinator.is_over(), "a machine runs");
+                    let permit = pool.told_to_run(1);
+                    pool.go_idle(permit, 1);
                 }
-                assert_eq!(pool.crew.turn(0), Some(Turn::Leave));
-                assert!(!started || pool.crew.turn(1) == Some(Turn::Leave));
+                assert_eq!(pool.coordinator.take_grant(0), Some(Grant::Exit));
+                assert!(!started || pool.coordinator.take_grant(1) == Some(Grant::Exit));
                 outcomes.observe((started, grown));
             }
         },
@@ -298,8 +302,8 @@ fn with_a_thread_that_comes_late() {
     outcomes.assert_exactly([(false, false), (true, false), (true, true)]);
 }
 
-/// The pool is stopped as it starts, when its threads are there and nobody has a processor yet.
-/// Either all of them get one, or all are told to leave.
+/// The pool is stopped as it starts, when its threads are there and none has a processor yet.
+/// Either all of them get one, or all are told to exit.
 #[test]
 fn against_the_beginning() {
     let outcomes = Outcomes::new();
@@ -314,18 +318,18 @@ fn against_the_beginning() {
                     let pool = Arc::clone(&pool);
                     move || pool.stop()
                 });
-                let complete = pool.crew.muster(2, |_| true);
+                let complete = pool.coordinator.start_all(2, |_| true);
                 end.join().unwrap();
-                let holds = [0, 1].map(|machine| pool.awake(machine));
-                assert!(holds.iter().all(|hold| hold.is_some() == complete));
-                assert_eq!(pool.crew.is_over(), !complete);
+                let permits = [0, 1].map(|machine| pool.awake(machine));
+                assert!(permits.iter().all(|permit| permit.is_some() == complete));
+                assert_eq!(pool.coordinator.is_over(), !complete);
                 outcomes.observe(complete);
-                for (machine, hold) in holds.into_iter().enumerate() {
-                    if let Some(hold) = hold {
-                        pool.rest(hold, machine);
+                for (machine, permit) in permits.into_iter().enumerate() {
+                    if let Some(permit) = permit {
+                        pool.go_idle(permit, machine);
                     }
                 }
-                assert!(pool.crew.is_over());
+                assert!(pool.coordinator.is_over());
             }
         },
     );

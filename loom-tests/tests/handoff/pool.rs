@@ -1,4 +1,6 @@
-use filch_processors::protocol::{Crew, Hold, Turn, Work};
+//! A pool as the models see it: the shipped protocol over counted tasks.
+
+use filch_processors::protocol::{Coordinator, Grant, Permit, Work};
 use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
@@ -9,10 +11,10 @@ const PLACES: usize = 3;
 
 /// A pool reduced to how its processors change hands.
 pub(crate) struct Pool {
-    pub(crate) crew: Crew,
+    pub(crate) coordinator: Coordinator,
     pub(crate) queues: Queues,
     crossing: Crossing,
-    /// What only the holder of a processor may touch: how often it was held.
+    /// What only the thread with a processor's permit may touch: how often the processor was used.
     owned: [UnsafeCell<usize>; PLACES],
 }
 
@@ -37,30 +39,30 @@ impl Work for Queues {
         self.global.load(Ordering::Relaxed) > 0 || self.deques.iter().enumerate().any(counts)
     }
 
-    fn evacuate(&self, hold: &Hold) -> bool {
-        let tasks = self.deques[hold.processor()].swap(0, Ordering::Release);
+    fn evacuate(&self, permit: &Permit) -> bool {
+        let tasks = self.deques[permit.processor()].swap(0, Ordering::Release);
         self.global.fetch_add(tasks, Ordering::Relaxed);
         tasks > 0
     }
 }
 
 impl Pool {
-    /// With so many processors, each held by the machine of the same number; their holds.
-    pub(crate) fn new(processors: usize) -> (Arc<Self>, Vec<Hold>) {
+    /// With that many processors, each used by the machine of the same number; their permits.
+    pub(crate) fn new(processors: usize) -> (Arc<Self>, Vec<Permit>) {
         let pool = Self::unstarted(processors);
-        let holds = (0..processors)
+        let permits = (0..processors)
             .map(|processor| {
-                assert!(pool.crew.grow(processor, |_| true));
+                assert!(pool.coordinator.grow(processor, |_| true));
                 pool.told_to_run(processor)
             })
             .collect();
-        (pool, holds)
+        (pool, permits)
     }
 
-    /// With so many processors, all at rest.
+    /// With that many processors, all inactive.
     pub(crate) fn unstarted(processors: usize) -> Arc<Self> {
         Arc::new(Self {
-            crew: Crew::new(PLACES, processors, 4, 2),
+            coordinator: Coordinator::new(PLACES, processors, 4, 2),
             queues: Queues {
                 global: AtomicUsize::new(0),
                 deques: std::array::from_fn(|_| AtomicUsize::new(0)),
@@ -70,52 +72,52 @@ impl Pool {
         })
     }
 
-    /// Uses the processor, as only its holder may.
-    pub(crate) fn uses(&self, hold: &Hold) {
-        // SAFETY: only the holder gets here; loom reports it if there are two.
-        self.owned[hold.processor()].with_mut(|times| unsafe { *times += 1 });
+    /// Uses the processor, as only the thread with its permit may.
+    pub(crate) fn uses(&self, permit: &Permit) {
+        // SAFETY: only the thread with the permit gets here; loom reports it if there are two.
+        self.owned[permit.processor()].with_mut(|times| unsafe { *times += 1 });
     }
 
-    /// The machine's turn, which must be to run.
-    pub(crate) fn told_to_run(&self, machine: usize) -> Hold {
-        let turn = self.crew.turn(machine);
-        let Some(Turn::Run(hold)) = turn else {
-            panic!("machine {machine} is told {turn:?}")
+    /// The machine's grant, which must be to run.
+    pub(crate) fn told_to_run(&self, machine: usize) -> Permit {
+        let grant = self.coordinator.take_grant(machine);
+        let Some(Grant::Run(permit)) = grant else {
+            panic!("machine {machine} is told {grant:?}")
         };
-        self.uses(&hold);
-        hold
+        self.uses(&permit);
+        permit
     }
 
-    /// The machine's turn to run, if it has been told so; also if it is to search, which ends then.
-    pub(crate) fn awake(&self, machine: usize) -> Option<Hold> {
-        match self.crew.turn(machine)? {
-            Turn::Run(hold) => {
-                self.uses(&hold);
-                Some(hold)
+    /// The permit that the machine was granted, if it was: to run, or to search, which ends then.
+    pub(crate) fn awake(&self, machine: usize) -> Option<Permit> {
+        match self.coordinator.take_grant(machine)? {
+            Grant::Run(permit) => {
+                self.uses(&permit);
+                Some(permit)
             }
-            Turn::Search(hold) => {
-                self.uses(&hold);
-                Some(hold)
+            Grant::Search(permit) => {
+                self.uses(&permit);
+                Some(permit)
             }
-            Turn::Leave => None,
+            Grant::Exit => None,
         }
     }
 
-    /// What a producer outside does; whether it woke somebody.
+    /// What a producer outside does; whether it woke a machine.
     pub(crate) fn publish(&self) -> bool {
         self.crossing.pass();
         self.queues.global.fetch_add(1, Ordering::Relaxed);
-        self.crew.wake_one()
+        self.coordinator.wake_one()
     }
 
-    /// The holder of a processor puts a task into its deque; whether it woke somebody.
-    pub(crate) fn schedule(&self, hold: &Hold) -> bool {
+    /// The thread with the permit puts a task into the deque; whether it woke a machine.
+    pub(crate) fn schedule(&self, permit: &Permit) -> bool {
         self.crossing.pass();
-        self.uses(hold);
-        let deque = &self.queues.deques[hold.processor()];
+        self.uses(permit);
+        let deque = &self.queues.deques[permit.processor()];
         deque.fetch_add(1, Ordering::Relaxed);
-        self.crew
-            .wake_one_beside(hold, || deque.load(Ordering::Relaxed) == 1)
+        self.coordinator
+            .wake_one_for_push(permit, || deque.load(Ordering::Relaxed) == 1)
     }
 
     /// Takes a task of the global queue.
@@ -129,20 +131,21 @@ impl Pool {
     }
 
     /// The processor goes idle, and `machine` waits with it.
-    pub(crate) fn rest(&self, hold: Hold, machine: usize) {
+    pub(crate) fn go_idle(&self, permit: Permit, machine: usize) {
         self.crossing.pass();
-        self.uses(&hold);
-        self.crew.rest(hold, machine, false, &self.queues);
+        self.uses(&permit);
+        self.coordinator
+            .go_idle(permit, machine, false, &self.queues);
     }
 
     /// `machine` goes into a blocking call. The machine that takes its place is a new one, if there
     /// is no spare.
-    pub(crate) fn hand_off(&self, hold: Hold, machine: usize) {
+    pub(crate) fn hand_off(&self, permit: Permit, machine: usize) {
         self.crossing.pass();
-        self.uses(&hold);
+        self.uses(&permit);
         if self
-            .crew
-            .hand_off(hold, machine, |_| true, &self.queues)
+            .coordinator
+            .hand_off(permit, machine, |_| true, &self.queues)
             .is_err()
         {
             panic!("a thread could be had");
@@ -150,25 +153,25 @@ impl Pool {
     }
 
     /// `machine` is back. If it has to wait, it will be told.
-    pub(crate) fn try_regain(&self, machine: usize) -> Option<Hold> {
+    pub(crate) fn try_regain(&self, machine: usize) -> Option<Permit> {
         self.crossing.pass();
-        let hold = self.crew.try_regain(machine)?;
-        self.uses(&hold);
-        Some(hold)
+        let permit = self.coordinator.try_regain(machine)?;
+        self.uses(&permit);
+        Some(permit)
     }
 
     /// `machine` is back: with a processor that was idle, and would be told otherwise.
-    pub(crate) fn back(&self, machine: usize) -> Hold {
-        let parker = self.crew.enter(machine);
-        let hold = self.crew.regain(machine, &parker);
-        self.uses(&hold);
-        hold
+    pub(crate) fn back(&self, machine: usize) -> Permit {
+        let parker = self.coordinator.enter(machine);
+        let permit = self.coordinator.regain(machine, &parker);
+        self.uses(&permit);
+        permit
     }
 
     /// How often the processor has been used.
-    pub(crate) fn times_used(&self, hold: &Hold) -> usize {
+    pub(crate) fn times_used(&self, permit: &Permit) -> usize {
         // SAFETY: as in `uses`.
-        self.owned[hold.processor()].with(|times| unsafe { *times })
+        self.owned[permit.processor()].with(|times| unsafe { *times })
     }
 
     /// Lets the other threads go first, in some execution.
@@ -176,20 +179,20 @@ impl Pool {
         self.crossing.pass();
     }
 
-    /// The only task of the processor's own deque is taken, by its holder or by a thief.
+    /// The only task of the processor's deque is taken, by its machine or by a thief.
     pub(crate) fn take_from(&self, processor: usize) {
         self.queues.deques[processor].store(0, Ordering::Release);
     }
 
-    /// Somebody tells the pool to stop.
+    /// A thread tells the pool to stop.
     pub(crate) fn stop(&self) {
         self.crossing.pass();
-        self.crew.stop(&self.queues);
+        self.coordinator.stop(&self.queues);
     }
 
-    /// What somebody asks who wants to know.
+    /// What an observer asks.
     pub(crate) fn is_quiescent(&self) -> bool {
-        /// Others may go on between the look at the word and that at the queues.
+        /// Other threads may go on between the look at the word and that at the queues.
         struct Later<'pool>(&'pool Pool);
 
         impl Work for Later<'_> {
@@ -198,12 +201,12 @@ impl Pool {
                 self.0.queues.exists_beside(watched)
             }
 
-            fn evacuate(&self, hold: &Hold) -> bool {
-                self.0.queues.evacuate(hold)
+            fn evacuate(&self, permit: &Permit) -> bool {
+                self.0.queues.evacuate(permit)
             }
         }
 
         self.crossing.pass();
-        self.crew.is_quiescent(&Later(self))
+        self.coordinator.is_quiescent(&Later(self))
     }
 }

@@ -1,6 +1,6 @@
 //! Quiescence: "nothing can run any more" is said only when it is so, and always when it is so.
 
-use filch_processors::protocol::{Hold, Turn, Work};
+use filch_processors::protocol::{Grant, Permit, Work};
 use filch_sync::atomic::Ordering;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
@@ -8,8 +8,8 @@ use loom_tests::{Bound, Outcomes, check};
 use crate::pool::Pool;
 
 /// One processor, whose machine takes the last task, schedules another one while it runs, takes
-/// that, and goes idle, as somebody asks. There is no moment with everybody idle before the end.
-/// Yes means that both have run.
+/// that, and goes idle, as an observer asks. There is no moment with all processors idle before the
+/// end. Yes means that both have run.
 #[test]
 fn not_before_the_last_task_has_run() {
     let outcomes = Outcomes::new();
@@ -19,8 +19,8 @@ fn not_before_the_last_task_has_run() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                let hold = holds.remove(0);
+                let (pool, mut permits) = Pool::new(1);
+                let permit = permits.remove(0);
                 pool.publish();
                 let machine = thread::spawn({
                     let pool = Arc::clone(&pool);
@@ -28,15 +28,15 @@ fn not_before_the_last_task_has_run() {
                         assert!(pool.take());
                         pool.queues.deques[0].store(1, Ordering::Relaxed);
                         pool.take_from(0);
-                        pool.rest(hold, 0);
+                        pool.go_idle(permit, 0);
                     }
                 });
                 let quiescent = pool.is_quiescent();
                 if quiescent {
                     assert_eq!(pool.queues.global.load(Ordering::Relaxed), 0);
                     // What happened on the processor has happened: loom would report a race.
-                    let (hold, _) = pool.crew.take_idle().expect("it is idle");
-                    pool.uses(&hold);
+                    let (permit, _) = pool.coordinator.take_idle().expect("it is idle");
+                    pool.uses(&permit);
                 }
                 machine.join().unwrap();
                 outcomes.observe(quiescent);
@@ -47,7 +47,7 @@ fn not_before_the_last_task_has_run() {
 }
 
 /// Two processors. A task wanders: the first machine is woken for one, pushes another into its
-/// deque, wakes the second, and goes idle; the second steals it and goes idle. Somebody asks
+/// deque, wakes the second, and goes idle; the second steals it and goes idle. An observer asks
 /// meanwhile, and looks at the queues one after the other. Each queue is empty at some moment; all
 /// at once they are so only at the end, when both have slept again.
 #[test]
@@ -59,31 +59,31 @@ fn not_while_a_task_wanders() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(2);
-                let (first, second) = (holds.remove(0), holds.remove(0));
-                pool.rest(second, 1);
+                let (pool, mut permits) = Pool::new(2);
+                let (first, second) = (permits.remove(0), permits.remove(0));
+                pool.go_idle(second, 1);
                 let machines = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
                         pool.queues.deques[0].store(1, Ordering::Relaxed);
-                        pool.crew.wake_one();
+                        pool.coordinator.wake_one();
                         let second = pool.awake(1).expect("the other one is woken");
                         // It steals the task, and runs it; the first one finds nothing and goes
                         // idle.
                         pool.take_from(0);
-                        pool.crew.stop_searching(&pool.queues);
-                        pool.rest(first, 0);
+                        pool.coordinator.stop_searching(&pool.queues);
+                        pool.go_idle(first, 0);
                         pool.queues.deques[1].store(1, Ordering::Relaxed);
                         pool.take_from(1);
-                        pool.rest(second, 1);
+                        pool.go_idle(second, 1);
                         true
                     }
                 });
                 let quiescent = pool.is_quiescent();
                 if quiescent {
                     for _ in 0..2 {
-                        let (hold, _) = pool.crew.take_idle().expect("both are idle");
-                        pool.uses(&hold);
+                        let (permit, _) = pool.coordinator.take_idle().expect("both are idle");
+                        pool.uses(&permit);
                     }
                 }
                 machines.join().unwrap();
@@ -94,9 +94,9 @@ fn not_while_a_task_wanders() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// One processor. A blocking call ends as somebody asks; the machine then schedules a task, which
-/// nobody else could know of. While the call is under way everybody is idle and every queue is
-/// empty, and yet it is not the end.
+/// One processor. A blocking call ends as an observer asks; the machine then schedules a task,
+/// which no other thread could know of. While the call is under way all processors are idle and all
+/// queues empty, and yet it is not the end.
 #[test]
 fn not_during_a_blocking_call() {
     let outcomes = Outcomes::new();
@@ -106,22 +106,22 @@ fn not_during_a_blocking_call() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                pool.hand_off(holds.remove(0), 0);
+                let (pool, mut permits) = Pool::new(1);
+                pool.hand_off(permits.remove(0), 0);
                 let caller = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
-                        let hold = pool.back(0);
+                        let permit = pool.back(0);
                         pool.queues.deques[0].store(1, Ordering::Relaxed);
                         pool.take_from(0);
-                        pool.rest(hold, 0);
+                        pool.go_idle(permit, 0);
                     }
                 });
                 let quiescent = pool.is_quiescent();
                 if quiescent {
-                    let (hold, _) = pool.crew.take_idle().expect("it is idle");
-                    pool.uses(&hold);
-                    assert_eq!(pool.times_used(&hold), 5, "the call has not come back");
+                    let (permit, _) = pool.coordinator.take_idle().expect("it is idle");
+                    pool.uses(&permit);
+                    assert_eq!(pool.times_used(&permit), 5, "the call has not come back");
                 }
                 caller.join().unwrap();
                 outcomes.observe(quiescent);
@@ -131,7 +131,7 @@ fn not_during_a_blocking_call() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// A task comes from outside and is done, by a machine that was asleep, as somebody asks. Before
+/// A task comes from outside and is done, by a machine that was asleep, as an observer asks. Before
 /// the task came is a moment, and after it was run. In between is none: never yes with the task in
 /// a queue whose producer has done its part.
 #[test]
@@ -143,8 +143,8 @@ fn not_between_a_task_and_its_wake_up() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(1);
-                pool.rest(holds.remove(0), 0);
+                let (pool, mut permits) = Pool::new(1);
+                pool.go_idle(permits.remove(0), 0);
                 let producer = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
@@ -166,88 +166,89 @@ fn not_between_a_task_and_its_wake_up() {
     outcomes.assert_exactly([true, false]);
 }
 
-/// Somebody waits for the moment as the last machine goes idle: it sees that, or is told. A failure
-/// is a deadlock, which loom reports.
+/// An observer waits for the moment as the last machine goes idle: it sees that, or is told. A
+/// failure is a deadlock, which loom reports.
 #[test]
-fn who_waits_is_told() {
+fn an_observer_is_told() {
     check(
-        "who waits for quiescence does not miss it",
+        "an observer of quiescence does not miss it",
         Bound::exhaustive(40),
         || {
-            let (pool, mut holds) = Pool::new(1);
-            let hold = holds.remove(0);
+            let (pool, mut permits) = Pool::new(1);
+            let permit = permits.remove(0);
             let observer = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.crew.await_quiescence(&pool.queues)
+                    pool.coordinator.await_quiescence(&pool.queues)
                 }
             });
-            pool.rest(hold, 0);
+            pool.go_idle(permit, 0);
             assert_eq!(observer.join().unwrap(), Ok(()));
         },
     );
 }
 
-/// Somebody waits twice, the second time for a task that came in between. The machine has seen the
-/// moment before that task, and is slow to say so: its report must not answer the second wait.
+/// An observer waits twice, the second time for a task that came in between. The machine has seen
+/// the moment before that task, and is slow to say so: its report must not answer the second wait.
 #[test]
 fn an_old_moment_answers_no_later_wait() {
     check(
-        "who waits is told of a moment after the question",
+        "an observer is told of a moment after the question",
         Bound::preemptions(5, 1_000),
         || {
-            let (pool, mut holds) = Pool::new(1);
-            let hold = holds.remove(0);
-            let parker = pool.crew.enter(0);
+            let (pool, mut permits) = Pool::new(1);
+            let permit = permits.remove(0);
+            let parker = pool.coordinator.enter(0);
             let machine = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
-                    pool.rest(hold, 0);
-                    let Turn::Search(hold) = pool.crew.wait(0, &parker) else {
+                    pool.go_idle(permit, 0);
+                    let Grant::Search(permit) = pool.coordinator.wait(0, &parker) else {
                         panic!("it is woken for the task");
                     };
                     assert!(pool.take());
-                    pool.crew.stop_searching(&pool.queues);
-                    pool.rest(hold, 0);
+                    pool.coordinator.stop_searching(&pool.queues);
+                    pool.go_idle(permit, 0);
                 }
             });
-            assert_eq!(pool.crew.await_quiescence(&pool.queues), Ok(()));
+            assert_eq!(pool.coordinator.await_quiescence(&pool.queues), Ok(()));
             assert!(pool.publish());
-            assert_eq!(pool.crew.await_quiescence(&pool.queues), Ok(()));
+            assert_eq!(pool.coordinator.await_quiescence(&pool.queues), Ok(()));
             assert_eq!(pool.queues.global.load(Ordering::Relaxed), 0, "it waits");
             machine.join().unwrap();
         },
     );
 }
 
-/// As `who_waits_is_told`, but the last one is given up for good instead, between two tasks.
+/// As `an_observer_is_told`, but the last processor is given up for good instead, between two
+/// tasks.
 #[test]
-fn who_waits_is_told_by_one_that_retires() {
+fn an_observer_is_told_by_one_that_retires() {
     check(
-        "who waits for quiescence does not miss a retirement",
+        "an observer of quiescence does not miss a retirement",
         Bound::exhaustive(40),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            let (first, second) = (holds.remove(0), holds.remove(0));
-            pool.rest(first, 0);
-            pool.crew.shrink(1, &pool.queues);
+            let (pool, mut permits) = Pool::new(2);
+            let (first, second) = (permits.remove(0), permits.remove(0));
+            pool.go_idle(first, 0);
+            pool.coordinator.shrink(1, &pool.queues);
             let observer = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.crew.await_quiescence(&pool.queues)
+                    pool.coordinator.await_quiescence(&pool.queues)
                 }
             });
             pool.pass();
-            pool.crew.retire(second, 1, &pool.queues).unwrap();
+            pool.coordinator.retire(second, 1, &pool.queues).unwrap();
             assert_eq!(observer.join().unwrap(), Ok(()));
         },
     );
 }
 
 /// Two processors, the first one idle. The second one is given up, and its last task moved to the
-/// global queue, as somebody asks: there is never a moment without a task. A failure would be to
+/// global queue, as an observer asks: there is never a moment without a task. A failure would be to
 /// miss the task, but to count the processor no more.
 #[test]
 fn not_as_a_processor_retires() {
@@ -255,16 +256,16 @@ fn not_as_a_processor_retires() {
         "a task that is moved is not overlooked",
         Bound::exhaustive(10),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            let (first, second) = (holds.remove(0), holds.remove(0));
-            pool.rest(first, 0);
-            pool.crew.shrink(1, &pool.queues);
+            let (pool, mut permits) = Pool::new(2);
+            let (first, second) = (permits.remove(0), permits.remove(0));
+            pool.go_idle(first, 0);
+            pool.coordinator.shrink(1, &pool.queues);
             pool.queues.deques[1].store(1, Ordering::Relaxed);
             let machine = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.crew.retire(second, 1, &pool.queues).unwrap();
+                    pool.coordinator.retire(second, 1, &pool.queues).unwrap();
                 }
             });
             assert!(!pool.is_quiescent(), "a task is there");
@@ -273,28 +274,28 @@ fn not_as_a_processor_retires() {
     );
 }
 
-/// The same, when the second one is idle, with a task that nobody has heard of yet, and is laid
-/// down by the resizer, as the first one goes idle and somebody asks.
+/// The same, when the second one is idle, with a task that has not been announced yet, and is
+/// deactivated by the resizer, as the first one goes idle and an observer asks.
 #[test]
 fn not_as_a_processor_is_swept() {
     check(
         "a task that is moved by a sweep is not overlooked",
         Bound::preemptions(4, 50_000),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            let (first, second) = (holds.remove(0), holds.remove(0));
-            pool.rest(second, 1);
+            let (pool, mut permits) = Pool::new(2);
+            let (first, second) = (permits.remove(0), permits.remove(0));
+            pool.go_idle(second, 1);
             pool.queues.deques[1].store(1, Ordering::Relaxed);
             let resizer = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.crew.shrink(1, &pool.queues);
+                    pool.coordinator.shrink(1, &pool.queues);
                 }
             });
             let machine = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || pool.rest(first, 0)
+                move || pool.go_idle(first, 0)
             });
             assert!(!pool.is_quiescent(), "a task is there");
             resizer.join().unwrap();
@@ -304,8 +305,8 @@ fn not_as_a_processor_is_swept() {
 }
 
 /// One processor, which searches. A producer publishes a task and relies on the searcher, which
-/// gives up and goes idle; before its second look somebody asks, and sees everybody idle. It must
-/// see the task too: nobody else is going to be woken for it by its producer.
+/// gives up and goes idle; before its second look an observer asks, and sees all processors idle.
+/// It must see the task too: the producer is not going to wake any machine for it.
 #[test]
 fn not_before_the_second_look() {
     /// The second look has not happened yet.
@@ -316,7 +317,7 @@ fn not_before_the_second_look() {
             false
         }
 
-        fn evacuate(&self, _: &Hold) -> bool {
+        fn evacuate(&self, _: &Permit) -> bool {
             false
         }
     }
@@ -328,7 +329,7 @@ fn not_before_the_second_look() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, hold) = searching();
+                let (pool, permit) = searching();
                 let producer = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || pool.publish()
@@ -337,7 +338,7 @@ fn not_before_the_second_look() {
                     let pool = Arc::clone(&pool);
                     move || {
                         pool.pass();
-                        pool.crew.rest(hold, 0, true, &NotYet);
+                        pool.coordinator.go_idle(permit, 0, true, &NotYet);
                     }
                 });
                 let quiescent = pool.is_quiescent();
@@ -355,26 +356,25 @@ fn not_before_the_second_look() {
 }
 
 /// The same, a little later: the second look has found the task, and the machine has taken it, and
-/// runs it. Who has published it, and asks, sees the queue empty, and must then see that somebody
-/// was woken.
+/// runs it. The producer asks, sees the queue empty, and must then see that a machine was woken.
 #[test]
 fn not_while_the_task_that_was_left_runs() {
     check(
         "a task that was taken is not forgotten",
         Bound::exhaustive(40),
         || {
-            let (pool, hold) = searching();
+            let (pool, permit) = searching();
             let searcher = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.crew.rest(hold, 0, true, &pool.queues);
-                    let hold = pool.awake(0);
-                    if hold.is_some() {
+                    pool.coordinator.go_idle(permit, 0, true, &pool.queues);
+                    let permit = pool.awake(0);
+                    if permit.is_some() {
                         pool.pass();
                         pool.take();
                     }
-                    hold
+                    permit
                 }
             });
             pool.publish();
@@ -386,11 +386,11 @@ fn not_while_the_task_that_was_left_runs() {
 
 /// One processor, whose machine was woken, has done everything there was, and still counts as
 /// searching.
-fn searching() -> (Arc<Pool>, Hold) {
-    let (pool, mut holds) = Pool::new(1);
-    pool.rest(holds.remove(0), 0);
+fn searching() -> (Arc<Pool>, Permit) {
+    let (pool, mut permits) = Pool::new(1);
+    pool.go_idle(permits.remove(0), 0);
     pool.publish();
-    let hold = pool.awake(0).expect("it was woken");
+    let permit = pool.awake(0).expect("it was woken");
     assert!(pool.take());
-    (pool, hold)
+    (pool, permit)
 }

@@ -1,4 +1,4 @@
-//! Resizes.
+//! Resizes: processors are given up and taken up while others go idle, publish and ask.
 
 use std::sync::atomic::Ordering;
 
@@ -7,39 +7,39 @@ use loom_tests::{Bound, Outcomes, check};
 
 use crate::pool::Pool;
 
-/// There are to be one processor instead of two, just as the second one goes idle. Either it sees
-/// the new number, or the sweep sees it on the stack: it is at rest in the end, and its machine
-/// stands by, so that a task that is published then goes to the first.
+/// There is to be one processor instead of two, just as the second one goes idle. Either it sees
+/// the new number, or the sweep sees it on the stack: it is inactive in the end, and its machine a
+/// spare, so that a task that is published then goes to the first.
 #[test]
 fn fewer_as_one_goes_idle() {
     check(
         "a processor too many does not stay on the stack",
         Bound::exhaustive(300),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            pool.rest(holds.remove(0), 0);
+            let (pool, mut permits) = Pool::new(2);
+            pool.go_idle(permits.remove(0), 0);
             let resizer = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.crew.shrink(1, &pool.queues);
+                    pool.coordinator.shrink(1, &pool.queues);
                 }
             });
-            pool.rest(holds.remove(0), 1);
+            pool.go_idle(permits.remove(0), 1);
             resizer.join().unwrap();
-            assert_eq!(pool.crew.turn(1), None, "it stands by");
-            let (hold, machine) = pool.crew.take_idle().expect("the first one is idle");
-            assert_eq!((hold.processor(), machine), (0, 0));
-            pool.uses(&hold);
-            assert!(pool.crew.take_idle().is_none());
+            assert_eq!(pool.coordinator.take_grant(1), None, "it is a spare");
+            let (permit, machine) = pool.coordinator.take_idle().expect("the first one is idle");
+            assert_eq!((permit.processor(), machine), (0, 0));
+            pool.uses(&permit);
+            assert!(pool.coordinator.take_idle().is_none());
         },
     );
 }
 
-/// A task is published just as one of two idle processors is laid down. For a moment the sweep has
-/// both in its hands, and the producer finds nobody idle; then the sweep looks once more. The first
-/// processor's machine is woken, or the second one's, which gives it up after it has woken the
-/// first.
+/// A task is published just as one of two idle processors is deactivated. For a moment the sweep
+/// has both in its hands, and the producer finds none idle; then the sweep looks once more. The
+/// first processor's machine is woken, or the second one's, which gives it up after it has woken
+/// the first.
 #[test]
 fn fewer_as_a_task_is_published() {
     let outcomes = Outcomes::new();
@@ -49,23 +49,23 @@ fn fewer_as_a_task_is_published() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(2);
-                pool.rest(holds.remove(0), 0);
-                pool.rest(holds.remove(0), 1);
+                let (pool, mut permits) = Pool::new(2);
+                pool.go_idle(permits.remove(0), 0);
+                pool.go_idle(permits.remove(0), 1);
                 let producer = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || pool.publish()
                 });
                 pool.pass();
-                pool.crew.shrink(1, &pool.queues);
+                pool.coordinator.shrink(1, &pool.queues);
                 producer.join().unwrap();
                 let second = pool.awake(1);
                 outcomes.observe(second.is_some());
-                if let Some(hold) = second {
+                if let Some(permit) = second {
                     // It was popped before the sweep came. It finds the task; or, as here, it just
                     // gives the processor up.
-                    pool.crew.stop_searching(&pool.queues);
-                    pool.crew.retire(hold, 1, &pool.queues).unwrap();
+                    pool.coordinator.stop_searching(&pool.queues);
+                    pool.coordinator.retire(permit, 1, &pool.queues).unwrap();
                 }
                 assert!(
                     pool.awake(0).is_some(),
@@ -86,17 +86,17 @@ fn what_a_retired_processor_had_is_announced() {
         "the tasks of a retired processor wake one",
         Bound::exhaustive(70),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            let (first, second) = (holds.remove(0), holds.remove(0));
+            let (pool, mut permits) = Pool::new(2);
+            let (first, second) = (permits.remove(0), permits.remove(0));
             pool.queues.deques[1].store(1, Ordering::Relaxed);
-            pool.crew.shrink(1, &pool.queues);
+            pool.coordinator.shrink(1, &pool.queues);
             let sleeper = thread::spawn({
                 let pool = Arc::clone(&pool);
-                move || pool.rest(first, 0)
+                move || pool.go_idle(first, 0)
             });
             pool.pass();
             pool.uses(&second);
-            pool.crew.retire(second, 1, &pool.queues).unwrap();
+            pool.coordinator.retire(second, 1, &pool.queues).unwrap();
             sleeper.join().unwrap();
             assert_eq!(pool.queues.global.load(Ordering::Relaxed), 1);
             assert!(
@@ -107,37 +107,37 @@ fn what_a_retired_processor_had_is_announced() {
     );
 }
 
-/// The number is raised again just as the holder of the second processor gives it up: it keeps it,
-/// or lays it down and the resize picks it up for another machine. One of them has it in the end,
-/// not both.
+/// The number is raised again just as the second processor's machine gives it up: it keeps the
+/// processor, or deactivates it and the resize activates it for another machine. One of them has it
+/// in the end, not both.
 #[test]
 fn fewer_and_more_again() {
     let outcomes = Outcomes::new();
     check(
-        "a processor given up and taken up has one holder",
+        "a processor given up and taken up has one machine",
         Bound::exhaustive(10),
         {
             let outcomes = outcomes.clone();
             move || {
-                let (pool, mut holds) = Pool::new(2);
-                let (first, second) = (holds.remove(0), holds.remove(0));
-                pool.crew.shrink(1, &pool.queues);
+                let (pool, mut permits) = Pool::new(2);
+                let (first, second) = (permits.remove(0), permits.remove(0));
+                pool.coordinator.shrink(1, &pool.queues);
                 let resizer = thread::spawn({
                     let pool = Arc::clone(&pool);
                     move || {
                         pool.pass();
-                        assert!(pool.crew.grow(1, |_| true));
+                        assert!(pool.coordinator.grow(1, |_| true));
                     }
                 });
                 pool.pass();
                 pool.uses(&second);
-                let kept = pool.crew.retire(second, 1, &pool.queues).err();
+                let kept = pool.coordinator.retire(second, 1, &pool.queues).err();
                 resizer.join().unwrap();
-                // The machine that gave it up stands by, and is the one that gets it back.
+                // The machine that gave it up is a spare, and is the one that gets it back.
                 let given = pool.awake(1);
                 outcomes.observe((kept.is_some(), given.is_some()));
-                if let Some(hold) = &kept {
-                    pool.uses(hold);
+                if let Some(permit) = &kept {
+                    pool.uses(permit);
                 }
                 drop((first, kept, given));
             }
@@ -146,28 +146,28 @@ fn fewer_and_more_again() {
     outcomes.assert_exactly([(true, false), (false, true)]);
 }
 
-/// The second processor is taken up as the first one's holder publishes and goes idle: what the new
-/// one pushes into its own deque, the first one's second look sees, or it is seen asleep.
+/// The second processor is activated as the first one goes idle: what the new one pushes into its
+/// own deque, the first one's second look sees, or it is seen asleep.
 #[test]
 fn more_as_one_goes_idle() {
     check(
         "a new processor's tasks are not left beside a sleeper",
         Bound::exhaustive(60),
         || {
-            let (pool, mut holds) = Pool::new(1);
-            let first = holds.remove(0);
+            let (pool, mut permits) = Pool::new(1);
+            let first = permits.remove(0);
             let newcomer = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    assert!(pool.crew.grow(1, |_| true));
-                    let hold = pool.told_to_run(1);
-                    pool.queues.deques[hold.processor()].store(1, Ordering::Relaxed);
-                    pool.crew.wake_one();
-                    hold
+                    assert!(pool.coordinator.grow(1, |_| true));
+                    let permit = pool.told_to_run(1);
+                    pool.queues.deques[permit.processor()].store(1, Ordering::Relaxed);
+                    pool.coordinator.wake_one();
+                    permit
                 }
             });
-            pool.rest(first, 0);
+            pool.go_idle(first, 0);
             drop(newcomer.join().unwrap());
             assert!(
                 pool.awake(0).is_some(),
@@ -177,27 +177,27 @@ fn more_as_one_goes_idle() {
     );
 }
 
-/// The first processor goes idle before its second look, beside a task; somebody asks; and the
-/// second processor is taken up and takes the task. A task is there, or runs, all the time: the
+/// The first processor goes idle before its second look, beside a task; an observer asks; and the
+/// second processor is activated and takes the task. A task is there, or runs, all the time: the
 /// answer is no, though the first one is on the stack and never leaves it, and no queue has
 /// anything at the end.
 #[test]
 fn not_quiescent_as_one_is_taken_up() {
     check(
-        "a processor that comes from rest is not overlooked",
+        "a processor that is activated is not overlooked",
         Bound::exhaustive(40),
         || {
-            let (pool, mut holds) = Pool::new(1);
-            pool.rest(holds.remove(0), 0);
+            let (pool, mut permits) = Pool::new(1);
+            pool.go_idle(permits.remove(0), 0);
             // The first one's second look is to come.
             pool.queues.global.store(1, Ordering::Relaxed);
             let newcomer = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
-                    assert!(pool.crew.grow(1, |_| true));
-                    let hold = pool.told_to_run(1);
+                    assert!(pool.coordinator.grow(1, |_| true));
+                    let permit = pool.told_to_run(1);
                     assert!(pool.take());
-                    hold
+                    permit
                 }
             });
             assert!(!pool.is_quiescent(), "a task is there, or runs");
@@ -206,57 +206,57 @@ fn not_quiescent_as_one_is_taken_up() {
     );
 }
 
-/// A machine that holds the second processor goes into a blocking call, another one is back from
-/// such a call and waits, and there is to be one processor from now on. The second one is given up
-/// and not passed on, so that calls that follow each other do not keep it for ever; the waiter is
-/// served by the first.
+/// The machine of the second processor goes into a blocking call, another one is back from such a
+/// call and waits, and there is to be one processor from now on. The second one is given up and not
+/// passed on, so that calls that follow each other do not keep it for ever; the waiter is served by
+/// the first.
 #[test]
 fn no_waiter_gets_one_too_many() {
     check(
         "a processor too many is not passed on to a waiter",
         Bound::exhaustive(200),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            let (first, second) = (holds.remove(0), holds.remove(0));
+            let (pool, mut permits) = Pool::new(2);
+            let (first, second) = (permits.remove(0), permits.remove(0));
             pool.hand_off(first, 0);
-            let (first, substitute) = pool.crew.take_idle().expect("it is idle");
+            let (first, substitute) = pool.coordinator.take_idle().expect("it is idle");
             assert!(pool.try_regain(0).is_none(), "all are taken");
-            pool.crew.shrink(1, &pool.queues);
+            pool.coordinator.shrink(1, &pool.queues);
             let caller = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
                     pool.uses(&second);
-                    pool.crew.retire_for_call(second, 1, &pool.queues)
+                    pool.coordinator.retire_for_call(second, 1, &pool.queues)
                 }
             });
-            pool.rest(first, substitute);
+            pool.go_idle(first, substitute);
             assert_eq!(caller.join().unwrap(), Ok(()), "it is one too many");
             let served = pool.told_to_run(0);
-            assert_eq!(served.processor(), 0, "the other one is to be at rest");
+            assert_eq!(served.processor(), 0, "the other one is to be inactive");
         },
     );
 }
 
 /// Two processors, one idle, the other one too many: its machine gives it up and goes away in a
-/// blocking call. Who asks meanwhile sees that the processor is at rest, and must then see that the
+/// blocking call. An observer that sees that the processor is inactive must then see that the
 /// machine is away. A failure: everything that is left is idle, and nothing away, though the call
 /// has yet to come back.
 #[test]
 fn not_while_one_whose_processor_was_given_up_is_away() {
     check(
-        "who gave its processor up for a call is not forgotten",
+        "a machine that gave its processor up for a call is not forgotten",
         Bound::exhaustive(5),
         || {
-            let (pool, mut holds) = Pool::new(2);
-            let (first, second) = (holds.remove(0), holds.remove(0));
-            pool.rest(first, 0);
-            pool.crew.shrink(1, &pool.queues);
+            let (pool, mut permits) = Pool::new(2);
+            let (first, second) = (permits.remove(0), permits.remove(0));
+            pool.go_idle(first, 0);
+            pool.coordinator.shrink(1, &pool.queues);
             let caller = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || {
                     pool.pass();
-                    pool.crew.retire_for_call(second, 1, &pool.queues)
+                    pool.coordinator.retire_for_call(second, 1, &pool.queues)
                 }
             });
             assert!(!pool.is_quiescent(), "a call is under way");

@@ -5,7 +5,9 @@ use filch_sync::thread;
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
-use crate::tracked::{Queue, assert_delivered, drain, pop, pop_batch, producer, queue};
+use crate::tracked::{
+    Queue, assert_delivered, drain, pop, pop_batch, producer, queue, take_beside,
+};
 
 /// Gives `items`, having promised `promised` in all.
 struct Promise {
@@ -94,16 +96,11 @@ fn an_abandoned_place_is_finished_once() {
         || {
             let queue = queue::<2>([]);
             let crossing = Crossing::new();
-            let batch = batch_producer(&queue, &crossing, &[10], 2);
-            let other = producer(&queue, &crossing, &[20, 21]);
-            let mut got = Vec::new();
-            for _ in 0..2 {
-                crossing.pass();
-                got.extend(pop(&queue));
-            }
-            batch.join().unwrap();
-            other.join().unwrap();
-            got.extend(drain(&queue));
+            let producers = [
+                batch_producer(&queue, &crossing, &[10], 2),
+                producer(&queue, &crossing, &[20, 21]),
+            ];
+            let got = take_beside(&queue, &crossing, 2, producers);
             assert_delivered(&[10, 20, 21], &[&got]);
             assert!(queue.is_empty());
         },
@@ -125,15 +122,7 @@ fn two_batches_share_a_block() {
                 batch_producer(&queue, &crossing, &[10, 11], 2),
                 batch_producer(&queue, &crossing, &[20, 21], 2),
             ];
-            let mut got = Vec::new();
-            for _ in 0..2 {
-                crossing.pass();
-                got.extend(pop(&queue));
-            }
-            for producer in producers {
-                producer.join().unwrap();
-            }
-            got.extend(drain(&queue));
+            let got = take_beside(&queue, &crossing, 2, producers);
             assert_delivered(&[10, 11, 20, 21], &[&got]);
         },
     );

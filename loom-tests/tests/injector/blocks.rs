@@ -1,11 +1,10 @@
 //! Blocks are recycled by exactly one thread, when nobody touches them any more, and are as good as
 //! new.
 
-use filch_sync::thread;
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, check};
 
-use crate::tracked::{assert_delivered, drain, pop, producer, queue};
+use crate::tracked::{assert_delivered, consumer, drain, pop, producer, queue, take_beside};
 
 /// Threads: main takes twice, a producer pushes three items through blocks of two. The consumer may
 /// abandon the last slot of a block, so that the producer is the last to be done with it and must
@@ -20,13 +19,7 @@ fn a_producer_recycles_the_block_of_its_abandoned_slot() {
             let queue = queue::<2>([]);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[10, 11, 12]);
-            let mut got = Vec::new();
-            for _ in 0..3 {
-                crossing.pass();
-                got.extend(pop(&queue));
-            }
-            producer.join().unwrap();
-            got.extend(drain(&queue));
+            let got = take_beside(&queue, &crossing, 3, [producer]);
             assert_eq!(got, [10, 11, 12]);
         },
     );
@@ -75,13 +68,7 @@ fn a_consumer_that_got_nothing_leaves_the_block_alone() {
             let queue = queue::<1>([]);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[10]);
-            let consumer = thread::spawn({
-                let (queue, crossing) = (queue.clone(), crossing.clone());
-                move || {
-                    crossing.pass();
-                    pop(&queue)
-                }
-            });
+            let consumer = consumer(&queue, &crossing, pop);
             crossing.pass();
             let own = pop(&queue);
             let other = consumer.join().unwrap();
@@ -139,14 +126,11 @@ fn two_consumers_leave_a_block() {
             let queue = queue::<1>([10]);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[11, 12]);
-            let consumer = thread::spawn({
-                let (queue, crossing) = (queue.clone(), crossing.clone());
-                move || {
-                    crossing.pass();
-                    let first = pop(&queue);
-                    crossing.pass();
-                    first.into_iter().chain(pop(&queue)).collect::<Vec<_>>()
-                }
+            let between = crossing.clone();
+            let consumer = consumer(&queue, &crossing, move |queue| {
+                let first = pop(queue);
+                between.pass();
+                first.into_iter().chain(pop(queue)).collect::<Vec<_>>()
             });
             crossing.pass();
             let mut own: Vec<_> = pop(&queue).into_iter().collect();

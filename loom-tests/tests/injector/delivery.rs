@@ -6,7 +6,8 @@ use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, Outcomes, check};
 
 use crate::tracked::{
-    assert_delivered, drain, pop, pop_batch, producer, queue, queue_with_backoff,
+    assert_delivered, consumer, drain, pop, pop_batch, producer, queue, queue_with_backoff,
+    take_beside,
 };
 
 /// Threads: main takes, two producers push two items each over blocks of two. They race for slots,
@@ -25,18 +26,32 @@ fn two_producers_and_a_consumer_cross_a_block() {
                 producer(&queue, &crossing, &[10, 11]),
                 producer(&queue, &crossing, &[20, 21]),
             ];
-            let mut got = Vec::new();
-            for _ in 0..2 {
-                crossing.pass();
-                got.extend(pop(&queue));
-            }
-            for producer in producers {
-                producer.join().unwrap();
-            }
-            got.extend(drain(&queue));
+            let got = take_beside(&queue, &crossing, 2, producers);
             assert_delivered(&[10, 11, 20, 21], &[&got]);
         },
     );
+}
+
+/// Two items are there; main and another thread take batches of `own` and `other` items at most,
+/// while a producer adds a third item. What each got, and the rest.
+fn two_takers(own: usize, other: usize) -> [Vec<u32>; 3] {
+    let queue = queue::<3>([10, 11]);
+    let crossing = Crossing::new();
+    let producer = producer(&queue, &crossing, &[12]);
+    let consumer = consumer(&queue, &crossing, move |queue| pop_batch(queue, other - 1));
+    crossing.pass();
+    let own = pop_batch(&queue, own - 1);
+    let other = consumer.join().unwrap();
+    producer.join().unwrap();
+    let rest = drain(&queue);
+    for run in [&own, &other] {
+        assert!(
+            run.windows(2).all(|pair| pair[1] == pair[0] + 1),
+            "a gap: {run:?}"
+        );
+    }
+    assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
+    [own, other, rest]
 }
 
 /// Threads: main and another take batches, a producer adds one item to a full block and one to the
@@ -51,40 +66,29 @@ fn batches_are_disjoint_runs() {
         Bound::preemptions(3, 6_500),
         {
             let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<3>([10, 11]);
-                let crossing = Crossing::new();
-                let producer = producer(&queue, &crossing, &[12]);
-                let consumer = thread::spawn({
-                    let (queue, crossing) = (queue.clone(), crossing.clone());
-                    move || {
-                        crossing.pass();
-                        pop_batch(&queue, 1)
-                    }
-                });
-                crossing.pass();
-                let own = pop_batch(&queue, 2);
-                let other = consumer.join().unwrap();
-                producer.join().unwrap();
-                let rest = drain(&queue);
-                for run in [&own, &other] {
-                    assert!(
-                        run.windows(2).all(|pair| pair[1] == pair[0] + 1),
-                        "a gap: {run:?}"
-                    );
-                }
-                assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
-                outcomes.observe((own, other, rest));
-            }
+            move || outcomes.observe(two_takers(3, 2))
         },
     );
     outcomes.assert_exactly([
-        (vec![10, 11, 12], vec![], vec![]),
-        (vec![10, 11], vec![], vec![12]),
-        (vec![10, 11], vec![12], vec![]),
-        (vec![12], vec![10, 11], vec![]),
-        (vec![], vec![10, 11], vec![12]),
+        [vec![10, 11, 12], vec![], vec![]],
+        [vec![10, 11], vec![], vec![12]],
+        [vec![10, 11], vec![12], vec![]],
+        [vec![12], vec![10, 11], vec![]],
+        [vec![], vec![10, 11], vec![12]],
     ]);
+}
+
+/// One item is pushed into an empty block of two while main takes; then a second one is pushed.
+/// What main got, what a batch of two gets, and the rest.
+fn a_take_beside_a_push(pauses: u32) -> (Option<u32>, Vec<u32>, Vec<u32>) {
+    let queue = queue_with_backoff::<2>(pauses, []);
+    let crossing = Crossing::new();
+    let producer = producer(&queue, &crossing, &[1]);
+    crossing.pass();
+    let first = pop(&queue);
+    producer.join().unwrap();
+    queue.push(Track::new(2));
+    (first, pop_batch(&queue, 1), drain(&queue))
 }
 
 /// Threads: main takes, a producer pushes one item into an empty block of two. Main may come
@@ -100,18 +104,7 @@ fn an_abandoned_slot_is_its_producers_to_replace() {
         Bound::exhaustive(330),
         {
             let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<2>([]);
-                let crossing = Crossing::new();
-                let producer = producer(&queue, &crossing, &[1]);
-                crossing.pass();
-                let first = pop(&queue);
-                producer.join().unwrap();
-                queue.push(Track::new(2));
-                let batch = pop_batch(&queue, 1);
-                let rest = drain(&queue);
-                outcomes.observe((first, batch, rest));
-            }
+            move || outcomes.observe(a_take_beside_a_push(0))
         },
     );
     outcomes.assert_exactly([
@@ -131,18 +124,7 @@ fn a_consumer_that_backs_off_looks_again() {
     let outcomes = Outcomes::new();
     check("a wait saves the slot", Bound::exhaustive(110), {
         let outcomes = outcomes.clone();
-        move || {
-            let queue = queue_with_backoff::<2>(1, []);
-            let crossing = Crossing::new();
-            let producer = producer(&queue, &crossing, &[1]);
-            crossing.pass();
-            let first = pop(&queue);
-            producer.join().unwrap();
-            queue.push(Track::new(2));
-            let batch = pop_batch(&queue, 1);
-            let rest = drain(&queue);
-            outcomes.observe((first, batch, rest));
-        }
+        move || outcomes.observe(a_take_beside_a_push(1))
     });
     outcomes.assert_exactly([(Some(1), vec![2], vec![]), (None, vec![1, 2], vec![])]);
 }
@@ -159,40 +141,22 @@ fn two_consumers_see_the_same_run() {
         Bound::preemptions(3, 8_000),
         {
             let outcomes = outcomes.clone();
-            move || {
-                let queue = queue::<3>([10, 11]);
-                let crossing = Crossing::new();
-                let producer = producer(&queue, &crossing, &[12]);
-                let consumer = thread::spawn({
-                    let (queue, crossing) = (queue.clone(), crossing.clone());
-                    move || {
-                        crossing.pass();
-                        pop_batch(&queue, 2)
-                    }
-                });
-                crossing.pass();
-                let own = pop_batch(&queue, 2);
-                let other = consumer.join().unwrap();
-                producer.join().unwrap();
-                let rest = drain(&queue);
-                assert_delivered(&[10, 11, 12], &[&own, &other, &rest]);
-                outcomes.observe((own, other, rest));
-            }
+            move || outcomes.observe(two_takers(3, 3))
         },
     );
     outcomes.assert_exactly([
-        (vec![10, 11, 12], vec![], vec![]),
-        (vec![], vec![10, 11, 12], vec![]),
-        (vec![10, 11], vec![], vec![12]),
-        (vec![], vec![10, 11], vec![12]),
-        (vec![10, 11], vec![12], vec![]),
-        (vec![12], vec![10, 11], vec![]),
+        [vec![10, 11, 12], vec![], vec![]],
+        [vec![], vec![10, 11, 12], vec![]],
+        [vec![10, 11], vec![], vec![12]],
+        [vec![], vec![10, 11], vec![12]],
+        [vec![10, 11], vec![12], vec![]],
+        [vec![12], vec![10, 11], vec![]],
     ]);
 }
 
 /// Threads: one producer pushes and says so; another pushes at the same time; main, if it has heard
 /// of the first push, takes. It must not hear "empty": the push was complete before. `BLOCK`
-/// decides whether the pushes link blocks or claim slots. A failure: `None`, or a length of nought,
+/// decides whether the pushes link blocks or claim slots. A failure: `None`, or a length of 0,
 /// with an item there that main knows of.
 fn a_finished_push_is_never_missed<const BLOCK: usize>(bound: Bound) {
     let outcomes = Outcomes::new();
@@ -290,9 +254,9 @@ fn a_sleeper_and_a_producer_see_each_other() {
 }
 
 /// Two threads: a producer of three items, and a consumer that takes twice, over blocks of two;
-/// when both are done, main drops the queue with whatever is in it, behind abandoned slots and
-/// before a block's end. Every item is dropped once. A failure: a leak, or an item that is freed
-/// twice.
+/// when both are done, main drops the queue with the items that are left, behind abandoned slots
+/// and before a block's end. Every item is dropped once. A failure: a leak, or an item that is
+/// freed twice.
 #[test]
 fn items_left_in_the_queue_are_dropped() {
     let outcomes = Outcomes::new();
@@ -364,13 +328,7 @@ fn a_length_is_never_negative() {
                 let queue = queue::<2>([]);
                 let crossing = Crossing::new();
                 let pusher = producer(&queue, &crossing, &[10]);
-                let taker = thread::spawn({
-                    let (queue, crossing) = (queue.clone(), crossing.clone());
-                    move || {
-                        crossing.pass();
-                        pop(&queue)
-                    }
-                });
+                let taker = consumer(&queue, &crossing, pop);
                 crossing.pass();
                 // Abandoned places count until the head has passed them.
                 let length = queue.len();

@@ -63,6 +63,39 @@ pub(crate) fn producer<const BLOCK: usize>(
     })
 }
 
+/// Starts a thread that passes `crossing` and takes as `take` says.
+pub(crate) fn consumer<const BLOCK: usize, R: 'static>(
+    queue: &Queue<BLOCK>,
+    crossing: &Crossing,
+    take: impl FnOnce(&Injector<Track<u32>, BLOCK>) -> R + 'static,
+) -> thread::JoinHandle<R> {
+    let (queue, crossing) = (queue.clone(), crossing.clone());
+    thread::spawn(move || {
+        crossing.pass();
+        take(&queue)
+    })
+}
+
+/// Main takes `times` times beside `producers`, passing `crossing` before each; then it waits for
+/// them, and takes the rest.
+pub(crate) fn take_beside<const BLOCK: usize>(
+    queue: &Injector<Track<u32>, BLOCK>,
+    crossing: &Crossing,
+    times: usize,
+    producers: impl IntoIterator<Item = thread::JoinHandle<()>>,
+) -> Vec<u32> {
+    let mut got = Vec::new();
+    for _ in 0..times {
+        crossing.pass();
+        got.extend(pop(queue));
+    }
+    for producer in producers {
+        producer.join().unwrap();
+    }
+    got.extend(drain(queue));
+    got
+}
+
 /// Each item of `sent` is in `got` exactly once; items of one producer (same tens) that were got by
 /// one consumer are in order. `got` is a list per consumer.
 pub(crate) fn assert_delivered(sent: &[u32], got: &[&[u32]]) {

@@ -1,42 +1,40 @@
 //! The lazy protocol in miniature, with one step left out or out of place.
 
-use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, check, refute};
+use loom_tests::{Bound, Crossing, check, refute};
 
-use crate::assert_each_once;
+use crate::{TAG, assert_each_once};
 
 /// What is wrong with a [`LazyMiniature`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
-    /// Having lowered `split` by half, the owner takes that half, and does not look where the
-    /// thieves stood.
+    /// The owner lowers `split` by half and takes that half, without a look at how far thieves are.
     NotClamped,
-    /// Where thieves were past the lowered `split`, it is left there.
+    /// If thieves are past the lowered `split`, the owner leaves it there.
     NotRaised,
-    /// The owner answers a request first, and then takes the flag down.
+    /// The owner answers a request, and clears the flag after that.
     FedAfterPublishing,
-    /// Who takes the last public item does not say so.
+    /// A thief that takes the last public item does not raise the flag.
     LastTakerSilent,
-    /// Thieves do not ask: the owner publishes when it knows that nothing is public.
+    /// Thieves never raise the flag.
     NoFlag,
 }
 
 const SLOTS: usize = 4;
-const TAG: u64 = 1 << 32;
 
-/// Our lazy protocol, cut down: a ring that is written once, before the thieves look.
+/// Our lazy protocol, cut down: all items are there before the thieves look.
 struct LazyMiniature {
     bug: Bug,
     top: AtomicU64,
     split: AtomicU32,
     hungry: AtomicBool,
-    /// For loom: a place to switch threads.
-    step: AtomicUsize,
+    /// For loom.
+    crossing: Crossing,
 }
 
-/// What the owner knows. Item `i` is the number `i`, so that no slots are needed.
+/// What the owner knows. Item `i` is the number `i`, so no slots are needed.
 struct Owner {
     bottom: u32,
     split: u32,
@@ -49,12 +47,8 @@ impl LazyMiniature {
             top: AtomicU64::new(0),
             split: AtomicU32::new(public),
             hungry: AtomicBool::new(false),
-            step: AtomicUsize::new(0),
+            crossing: Crossing::new(),
         })
-    }
-
-    fn step(&self) {
-        self.step.fetch_add(1, Ordering::Relaxed);
     }
 
     fn publish(&self, owner: &mut Owner, split: u32) {
@@ -62,7 +56,7 @@ impl LazyMiniature {
         self.split.store(split, Ordering::Release);
     }
 
-    /// A push or a pop: answers a hungry thief.
+    /// The part of a push or a pop that answers a hungry thief.
     fn share(&self, owner: &mut Owner) {
         if !self.hungry.load(Ordering::Relaxed) || owner.split == owner.bottom {
             return;
@@ -70,7 +64,7 @@ impl LazyMiniature {
         let half = owner.split + (owner.bottom - owner.split).div_ceil(2);
         if self.bug == Bug::FedAfterPublishing {
             self.publish(owner, half);
-            self.step();
+            self.crossing.pass();
             self.hungry.store(false, Ordering::Relaxed);
         } else {
             self.hungry.store(false, Ordering::Relaxed);
@@ -98,7 +92,7 @@ impl LazyMiniature {
         if reached > lower {
             match self.bug {
                 Bug::NotClamped => {}
-                // It takes what it should, but thieves find nothing any more.
+                // It takes what it should, but thieves find nothing from now on.
                 Bug::NotRaised => owner.split = reached,
                 _ => self.publish(owner, reached),
             }
@@ -139,7 +133,7 @@ fn reclaiming(bug: Bug) -> impl Fn() + Send + Sync + 'static {
             let deque = deque.clone();
             move || -> Vec<u32> {
                 let attempt = |_| {
-                    deque.step();
+                    deque.crossing.pass();
                     deque.steal()
                 };
                 (0..3).filter_map(attempt).collect()
@@ -149,7 +143,7 @@ fn reclaiming(bug: Bug) -> impl Fn() + Send + Sync + 'static {
             bottom: SLOTS as u32,
             split: SLOTS as u32,
         };
-        deque.step();
+        deque.crossing.pass();
         let popped = deque.pop(&mut owner);
         let stolen = thief.join().unwrap();
         let shown = deque.split.load(Ordering::Relaxed);
@@ -160,10 +154,10 @@ fn reclaiming(bug: Bug) -> impl Fn() + Send + Sync + 'static {
     }
 }
 
-/// Two threads: one public item and three private ones. A thief makes `attempts`, until one fails;
-/// the owner answers once, beside it, and once when the thief is gone. Whenever nothing is public
-/// afterwards, the request must be standing or answered: else thieves starve for as long as the
-/// owner does not run out of items.
+/// Two threads: one public item and three private ones. A thief makes `attempts`, until one fails.
+/// The owner answers once beside it, and once when the thief is gone. If nothing is public
+/// afterwards, nothing may be private either. Otherwise thieves starve as long as the owner has
+/// items.
 fn asking(bug: Bug, attempts: u32) -> impl Fn() + Send + Sync + 'static {
     move || {
         let deque = LazyMiniature::new(bug, 1);
@@ -171,7 +165,7 @@ fn asking(bug: Bug, attempts: u32) -> impl Fn() + Send + Sync + 'static {
             let deque = deque.clone();
             move || {
                 for _ in 0..attempts {
-                    deque.step();
+                    deque.crossing.pass();
                     if deque.steal().is_none() {
                         break;
                     }
@@ -182,7 +176,7 @@ fn asking(bug: Bug, attempts: u32) -> impl Fn() + Send + Sync + 'static {
             bottom: SLOTS as u32,
             split: 1,
         };
-        deque.step();
+        deque.crossing.pass();
         deque.share(&mut owner);
         thief.join().unwrap();
         deque.share(&mut owner);
@@ -212,7 +206,7 @@ fn the_lazy_miniature_answers() {
     );
 }
 
-/// Thieves took three of four; the owner had asked for two, and takes both.
+/// Thieves took three of four items. The owner wanted two back, and takes both.
 #[test]
 fn without_a_look_at_the_thieves_an_item_is_handed_out_twice() {
     refute(
@@ -223,8 +217,8 @@ fn without_a_look_at_the_thieves_an_item_is_handed_out_twice() {
     );
 }
 
-/// Thieves are past the lowered `split`: to them the deque is short by several items, which they
-/// cannot tell from one that is being replaced.
+/// Thieves are past the lowered `split`. They see a shortfall of several items, which they cannot
+/// tell from a ring that is being replaced.
 #[test]
 fn a_split_left_behind_confuses_thieves() {
     refute(
@@ -235,8 +229,8 @@ fn a_split_left_behind_confuses_thieves() {
     );
 }
 
-/// Between the two stores the thief takes what was published, and asks for more; then the owner
-/// takes the flag down.
+/// Between the two stores the thief takes what was published, and asks for more. Then the owner
+/// clears the flag.
 #[test]
 fn fed_after_publishing_a_request_is_lost() {
     refute(
@@ -247,7 +241,7 @@ fn fed_after_publishing_a_request_is_lost() {
     );
 }
 
-/// The thief has the last public item and does not come back for another; the next one finds
+/// The thief has the last public item and does not come back for another. The next thief finds
 /// nothing.
 #[test]
 fn a_silent_last_taker_leaves_nothing_in_reach() {

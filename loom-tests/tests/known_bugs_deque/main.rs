@@ -1,13 +1,16 @@
 //! What goes wrong with deques like ours, in small copies, and that the checker sees it.
 //!
 //! First the textbook deque with a thief that claims half by one compare-and-swap; then our
-//! protocol with one step left out or out of place. Each scenario also passes without the bug: the
-//! model itself is not at fault.
+//! protocol with one step left out or out of place. Each scenario also passes without the bug, so
+//! it is not the model that is at fault.
 #![cfg(loom)]
 
 mod lazy;
 mod miniature;
 mod textbook;
+
+/// Added to the word that thieves compare, it starts the next epoch; below it is the index.
+const TAG: u64 = 1 << 32;
 
 /// Panics unless the items `0..count` are in `takes`, each once.
 fn assert_each_once(count: u32, takes: impl IntoIterator<Item = u32>) {

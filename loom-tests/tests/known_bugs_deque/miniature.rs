@@ -5,21 +5,21 @@ use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, check, refute};
 
-use crate::assert_each_once;
+use crate::{TAG, assert_each_once};
 
 /// What is wrong with a [`Miniature`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     None,
-    /// Pop lowers `split` and looks where the thieves are, but leaves the tag as it is.
+    /// Pop lowers `split` and learns how far thieves are, but leaves the tag as it is.
     NoTagBump,
     /// Pop bumps the tag first and lowers `split` afterwards.
     LoweredAfterBump,
     /// The store that lowers `split` is Relaxed.
     LoweredRelaxed,
-    /// Push reuses a slot as soon as `top` has passed it, not when the claim has finished.
+    /// Push reuses a slot as soon as `top` has passed it, before the claim has finished.
     ReuseByTop,
-    /// A replaced ring is freed at once, not when the claims of it have finished.
+    /// A replaced ring is freed at once, before the claims of it have finished.
     FreedWithoutDone,
     /// The ring is replaced while `split` still offers items.
     NotClosed,
@@ -28,7 +28,6 @@ enum Bug {
 }
 
 const SLOTS: u32 = 2;
-const TAG: u64 = 1 << 32;
 
 struct MiniRing {
     done: AtomicU32,
@@ -45,7 +44,8 @@ impl MiniRing {
     }
 
     fn write(&self, index: u32, item: Option<u32>) {
-        // SAFETY: loom checks that nobody else has access: that is what these models are about.
+        // SAFETY: loom checks that no other thread has access, which is what these models are
+        // about.
         self.slots[(index % SLOTS) as usize].with_mut(|slot| unsafe { *slot = item });
     }
 
@@ -143,7 +143,7 @@ impl Miniature {
         for index in top..owner.bottom {
             new.write(index, Some(old.read(index)));
         }
-        // The claims of ring 1 are counted on: its base is 0, not `top`.
+        // Ring 1 goes on with the count of claims: its base is 0, not `top`.
         new.done.store(top, Ordering::Relaxed);
         self.ring.store(1, Ordering::Release);
         self.split.store(owner.bottom, Ordering::Release);
@@ -172,7 +172,7 @@ impl Miniature {
     }
 }
 
-/// What the owner does beside a thief: returns how many items it pushed, and those that it popped.
+/// What the owner does beside a thief. Returns how many items it pushed, and those that it popped.
 type Part = fn(&Miniature, &mut Owner) -> (u32, Vec<u32>);
 
 /// Two items in, two out.
@@ -182,7 +182,7 @@ fn pops(deque: &Miniature, owner: &mut Owner) -> (u32, Vec<u32>) {
     (2, popped)
 }
 
-/// As many items as there is room for, up to four: the third lies where the first was.
+/// As many items as there is room for, up to four. The third goes to the slot of the first.
 fn pushes(deque: &Miniature, owner: &mut Owner) -> (u32, Vec<u32>) {
     let count = (0..4).take_while(|&item| deque.push(owner, item)).count();
     (count as u32, Vec::new())
@@ -238,8 +238,8 @@ fn the_miniature_replaces_its_ring_soundly() {
     );
 }
 
-/// The thief has looked at both items; the owner pops one of them and the thief's claim of it still
-/// succeeds.
+/// The thief has looked at both items. The owner pops one of them, and the thief's claim of it
+/// still succeeds.
 #[test]
 fn without_a_tag_bump_an_item_is_handed_out_twice() {
     refute(
@@ -262,8 +262,8 @@ fn lowered_after_the_bump_an_item_is_handed_out_twice() {
     );
 }
 
-/// The thief reads the lowered `split`, which says that item 0 is there, and has no edge to the
-/// writing of item 0.
+/// The thief reads the lowered `split`, which says that item 0 is there, and has no edge from the
+/// write of item 0.
 #[test]
 fn lowered_relaxed_an_item_is_read_before_it_is_written() {
     refute(
@@ -274,7 +274,7 @@ fn lowered_relaxed_an_item_is_read_before_it_is_written() {
     );
 }
 
-/// The thief has claimed item 0 and not read it yet; the owner writes item 2 over it.
+/// The thief has claimed item 0 and not read it yet. The owner writes item 2 over it.
 #[test]
 fn without_done_a_claimed_slot_is_overwritten() {
     refute(
@@ -285,7 +285,7 @@ fn without_done_a_claimed_slot_is_overwritten() {
     );
 }
 
-/// The thief has claimed item 0 and not read it yet; its ring is gone.
+/// The thief has claimed item 0 and not read it yet. Its ring is freed.
 #[test]
 fn without_done_a_ring_is_freed_under_a_thief() {
     refute(

@@ -33,7 +33,7 @@ impl ChaseLev {
         fence(Ordering::SeqCst);
         let top = self.top.load(Ordering::Relaxed);
         if top < last {
-            // More than one item: the textbook owner takes the last without asking.
+            // More than one item: the textbook owner takes the last without a compare-and-swap.
             return Some(self.slot(last));
         }
         self.bottom.store(last + 1, Ordering::Relaxed);
@@ -41,7 +41,7 @@ impl ChaseLev {
         won.then(|| self.slot(last))
     }
 
-    /// Takes what `share` makes of the number of items that the thief saw.
+    /// Takes `share` of the number of items that the thief sees.
     fn steal(&self, share: impl FnOnce(u32) -> u32) -> Vec<u32> {
         let top = self.top.load(Ordering::Acquire);
         fence(Ordering::SeqCst);
@@ -62,7 +62,7 @@ impl ChaseLev {
     }
 }
 
-/// Four items; the owner pops them all while a thief takes its share once.
+/// Four items. The owner pops them all while a thief takes its share once.
 fn textbook(share: fn(u32) -> u32) {
     let deque = Arc::new(ChaseLev::with_items(4));
     let thief = thread::spawn({
@@ -74,8 +74,8 @@ fn textbook(share: fn(u32) -> u32) {
 }
 
 /// The thief sees four items and copies items 0 and 1. The owner pops 3, 2 and then 1: `top` is
-/// still 0, below 1, so it does not ask. The thief's compare-and-swap from 0 to 2 succeeds: item 1
-/// has two takers. Sequential consistency does not help; nothing here is reordered.
+/// still 0, below 1, so it needs no compare-and-swap. The thief's one from 0 to 2 succeeds: item 1
+/// has two takers. Nothing here is reordered, so sequential consistency does not help.
 #[test]
 fn textbook_half_by_one_cas_hands_an_item_out_twice() {
     refute(

@@ -26,7 +26,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Where a misuse leads: the line of the case (none: elsewhere), the code and the message.
+/// The compiler's answer to a misuse: the line of the case (`None`: elsewhere), code and message.
 #[derive(Debug)]
 struct Failure {
     line: Option<u64>,
@@ -34,7 +34,7 @@ struct Failure {
     message: String,
 }
 
-/// Compiles the cases in `cases/CRATE`, and leaves what comes of those that compile in `scratch`.
+/// Compiles the cases in `cases/CRATE`. The objects of those that compile are left in `scratch`.
 ///
 /// # Panics
 ///

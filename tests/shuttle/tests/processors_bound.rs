@@ -52,7 +52,7 @@ fn with_pool(processors: usize, work: impl FnOnce(&Arc<Processors<Task>>)) {
     assert_eq!(pool.threads().threads, 0);
 }
 
-/// Who ran bound tasks.
+/// Which threads ran bound tasks.
 #[derive(Clone)]
 struct Witness(Arc<Mutex<Vec<ThreadId>>>);
 

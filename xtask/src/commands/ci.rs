@@ -1,101 +1,138 @@
 //! `cargo xtask ci`: what a change must pass before it is merged.
 
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use crate::commands::lint;
-use crate::commands::sanitize;
-use crate::commands::test;
+use crate::commands::{book, lint, package, sanitize, test};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{cargo, cargo_with_cfg};
+use crate::support::process::{cargo, cargo_with_cfg, other_toolchain, target_directory};
 use crate::support::stages::Stages;
 
 /// A target that has no std, and 64-bit atomics.
 const TARGET_WITHOUT_STD: &str = "x86_64-unknown-none";
 
+/// What has to build for processors without 64-bit atomics, and where it can be tried. The parker
+/// needs std.
+const NARROW_TARGETS: &[(&str, &[&str])] = &[
+    ("thumbv7em-none-eabihf", &["filch-process-state"]),
+    ("riscv32imac-unknown-none-elf", &["filch-process-state"]),
+    (
+        "powerpc-unknown-linux-gnu",
+        &["filch-process-state", "filch-parker"],
+    ),
+];
+
 pub(crate) fn run() -> Result<ExitCode> {
     let workspace = Workspace::read()?;
     let mut stages = Stages::default();
-
+    // The quick ones first: what is wrong with the form of a change is known within a minute.
     stages.check("format", cargo().args(["fmt", "--all", "--check"]));
     stages.run("house rules", || lint::check(&workspace));
-
-    let mut clippy = cargo();
-    clippy.args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]);
-    stages.check("clippy", &mut clippy);
-
-    // The models' package alone: clippy lints the members that it depends on as well.
-    let mut clippy = cargo_with_cfg("loom");
-    clippy.args([
-        "clippy",
-        "--package",
-        "loom-tests",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]);
-    stages.check("clippy, as loom sees the code", &mut clippy);
-
-    let mut clippy = cargo_with_cfg("shuttle");
-    clippy.args([
-        "clippy",
-        "--package",
-        "shuttle-tests",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]);
-    stages.check("clippy, as shuttle sees the code", &mut clippy);
-
-    if is_installed(TARGET_WITHOUT_STD) {
-        let mut check = cargo();
-        check.args(["check", "--lib", "--target", TARGET_WITHOUT_STD]);
-        for primitive in lint::PRIMITIVES_WITHOUT_STD {
-            check.args(["--package", primitive]);
-        }
-        stages.check("primitives, on a target without std", &mut check);
-    }
-
-    let mut docs = cargo();
-    docs.args([
-        "doc",
-        "--workspace",
-        "--no-deps",
-        "--exclude",
-        "loom-tests",
-        "--exclude",
-        "shuttle-tests",
-    ])
-    .env("RUSTDOCFLAGS", "-D warnings");
-    stages.check("documentation", &mut docs);
-
-    // The harnesses exist in builds of their own only.
-    for (stage, package, name) in [
-        ("documentation of the models", "loom-tests", "loom"),
-        ("documentation of the schedules", "shuttle-tests", "shuttle"),
-    ] {
-        let mut docs = cargo_with_cfg(name);
-        docs.args(["doc", "--package", package, "--no-deps"])
-            .env("RUSTDOCFLAGS", format!("--cfg {name} -D warnings"));
-        stages.check(stage, &mut docs);
-    }
-
-    test::add_stages(&mut stages);
+    add_clippy(&mut stages);
+    test::add_ci_stages(&workspace, &mut stages);
+    add_builds(&workspace, &mut stages);
+    add_documentation(&mut stages);
+    stages.run("the book, and its links", book::check);
+    package::add_stages(&workspace, &mut stages);
     sanitize::add_ci_stage(&workspace, &mut stages);
+    add_instruction_counts(&mut stages);
     Ok(stages.summary())
 }
 
-/// Whether std-less builds for `target` are possible here. Where they are not, `house rules` still
-/// refuses a primitive without `#![no_std]`.
+/// The whole workspace, and the checkers' packages as they see the code: clippy lints the members
+/// that they depend on as well.
+fn add_clippy(stages: &mut Stages) {
+    let passes = [
+        ("clippy", cargo(), ["--workspace"].as_slice()),
+        (
+            "clippy, as loom sees the code",
+            cargo_with_cfg("loom"),
+            &["--package", "loom-tests"],
+        ),
+        (
+            "clippy, as shuttle sees the code",
+            cargo_with_cfg("shuttle"),
+            &["--package", "shuttle-tests"],
+        ),
+    ];
+    for (stage, mut clippy, packages) in passes {
+        clippy.arg("clippy").args(packages);
+        clippy.args(["--all-targets", "--", "-D", "warnings"]);
+        stages.check(stage, &mut clippy);
+    }
+}
+
+/// Builds for other targets and by the oldest toolchain, as far as they are installed.
+fn add_builds(workspace: &Workspace, stages: &mut Stages) {
+    if is_installed(TARGET_WITHOUT_STD) {
+        let mut check = check_for(TARGET_WITHOUT_STD, lint::PRIMITIVES_WITHOUT_STD);
+        stages.check("primitives, on a target without std", &mut check);
+    }
+    for (target, packages) in NARROW_TARGETS {
+        if is_installed(target) {
+            let mut check = check_for(target, packages);
+            stages.check("primitives, without 64-bit atomics", &mut check);
+        }
+    }
+    let oldest = workspace
+        .published()
+        .map(|(_, member)| &member.rust_version);
+    let oldest = oldest.max().map_or("", String::as_str);
+    if let Some(mut check) = other_toolchain(oldest) {
+        check.arg("check");
+        for (name, _) in workspace.published() {
+            check.args(["--package", name]);
+        }
+        check.env("CARGO_TARGET_DIR", target_directory("oldest"));
+        stages.check("the oldest toolchain that is promised", &mut check);
+    }
+}
+
+fn check_for(target: &str, packages: &[&str]) -> Command {
+    let mut check = cargo();
+    check.args(["check", "--lib", "--target", target]);
+    for package in packages {
+        check.args(["--package", package]);
+    }
+    check
+}
+
+fn add_documentation(stages: &mut Stages) {
+    let checkers = [("loom-tests", "loom"), ("shuttle-tests", "shuttle")];
+    let mut docs = cargo();
+    docs.args(["doc", "--workspace", "--no-deps"]);
+    for (package, _) in checkers {
+        docs.args(["--exclude", package]);
+    }
+    docs.env("RUSTDOCFLAGS", "-D warnings");
+    stages.check("documentation", &mut docs);
+    // The harnesses exist in builds of their own only.
+    for (package, name) in checkers {
+        let mut docs = cargo_with_cfg(name);
+        docs.args(["doc", "--package", package, "--no-deps"])
+            .env("RUSTDOCFLAGS", format!("--cfg {name} -D warnings"));
+        stages.check("documentation of a harness", &mut docs);
+    }
+}
+
+/// Compares the instructions that filch's operations take with their bars, where there is valgrind.
+fn add_instruction_counts(stages: &mut Stages) {
+    let mut probe = Command::new("valgrind");
+    probe
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    if probe.status().is_ok_and(|status| status.success()) {
+        let mut count = cargo();
+        count.args(["bench", "--package", "filch-operations"]);
+        count.args(["--bench", "instructions", "--", "--check"]);
+        stages.check("instruction counts", &mut count);
+    }
+}
+
+/// Whether builds for `target` are possible here. Where they are not, `house rules` still refuses a
+/// primitive without `#![no_std]`.
 fn is_installed(target: &str) -> bool {
     let mut probe = Command::new("rustc");
     probe
@@ -105,5 +142,5 @@ fn is_installed(target: &str) -> bool {
         return false;
     };
     let directory = String::from_utf8_lossy(&output.stdout).into_owned();
-    std::path::Path::new(directory.trim()).is_dir()
+    Path::new(directory.trim()).is_dir()
 }

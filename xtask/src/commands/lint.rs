@@ -1,13 +1,15 @@
 //! `cargo xtask lint`: the house rules that neither rustc nor clippy knows.
 
-mod book;
 mod circles;
 mod finding;
 mod folders;
 mod imports;
 mod layers;
+mod markdown;
 mod modules;
 mod source;
+mod terms;
+mod text;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,8 +52,12 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     for file in source::files()? {
         note(source::check(&file)?);
     }
-    for file in book::files()? {
-        note(book::check(&file)?);
+    for file in text::files()? {
+        note(text::check(&file)?);
+    }
+    note(terms::check()?);
+    for file in markdown::files()? {
+        note(markdown::check(&file)?);
     }
     let verdicts = orderings::complaints()?.into_iter().map(|message| Finding {
         file: PathBuf::from(orderings::PAGE),

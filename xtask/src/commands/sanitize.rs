@@ -1,17 +1,19 @@
 //! `cargo xtask sanitize`: the tests of the crates on real threads, watched by a sanitizer.
 
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 
 use clap::{Args, ValueEnum};
 
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{root, target_directory};
+use crate::support::process::{other_toolchain, root, target_directory};
 use crate::support::stages::Stages;
 use crate::support::tally::libtest;
 
 /// Sanitizers need an explicit target: without one, build scripts would be instrumented too.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+const NIGHTLY: &str = "nightly";
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -28,7 +30,7 @@ enum Sanitizer {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    if !has_nightly() {
+    if other_toolchain(NIGHTLY).is_none() {
         return Err(
             "sanitizers need a nightly toolchain: `rustup toolchain install nightly`".into(),
         );
@@ -46,7 +48,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 /// What CI runs of this: AddressSanitizer, which has no false alarms, where there is a nightly
 /// toolchain.
 pub(crate) fn add_ci_stage(workspace: &Workspace, stages: &mut Stages) {
-    if has_nightly() {
+    if other_toolchain(NIGHTLY).is_some() {
         Sanitizer::Address.add_stage(workspace, stages);
     }
 }
@@ -70,7 +72,7 @@ impl Sanitizer {
             ),
             Self::Address => ("AddressSanitizer", "asan", "-Zsanitizer=address"),
         };
-        let mut command = nightly_cargo();
+        let mut command = other_toolchain(NIGHTLY).expect("the callers have asked");
         command
             .args([
                 "test",
@@ -89,26 +91,4 @@ impl Sanitizer {
         }
         (name, command)
     }
-}
-
-fn has_nightly() -> bool {
-    let mut probe = nightly_cargo();
-    probe
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
-}
-
-fn nightly_cargo() -> Command {
-    let mut command = Command::new("rustup");
-    command
-        .args(["run", "nightly", "cargo"])
-        .current_dir(root());
-    // This program was started by the pinned cargo, which points its children to itself.
-    command
-        .env_remove("CARGO")
-        .env_remove("RUSTC")
-        .env_remove("RUSTUP_TOOLCHAIN");
-    command
 }

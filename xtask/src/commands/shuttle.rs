@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::support::error::Result;
 use crate::support::process::{Ended, Tree, root, run_within};
-use crate::support::programs;
+use crate::support::programs::{self, Kind};
 use crate::support::table::Table;
 use crate::support::tally::Tally;
 use crate::support::tally::libtest_tally;
@@ -47,11 +47,18 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 /// Builds the tests, runs those that the filter selects, and prints the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
     let mut build = Tree::here("shuttle").cargo_with_cfg("shuttle");
-    build.args(["test", "--package", "shuttle-tests", "--profile", "loom"]);
+    build.args([
+        "test",
+        "--no-run",
+        "--package",
+        "shuttle-tests",
+        "--profile",
+        "loom",
+    ]);
     let mut table = Table::new(["test", "schedules", ">number", ">seconds", "claim"]);
     let mut failed = Vec::new();
     let mut tally = Tally::default();
-    for (file, program) in programs::build(&mut build)? {
+    for (file, program) in programs::build(&mut build, Kind::Test)? {
         let mut command = Command::new(program);
         command
             .args(["--nocapture", "--test-threads=1"])

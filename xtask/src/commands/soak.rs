@@ -11,7 +11,7 @@ use clap::Args;
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{cargo, run_within};
-use crate::support::programs;
+use crate::support::programs::{self, Kind};
 use crate::support::tally::Tally;
 
 #[derive(Args)]
@@ -30,13 +30,13 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut build = cargo();
-    build.args(["test", "--release", "--tests"]);
+    build.args(["test", "--no-run", "--release", "--tests"]);
     let workspace = Workspace::read()?;
     let packages = workspace.reachable_from("filch");
     for package in packages.into_iter().chain(["linearizability"]) {
         build.args(["--package", package]);
     }
-    let programs = programs::build(&mut build)?;
+    let programs = programs::build(&mut build, Kind::Test)?;
     let began = Instant::now();
     let mut tally = Tally::default();
     for round in 1.. {

@@ -1,24 +1,36 @@
 //! `cargo xtask test`: everything a contributor must pass.
 
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use crate::commands::loom;
 use crate::commands::shuttle;
 use crate::support::error::Result;
-use crate::support::process::cargo;
+use crate::support::metadata::Workspace;
+use crate::support::process::{cargo, run_within};
+use crate::support::programs::{self, Kind};
 use crate::support::stages::Stages;
 use crate::support::tally::{Tally, libtest, nextest};
 
+/// An example that runs for longer has hung: they end by themselves, in no time.
+const EXAMPLE_LIMIT: Duration = Duration::from_secs(60);
+
 pub(crate) fn run() -> Result<ExitCode> {
     let mut stages = Stages::default();
-    add_stages(&mut stages);
+    let workspace = Workspace::read()?;
+    add_code_stages(&workspace, &mut stages);
+    stages.run("models, at their quick bounds", || {
+        loom::explore(&loom::Options::quick())
+    });
+    stages.run("whole pools and schedulers, random schedules", || {
+        shuttle::explore(&shuttle::Options::default())
+    });
     Ok(stages.summary())
 }
 
-/// The stages of `test`, for `ci` to run among its own.
-pub(crate) fn add_stages(stages: &mut Stages) {
-    stages.run("unit, property and integration tests", code_tests);
-    stages.run("documentation tests", doc_tests);
+/// What `ci` runs besides, with the models at their committed bounds.
+pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
+    add_code_stages(workspace, stages);
     stages.run("models, at their committed bounds", || {
         loom::explore(&loom::Options::default())
     });
@@ -27,15 +39,20 @@ pub(crate) fn add_stages(stages: &mut Stages) {
     });
 }
 
+fn add_code_stages(workspace: &Workspace, stages: &mut Stages) {
+    stages.run("unit, property and integration tests", code_tests);
+    stages.run("documentation tests", doc_tests);
+    stages.run("examples", || examples(workspace));
+}
+
 fn code_tests() -> Result<Tally> {
+    let mut command = cargo();
     if has_nextest() {
-        let mut command = cargo();
         command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
         return nextest(&mut command);
     }
-    let mut command = cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]);
-    command.args(["--lib", "--bins", "--tests", "--examples"]);
+    command.args(["--lib", "--bins", "--tests"]);
     libtest(&mut command)
 }
 
@@ -43,6 +60,26 @@ fn doc_tests() -> Result<Tally> {
     let mut command = cargo();
     command.args(["test", "--workspace", "--no-fail-fast", "--doc"]);
     libtest(&mut command)
+}
+
+/// Runs the examples of the published packages: each must end by itself, and well.
+fn examples(workspace: &Workspace) -> Result<Tally> {
+    let mut build = cargo();
+    build.args(["build", "--examples"]);
+    for (name, _) in workspace.published() {
+        build.args(["--package", name]);
+    }
+    let mut tally = Tally::default();
+    for (name, program) in programs::build(&mut build, Kind::Example)? {
+        let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
+        let passed = ended.status.is_some_and(|status| status.success());
+        println!("{name}: {}", if passed { "ok" } else { "FAILED" });
+        if !passed {
+            println!("{}", ended.output);
+        }
+        tally += Tally::of(passed);
+    }
+    Ok(tally)
 }
 
 fn has_nextest() -> bool {

@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn comments_and_literals_are_blanked_and_nothing_moves() {
-        let text = "a(\"b \\\" c\", '\"', 'x', b'\\'', r#\"d \" e\"#); // f\n/* g /* h */ i */ j::<'k>('é');\n";
+        let text = "a(\"b \\\" c\", '\"', 'x', b'\\'', r#\"d \" e\"#); // f\n\
+                    /* g /* h */ i */ j::<'k>('é');\n";
         let code = without_comments(text);
         assert_eq!(code.len(), text.len());
         let words: Vec<_> = code.split_whitespace().collect();
@@ -175,7 +176,8 @@ mod tests {
 
     #[test]
     fn what_is_compiled_for_tests_only_is_blanked() {
-        let code = "use a;\n#[cfg(test)]\nuse b;\n#[cfg(all(test, unix))]\nmod tests { fn f() { c() } }\nfn d() {}\n#[cfg(not(loom))]\nuse e;\n";
+        let code = "use a;\n#[cfg(test)]\nuse b;\n#[cfg(all(test, unix))]\n\
+                    mod tests { fn f() { c() } }\nfn d() {}\n#[cfg(not(loom))]\nuse e;\n";
         let shipped = without_tests(code);
         let words: Vec<_> = shipped.split_whitespace().collect();
         assert_eq!(

@@ -21,6 +21,11 @@ pub(crate) struct Member {
     pub inside: BTreeSet<String>,
     /// The same, from a registry, that a user of the crate would get.
     pub outside: BTreeSet<String>,
+    /// Whether it may be published.
+    pub is_published: bool,
+    pub version: String,
+    /// The oldest toolchain that it promises to build with.
+    pub rust_version: String,
 }
 
 impl Workspace {
@@ -41,6 +46,13 @@ impl Workspace {
         })
     }
 
+    /// The members that are published, by name.
+    pub(crate) fn published(&self) -> impl Iterator<Item = (&str, &Member)> {
+        let members = self.members.iter();
+        let named = members.map(|(name, member)| (name.as_str(), member));
+        named.filter(|(_, member)| member.is_published)
+    }
+
     /// The members that `package` is built from, itself left out.
     pub(crate) fn reachable_from(&self, package: &str) -> BTreeSet<&str> {
         let mut found = BTreeSet::new();
@@ -58,7 +70,16 @@ impl Workspace {
 
 impl Member {
     fn read(package: &Value) -> Option<Self> {
-        let mut member = Self::default();
+        let text = |key: &str| package[key].as_str().unwrap_or_default().to_owned();
+        let mut member = Self {
+            // `null`, or a list of registries, which is empty for `publish = false`.
+            is_published: package["publish"]
+                .as_array()
+                .is_none_or(|list| !list.is_empty()),
+            version: text("version"),
+            rust_version: text("rust_version"),
+            ..Self::default()
+        };
         for dependency in package["dependencies"].as_array()? {
             if !dependency["kind"].is_null() {
                 continue;

@@ -55,6 +55,31 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// cargo of another toolchain, if it is installed: `nightly`, or `1.88` for the newest of that
+/// series.
+pub(crate) fn other_toolchain(name: &str) -> Option<Command> {
+    let listed = Command::new("rustup")
+        .args(["toolchain", "list"])
+        .output()
+        .ok()?;
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let is_of_series = |toolchain: &&str| {
+        let rest = toolchain.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with(['-', '.']))
+    };
+    let toolchain = listed.split_whitespace().filter(is_of_series).max()?;
+    let mut command = Command::new("rustup");
+    command
+        .args(["run", toolchain, "cargo"])
+        .current_dir(root());
+    // This program was started by the pinned cargo, which points its children to itself.
+    command
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .env_remove("RUSTUP_TOOLCHAIN");
+    Some(command)
+}
+
 /// A tree of sources and where its builds go.
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,

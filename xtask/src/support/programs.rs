@@ -1,4 +1,4 @@
-//! Test programs: built by cargo, run by us.
+//! Test programs and examples: built by cargo, run by us.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -7,27 +7,40 @@ use serde_json::Value;
 
 use super::error::Result;
 
-/// Builds what `cargo_test`, a `cargo test` command, would run, and returns the name and the path
-/// of each integration test, sorted.
-pub(crate) fn build(cargo_test: &mut Command) -> Result<Vec<(String, PathBuf)>> {
-    cargo_test.args(["--no-run", "--message-format", "json-render-diagnostics"]);
-    let output = cargo_test.stderr(Stdio::inherit()).output()?;
+/// What a program is made from.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// A file in `tests`.
+    Test,
+    /// A file in `examples`.
+    Example,
+}
+
+/// Runs `cargo`, which builds and does not run, and returns the name and the path of each program
+/// of that kind, sorted.
+pub(crate) fn build(cargo: &mut Command, kind: Kind) -> Result<Vec<(String, PathBuf)>> {
+    cargo.args(["--message-format", "json-render-diagnostics"]);
+    let output = cargo.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
-        return Err("the tests do not compile".into());
+        return Err("the programs do not compile".into());
     }
     let mut programs = Vec::new();
     for line in String::from_utf8(output.stdout)?.lines() {
-        programs.extend(test_program(&serde_json::from_str(line)?));
+        programs.extend(program(&serde_json::from_str(line)?, kind));
     }
     programs.sort();
     Ok(programs)
 }
 
-/// Reads one of cargo's messages; `None` unless it announces an integration test.
-fn test_program(message: &Value) -> Option<(String, PathBuf)> {
+/// Reads one of cargo's messages; `None` unless it announces a program of that kind.
+fn program(message: &Value, kind: Kind) -> Option<(String, PathBuf)> {
     let target = &message["target"];
-    let is_test = target["kind"].as_array()?.iter().any(|kind| kind == "test");
+    let wanted = match kind {
+        Kind::Test => "test",
+        Kind::Example => "example",
+    };
+    let is_wanted = target["kind"].as_array()?.iter().any(|kind| kind == wanted);
     let executable = message["executable"].as_str()?;
     let name = target["name"].as_str()?;
-    is_test.then(|| (name.to_owned(), PathBuf::from(executable)))
+    is_wanted.then(|| (name.to_owned(), PathBuf::from(executable)))
 }

@@ -120,8 +120,9 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
 
     #[test]
     fn the_closing_line_of_nextest_is_read() {
-        let output = "  PASS [ 0.004s] crate tests::passed\n  Summary [ 0.020s] 6 tests run: 3 passed (1 slow), \
-            1 failed, 2 timed out, 0 skipped\n";
+        let output = "  PASS [ 0.004s] crate tests::passed\n  \
+                      Summary [ 0.020s] 6 tests run: 3 passed (1 slow), 1 failed, 2 timed out, \
+                      0 skipped\n";
         let expected = Tally {
             passed: 3,
             failed: 3,

@@ -14,7 +14,7 @@ pub(super) trait Owner: Send + 'static {
     fn pop(&self) -> Option<u64>;
 }
 
-/// What they need from a deque with thieves.
+/// What the scenarios need from a deque with thieves.
 pub(super) trait Deque: Owner {
     type Stealer: Send;
 
@@ -22,7 +22,7 @@ pub(super) trait Deque: Owner {
     /// Steals half of what is there, at most `limit`: one item comes back, the others go to
     /// `thief`.
     fn steal_half(stealer: &Self::Stealer, thief: &Self, limit: usize) -> Option<u64>;
-    /// Makes every item visible to thieves, where that is not so anyway.
+    /// Makes every item visible to thieves, if some are not.
     fn flush(&self) {}
 }
 
@@ -33,7 +33,7 @@ pub(super) struct CrossbeamFifo(crossbeam_deque::Worker<u64>);
 pub(super) type St3Lifo = st3::lifo::Worker<u64>;
 pub(super) type St3Fifo = st3::fifo::Worker<u64>;
 pub(super) struct Locked(Arc<Mutex<VecDeque<u64>>>);
-/// Nobody else's, ever: what pushing and popping, and the measuring around it, cost at least.
+/// It has no thieves: what a push, a pop and the measuring around them cost at least.
 pub(super) struct Unshared(RefCell<Vec<u64>>);
 
 macro_rules! filch {
@@ -118,7 +118,7 @@ macro_rules! st3 {
             }
 
             fn push(&self, mut item: u64) {
-                // It has room; but slots that a thief is about to leave are not free, and the thief
+                // There is room. But a slot is not free before a thief has left it, and the thief
                 // may not be running.
                 while let Err(refused) = self.push(item) {
                     item = refused;
@@ -178,7 +178,7 @@ impl Deque for Locked {
     }
 
     fn steal_half(stealer: &Self, thief: &Self, limit: usize) -> Option<u64> {
-        // Two locks at once: the thief's is free, nobody else has a handle to it.
+        // Two locks at once: the thief's is free, since only the thief has a handle to it.
         stealer.with(|items| {
             let count = items.len().div_ceil(2).min(limit);
             let mut loot = items.drain(..count);

@@ -16,8 +16,8 @@ pub(super) trait Queue {
     fn push(sender: &Self::Sender, event: u64);
     fn pop(receiver: &mut Self::Receiver) -> Option<u64>;
 
-    /// Takes what is there, until there is nothing; returns how many. By the contender's own batch
-    /// method, where it has one.
+    /// Takes events until there are none; returns how many. By the contender's batch method, where
+    /// it has one.
     fn drain(receiver: &mut Self::Receiver, mut sink: impl FnMut(u64)) -> u64 {
         let mut taken = 0;
         while let Some(event) = Self::pop(receiver) {

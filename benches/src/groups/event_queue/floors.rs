@@ -11,16 +11,15 @@ use crossbeam_utils::CachePadded;
 
 use super::contenders::Queue;
 
-/// The most events of a round.
+/// How many events a round may have.
 pub(super) const ROOM: usize = 1_000_000;
 
-/// How long a consumer that took something lets producers get ahead, and a producer that lost often
-/// the others.
+/// The pause of a consumer that took events, and the longest of a producer that lost.
 const PAUSES: u32 = 256;
 
-/// What floors differ in.
+/// How the floors differ.
 pub(super) trait Kind: 'static {
-    /// Whether the system has brought the slots' memory before the round.
+    /// Whether the slots' memory is mapped before the round.
     const TOUCHED: bool;
     fn claim(tail: &AtomicUsize) -> usize;
 }
@@ -45,7 +44,7 @@ impl Kind for Claim {
     }
 }
 
-/// The same, in memory that nobody has used before: as a backlog's is.
+/// The same, in memory that is used for the first time, as a backlog's is.
 pub(super) struct Fresh;
 
 impl Kind for Fresh {
@@ -56,7 +55,7 @@ impl Kind for Fresh {
     }
 }
 
-/// One fetch-and-add: it never fails, so nobody knows whom to leave the line to.
+/// One fetch-and-add: it never fails, so no producer learns to leave the line to others.
 pub(super) struct Add;
 
 impl Kind for Add {
@@ -73,7 +72,7 @@ fn pause(times: u32) {
 
 pub(super) struct Shared {
     tail: CachePadded<AtomicUsize>,
-    /// An event and 1; 0 while there is none.
+    /// An event plus 1; 0 while there is none.
     slots: Box<[AtomicU64]>,
 }
 
@@ -89,8 +88,8 @@ impl<K: Kind> Queue for Floor<K> {
     type Receiver = Receiver;
 
     fn new() -> (Self::Sender, Self::Receiver) {
-        // Zeroed memory of this size comes from the system, which brings each page when it is first
-        // written.
+        // Zeroed memory of this size comes from the system, which maps each page at its first
+        // write.
         let zeroes = vec![0_u64; ROOM].into_boxed_slice();
         // SAFETY: an `AtomicU64` is represented as a `u64`.
         let slots = unsafe { Box::from_raw(Box::into_raw(zeroes) as *mut [AtomicU64]) };

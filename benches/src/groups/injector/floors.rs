@@ -1,4 +1,4 @@
-//! What an injector's work costs without its queue.
+//! The cost of an injector's work without its queue.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +8,7 @@ use crossbeam_utils::CachePadded;
 use super::{FILL, MORE};
 use crate::harness::{per_operation, time, time_together};
 
-/// What a push asks for that claims by an RMW and hands over by `hand_over`, and what the taker's
-/// deque costs; no queue at all.
+/// A push that claims by an RMW and hands over by `hand_over`, and the taker's deque; no queue.
 pub(super) fn push_and_deque(fills: u64, hand_over: impl Fn(&AtomicU64)) -> impl FnMut() -> f64 {
     let (claims, state) = (AtomicU64::new(0), AtomicU64::new(0));
     let own = filch_deque::Worker::new();
@@ -24,8 +23,7 @@ pub(super) fn push_and_deque(fills: u64, hand_over: impl Fn(&AtomicU64)) -> impl
     }
 }
 
-/// The same on threads, of which none has to do with any other: what is left of the work when
-/// sharing is free.
+/// The same on threads that share nothing: the work that is left when sharing is free.
 pub(super) fn threads_apart(
     pairs: u64,
     items_each: u64,
@@ -67,12 +65,12 @@ fn deal_to_own(own: &filch_deque::Worker<u64>, items: u64) {
     }
 }
 
-/// As a producer whose slot may be taken from it meanwhile.
+/// As a producer whose slot may be abandoned meanwhile.
 pub(super) fn by_rmw(state: &AtomicU64) {
     black_box(state.swap(1, Ordering::AcqRel));
 }
 
-/// As a producer that everybody waits for.
+/// As a producer that every consumer waits for.
 pub(super) fn by_store(state: &AtomicU64) {
     state.store(1, Ordering::Release);
 }

@@ -104,7 +104,7 @@ fn a_panic_in_the_call_goes_through_and_the_processor_is_back() {
         done.send((message, pool.current())).unwrap();
     }));
     assert_eq!(is_done.recv(), Ok(("inside", Some(0))));
-    // One that nobody catches costs its task, and nothing else.
+    // One that is not caught costs its task, and nothing else.
     pool.inject(job(|pool| pool.blocking(|| std::panic::panic_any("alone"))));
     let (done, is_done) = mpsc::channel();
     pool.inject(job(move |_| done.send(()).unwrap()));
@@ -252,10 +252,10 @@ fn a_task_that_blocks_unannounced_costs_one_processor() {
     finish(&pool, machines);
 }
 
-/// A task that blocks over and over beside nobody: its processor waits for it, and no other thread
-/// is woken for it.
+/// A task that blocks over and over beside no other: its processor waits for it, and no other
+/// thread is woken for it.
 #[test]
-fn calls_beside_nobody_wake_nobody() {
+fn calls_beside_no_other_task_wake_no_thread() {
     let (pool, machines) = started(processors(1));
     pool.inject(job(|pool| {
         for _ in 0..1_000 {
@@ -321,8 +321,8 @@ fn a_call_that_outlasts_the_pool() {
 }
 
 /// One processor runs a task that waits, unannounced, for another one that it has made: the only
-/// one in its deque, which a search leaves there at first. While the other processor searches, a
-/// thread comes back from a call and waits for a processor, and no search goes on beside one who
+/// one in its deque, which a search spares at first. While the other processor searches, a thread
+/// comes back from a call and waits for a processor, and no search goes on beside a thread that
 /// waits. The task is taken all the same. A failure: it hangs, and the searcher goes to sleep and
 /// is woken for ever.
 #[test]

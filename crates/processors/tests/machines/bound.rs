@@ -67,7 +67,7 @@ thread_local! {
     static RUNS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Who ran bound tasks, and what its thread-local counter said, in order.
+/// Which thread ran bound tasks, and what its thread-local counter said, in order.
 #[derive(Clone, Default)]
 struct Witness(Arc<Mutex<Vec<(ThreadId, usize)>>>);
 

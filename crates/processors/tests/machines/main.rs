@@ -1,7 +1,7 @@
-//! Blocking calls, bound tasks, resizes, idle priority and quiescence on real threads.
+//! Blocking calls, bound tasks, resizes, watching, idle priority and quiescence on real threads.
 //!
-//! No sleeps: who has to wait for somebody waits on a barrier or a channel, and a test that fails
-//! may hang, until the watchdog of the test runner.
+//! No sleeps: a thread that has to wait for another waits on a barrier or a channel, and a test
+//! that fails may hang, until the watchdog of the test runner.
 
 mod blocking;
 mod bound;
@@ -12,4 +12,4 @@ mod reserve;
 mod resize;
 mod stopping;
 mod threads;
-mod vigil;
+mod watch;

@@ -40,8 +40,8 @@ fn idle_priority_comes_last() {
     assert_eq!(pool.stats()[0].idle_priority, 4);
 }
 
-/// While a call is under way the pool is not quiescent, though everybody is idle; when the pool is
-/// quiescent, all that was scheduled has run.
+/// While a call is under way the pool is not quiescent, though all processors are idle; when the
+/// pool is quiescent, all that was scheduled has run.
 #[test]
 fn quiescence_is_exact() {
     let (pool, machines) = started(processors(2));

@@ -12,8 +12,8 @@ use crate::pool::processors;
 /// Long after whatever does not hang.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// Two threads are enough for a call that waits for another task, as long as nobody is reserved one
-/// of them.
+/// Two threads are enough for a call that waits for another task, as long as none is reserved of
+/// them.
 #[test]
 fn a_reserved_thread_takes_none_from_blocking_calls() {
     let (pool, machines) = started(processors(1).thread_limit(2));

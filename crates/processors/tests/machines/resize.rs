@@ -11,7 +11,7 @@ use crate::pool::{Pool, finish, job, processors, started};
 fn impossible_sizes() {
     assert!(matches!(
         Pool::new(processors(4).max_processors(3)),
-        Err(StartError::TooManyProcessors { asked: 4, most: 3 })
+        Err(StartError::TooManyProcessors { asked: 4, max: 3 })
     ));
     assert!(matches!(
         Pool::new(processors(4).thread_limit(3)),
@@ -30,7 +30,7 @@ fn impossible_sizes() {
     assert!(matches!(pool.resize(0), Err(ResizeError::NoProcessors)));
     assert!(matches!(
         pool.resize(4),
-        Err(ResizeError::TooManyProcessors { asked: 4, most: 3 })
+        Err(ResizeError::TooManyProcessors { asked: 4, max: 3 })
     ));
     assert_eq!(pool.resize(3).unwrap(), 1);
     assert_eq!((pool.count(), pool.max_count()), (3, 3));
@@ -110,7 +110,7 @@ fn resizes_under_load_lose_nothing() {
 }
 
 /// A shrink has made a processor one too many, and the pool is stopped, while it still runs a task,
-/// which then schedules another: it goes to somebody who has waited with nothing to do.
+/// which then schedules another: it goes to a thread that has waited with nothing to do.
 #[test]
 fn a_processor_too_many_of_a_pool_that_stops() {
     let (pool, machines) = started(processors(2));
@@ -131,7 +131,7 @@ fn a_processor_too_many_of_a_pool_that_stops() {
             }
         }));
     }
-    // Stopped by nobody before both run: the shrink is of a busy pool.
+    // Not stopped before both run: the shrink is of a busy pool.
     while pool.stats().iter().map(|stats| stats.run).sum::<u64>() < 2 {
         std::thread::yield_now();
     }
@@ -146,7 +146,7 @@ fn a_processor_too_many_of_a_pool_that_stops() {
 }
 
 /// A task on a processor that is one too many makes another one and waits for it, while the only
-/// processor that is to stay sleeps. A failure: it hangs, because nobody is woken: there is one
+/// processor that is to stay sleeps. A failure: it hangs, because no thread is woken: there is one
 /// processor, as if it were the task's own.
 #[test]
 fn who_is_one_too_many_wakes_who_stays() {

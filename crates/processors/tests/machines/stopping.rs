@@ -1,4 +1,4 @@
-//! The beginning, the end, and who waits for it.
+//! The beginning, the end, and threads that wait for it.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,7 +42,7 @@ fn a_call_may_wait_for_a_task_of_a_pool_that_stops() {
         pool.blocking(|| {
             called.send(()).unwrap();
             is_stopped.recv().unwrap();
-            // Whoever leaves because the pool stops has every opportunity.
+            // A thread that exits because the pool stops has every opportunity.
             while pool.threads().threads > 2 {
                 std::thread::yield_now();
             }
@@ -108,8 +108,8 @@ thread_local! {
     static GATE: Cell<Option<Gate>> = const { Cell::new(None) };
 }
 
-/// A thread leaves, and another one comes in its place, while the first one is not quite gone. Who
-/// joins the pool waits for both.
+/// A thread exits, and another one comes in its place, while the first one is not quite gone.
+/// `join` waits for both.
 #[test]
 fn join_waits_for_a_thread_whose_place_was_used_again() {
     let (pool, machines) = started(processors(1).max_processors(1).spare_threads(0));
@@ -130,7 +130,7 @@ fn join_waits_for_a_thread_whose_place_was_used_again() {
     until(3, 2);
     pool.stop();
     let opener = std::thread::spawn(|| {
-        // Whoever does not wait has every opportunity.
+        // A thread that does not wait has every opportunity.
         (0..20_000).for_each(|_| std::thread::yield_now());
         OPEN.store(true, Ordering::Release);
     });

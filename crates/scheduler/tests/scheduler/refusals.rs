@@ -19,7 +19,7 @@ fn no_workers() {
     ));
     assert_eq!(
         error.to_string(),
-        "cannot start the workers: 0 workers can run nothing: ask for at least 1"
+        "cannot start the workers: 0 processors can run nothing: ask for at least 1"
     );
     assert!(error.source().is_some());
 }
@@ -46,7 +46,7 @@ fn absurdly_many_workers() {
         error,
         BuildError::Processors(StartError::TooManyProcessors {
             asked: usize::MAX,
-            most: 65_534
+            max: 65_534
         })
     ));
 }

@@ -10,5 +10,5 @@ pub fn case() {
     #[cfg(not(misuse))]
     let stealer = Worker::<u32>::new().stealer();
     let _ = Rc::new(1);
-    std::thread::spawn(move || stealer.steal()); //~ E0277 `Rc<u32>` cannot be sent between threads safely
+    std::thread::spawn(move || stealer.steal()); //~ E0277 `Rc<u32>` cannot be sent
 }

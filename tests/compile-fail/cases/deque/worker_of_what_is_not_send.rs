@@ -10,5 +10,5 @@ pub fn case() {
     #[cfg(not(misuse))]
     let worker = Worker::<u32>::new();
     let _ = Rc::new(1);
-    std::thread::spawn(move || drop(worker.pop())); //~ E0277 `Rc<u32>` cannot be sent between threads safely
+    std::thread::spawn(move || drop(worker.pop())); //~ E0277 `Rc<u32>` cannot be sent
 }

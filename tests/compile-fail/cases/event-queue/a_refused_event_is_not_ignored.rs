@@ -1,4 +1,4 @@
-//! A closed queue hands the event back: somebody has to take it.
+//! A closed queue hands the event back, and the caller has to take it.
 
 #![deny(unused_must_use)]
 

@@ -1,4 +1,4 @@
-//! An embedded queue cannot know who its consumer is: to consume is to vouch for it.
+//! An embedded queue cannot know its consumer: a caller that consumes vouches for being it.
 
 use filch_event_queue::EventQueue;
 

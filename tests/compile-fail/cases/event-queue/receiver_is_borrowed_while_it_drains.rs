@@ -1,4 +1,4 @@
-//! A sink that consumes from the queue that it is given events of.
+//! A sink that consumes from the queue whose events it is given.
 
 use filch_event_queue::Receiver;
 

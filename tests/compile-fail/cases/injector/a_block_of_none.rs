@@ -1,4 +1,4 @@
-//! The number of slots of a block is from 1 to 63.
+//! A block has 1 to 127 slots.
 
 use filch_injector::Injector;
 
@@ -8,6 +8,6 @@ pub fn case() -> Injector<u32, 0> {
 }
 
 #[cfg(not(misuse))]
-pub fn case() -> (Injector<u32, 1>, Injector<u32, 63>) {
+pub fn case() -> (Injector<u32, 1>, Injector<u32, 127>) {
     (Injector::with_blocks(), Injector::with_blocks())
 }

@@ -1,4 +1,4 @@
-//! The number of slots of a block is from 1 to 127.
+//! A block has 1 to 127 slots.
 
 use filch_injector::Injector;
 

@@ -1,4 +1,4 @@
-//! A spinner only says when to block: who ignores it spins for ever.
+//! A spinner only says when to block: a caller that ignores it spins for ever.
 
 #![deny(unused_must_use)]
 

@@ -1,4 +1,4 @@
-//! What a waker is told to enqueue, and does not, never runs again.
+//! A process that its waker must enqueue, and does not, never runs again.
 
 #![deny(unused_must_use)]
 

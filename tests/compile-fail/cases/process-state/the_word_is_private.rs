@@ -1,4 +1,4 @@
-//! The word changes by edges alone.
+//! Only edges change the word.
 
 use filch_process_state::{ProcessState, State};
 

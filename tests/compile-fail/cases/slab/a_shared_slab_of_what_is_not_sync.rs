@@ -11,6 +11,6 @@ pub fn case() {
     let slab = Slab::new(|index| index);
     let _ = Cell::new(1);
     std::thread::scope(|scope| {
-        scope.spawn(|| slab.allocate()); //~ E0277 `Cell<u32>` cannot be shared between threads safely
+        scope.spawn(|| slab.allocate()); //~ E0277 `Cell<u32>` cannot be shared between threads
     });
 }

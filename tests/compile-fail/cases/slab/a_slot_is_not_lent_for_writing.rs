@@ -1,4 +1,4 @@
-//! Owning an index is not owning the slot: others may look at it.
+//! The owner of an index does not own the slot: other threads may look at it.
 
 use filch_slab::Slab;
 

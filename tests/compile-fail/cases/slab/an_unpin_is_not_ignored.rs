@@ -1,4 +1,4 @@
-//! The last one out must clean the slot.
+//! The thread that gives the last pin back must clean the slot.
 
 #![deny(unused_must_use)]
 

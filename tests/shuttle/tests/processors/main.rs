@@ -49,7 +49,7 @@ fn what_was_injected_before_the_stop_runs_on_two() {
     what_was_injected_before_the_stop_runs(2);
 }
 
-/// The same with one task and nobody else: the task comes, and the stop, while the only machine
+/// The same with one task and nothing else: the task comes, and the stop, while the only machine
 /// goes to sleep.
 #[test]
 fn one_task_and_the_stop_race_with_a_sleeper() {
@@ -92,7 +92,7 @@ fn a_tree_of_tasks_runs_to_its_leaves() {
 /// As many tasks as processors, each of which ends only when all have begun, injected while the
 /// machines start, search or sleep; twice, so that the second round meets sleepers. A failure: a
 /// deadlock: a task waits in a queue beside a sleeping processor.
-fn everybody_meets(parties: usize) {
+fn all_meet(parties: usize) {
     explore("no task waits beside an idle processor", 2_000, move || {
         with_pool(parties, |pool| {
             for _ in 0..2 {
@@ -111,18 +111,18 @@ fn everybody_meets(parties: usize) {
 
 #[test]
 fn two_meet() {
-    everybody_meets(2);
+    all_meet(2);
 }
 
 #[test]
 fn three_meet() {
-    everybody_meets(3);
+    all_meet(3);
 }
 
 /// Two tasks that end at once, and then two that end only when both have begun. A processor that is
 /// through with the first takes both of the others from the global queue in one batch, while the
 /// other one has its last look before it sleeps: it sees the queue empty and the deque not filled
-/// yet. A failure: a deadlock: nobody wakes it for what was in between.
+/// yet. A failure: a deadlock: no thread wakes it for what was in between.
 #[test]
 fn a_batch_on_its_way_is_not_overlooked() {
     explore("a batch on its way is not overlooked", 10_000, || {
@@ -167,7 +167,7 @@ fn what_a_blocked_task_has_scheduled_is_stolen() {
 /// A task panics between others. A failure: the thread is gone, and with it the task that it should
 /// have run next.
 #[test]
-fn a_panic_takes_nobody_along() {
+fn a_panic_costs_its_task_alone() {
     explore("a task's panic is contained", 300, || {
         let ran = Ran::new();
         let pool = with_pool(2, |pool| {
@@ -257,8 +257,8 @@ fn calls_resizes_and_quiescence() {
 }
 
 /// Two tasks schedule two more each, while the pool shrinks to one processor and is stopped at
-/// once. A failure: who has the other processor gives it up and moves what is left to the global
-/// queue, when the first one's thread has looked there and left.
+/// once. A failure: the thread with the other processor gives it up and moves what is left to the
+/// global queue, when the first one's thread has looked there and exited.
 #[test]
 fn a_shrink_and_the_stop_lose_nothing() {
     explore("a shrink and the stop lose nothing", 3_000, || {
@@ -311,8 +311,8 @@ fn a_call_waits_in_a_pool_that_stops() {
 }
 
 /// The number of processors changes while the pool is stopped: all new ones are there, or it is
-/// said that the pool has been stopped. A failure: another reason, or a thread that nobody tells to
-/// leave (a deadlock in `join`).
+/// said that the pool has been stopped. A failure: another reason, or a thread that is never told
+/// to exit (a deadlock in `join`).
 #[test]
 fn a_resize_meets_the_stop() {
     explore("a resize that meets the stop says so", 3_000, || {

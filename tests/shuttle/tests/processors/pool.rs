@@ -40,7 +40,7 @@ pub(crate) fn with_pool(
     pool
 }
 
-/// Which of so many numbered tasks have run.
+/// Which of some numbered tasks have run.
 #[derive(Clone)]
 pub(crate) struct Ran(Arc<Mutex<Vec<usize>>>);
 

@@ -9,10 +9,10 @@ use shuttle_tests::explore;
 use crate::pool::{Task, task, with_pool};
 
 /// One task waits, unannounced, for another one that is back from a blocking call and needs a
-/// processor, and has a third in its deque: the only one there, which a search leaves at first. The
-/// search of the other processor ends early, because somebody waits for that processor. A failure:
-/// a schedule without an end: what was left is found by its second look, which wakes the same
-/// machine to search, for ever, and the one who waits never finds the processor idle.
+/// processor, and has a third in its deque: the only one there, which a search spares at first. The
+/// search of the other processor ends early, because a thread waits for that processor. A failure:
+/// a schedule without an end: what was spared is found by its second look, which wakes the same
+/// machine to search, for ever, and the thread that waits never finds the processor idle.
 #[test]
 fn a_search_that_gives_way_leaves_nothing() {
     explore("a search that gives way leaves nothing", 3_000, || {
@@ -31,12 +31,12 @@ fn a_search_that_gives_way_leaves_nothing() {
     });
 }
 
-/// A chain of tasks, each of which makes the next one runnable, on one of two processors: the other
-/// one may keep vigil over it. The last one makes another runnable and does not end before that one
-/// runs. A failure: a deadlock, or a nap after the other for ever: the task is left to a processor
-/// that does not come for it.
+/// A chain of tasks, each of which makes the next one runnable, on one of two processors: the
+/// thread of the other one may watch it. The last task makes another runnable and does not end
+/// before that one runs. A failure: a deadlock, or one interval after the other for ever: the task
+/// is left to a processor that does not come for it.
 #[test]
-fn a_vigil_hides_no_task() {
+fn a_watch_hides_no_task() {
     fn link(left: usize, meeting: Arc<Barrier>) -> Task {
         task(move |pool| match left {
             0 => {
@@ -50,18 +50,22 @@ fn a_vigil_hides_no_task() {
         })
     }
 
-    let vigils = Arc::new(AtomicU64::new(0));
-    explore("a task that was left to a vigil is taken", 1_000, {
-        let vigils = Arc::clone(&vigils);
-        move || {
-            let pool = with_pool(2, |pool| {
-                pool.inject(link(200, Arc::new(Barrier::new(2))));
-            });
-            let kept: u64 = pool.stats().iter().map(|kept| kept.vigils).sum();
-            vigils.fetch_add(kept, Ordering::Relaxed);
-        }
-    });
-    let kept = vigils.load(Ordering::Relaxed);
-    println!("{kept} vigils");
-    assert!(kept > 0, "no schedule had a vigil in it");
+    let watches = Arc::new(AtomicU64::new(0));
+    explore(
+        "a task that was left to a watched processor is taken",
+        1_000,
+        {
+            let watches = Arc::clone(&watches);
+            move || {
+                let pool = with_pool(2, |pool| {
+                    pool.inject(link(200, Arc::new(Barrier::new(2))));
+                });
+                let kept: u64 = pool.stats().iter().map(|kept| kept.watches).sum();
+                watches.fetch_add(kept, Ordering::Relaxed);
+            }
+        },
+    );
+    let kept = watches.load(Ordering::Relaxed);
+    println!("{kept} watches");
+    assert!(kept > 0, "no schedule had a watch in it");
 }

@@ -24,12 +24,6 @@ const RINGS: &[Ring] = &[
         places: &["stealer.rs", "worker.rs"],
         most: 2,
     },
-    // A queue gives out claims, which point to it.
-    Ring {
-        package: "crates/injector",
-        places: &["claim.rs", "injector.rs"],
-        most: 2,
-    },
     // A parker makes unparkers, which share its inside.
     Ring {
         package: "crates/parker",
@@ -37,10 +31,10 @@ const RINGS: &[Ring] = &[
         most: 2,
     },
     // The interface of an actor is mutually recursive: a process is stepped with a context, which
-    // gives out handles, by which processes are submitted.
+    // has the handle, which has the table of what is stepped.
     Ring {
         package: "crates/scheduler",
-        places: &["api"],
+        places: &["api", "table"],
         most: 9,
     },
     // Those that have yet to be taken apart.
@@ -48,16 +42,6 @@ const RINGS: &[Ring] = &[
         package: "crates/processors",
         places: &[""],
         most: 12,
-    },
-    Ring {
-        package: "crates/scheduler",
-        places: &["timers", "timers.rs"],
-        most: 7,
-    },
-    Ring {
-        package: "crates/scheduler",
-        places: &[""],
-        most: 25,
     },
 ];
 

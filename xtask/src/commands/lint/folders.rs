@@ -32,11 +32,11 @@ const ORDERS: &[Order] = &[
     Order {
         package: "crates/scheduler",
         layers: &[
-            // `timers`: until it is a crate.
-            &["", "timers"],
-            &["api"],
-            &["ops"],
+            &[""],
+            // What the table holds of a process belongs to the interface's ring.
+            &["api", "table"],
             &["worker"],
+            &["ops"],
             &["future"],
             &["services"],
             &["scheduler.rs"],

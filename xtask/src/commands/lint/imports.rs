@@ -246,7 +246,7 @@ mod tests {
             ("lib.rs", "mod a;\nmod b;\n"),
             (
                 "a.rs",
-                "//! See crate::b::B.\nuse loom::b;\n#[cfg(test)]\nmod tests { use crate::b::B; }\n",
+                "//! See crate::b::B.\nuse loom::b;\n#[cfg(test)]\nmod tests { use super::B; }\n",
             ),
             ("b.rs", "pub struct B;\n#[cfg(test)]\nuse crate::a;\n"),
         ]);

@@ -103,6 +103,7 @@ mod tests {
         Member {
             inside: owned(inside),
             outside: owned(outside),
+            ..Member::default()
         }
     }
 

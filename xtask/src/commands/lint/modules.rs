@@ -315,7 +315,8 @@ mod tests {
 
     #[test]
     fn modules_items_and_paths_are_found() {
-        let text = "mod a;\npub mod b { pub struct C; }\nconst fn d() { e::f(); }\nunsafe impl G for h::I {}\n";
+        let text = "mod a;\npub mod b { pub struct C; }\nconst fn d() { e::f(); }\n\
+                    unsafe impl G for h::I {}\n";
         let modules = Module::parse(text, 5, Some(2), 7);
         assert_eq!(modules.len(), 2);
         assert_eq!(modules[0].declared, ["a"]);

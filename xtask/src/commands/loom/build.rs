@@ -6,7 +6,7 @@ use std::process::Command;
 use super::sources;
 use crate::support::error::Result;
 use crate::support::process::Tree;
-use crate::support::programs;
+use crate::support::programs::{self, Kind};
 
 /// One test of one file in `loom-tests/tests`.
 pub(super) struct Model {
@@ -47,7 +47,8 @@ pub(super) fn models_named(tree: &Tree, filter: &str) -> Result<Vec<Model>> {
         listed.sort_unstable();
         if listed != programs[file] {
             return Err(format!(
-                "loom-tests, --test {file} lists other tests than its sources: {listed:?}, not {:?}",
+                "loom-tests, --test {file} lists other tests than its sources: {listed:?}, \
+                 not {:?}",
                 programs[file]
             )
             .into());
@@ -83,9 +84,16 @@ pub(super) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Model>> {
 /// The file name and the path of each of these test programs of `loom-tests`, sorted.
 fn test_programs(tree: &Tree, files: &[&str]) -> Result<Vec<(String, PathBuf)>> {
     let mut command = tree.cargo_with_cfg("loom");
-    command.args(["test", "--package", "loom-tests", "--profile", "loom"]);
+    command.args([
+        "test",
+        "--no-run",
+        "--package",
+        "loom-tests",
+        "--profile",
+        "loom",
+    ]);
     for file in files {
         command.args(["--test", file]);
     }
-    programs::build(&mut command)
+    programs::build(&mut command, Kind::Test)
 }

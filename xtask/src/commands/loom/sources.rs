@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn attributes_may_stand_between_the_mark_and_the_function() {
-        let text = "fn no() {}\n#[test]\nfn one() {}\n#[test]\n#[should_panic(expected = \"x\")]\nfn two() {\n";
+        let text = "fn no() {}\n#[test]\nfn one() {}\n\
+                    #[test]\n#[should_panic(expected = \"x\")]\nfn two() {\n";
         assert!(tests_of(text).eq(["one", "two"]));
     }
 

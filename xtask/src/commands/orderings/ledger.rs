@@ -71,12 +71,10 @@ impl Ledger {
         let rows = table.lines().filter_map(|line| {
             let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
             // Tables used to have the line behind the file.
-            let (file, function, access, from, to, verdict) = match cells[..] {
-                [file, function, access, from, to, verdict]
-                | [file, _, function, access, from, to, verdict] => {
-                    (file, function, access, from, to, verdict)
-                }
-                _ => return None,
+            let ([file, function, access, from, to, verdict]
+            | [file, _, function, access, from, to, verdict]) = cells[..]
+            else {
+                return None;
             };
             let file = Path::new("crates").join(file.trim_matches('`'));
             if file.extension().is_none_or(|extension| extension != "rs") {
@@ -164,8 +162,8 @@ impl Ledger {
         let by_file = differences.into_iter().map(|(file, differences)| {
             format!(
                 "the table of ordering mutants is not about the sources any more; what has moved \
-                 or was reworded is carried over by `cargo xtask orderings --list --write`, the rest is renewed by \
-                 `cargo xtask orderings --write {file}`:\n    {}",
+                 or was reworded is carried over by `cargo xtask orderings --list --write`, the \
+                 rest is renewed by `cargo xtask orderings --write {file}`:\n    {}",
                 differences.join("\n    ")
             )
         });

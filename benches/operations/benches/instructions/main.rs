@@ -1,0 +1,185 @@
+//! How many instructions an operation takes: `cargo bench --bench instructions`.
+//!
+//! callgrind counts them, so the figures are the same from run to run, on a busy machine too. With
+//! `-- --check` they are compared with the bars in `instructions.json`, with `-- --write` they
+//! become the bars.
+
+mod bars;
+mod callgrind;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::Parser;
+use filch_operations::pool::Job;
+use filch_operations::{Operation, Visitor, visit_all};
+
+use bars::Bars;
+
+/// Rounds before those that are counted, in which memory is allocated and blocks are made.
+const WARM_UP: u64 = 8;
+
+/// Rounds that are counted.
+const ROUNDS: u64 = 64;
+
+/// How often a job is done in the shorter of the two runs whose difference counts.
+const TIMES: u64 = 65_536;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Counts the instructions of filch's operations.
+#[derive(Parser)]
+#[command(bin_name = "cargo bench --bench instructions --")]
+struct Arguments {
+    /// Only operations whose name contains this.
+    #[arg(default_value = "")]
+    name: String,
+
+    /// Fails if an operation takes more instructions than its bar allows.
+    #[arg(long, conflicts_with = "write")]
+    check: bool,
+
+    /// Makes the counts the bars.
+    #[arg(long)]
+    write: bool,
+
+    /// Does the operation of exactly that name: what runs under callgrind.
+    #[arg(long, hide = true)]
+    run: Option<String>,
+
+    /// How often `--run` does a job.
+    #[arg(long, hide = true, default_value_t = TIMES)]
+    times: u64,
+
+    /// What cargo passes to every bench target.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.run {
+        Some(name) => run(name, arguments.times),
+        None => count_all(&arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does the operation or the job of that name, and nothing else.
+fn run(name: &str, times: u64) -> Result<()> {
+    let mut runner = Runner { name, found: false };
+    visit_all(&mut runner);
+    for job in Job::ALL.iter().filter(|job| job.name == name) {
+        job.run(times);
+        runner.found = true;
+    }
+    if runner.found {
+        Ok(())
+    } else {
+        Err(format!("no operation is called {name:?}").into())
+    }
+}
+
+struct Runner<'a> {
+    name: &'a str,
+    found: bool,
+}
+
+impl Visitor for Runner<'_> {
+    fn visit<O: Operation>(&mut self) {
+        if O::NAME != self.name {
+            return;
+        }
+        self.found = true;
+        let mut operation = O::new();
+        for round in 0..WARM_UP + ROUNDS {
+            operation.prepare();
+            if round < WARM_UP {
+                operation.run();
+            } else {
+                counted(&mut operation);
+            }
+            operation.restore();
+        }
+    }
+}
+
+/// callgrind counts while it is in here: see [`callgrind::operation`].
+#[inline(never)]
+fn counted(operation: &mut impl Operation) {
+    operation.run();
+}
+
+/// Counts what is asked for, prints the table, and compares it with the bars.
+fn count_all(arguments: &Arguments) -> Result<()> {
+    let mut table = Table {
+        wanted: &arguments.name,
+        counts: Vec::new(),
+    };
+    println!("| operation | instructions |\n|---|---:|");
+    let mut counter = Counter {
+        table: &mut table,
+        failed: None,
+    };
+    visit_all(&mut counter);
+    if let Some(error) = counter.failed {
+        return Err(error);
+    }
+    for job in Job::ALL {
+        table.add(job.name, || {
+            let once = callgrind::everything(job.name, TIMES)?;
+            let twice = callgrind::everything(job.name, 2 * TIMES)?;
+            Ok(twice.saturating_sub(once) as f64 / TIMES as f64)
+        })?;
+    }
+    if table.counts.is_empty() {
+        return Err(format!("no operation's name contains {:?}", arguments.name).into());
+    }
+    if arguments.write {
+        Bars::write(&table.counts)
+    } else if arguments.check {
+        Bars::read()?.check(&table.counts)
+    } else {
+        Ok(())
+    }
+}
+
+/// The operations counted so far.
+struct Table<'a> {
+    wanted: &'a str,
+    counts: Vec<(&'static str, f64)>,
+}
+
+impl Table<'_> {
+    fn add(&mut self, name: &'static str, count: impl FnOnce() -> Result<f64>) -> Result<()> {
+        if name.contains(self.wanted) {
+            let count = count()?;
+            println!("| {name} | {count:.2} |");
+            self.counts.push((name, count));
+        }
+        Ok(())
+    }
+}
+
+struct Counter<'a, 'table> {
+    table: &'a mut Table<'table>,
+    failed: Option<Box<dyn Error>>,
+}
+
+impl Visitor for Counter<'_, '_> {
+    fn visit<O: Operation>(&mut self) {
+        if self.failed.is_none() {
+            let count = || {
+                let instructions = callgrind::operation(O::NAME)?;
+                Ok(instructions as f64 / (ROUNDS * O::TIMES) as f64)
+            };
+            self.failed = self.table.add(O::NAME, count).err();
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Single operations of filch's crates, to be timed by criterion and counted in instructions.
+//!
+//! An [`Operation`] is what one thread does with a primitive that nobody else touches. What needs a
+//! worker's thread is in [`pool`]; it is counted only.
+
+pub mod deque;
+pub mod event_queue;
+pub mod injector;
+pub mod parker;
+pub mod pool;
+pub mod process_state;
+pub mod slab;
+
+/// What one thread does, [`TIMES`](Self::TIMES) times a round.
+pub trait Operation {
+    /// The primitive, and what is done with it.
+    const NAME: &'static str;
+
+    /// How often a round does it.
+    const TIMES: u64;
+
+    /// The primitive, empty.
+    fn new() -> Self;
+
+    /// Brings about what the round needs; not measured.
+    fn prepare(&mut self) {}
+
+    /// One round: this is measured.
+    fn run(&mut self);
+
+    /// Takes back what the round left; not measured.
+    fn restore(&mut self) {}
+}
+
+/// Does something with every operation.
+pub trait Visitor {
+    /// Called once for each operation, in the order of the tables.
+    fn visit<O: Operation>(&mut self);
+}
+
+/// Shows `visitor` all operations.
+pub fn visit_all(visitor: &mut impl Visitor) {
+    visitor.visit::<deque::Push>();
+    visitor.visit::<deque::Pop>();
+    visitor.visit::<deque::LazyPush>();
+    visitor.visit::<deque::LazyPop>();
+    visitor.visit::<deque::StealHalf>();
+    visitor.visit::<injector::Push>();
+    visitor.visit::<injector::Pop>();
+    visitor.visit::<injector::PopBatch>();
+    visitor.visit::<event_queue::Push>();
+    visitor.visit::<event_queue::Drain>();
+    visitor.visit::<process_state::Turn>();
+    visitor.visit::<parker::Token>();
+    visitor.visit::<slab::AllocateRelease>();
+    visitor.visit::<slab::PinUnpin>();
+}

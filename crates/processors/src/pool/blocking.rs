@@ -1,0 +1,87 @@
+//! Blocking calls.
+
+use crate::pool::processors::Processors;
+use crate::protocol::Permit;
+use crate::thread::current::{self, Current};
+
+impl<T: Send + 'static> Processors<T> {
+    /// Runs `call`, which may block: a system call, a lock, a wait for something that another task
+    /// does. If the calling thread is running a task of this pool, then other tasks go on
+    /// meanwhile: the thread gives its processor to another thread. At the end it takes the
+    /// processor that went idle last, its own if nothing happened meanwhile, or waits until a
+    /// running one is between two tasks and gives its own away. Blocking.
+    ///
+    /// Elsewhere, or inside another `blocking`, it just runs `call`. So it does, **with the
+    /// processor kept**, when the limit of threads is reached or the system refuses a thread: the
+    /// others must do without. That is counted in
+    /// [`ProcessorStats::blocked_in_place`](crate::ProcessorStats). A pool that has been told to
+    /// [stop](Self::stop) is not over before `call` has come back, which may still wait for another
+    /// task.
+    ///
+    /// If `call` panics, the panic goes on when the thread has a processor again.
+    ///
+    /// What `call` schedules goes to the global queue. All that happens in the task before and
+    /// after happens on one thread, in order, though perhaps on two processors.
+    ///
+    /// Costs about two short locks and two compare-and-swaps when nothing else wants to run, and a
+    /// thread's wake-up when something does; the first calls start threads. Not worth it for what
+    /// takes less than some ten microseconds.
+    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
+        let away = current::with_current(&self.shared, |current| self.leave(current));
+        // Lazily: an `Away` that is made comes back.
+        let _away = (away == Some(true)).then(|| Away { pool: self });
+        call()
+    }
+
+    /// Whether the machine has given its processor away.
+    fn leave(&self, current: &Current<'_>) -> bool {
+        let Some(permit) = current.permit.take() else {
+            return false;
+        };
+        match self.part_with(permit, current.machine) {
+            Ok(()) => true,
+            Err(permit) => {
+                current.permit.replace(Some(permit));
+                false
+            }
+        }
+    }
+
+    fn part_with(&self, permit: Permit, machine: usize) -> Result<(), Permit> {
+        let coordinator = &self.shared.coordinator;
+        let queues = &self.shared.queues;
+        let mut permit = permit;
+        // Counted before it is given away: afterwards these counters are another thread's.
+        let counters = &queues.processors[permit.processor()].counters;
+        counters.blocking_calls.add(1);
+        if coordinator.control_word().is_surplus(permit.processor()) {
+            counters.retired.add(1);
+            match coordinator.retire_for_call(permit, machine, queues) {
+                Ok(()) => return Ok(()),
+                Err(kept) => {
+                    counters.retired.take_back(1);
+                    permit = kept;
+                }
+            }
+        }
+        let start = |place| self.try_start_thread(place).is_ok();
+        coordinator
+            .hand_off(permit, machine, start, queues)
+            .inspect_err(|_| counters.blocked_in_place.add(1))
+    }
+}
+
+/// A blocking call under way; at its end, also by unwinding, the thread has a processor again.
+struct Away<'pool, T: Send + 'static> {
+    pool: &'pool Processors<T>,
+}
+
+impl<T: Send + 'static> Drop for Away<'_, T> {
+    fn drop(&mut self) {
+        let shared = &self.pool.shared;
+        current::with_current(shared, |current| {
+            let permit = shared.coordinator.regain(current.machine, current.parker);
+            current.permit.replace(Some(permit));
+        });
+    }
+}

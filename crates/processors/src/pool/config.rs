@@ -1,0 +1,215 @@
+//! How many processors and threads a pool has, and which numbers are refused.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use crate::protocol::Idle;
+
+/// How many processors, and how many threads for them.
+#[derive(Debug, Clone, Copy)]
+pub struct Config {
+    processors: Option<usize>,
+    max_processors: Option<usize>,
+    thread_limit: Option<usize>,
+    pub(crate) spare_threads: usize,
+    pub(crate) thread_name: &'static str,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) watch_interval: Duration,
+}
+
+impl Default for Config {
+    /// As many processors as the system has; other defaults as the methods say.
+    fn default() -> Self {
+        Self {
+            processors: None,
+            max_processors: None,
+            thread_limit: None,
+            spare_threads: 128,
+            thread_name: "filch",
+            stack_size: None,
+            watch_interval: Duration::from_micros(50),
+        }
+    }
+}
+
+impl Config {
+    /// The number of processors to begin with. Default: the parallelism that the system reports.
+    #[must_use]
+    pub fn processors(mut self, count: usize) -> Self {
+        self.processors = Some(count);
+        self
+    }
+
+    /// The largest number that [`Processors::resize`](crate::Processors::resize) may be asked for.
+    /// Each costs about a kibibyte from the beginning, and a look by each thief once it has been
+    /// used. Default: four times the parallelism that the system reports, or the number to begin
+    /// with, if that is more.
+    #[must_use]
+    pub fn max_processors(mut self, count: usize) -> Self {
+        self.max_processors = Some(count);
+        self
+    }
+
+    /// The largest number of threads, for processors and for blocking calls together. Beyond it a
+    /// blocking call keeps its processor. Threads that have been told to exit, since there are
+    /// [enough spares](Self::spare_threads), come on top until they have, though one per processor
+    /// at most. [Reserved](crate::Processors::reserve_thread) threads are not counted: they take
+    /// none from blocking calls. Default: 512, and one per processor that there can be: with that
+    /// many the system's own limits (of tasks in a container, say) are seldom met, and more calls
+    /// than that are better queued.
+    #[must_use]
+    pub fn thread_limit(mut self, threads: usize) -> Self {
+        self.thread_limit = Some(threads);
+        self
+    }
+
+    /// How many threads without a processor are kept for later blocking calls; others exit.
+    /// Default: 128. One costs what it has touched of its stack, some 16 KiB, and no processor
+    /// time.
+    #[must_use]
+    pub fn spare_threads(mut self, threads: usize) -> Self {
+        self.spare_threads = threads;
+        self
+    }
+
+    /// The threads are called this, a dash and a number. Default: `filch`. It must not contain a
+    /// NUL byte.
+    #[must_use]
+    pub fn thread_name(mut self, name: &'static str) -> Self {
+        self.thread_name = name;
+        self
+    }
+
+    /// The size of the threads' stacks, in bytes. Default: what Rust's threads have.
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// How long a thread sleeps between two looks at a processor that it watches: so long the only
+    /// task of a busy processor may wait for it before another processor takes it, if the busy one
+    /// has come for one task after the other as quickly as a thief could have.
+    ///
+    /// A longer interval disturbs less where one task makes the next runnable; a shorter one
+    /// shortens the wait where such a task at last takes long. The system's timers may add to it:
+    /// Linux adds some 50 µs. Zero: no processor is watched, and the task waits a few microseconds
+    /// only. More than a second is a second: a task is not forgotten. Default: 50 µs.
+    #[must_use]
+    pub fn watch_interval(mut self, interval: Duration) -> Self {
+        self.watch_interval = interval.min(MAX_WATCH_INTERVAL);
+        self
+    }
+
+    /// The numbers, checked: processors to begin with, at most, and threads.
+    pub(crate) fn resolve(&self) -> Result<(usize, usize, usize), StartError> {
+        let parallelism = available_parallelism().map_or(1, usize::from);
+        let max = self.max_processors.unwrap_or(Idle::MAX_PROCESSORS);
+        if max == 0 {
+            return Err(StartError::NoProcessors);
+        }
+        if let Some(asked) = self.max_processors
+            && asked > Idle::MAX_PROCESSORS
+        {
+            return Err(StartError::TooManyProcessors {
+                asked,
+                max: Idle::MAX_PROCESSORS,
+            });
+        }
+        let processors = match self.processors {
+            None => parallelism.min(max),
+            Some(0) => return Err(StartError::NoProcessors),
+            Some(asked) if asked > max => {
+                return Err(StartError::TooManyProcessors { asked, max });
+            }
+            Some(asked) => asked,
+        };
+        let places = self
+            .max_processors
+            .unwrap_or_else(|| (4 * parallelism).max(processors).min(Idle::MAX_PROCESSORS));
+        let threads = self.thread_limit.unwrap_or(512 + places);
+        if threads < processors {
+            return Err(StartError::TooFewThreads {
+                limit: threads,
+                processors,
+            });
+        }
+        // A machine's number cannot be larger, so a larger limit would never be met.
+        Ok((processors, places, threads.min(MAX_THREADS)))
+    }
+}
+
+/// An interval that every clock can show the end of.
+const MAX_WATCH_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The largest number of machines that a pool has places for: a million, at some 40 bytes each.
+const MAX_THREADS: usize = 1 << 20;
+
+/// Why a pool could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A pool of no processors could never run anything.
+    NoProcessors,
+    /// More processors than the idle list can name, or than [`Config::max_processors`] says.
+    TooManyProcessors {
+        /// What was asked for.
+        asked: usize,
+        /// The largest number that is possible.
+        max: usize,
+    },
+    /// Fewer threads than processors.
+    TooFewThreads {
+        /// What [`Config::thread_limit`] says.
+        limit: usize,
+        /// The processors to begin with.
+        processors: usize,
+    },
+    /// The pool runs already.
+    AlreadyStarted,
+    /// The pool has been stopped.
+    Stopped,
+    /// The system refused a thread.
+    Thread(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProcessors => f.write_str("0 processors can run nothing: ask for at least 1"),
+            Self::TooManyProcessors { asked, max } => {
+                write!(
+                    f,
+                    "{asked} processors are more than the {max} that are possible: ask for fewer"
+                )
+            }
+            Self::TooFewThreads { limit, processors } => {
+                write!(
+                    f,
+                    "{limit} threads are not enough for {processors} processors: raise the limit"
+                )
+            }
+            Self::AlreadyStarted => f.write_str("the processors have been started already"),
+            Self::Stopped => f.write_str("the processors have been stopped"),
+            Self::Thread(error) => {
+                write!(
+                    f,
+                    "the system refused a thread ({error}): ask for fewer processors, or raise its \
+                     limit"
+                )
+            }
+        }
+    }
+}
+
+impl Error for StartError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Thread(error) => Some(error),
+            _ => None,
+        }
+    }
+}

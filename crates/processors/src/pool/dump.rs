@@ -1,0 +1,367 @@
+//! What every processor and thread is doing, as text, for a person with a hung system.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::time::{Duration, Instant};
+
+use filch_sync::atomic::Ordering;
+
+use crate::lock::lock;
+use crate::pool::processors::Processors;
+use crate::protocol::state::binding::BoundId;
+use crate::protocol::state::grant::Activity;
+use crate::protocol::threads::ThreadStats;
+use crate::stats::ProcessorStats;
+
+/// What a pool looked like, made by [`Processors::dump`]: print it.
+///
+/// Taken piece by piece while everything goes on: two lines may contradict each other if something
+/// happened between them. In a pool that hangs nothing does.
+#[derive(Debug, Clone)]
+pub struct Dump {
+    stopping: bool,
+    active: usize,
+    searching: usize,
+    /// Idle processors, the next to be woken first.
+    idle: Vec<usize>,
+    injector: usize,
+    idle_priority: usize,
+    processors: Vec<ProcessorLine>,
+    machines: Vec<MachineLine>,
+    threads: ThreadStats,
+}
+
+#[derive(Debug, Clone)]
+struct ProcessorLine {
+    number: usize,
+    inactive: bool,
+    machine: String,
+    /// The machine that watches it.
+    watcher: Option<String>,
+    tasks: usize,
+    stats: ProcessorStats,
+}
+
+#[derive(Debug, Clone)]
+struct MachineLine {
+    name: String,
+    activity: &'static str,
+    /// What the task is called that it runs, or whose blocking call it is in.
+    task: Option<String>,
+    processor: Option<usize>,
+    lent_to: Option<String>,
+    /// How long it has been in the same task, or the same call, at least.
+    since: Option<Duration>,
+    bound: Option<Bound>,
+}
+
+#[derive(Debug, Clone)]
+struct Bound {
+    waiting: usize,
+    /// What the first of them are called.
+    names: Vec<String>,
+}
+
+/// The bound machines.
+struct Bindings(Vec<Binding>);
+
+/// One bound machine, copied from under the lock.
+struct Binding {
+    machine: usize,
+    id: BoundId,
+    waits: bool,
+    lender: Option<usize>,
+}
+
+/// The largest number of names in one line, of tasks that wait for a thread.
+const MAX_NAMES: usize = 8;
+
+impl<T: Send + 'static> Processors<T> {
+    /// What every processor and thread is doing now. Takes some locks for a moment, and disturbs
+    /// nothing else.
+    ///
+    /// What is in queues is counted, not shown: only a thread that takes a task out can look at it.
+    /// Tasks that run, block, or wait for their thread are named as
+    /// [`Runner::label`](crate::Runner::label) says. **Take two dumps**, some seconds apart: the
+    /// second one says which threads have been in the same task, or the same blocking call, ever
+    /// since the first.
+    ///
+    /// ```
+    /// # use filch_processors::{Config, Processors};
+    /// let pool = Processors::<u8>::new(Config::default().processors(2))?;
+    /// pool.inject(7);
+    /// println!("{}", pool.dump());
+    /// # assert!(pool.dump().to_string().contains("global queue: 1"));
+    /// # Ok::<(), filch_processors::StartError>(())
+    /// ```
+    pub fn dump(&self) -> Dump {
+        let coordinator = &self.shared.coordinator;
+        let queues = &self.shared.queues;
+        let (idle, searching) = coordinator.idle.list();
+        let control = coordinator.control_word();
+        let (inactive, bindings) = {
+            let synced = coordinator.synced();
+            let inactive: Vec<bool> = synced.inactive.iter().map(Option::is_some).collect();
+            let bindings = synced.bindings.iter().map(|binding| Binding {
+                machine: binding.machine,
+                id: binding.id,
+                waits: binding.waits,
+                lender: binding.lender,
+            });
+            (inactive, Bindings(bindings.collect()))
+        };
+        let processors: Vec<ProcessorLine> = self
+            .stats()
+            .into_iter()
+            .enumerate()
+            .map(|(number, stats)| ProcessorLine {
+                number,
+                inactive: inactive[number],
+                machine: self.name(coordinator.attached(number)),
+                watcher: coordinator
+                    .watcher(number)
+                    .map(|machine| self.name(machine)),
+                tasks: queues.processors[number].stealer.len(),
+                stats,
+            })
+            .collect();
+        let machines = self.machine_lines(&processors, &bindings);
+        Dump {
+            stopping: control.stopping,
+            active: control.active.into(),
+            searching,
+            idle,
+            injector: queues.injector.len(),
+            idle_priority: queues.idle_priority.len(),
+            processors,
+            machines,
+            threads: self.threads(),
+        }
+    }
+
+    fn name(&self, machine: usize) -> String {
+        format!("{}-{machine}", self.config.thread_name)
+    }
+
+    fn machine_lines(&self, processors: &[ProcessorLine], bindings: &Bindings) -> Vec<MachineLine> {
+        let coordinator = &self.shared.coordinator;
+        let now = Instant::now();
+        let mut progress = lock(&self.progress);
+        let since: Vec<Option<Duration>> = processors
+            .iter()
+            .map(|line| progress.processors.look(line.number, line.stats.run, now))
+            .collect();
+        let starter = lock(&self.starter);
+        let describe = |label| match &*starter {
+            Some(starter) => starter.describe(label),
+            None => format!("task {label}"),
+        };
+        let name_of = |task: &T| Some(describe(starter.as_ref()?.label(task)?));
+        let machines = coordinator.machines.iter();
+        machines
+            .map_while(std::sync::OnceLock::get)
+            .enumerate()
+            .filter_map(|(machine, public)| {
+                let (activity, changes) = public.activity();
+                let unmoved = progress.machines.look(machine, changes, now);
+                // ORDERING: Relaxed: for people.
+                let label = NonZeroU64::new(public.label.load(Ordering::Relaxed));
+                let attached = processors.iter().position(|line| {
+                    !line.inactive && coordinator.attached(line.number) == machine
+                });
+                let binding = bindings.of(machine);
+                let lent_to = bindings.borrower(machine);
+                let (activity, processor, since) = match activity {
+                    Activity::Gone => return None,
+                    Activity::Runs => {
+                        let since = attached.and_then(|processor| since[processor]).min(unmoved);
+                        ("runs", attached, since)
+                    }
+                    Activity::Parked if binding.is_some_and(|binding| binding.waits) => {
+                        ("waits for a task that is bound to it", None, None)
+                    }
+                    Activity::Parked if lent_to.is_some() => ("has lent its processor", None, None),
+                    Activity::Parked => ("parked", attached, None),
+                    Activity::Blocks => ("in a blocking call", None, unmoved),
+                    Activity::Waits => (
+                        "back from a blocking call, waits for a processor",
+                        None,
+                        unmoved,
+                    ),
+                };
+                Some(MachineLine {
+                    name: self.name(machine),
+                    activity,
+                    task: label.map(describe),
+                    processor,
+                    lent_to: lent_to.map(|borrower| self.name(borrower)),
+                    since,
+                    bound: binding.map(|binding| {
+                        let tasks = &self.shared.bound_tasks;
+                        let (waiting, names) = tasks.waiting(binding.id, MAX_NAMES, name_of);
+                        Bound { waiting, names }
+                    }),
+                })
+            })
+            .collect()
+    }
+}
+
+impl Bindings {
+    fn of(&self, machine: usize) -> Option<&Binding> {
+        self.0.iter().find(|binding| binding.machine == machine)
+    }
+
+    /// The machine that has this machine's processor.
+    fn borrower(&self, machine: usize) -> Option<usize> {
+        let lent = |binding: &&Binding| binding.lender == Some(machine);
+        self.0.iter().find(lent).map(|binding| binding.machine)
+    }
+}
+
+impl fmt::Display for Dump {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} processors, {} idle, {} searching{}; global queue: {}, idle priority: {}",
+            self.active,
+            self.idle.len(),
+            self.searching,
+            if self.stopping { ", stopping" } else { "" },
+            self.injector,
+            self.idle_priority,
+        )?;
+        for processor in &self.processors {
+            processor.write(f, self.idle.contains(&processor.number))?;
+        }
+        let threads = &self.threads;
+        writeln!(
+            f,
+            "{} threads (at most {} and those bound, {} started so far, {} refused): {} spare, \
+             {} bound, {} in blocking calls, {} of them back and waiting",
+            threads.threads,
+            threads.limit,
+            threads.started,
+            threads.refused,
+            threads.spares,
+            threads.bound,
+            threads.blocking,
+            threads.waiting
+        )?;
+        self.machines.iter().try_for_each(|line| line.write(f))
+    }
+}
+
+impl ProcessorLine {
+    fn write(&self, f: &mut fmt::Formatter<'_>, idle: bool) -> fmt::Result {
+        let stats = &self.stats;
+        write!(f, "  processor {}: ", self.number)?;
+        if self.inactive {
+            f.write_str("inactive")?;
+        } else if idle {
+            write!(f, "idle, with {}", self.machine)?;
+        } else {
+            write!(f, "held by {}", self.machine)?;
+        }
+        if let Some(watcher) = &self.watcher {
+            write!(f, ", watched by {watcher}")?;
+        }
+        writeln!(
+            f,
+            ", deque: {}; run {}, panicked {}, stolen {} in {} steals, parks {}, wake-ups {}, \
+             lent {}, blocking calls {}, kept in {}",
+            self.tasks,
+            stats.run,
+            stats.panicked,
+            stats.stolen,
+            stats.steals,
+            stats.parks,
+            stats.wake_ups,
+            stats.lent,
+            stats.blocking_calls,
+            stats.blocked_in_place
+        )
+    }
+}
+
+impl MachineLine {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "  {}: {}", self.name, self.activity)?;
+        if let Some(task) = &self.task {
+            write!(f, " ({task})")?;
+        }
+        if let Some(borrower) = &self.lent_to {
+            write!(f, " to {borrower}")?;
+        }
+        if let Some(processor) = self.processor {
+            write!(f, ", processor {processor}")?;
+        }
+        if let Some(since) = self.since {
+            write!(f, ", the same for {:.1} s at least", since.as_secs_f64())?;
+        }
+        if let Some(bound) = &self.bound {
+            write!(f, ", bound; waiting for it: {}", bound.waiting)?;
+            if !bound.names.is_empty() {
+                write!(f, " ({})", bound.names.join(", "))?;
+            }
+        }
+        writeln!(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use crate::pool::config::Config;
+    use crate::pool::processors::Processors;
+    use crate::thread::runner::Runner;
+
+    /// Runs a task by scheduling the next, until it is over.
+    struct Chain {
+        pool: Arc<Processors<()>>,
+        over: AtomicBool,
+    }
+
+    impl Runner<()> for Chain {
+        type Scratch = ();
+
+        fn scratch(&self, _machine: usize) {}
+
+        fn run(&self, (): (), (): &mut ()) {
+            if !self.over.load(Ordering::Relaxed) {
+                self.pool.schedule(());
+            }
+        }
+    }
+
+    /// A failure: it hangs, because no machine is shown to watch, or because a machine goes on
+    /// watching beside an idle processor.
+    #[test]
+    fn a_watch_is_shown_and_ends_when_nothing_runs() {
+        let pool = Processors::new(Config::default().processors(2)).unwrap();
+        let chain = Arc::new(Chain {
+            pool: Arc::clone(&pool),
+            over: AtomicBool::new(false),
+        });
+        let machines = Processors::start(&pool, Arc::clone(&chain)).unwrap();
+        pool.inject(());
+        let shown = |dump: &str| {
+            dump.contains("held by filch-0, watched by filch-1")
+                || dump.contains("held by filch-1, watched by filch-0")
+        };
+        while !shown(&pool.dump().to_string()) {
+            thread::yield_now();
+        }
+        chain.over.store(true, Ordering::Relaxed);
+        let coordinator = &pool.shared.coordinator;
+        while (0..2).any(|processor| coordinator.is_watched(processor)) {
+            thread::yield_now();
+        }
+        pool.wait_quiescent().unwrap();
+        pool.stop();
+        machines.join();
+    }
+}

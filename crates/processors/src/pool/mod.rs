@@ -1,0 +1,13 @@
+//! What a user of the crate calls: [`Processors`](processors::Processors), and each operation on it
+//! in a file with the errors that it returns.
+
+mod blocking;
+pub(crate) mod config;
+pub(crate) mod dump;
+pub(crate) mod processors;
+mod progress;
+mod quiescence;
+pub(crate) mod reserve;
+pub(crate) mod resize;
+mod shutdown;
+mod start;

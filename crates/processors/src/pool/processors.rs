@@ -1,0 +1,173 @@
+//! A pool of processors, and how tasks get into it.
+
+use std::fmt;
+use std::io;
+use std::num::NonZeroU64;
+
+use filch_sync::thread::JoinHandle;
+use filch_sync::{Arc, Mutex};
+
+use crate::pool::config::{Config, StartError};
+use crate::pool::progress::Progress;
+use crate::protocol::threads::ThreadStats;
+use crate::protocol::{Coordinator, Permit};
+use crate::queues::bound_tasks::BoundTasks;
+use crate::queues::shared::Shared;
+use crate::queues::task_queues::TaskQueues;
+use crate::stats::ProcessorStats;
+use crate::thread::current;
+use crate::thread::handles::Handles;
+
+/// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
+/// run on them.
+pub struct Processors<T> {
+    pub(crate) shared: Shared<T>,
+    pub(crate) config: Config,
+    /// From the start until the last thread has exited.
+    pub(crate) starter: Mutex<Option<Box<dyn StartThread<T>>>>,
+    pub(crate) handles: Arc<Handles>,
+    /// What the last dump saw.
+    pub(crate) progress: Mutex<Progress>,
+}
+
+/// Starts threads, and knows what the runner says of a task.
+pub(crate) trait StartThread<T>: Send + Sync {
+    /// Starts the thread of a machine.
+    fn start(&self, machine: usize) -> io::Result<JoinHandle<()>>;
+
+    /// What the runner calls a task, for a [`Dump`](crate::Dump).
+    fn label(&self, task: &T) -> Option<NonZeroU64>;
+
+    /// What a person should read for that.
+    fn describe(&self, label: NonZeroU64) -> String;
+}
+
+impl<T: Send + 'static> Processors<T> {
+    /// Makes the processors. Tasks can be scheduled from now on; they run once
+    /// [`start`](Self::start) has been called.
+    ///
+    /// # Errors
+    /// [`StartError::NoProcessors`], [`StartError::TooManyProcessors`],
+    /// [`StartError::TooFewThreads`].
+    pub fn new(config: Config) -> Result<Arc<Self>, StartError> {
+        let (processors, places, threads) = config.resolve()?;
+        Ok(Arc::new(Self {
+            shared: Shared {
+                queues: TaskQueues::new(places),
+                coordinator: Coordinator::new(places, processors, threads, config.spare_threads),
+                bound_tasks: BoundTasks::default(),
+                watch_interval: config.watch_interval,
+            },
+            config,
+            starter: Mutex::new(None),
+            handles: Arc::default(),
+            progress: Mutex::default(),
+        }))
+    }
+
+    /// Makes `task` runnable. On one of the pool's own threads it goes to the deque of the
+    /// processor, to be run next, else to the end of the global queue. Lock-free.
+    ///
+    /// What the caller did before happens before the task runs.
+    #[inline]
+    #[expect(unsafe_code, reason = "looks at the permit where it is")]
+    pub fn schedule(&self, task: T) {
+        let Shared {
+            queues,
+            coordinator,
+            ..
+        } = &self.shared;
+        let mut task = Some(task);
+        let push = |permit: &Permit| {
+            if let Some(task) = task.take() {
+                let local = queues.locals.get(permit);
+                local.push(task);
+                let counters = &queues.processors[permit.processor()].counters;
+                counters.scheduled.add(1);
+                // With one processor there is none to wake: it runs already, being the caller's,
+                // unless that one is surplus.
+                let control = coordinator.control_word();
+                if control.active > 1 || control.is_surplus(permit.processor()) {
+                    coordinator.wake_one_for_push(permit, || local.has_one());
+                }
+            }
+        };
+        // In a blocking call the thread has none.
+        // SAFETY: none of these knows of the cell, and none runs a task.
+        current::with_current(&self.shared, |current| unsafe { current.permit.with(push) });
+        if let Some(task) = task {
+            self.inject(task);
+        }
+    }
+
+    /// Makes `task` runnable, after everything that is in the global queue. Lock-free.
+    ///
+    /// What the caller did before happens before the task runs.
+    #[inline(never)]
+    pub fn inject(&self, task: T) {
+        self.shared.queues.injector.push(task);
+        self.shared.coordinator.wake_one();
+    }
+
+    /// Makes `task` runnable when there is nothing else to do: after everything that is in the
+    /// other queues, whenever that comes. While every processor is busy it waits; a processor that
+    /// has searched everywhere in vain takes it. First in, first out among its like. Lock-free.
+    ///
+    /// What the caller did before happens before the task runs.
+    pub fn schedule_idle(&self, task: T) {
+        self.shared.queues.idle_priority.push(task);
+        self.shared.coordinator.wake_one();
+    }
+
+    /// The number of processors. Just after a [`resize`](Self::resize) some more may still be
+    /// running their last task.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.shared.count()
+    }
+
+    /// The largest number of processors that there can be: their numbers are less.
+    pub fn max_count(&self) -> usize {
+        self.shared.queues.processors.len()
+    }
+
+    /// Whether the calling thread is one of the pool's.
+    pub fn is_machine(&self) -> bool {
+        current::is_current(&self.shared)
+    }
+
+    /// The number of the processor that the calling thread runs on, if it is one of the pool's and
+    /// not in a blocking call. It may be another one after each [`blocking`](Self::blocking) call.
+    #[inline]
+    pub fn current(&self) -> Option<usize> {
+        current::with_current(&self.shared, |current| current.permit.processor()).flatten()
+    }
+
+    /// What each processor has done so far, those included that have been given up.
+    pub fn stats(&self) -> Vec<ProcessorStats> {
+        let queues = &self.shared.queues;
+        let count = queues.in_reach().len().max(self.count());
+        queues.processors[..count]
+            .iter()
+            .map(|processor| processor.counters.snapshot())
+            .collect()
+    }
+
+    /// How many threads there are, and what they do. Takes a lock for a moment.
+    pub fn threads(&self) -> ThreadStats {
+        self.shared.coordinator.thread_stats()
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.shared.coordinator.control_word().stopping
+    }
+}
+
+impl<T> fmt::Debug for Processors<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Processors")
+            .field("processors", &self.shared.queues.processors)
+            .field("coordinator", &self.shared.coordinator)
+            .finish_non_exhaustive()
+    }
+}

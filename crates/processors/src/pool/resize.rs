@@ -1,0 +1,144 @@
+//! Another number of processors, while tasks run.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use crate::lock::lock;
+use crate::pool::processors::Processors;
+
+/// Why a pool does not have as many processors as it was told to have.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ResizeError {
+    /// A pool of no processors could never run anything.
+    NoProcessors,
+    /// More than [`Config::max_processors`](crate::Config::max_processors) said.
+    TooManyProcessors {
+        /// What was asked for.
+        asked: usize,
+        /// The largest number that is possible.
+        max: usize,
+    },
+    /// The pool has not been started.
+    NotRunning,
+    /// The pool has been told to stop. If that came in the middle, some of the new processors may
+    /// be there.
+    Stopped,
+    /// There is no thread for one of the new processors: the limit is reached, or the system
+    /// refuses.
+    Thread {
+        /// The number of processors now.
+        reached: usize,
+        /// What the system says; none if it was the pool's own limit.
+        source: Option<io::Error>,
+    },
+}
+
+impl fmt::Display for ResizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProcessors => f.write_str("0 processors can run nothing: ask for at least 1"),
+            Self::TooManyProcessors { asked, max } => write!(
+                f,
+                "{asked} processors are more than the {max} that the pool was made for: ask for \
+                 fewer, or make it with a larger `max_processors`"
+            ),
+            Self::NotRunning => f.write_str("the pool has not been started"),
+            Self::Stopped => f.write_str("the pool has been stopped"),
+            Self::Thread {
+                reached,
+                source: None,
+            } => write!(
+                f,
+                "no more threads than `thread_limit` says: there are {reached} processors now"
+            ),
+            Self::Thread {
+                reached,
+                source: Some(error),
+            } => write!(
+                f,
+                "the system refused a thread ({error}): there are {reached} processors now"
+            ),
+        }
+    }
+}
+
+impl Error for ResizeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Thread {
+                source: Some(error),
+                ..
+            } => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl<T: Send + 'static> Processors<T> {
+    /// Changes the number of processors, and returns the number that there were. From any thread,
+    /// also from a task. One resize at a time: a second one waits for the first; blocking, but not
+    /// for any task.
+    ///
+    /// New processors run at once, on spare threads or new ones. Of those that are too many, idle
+    /// ones are given up at once, and running ones when their current task ends (or its next
+    /// [`blocking`](Self::blocking) call begins): until then more tasks than `count` may run. What
+    /// was left in their deques goes to the end of the global queue. Nothing runnable is lost, and
+    /// nothing stops meanwhile.
+    ///
+    /// If it grows from one processor, a task that was scheduled just then by a running task may
+    /// not wake a new processor before that one ends.
+    ///
+    /// # Errors
+    /// See [`ResizeError`]. The number is unchanged, unless a thread could not be had: then it is
+    /// as large as possible.
+    pub fn resize(&self, count: usize) -> Result<usize, ResizeError> {
+        let max = self.max_count();
+        if count == 0 {
+            return Err(ResizeError::NoProcessors);
+        }
+        if count > max {
+            return Err(ResizeError::TooManyProcessors { asked: count, max });
+        }
+        let _one_at_a_time = lock(&self.handles.resizing);
+        // In this order: if there is no starter because the pool is over, it has been stopped.
+        let not_started = lock(&self.starter).is_none();
+        if self.is_stopping() {
+            return Err(ResizeError::Stopped);
+        }
+        if not_started {
+            return Err(ResizeError::NotRunning);
+        }
+        let before = self.count();
+        self.grow_to(before, count)?;
+        if count < before {
+            self.shared.coordinator.shrink(count, &self.shared.queues);
+        }
+        Ok(before)
+    }
+
+    /// Starts the processors from `before` up to `count`. The caller has the lock.
+    fn grow_to(&self, before: usize, count: usize) -> Result<(), ResizeError> {
+        self.shared.queues.reach(count);
+        for processor in before..count {
+            let mut source = None;
+            let grown = self.shared.coordinator.grow(processor, |machine| {
+                source = self.try_start_thread(machine).err();
+                source.is_none()
+            });
+            if !grown {
+                // All others may have exited meanwhile, and relied on this one.
+                self.end_if_deserted();
+                return Err(match self.shared.coordinator.is_over() {
+                    true => ResizeError::Stopped,
+                    false => ResizeError::Thread {
+                        reached: processor,
+                        source,
+                    },
+                });
+            }
+        }
+        Ok(())
+    }
+}

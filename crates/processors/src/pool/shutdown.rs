@@ -1,0 +1,25 @@
+//! How a pool is stopped, and what its last thread does.
+
+use crate::lock::lock;
+use crate::pool::processors::Processors;
+
+impl<T: Send + 'static> Processors<T> {
+    /// Lets the threads exit, once no work remains: when all that has been scheduled has run, and
+    /// every [`blocking`](Self::blocking) call has come back. Until then everything goes on as
+    /// before. A task that is scheduled from outside when the threads have exited stays where it
+    /// is. Takes a lock for a moment; waits for no task.
+    pub fn stop(&self) {
+        self.shared.coordinator.stop(&self.shared.queues);
+    }
+
+    /// A thread has exited, or could not be had. If there is none left now, this is the end.
+    pub(crate) fn end_if_deserted(&self) {
+        if !self.shared.coordinator.is_deserted() {
+            return;
+        }
+        // With it go references to the pool and to the runner, whose destructor is a user's.
+        let starter = lock(&self.starter).take();
+        crate::panic::contain(|| drop(starter));
+        self.shared.coordinator.announce_end();
+    }
+}

@@ -1,0 +1,85 @@
+//! A processor goes idle: the second look at everything that might want it.
+
+use filch_sync::atomic::{Ordering, fence};
+
+use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::permit::Permit;
+use crate::protocol::state::work::Work;
+
+impl Coordinator {
+    /// The processor of `permit` goes idle, and `machine` waits for it. The caller must not use it
+    /// any more; if it is that machine, it must wait for its grant.
+    pub fn go_idle(&self, permit: Permit, machine: usize, searching: bool, work: &impl Work) {
+        let processor = permit.into_number();
+        // ORDERING: Relaxed: released by `Idle::go_idle`.
+        self.attached[processor].store(machine as u32, Ordering::Relaxed);
+        self.idle.go_idle(processor, searching);
+        // The second look: what was published before our name was on the list is ours to see. Being
+        // on the list, we do not take it: we call for a searcher as a producer would, and are the
+        // first to be called. For what is in our own deque no machine comes unasked any more,
+        // watched or not.
+        if self.exists_unwatched(work, Some(processor)) {
+            self.wake_one();
+        }
+        // A thread that came back from a blocking call or resized the pool has written it into the
+        // control word, passed a fence, and looked for idle processors: one of us sees the other.
+        // (For one that has stopped the pool, see `announce_quiescence`.)
+        let control = self.control_word();
+        if control.is_surplus(processor) {
+            self.sweep(work);
+        }
+        if control.waiting > 0 {
+            self.serve_waiters(&mut self.synced());
+        }
+        self.announce_quiescence(work);
+    }
+
+    /// Deactivates idle processors that are to be given up. For a moment the others are off the
+    /// stack too: they go back as sleepers do, with a second look.
+    pub(crate) fn sweep(&self, work: &impl Work) {
+        let mut kept = Vec::new();
+        let mut moved = false;
+        {
+            let mut synced = self.synced();
+            while let Some((permit, machine)) = self.take_idle() {
+                if self.control_word().is_surplus(permit.processor()) {
+                    moved |= work.evacuate(&permit);
+                    self.deactivate(permit, &mut synced);
+                    self.become_spare(machine, &mut synced);
+                } else {
+                    kept.push((permit, machine));
+                }
+            }
+        }
+        while let Some((permit, machine)) = kept.pop() {
+            self.go_idle(permit, machine, false, work);
+        }
+        if moved {
+            // For a moment these tasks were in no queue.
+            self.wake_one();
+        }
+        self.announce_quiescence(work);
+    }
+
+    /// A processor has gone idle, or has been given up. If it was the last one, and a thread wants
+    /// to know, look and tell; and if the pool stops, this is the end.
+    pub(crate) fn announce_quiescence(&self, work: &impl Work) {
+        // ORDERING: partner of the fences in `await_quiescence` and `stop`. Either we see the
+        // observer, or it sees us idle, or our processor inactive. (Relaxed: the fence orders the
+        // load.)
+        fence(Ordering::SeqCst);
+        if self.control_word().stopping {
+            self.try_end(work);
+        }
+        if self.observers.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        // The look is under the lock: it comes after the beginning of every wait that its result
+        // ends.
+        self.observers.report(|moments| {
+            if self.is_quiescent(work) {
+                moments.seen += 1;
+            }
+        });
+    }
+}

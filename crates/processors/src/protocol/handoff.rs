@@ -1,0 +1,131 @@
+//! Blocking calls: the machine gives its processor away, so that other tasks go on, and gets one
+//! back at the end.
+
+use filch_parker::Parker;
+use filch_sync::atomic::{Ordering, fence};
+
+use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::grant::{Activity, Grant};
+use crate::protocol::state::permit::Permit;
+use crate::protocol::state::work::Work;
+
+impl Coordinator {
+    /// `machine` is about to block: its processor goes to the longest waiter, or goes idle with a
+    /// spare machine, which is woken at once if there is work. If a queued task is due, the spare
+    /// machine gets the processor at once, waiters or not. If there is no spare, `start` is called
+    /// to start one for the place that it is told, and says whether it could.
+    ///
+    /// # Errors
+    /// The permit, if no thread could be had: the machine must block with it.
+    pub fn hand_off(
+        &self,
+        permit: Permit,
+        machine: usize,
+        start: impl FnOnce(usize) -> bool,
+        work: &impl Work,
+    ) -> Result<(), Permit> {
+        let mut queued_task_is_due = self.is_queued_task_due(&permit);
+        if queued_task_is_due && !work.exists() {
+            self.forget_returns(&permit);
+            queued_task_is_due = false;
+        }
+        let mut synced = self.synced();
+        let lender = synced.take_lender(machine);
+        // A bound machine that waits needs a machine to return the processor to: it gets it from
+        // the idle stack, with the substitute. And a machine that has borrowed it returns it.
+        let passes_on = !queued_task_is_due && lender.is_none() && !synced.is_next_waiter_bound();
+        if passes_on && let Some(waiter) = self.next_waiter(&mut synced) {
+            drop(synced);
+            self.begin_call(machine);
+            self.grant_return(waiter, permit);
+            return Ok(());
+        }
+        let substitute = match lender.or_else(|| synced.spares.pop()) {
+            Some(spare) => {
+                drop(synced);
+                spare
+            }
+            None => {
+                let place = self.place_within_limit(&mut synced);
+                drop(synced);
+                match place {
+                    Some(place) if self.try_start(place, start) => place,
+                    _ => return Err(permit),
+                }
+            }
+        };
+        self.begin_call(machine);
+        if queued_task_is_due {
+            // Not by way of the idle stack, from which the next returning machine might take it.
+            self.grant(substitute, Grant::Run(permit));
+        } else {
+            self.go_idle(permit, substitute, false, work);
+        }
+        Ok(())
+    }
+
+    /// `machine` is about to block, and its processor is one too many: it is given up. Not to a
+    /// waiter, which would pass it on in the same way.
+    ///
+    /// # Errors
+    /// The permit, if the number of processors has been raised again.
+    pub fn retire_for_call(
+        &self,
+        permit: Permit,
+        machine: usize,
+        work: &impl Work,
+    ) -> Result<(), Permit> {
+        self.retire_and(permit, work, |synced| {
+            self.begin_call(machine);
+            if let Some(lender) = synced.take_lender(machine) {
+                self.become_spare(lender, synced);
+            }
+        })
+    }
+
+    fn begin_call(&self, machine: usize) {
+        // ORDERING: Relaxed: released with the processor, which is given away only now: a thread
+        // that finds all of them idle finds this too.
+        self.away.fetch_add(1, Ordering::Relaxed);
+        self.machine(machine).set_activity(Activity::Blocks);
+    }
+
+    /// The machine is back: takes an idle processor, or blocks until it is given one.
+    pub fn regain(&self, machine: usize, parker: &Parker) -> Permit {
+        let permit = self.try_regain(machine).unwrap_or_else(|| {
+            self.machine(machine).set_activity(Activity::Waits);
+            match self.wait(machine, parker) {
+                Grant::Run(permit) => permit,
+                grant => unreachable!("a machine that waits for a processor is told {grant:?}"),
+            }
+        });
+        self.machine(machine).set_activity(Activity::Runs);
+        // ORDERING: Release, partner of the fence in `Idle::is_unchanged`: a thread that sees that
+        // no machine is away any more sees that a processor was taken off the stack for it.
+        self.away.fetch_sub(1, Ordering::Release);
+        permit
+    }
+
+    /// Takes an idle processor, or queues the machine for one: then it is granted one to run on.
+    pub fn try_regain(&self, machine: usize) -> Option<Permit> {
+        // The one that went idle last; if nothing has happened meanwhile, the machine's old one.
+        // Not past machines that wait.
+        if self.control_word().waiting == 0
+            && let Some((permit, displaced)) = self.take_idle()
+        {
+            self.displace(displaced, machine, &mut self.synced());
+            // ORDERING: Relaxed: for people, as long as the machine has the permit.
+            self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
+            self.count_return(&permit);
+            return Some(permit);
+        }
+        let mut synced = self.synced();
+        synced.waiters.push_back(machine);
+        self.control.add_waiting();
+        // ORDERING: partner of the fence in `Idle::go_idle`. Either a processor that goes idle now
+        // sees in the control word that a machine waits, or we see it on the stack.
+        fence(Ordering::SeqCst);
+        self.serve_waiters(&mut synced);
+        None
+    }
+}

@@ -1,0 +1,266 @@
+//! Bound machines: how a processor is lent to one, and returned.
+//!
+//! A bound machine runs the tasks that are bound to it, and no others. It has no processor: a
+//! machine that finds such a task lends it one, and waits to get it back. So a processor on which a
+//! bound machine runs always has two machines, and it can be returned, or left to its lender during
+//! a blocking call, without asking anybody for a thread.
+
+use crate::protocol::state::binding::{Binding, BoundId, MAX_BOUND};
+use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::grant::Grant;
+use crate::protocol::state::permit::Permit;
+use crate::protocol::state::synced::Synced;
+
+/// What a bound machine that has no task left does next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum AfterBound {
+    /// It waits for its grant; the lender has the processor.
+    Returned,
+    /// There is a task after all.
+    Another(Permit),
+    /// It is not bound any more, and keeps the processor.
+    Unbound(Permit),
+}
+
+impl Coordinator {
+    /// One more bound machine, which `start` starts for the place that it is told; it waits for its
+    /// first task. None if there may be no more, `start` could not, the pool is over, or all
+    /// numbers have been used.
+    pub fn bind(&self, start: impl FnOnce(usize) -> bool) -> Option<BoundId> {
+        let place = {
+            let mut synced = self.synced();
+            let may_be = synced.bound < MAX_BOUND;
+            let place = may_be.then(|| self.place(&mut synced)).flatten()?;
+            synced.bound += 1;
+            place
+        };
+        let started = start(place);
+        // Under one lock with what follows: or there would seem to be room for one more.
+        let mut synced = self.synced();
+        self.record_start(place, started, &mut synced);
+        let next = synced.bound_so_far.checked_add(1);
+        let Some(number) = next.filter(|_| started && !synced.over) else {
+            synced.bound -= 1;
+            if started {
+                self.tell_to_exit(place, &mut synced);
+            }
+            return None;
+        };
+        synced.bound_so_far = number;
+        let id = BoundId::new(number);
+        synced.bindings.push(Binding {
+            id,
+            machine: place,
+            waits: true,
+            lender: None,
+            released: false,
+        });
+        Some(id)
+    }
+
+    /// What the machine is bound as.
+    pub(crate) fn bound_as(&self, machine: usize) -> Option<BoundId> {
+        self.synced().binding(machine).map(|binding| binding.id)
+    }
+
+    /// `lender` has found a task for a bound machine, and has queued it there: if that machine
+    /// waits for one, it gets the processor, and `lender` must wait for its grant.
+    ///
+    /// # Errors
+    /// The permit, if it does not wait: then it is awake, or in a blocking call, and looks into its
+    /// queue before it waits again.
+    pub fn lend(&self, permit: Permit, lender: usize, to: BoundId) -> Result<(), Permit> {
+        let mut synced = self.synced();
+        let waiting = |binding: &&mut Binding| binding.id == to && binding.waits;
+        let Some(binding) = synced.bindings.iter_mut().find(waiting) else {
+            return Err(permit);
+        };
+        binding.waits = false;
+        binding.lender = Some(lender);
+        let machine = binding.machine;
+        drop(synced);
+        self.grant(machine, Grant::Run(permit));
+        Ok(())
+    }
+
+    /// A bound machine has found its queue empty: returns the processor to the lender, and waits
+    /// for its next task. `is_done` looks once more, and, if it is told to, closes the queue when
+    /// nothing is there.
+    pub fn return_to_lender(
+        &self,
+        permit: Permit,
+        machine: usize,
+        is_done: impl FnOnce(bool) -> bool,
+    ) -> AfterBound {
+        let mut synced = self.synced();
+        let of_machine = |binding: &Binding| binding.machine == machine;
+        let Some(at) = synced.bindings.iter().position(of_machine) else {
+            return AfterBound::Unbound(permit);
+        };
+        let binding = &mut synced.bindings[at];
+        // Under the lock: a thread that queues a task afterwards takes the lock after us, and sees
+        // that we wait.
+        if !is_done(binding.released) {
+            return AfterBound::Another(permit);
+        }
+        if binding.released {
+            let binding = synced.take_binding(at);
+            if let Some(lender) = binding.lender {
+                self.become_spare(lender, &mut synced);
+            }
+            return AfterBound::Unbound(permit);
+        }
+        let Some(lender) = binding.lender.take() else {
+            unreachable!("a processor on which a bound machine runs has a lender");
+        };
+        binding.waits = true;
+        drop(synced);
+        self.grant(lender, Grant::Run(permit));
+        AfterBound::Returned
+    }
+
+    /// No more tasks will be bound to the machine: it is an ordinary one, now or when it has run
+    /// those that wait. `close` closes its queue, unless something is there, and says whether it
+    /// did.
+    pub fn unbind(&self, id: BoundId, close: impl FnOnce() -> bool) {
+        let mut synced = self.synced();
+        let Some(at) = synced.bindings.iter().position(|binding| binding.id == id) else {
+            // The pool is over.
+            return;
+        };
+        // If it waits and something is queued, the thread that has queued it is about to lend it a
+        // processor.
+        if synced.bindings[at].waits && close() {
+            let binding = synced.take_binding(at);
+            self.become_spare(binding.machine, &mut synced);
+        } else {
+            synced.bindings[at].released = true;
+        }
+    }
+
+    /// `machine` has lost its processor to `winner`, which has been away: it becomes a spare, or
+    /// the winner's lender.
+    pub(crate) fn displace(&self, machine: usize, winner: usize, synced: &mut Synced) {
+        match synced.binding(winner) {
+            Some(binding) => binding.lender = Some(machine),
+            None => self.become_spare(machine, synced),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use crate::protocol::state::binding::MAX_BOUND;
+    use crate::protocol::state::coordinator::Coordinator;
+    use crate::protocol::state::grant::Grant;
+    use crate::protocol::state::permit::Permit;
+    use crate::protocol::state::work::Work;
+
+    /// A global queue with a task in it, or none.
+    struct Global(Cell<bool>);
+
+    impl Work for Global {
+        fn exists_beside(&self, _watched: impl Fn(usize) -> bool) -> bool {
+            self.0.get()
+        }
+
+        fn evacuate(&self, _permit: &Permit) -> bool {
+            false
+        }
+    }
+
+    fn run(coordinator: &Coordinator, machine: usize) -> Permit {
+        match coordinator.take_grant(machine) {
+            Some(Grant::Run(permit)) => permit,
+            grant => panic!("machine {machine} is told {grant:?}"),
+        }
+    }
+
+    /// A thread is released beyond the limit, and is told to exit. The next one that loses its
+    /// processor becomes a spare, though the other has not exited yet. A failure: both exit, and
+    /// the blocking call after that has no substitute and keeps the only processor.
+    #[test]
+    fn one_thread_too_many_is_one_that_exits() {
+        let work = Global(Cell::new(false));
+        let coordinator = Coordinator::new(1, 1, 2, 8);
+        assert!(coordinator.start_all(1, |_| true));
+        let (first, second, bound) = (0, 1, 2);
+        let permit = run(&coordinator, first);
+        assert!(coordinator.hand_off(permit, first, |_| true, &work).is_ok());
+        let id = coordinator.bind(|_| true).unwrap();
+        work.0.set(true);
+        assert!(coordinator.wake_one());
+        let Some(Grant::Search(permit)) = coordinator.take_grant(second) else {
+            panic!("it has the processor that the call has left");
+        };
+        work.0.set(false);
+        coordinator.stop_searching(&work);
+        assert!(coordinator.try_regain(first).is_none(), "the other runs");
+
+        coordinator.unbind(id, || true);
+        assert_eq!(coordinator.take_grant(bound), Some(Grant::Exit));
+        coordinator.hand_to_waiter(permit, second).unwrap();
+        assert_eq!(
+            coordinator.take_grant(second),
+            None,
+            "there are two, and may be"
+        );
+        let permit = run(&coordinator, first);
+        coordinator
+            .hand_off(permit, first, |_| false, &work)
+            .expect("there is a spare");
+    }
+
+    /// No spares are kept, and the limit leaves room for one call. A failure: the thread that the
+    /// last call has displaced counts until it has exited, and the next call keeps the only
+    /// processor.
+    #[test]
+    fn one_that_exits_makes_room_for_one_that_starts() {
+        let work = Global(Cell::new(false));
+        let coordinator = Coordinator::new(1, 1, 2, 0);
+        assert!(coordinator.start_all(1, |_| true));
+        let (first, second) = (0, 1);
+        let permit = run(&coordinator, first);
+        assert!(coordinator.hand_off(permit, first, |_| true, &work).is_ok());
+        let permit = coordinator
+            .try_regain(first)
+            .expect("no other machine has come");
+        assert_eq!(coordinator.take_grant(second), Some(Grant::Exit));
+        let mut started = None;
+        let start = |place| started.replace(place).is_none();
+        coordinator
+            .hand_off(permit, first, start, &work)
+            .expect("a thread that exits is not one too many");
+        assert_eq!(started, Some(2), "its place is not free yet");
+    }
+
+    /// The same again and again, and no thread that has been told to exit gets round to it. A
+    /// failure: they pile up beyond the limit, and take the places of threads that tasks are to be
+    /// bound to, of which there are none.
+    #[test]
+    fn those_that_exit_make_room_for_one_per_processor() {
+        let work = Global(Cell::new(false));
+        let limit = 2;
+        let coordinator = Coordinator::new(1, 1, limit, 0);
+        assert!(coordinator.start_all(1, |_| true));
+        let mut permit = run(&coordinator, 0);
+        for _ in 0..2 * MAX_BOUND {
+            permit = match coordinator.hand_off(permit, 0, |_| true, &work) {
+                Ok(()) => coordinator
+                    .try_regain(0)
+                    .expect("no other machine has come"),
+                Err(kept) => kept,
+            };
+        }
+        assert_eq!(coordinator.thread_stats().threads, limit + 1);
+        for reserved in 0..MAX_BOUND {
+            assert!(
+                coordinator.bind(|_| true).is_some(),
+                "{reserved} are reserved"
+            );
+        }
+        assert!(coordinator.bind(|_| true).is_none(), "enough");
+    }
+}

@@ -1,0 +1,26 @@
+//! How processors change hands: the operations on `state`, each an `impl Coordinator`.
+//!
+//! An operation calls only operations of the files above it in this list: `activation`, `spares`,
+//! `threads`, `lending`, `waiters`, `quiescence`, `shutdown`, `going_idle`, then `resize`,
+//! `handoff` and `watch`.
+
+mod activation;
+mod going_idle;
+mod handoff;
+mod lending;
+pub(crate) mod quiescence;
+mod resize;
+mod shutdown;
+mod spares;
+pub(crate) mod state;
+pub(crate) mod threads;
+mod waiters;
+mod watch;
+
+pub use lending::AfterBound;
+pub use state::control::ControlWord;
+pub use state::coordinator::Coordinator;
+pub use state::grant::Grant;
+pub use state::idle::Idle;
+pub use state::permit::Permit;
+pub use state::work::Work;

@@ -1,0 +1,81 @@
+//! The end: a pool that has been told to stop is over at the first moment at which nothing can run
+//! any more, and not before.
+//!
+//! That is the moment that [quiescence](super::quiescence) is about, and a thread that stops a pool
+//! is one that waits for it. Until then everything goes on: calls that are under way come back, and
+//! what they wait for, or leave behind, is run.
+
+use filch_sync::atomic::{Ordering, fence};
+
+use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::work::Work;
+
+impl Coordinator {
+    /// No task is awaited any more: as soon as nothing can run, all machines exit.
+    pub fn stop(&self, work: &impl Work) {
+        self.control.stop();
+        // ORDERING: partner of the fence in `announce_quiescence`. Either the machine that goes
+        // idle last sees that the pool stops, or we see it idle.
+        fence(Ordering::SeqCst);
+        self.try_end(work);
+    }
+
+    /// The pool stops: if nothing can run any more, it is over, and every machine is told to exit.
+    /// Each thread that makes that so calls this afterwards, so the last one finds it so.
+    pub(crate) fn try_end(&self, work: &impl Work) {
+        let mut synced = self.synced();
+        if synced.over {
+            return;
+        }
+        // ORDERING: Relaxed: it changes under the lock that we have. If it is zero, the pool has
+        // not been started: nothing will ever run, whatever is queued.
+        if self.activated.load(Ordering::Relaxed) > 0 {
+            // Decided and done in one step: a producer that comes a moment later wakes no machine,
+            // which would then run beside the end.
+            let Some(snapshot) = self.quiescent_snapshot(work) else {
+                return;
+            };
+            if !self.idle.close(snapshot) {
+                return;
+            }
+            while let Some((permit, machine)) = self.take_idle() {
+                self.deactivate(permit, &mut synced);
+                self.tell_to_exit(machine, &mut synced);
+            }
+            // No other thread counts, and none is there to be woken.
+            let _ = self.idle.stop_searching();
+        }
+        synced.over = true;
+        for spare in std::mem::take(&mut synced.spares) {
+            self.tell_to_exit(spare, &mut synced);
+        }
+        // All of them wait: one that had a task would have a processor, or be away.
+        for binding in std::mem::take(&mut synced.bindings) {
+            synced.bound -= 1;
+            self.tell_to_exit(binding.machine, &mut synced);
+        }
+        let none_is_left = synced.threads == 0;
+        drop(synced);
+        if none_is_left {
+            self.announce_end();
+        }
+    }
+
+    /// The last thread has exited, of a pool that was stopped.
+    pub(crate) fn announce_end(&self) {
+        self.observers.report(|moments| moments.over = true);
+    }
+
+    /// Whether the pool is over: nothing runs in it, or will.
+    pub fn is_over(&self) -> bool {
+        self.synced().over
+    }
+
+    /// Whether the pool is over, and its last thread has exited, or could not be had. A thread that
+    /// exits, or could not start another one, asks afterwards: the last one of them is told so, and
+    /// must announce it.
+    pub fn is_deserted(&self) -> bool {
+        let synced = self.synced();
+        synced.over && synced.threads == 0
+    }
+}

@@ -1,0 +1,209 @@
+//! Which machine has which processor: the state of a pool's protocol, and the wake-up path. The
+//! arguments are in [`architecture`](crate::architecture).
+//!
+//! A processor is, at any time, in one of four places, and each way between them is a
+//! happens-before edge:
+//!
+//! | where its [`Permit`] is | how it gets away from there |
+//! |---|---|
+//! | with a machine, which runs tasks | the machine gives it away |
+//! | on the idle stack, a machine waits | a pop: one winner (Release and Acquire on the word) |
+//! | in a machine's grant | that machine finds it (Release and Acquire on the grant) |
+//! | inactive (not started, retired, or the pool is over) | under the lock |
+//!
+//! A machine without a processor is attached to one on the stack, or is a spare, a waiter or a
+//! lender, or is in a blocking call, or exits. Only the thread that has taken it from there may
+//! grant it anything, so it has one grant at most.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use filch_parker::Parker;
+use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use filch_sync::{CachePadded, Mutex, MutexGuard};
+
+use crate::lock::lock;
+use crate::protocol::state::binding::MAX_BOUND;
+use crate::protocol::state::control::{Control, ControlWord};
+use crate::protocol::state::grant::{Grant, MachineShared};
+use crate::protocol::state::idle::Idle;
+use crate::protocol::state::observers::Observers;
+use crate::protocol::state::permit::Permit;
+use crate::protocol::state::synced::Synced;
+use crate::protocol::state::work::Work;
+
+/// The machines and the processors of a pool, and which has which.
+pub struct Coordinator {
+    pub(crate) idle: Idle,
+    pub(crate) control: Control,
+    /// For each processor, the machine that runs on it, or waits for it while it is on the idle
+    /// stack. Written by the machine with the permit: at the latest before it gives the processor
+    /// away.
+    pub(crate) attached: Box<[AtomicU32]>,
+    /// For each processor, how often in a row it went to a machine that was back from a blocking
+    /// call. Written by the machine with the permit.
+    pub(crate) returns: Box<[AtomicU32]>,
+    /// By number. A machine's place is made when its first thread is started, and used again by
+    /// later ones.
+    pub(crate) machines: Box<[OnceLock<MachineShared>]>,
+    /// The largest number of machines, without bound ones and those that have been told to exit.
+    pub(crate) limit: usize,
+    synced: Mutex<Synced>,
+    /// Machines in blocking calls without their processor, those included that are back and wait
+    /// for one.
+    pub(crate) away: CachePadded<AtomicUsize>,
+    /// Processors that are not inactive.
+    pub(crate) activated: CachePadded<AtomicUsize>,
+    pub(crate) observers: Observers,
+    /// For each processor, the machine that watches it, plus one, or zero: see `watch.rs`.
+    pub(crate) watchers: Box<[AtomicU32]>,
+}
+
+impl Coordinator {
+    /// `processors` places, of which `active` are to be used, and `threads` machines at most, not
+    /// counting bound ones. All processors are inactive.
+    pub fn new(processors: usize, active: usize, threads: usize, spares: usize) -> Self {
+        Self {
+            idle: Idle::new(processors),
+            control: Control::new(active),
+            attached: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+            returns: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+            machines: (0..threads + processors + MAX_BOUND)
+                .map(|_| OnceLock::new())
+                .collect(),
+            limit: threads,
+            synced: Mutex::new(Synced::new(processors, spares)),
+            away: CachePadded::new(AtomicUsize::new(0)),
+            activated: CachePadded::new(AtomicUsize::new(0)),
+            observers: Observers::new(),
+            watchers: (0..processors).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    /// What machines must notice.
+    #[inline]
+    pub fn control_word(&self) -> ControlWord {
+        self.control.read()
+    }
+
+    pub(crate) fn synced(&self) -> MutexGuard<'_, Synced> {
+        lock(&self.synced)
+    }
+
+    pub(crate) fn machine(&self, machine: usize) -> &MachineShared {
+        match self.machines[machine].get() {
+            Some(machine) => machine,
+            None => unreachable!("a machine's place is made before its thread is started"),
+        }
+    }
+
+    /// The machine that runs on the processor, or waits for it.
+    pub(crate) fn attached(&self, processor: usize) -> usize {
+        // ORDERING: Relaxed: a thread that acts on it has popped the processor, and the last
+        // machine on it wrote this before the push.
+        self.attached[processor].load(Ordering::Relaxed) as usize
+    }
+
+    /// Tells a machine that only the caller can reach what to do next.
+    pub(crate) fn grant(&self, machine: usize, grant: Grant) {
+        if let Grant::Run(permit) | Grant::Search(permit) = &grant {
+            // ORDERING: Relaxed: released with the grant.
+            self.attached[permit.processor()].store(machine as u32, Ordering::Relaxed);
+        }
+        self.machine(machine).set_grant(grant);
+    }
+
+    /// What the machine is told to do next, if it has been told.
+    pub fn take_grant(&self, machine: usize) -> Option<Grant> {
+        self.machine(machine).take_grant()
+    }
+
+    /// Blocks until the machine is told what to do next.
+    pub fn wait(&self, machine: usize, parker: &Parker) -> Grant {
+        loop {
+            if let Some(grant) = self.take_grant(machine) {
+                return grant;
+            }
+            // A token may be an old one, left by a grant that was found without parking.
+            parker.park();
+        }
+    }
+
+    /// Work was published: wakes a processor for it, if one is idle and none is searching.
+    #[inline]
+    pub fn wake_one(&self) -> bool {
+        self.wake_one_unless(|| false)
+    }
+
+    /// The thread with `permit` has put a task into the deque: the same, unless that is the only
+    /// task there and the processor is watched.
+    #[inline]
+    pub fn wake_one_for_push(&self, permit: &Permit, is_only: impl FnOnce() -> bool) -> bool {
+        self.wake_one_unless(|| self.is_watched(permit.processor()) && is_only())
+    }
+
+    /// The same, unless the work turns out to be `covered`: see [`Idle::processor_to_wake`].
+    #[inline]
+    fn wake_one_unless(&self, covered: impl FnOnce() -> bool) -> bool {
+        let Some(processor) = self.idle.processor_to_wake(covered) else {
+            return false;
+        };
+        self.send_to_search(processor);
+        true
+    }
+
+    /// Wakes the machine that waits with a processor which was popped for that.
+    #[inline(never)]
+    fn send_to_search(&self, processor: usize) {
+        // SAFETY: popped: no other thread has it, and the push by its last machine happened before.
+        let permit = unsafe { Permit::from_number(processor) };
+        // It waits for just this processor; only the caller may tell it.
+        self.grant(self.attached(processor), Grant::Search(permit));
+    }
+
+    /// A machine that counts as searching has found something, and goes to run it. If it was the
+    /// last one, producers have relied on it: it looks once more, and wakes another for what is
+    /// left. Whether it did.
+    pub fn stop_searching(&self, work: &impl Work) -> bool {
+        if !self.idle.stop_searching() {
+            return false;
+        }
+        // ORDERING: partner of the producer's fence in `processor_to_wake`. Either the producer
+        // sees that none searches any more, or we see its task. A wake-up without the look would be
+        // right, too; but when a single task comes, it would be in vain, and the task would wait
+        // for it.
+        fence(Ordering::SeqCst);
+        self.exists_unwatched(work, None) && self.wake_one()
+    }
+
+    /// Takes an idle processor, and the machine that has waited with it and now has none.
+    pub fn take_idle(&self) -> Option<(Permit, usize)> {
+        let processor = self.idle.take()?;
+        // SAFETY: popped, as above.
+        let permit = unsafe { Permit::from_number(processor) };
+        Some((permit, self.attached(processor)))
+    }
+
+    /// Whether a machine watches the processor.
+    #[inline]
+    pub fn is_watched(&self, processor: usize) -> bool {
+        // ORDERING: Relaxed: a thread that relies on it has published, or gone idle, and passed a
+        // fence: see `end_watches`.
+        self.watchers[processor].load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether there is a task that a machine must be awake for: any, except for the only one of a
+    /// watched processor that is not going `idle` itself.
+    pub(crate) fn exists_unwatched(&self, work: &impl Work, idle: Option<usize>) -> bool {
+        work.exists_beside(|processor| Some(processor) != idle && self.is_watched(processor))
+    }
+}
+
+impl fmt::Debug for Coordinator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coordinator")
+            .field("idle", &self.idle)
+            .field("control", &self.control_word())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,153 @@
+//! What a machine without a processor is told to do next, and the words of a machine that other
+//! threads read and write.
+
+use filch_parker::{Parker, Unparker};
+use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::protocol::state::permit::Permit;
+
+/// What a machine without a processor is told to do next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// Run on this processor.
+    Run(Permit),
+    /// The same; and the machine counts as searching already.
+    Search(Permit),
+    /// Exit.
+    Exit,
+}
+
+impl Grant {
+    /// `processor + 1 | searching:1`, where 1 means to exit. Never 0.
+    fn pack(self) -> u32 {
+        match self {
+            Self::Exit => 1,
+            Self::Run(permit) => (permit.into_number() as u32 + 1) << 1,
+            Self::Search(permit) => (permit.into_number() as u32 + 1) << 1 | 1,
+        }
+    }
+
+    /// # Safety
+    /// The word comes from [`pack`](Self::pack), which happened before, and each word is unpacked
+    /// once.
+    unsafe fn unpack(word: u32) -> Self {
+        let Some(processor) = (word >> 1).checked_sub(1) else {
+            return Self::Exit;
+        };
+        // SAFETY: `pack` took the only permit of that processor apart (contract).
+        let permit = unsafe { Permit::from_number(processor as usize) };
+        match word & 1 {
+            1 => Self::Search(permit),
+            _ => Self::Run(permit),
+        }
+    }
+}
+
+/// What a machine is doing, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Activity {
+    Gone,
+    Runs,
+    Parked,
+    Blocks,
+    Waits,
+}
+
+impl Activity {
+    /// The bits of a word that it takes.
+    const MASK: u32 = 7;
+}
+
+/// What other threads need of a machine.
+pub(crate) struct MachineShared {
+    unparker: Unparker,
+    /// 0, or a [`Grant`].
+    grant: AtomicU32,
+    /// An [`Activity`], and above it how often it has changed, for people. Written by the machine's
+    /// own thread.
+    activity: AtomicU32,
+    /// The label of the task that it runs, or 0; for people, too.
+    pub(crate) label: AtomicU64,
+}
+
+impl MachineShared {
+    pub(crate) fn new(parker: &Parker) -> Self {
+        Self {
+            unparker: parker.unparker(),
+            grant: AtomicU32::new(0),
+            activity: AtomicU32::new(Activity::Gone as u32),
+            label: AtomicU64::new(0),
+        }
+    }
+
+    /// Tells the machine what to do next. It has no other grant, and only the caller may give it
+    /// one.
+    pub(crate) fn set_grant(&self, grant: Grant) {
+        // ORDERING: Release, partner of the Acquire in `take_grant`: whatever was done on the
+        // processor has happened. The token alone does not say so: the machine may find the grant
+        // after some older token.
+        self.grant.store(grant.pack(), Ordering::Release);
+        let _ = self.unparker.unpark();
+    }
+
+    /// What the machine is told to do next, if it has been told. Called by its own thread.
+    pub(crate) fn take_grant(&self) -> Option<Grant> {
+        // ORDERING: Acquire, partner of the Release in `set_grant`.
+        let grant = self.grant.load(Ordering::Acquire);
+        if grant == 0 {
+            return None;
+        }
+        // ORDERING: Relaxed: the next grant comes after this machine has been listed somewhere
+        // again, which is an edge.
+        self.grant.store(0, Ordering::Relaxed);
+        // SAFETY: `set_grant` packed it, which happened before (Acquire above). Only this thread
+        // takes grants, and it has just taken this one.
+        Some(unsafe { Grant::unpack(grant) })
+    }
+
+    pub(crate) fn set_activity(&self, activity: Activity) {
+        // ORDERING: Relaxed: for people.
+        let changes = self.activity.load(Ordering::Relaxed) & !Activity::MASK;
+        let changed = changes.wrapping_add(Activity::MASK + 1) | activity as u32;
+        // ORDERING: Relaxed: as above.
+        self.activity.store(changed, Ordering::Relaxed);
+    }
+
+    /// What the machine is doing, and a number that differs whenever it has done something else in
+    /// between.
+    pub(crate) fn activity(&self) -> (Activity, u32) {
+        // ORDERING: Relaxed: for people.
+        let word = self.activity.load(Ordering::Relaxed);
+        let activity = [
+            Activity::Runs,
+            Activity::Parked,
+            Activity::Blocks,
+            Activity::Waits,
+        ]
+        .into_iter()
+        .find(|&known| known as u32 == word & Activity::MASK)
+        .unwrap_or(Activity::Gone);
+        (activity, word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Grant;
+    use crate::protocol::state::permit::Permit;
+
+    #[test]
+    fn a_grant_survives_packing() {
+        for processor in [0, 1, 65_533] {
+            // SAFETY: of a pool that does not exist; one permit at a time is used.
+            let permit = || unsafe { Permit::from_number(processor) };
+            // SAFETY: packed just before, and unpacked once.
+            let round = |grant: Grant| unsafe { Grant::unpack(grant.pack()) };
+            assert_eq!(round(Grant::Run(permit())), Grant::Run(permit()));
+            assert_eq!(round(Grant::Search(permit())), Grant::Search(permit()));
+        }
+        // SAFETY: as above.
+        assert_eq!(unsafe { Grant::unpack(Grant::Exit.pack()) }, Grant::Exit);
+    }
+}

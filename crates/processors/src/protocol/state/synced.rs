@@ -1,0 +1,100 @@
+//! What only changes under a lock: machines without a processor, and processors without a machine.
+//!
+//! The lock is held for a few instructions (and a wake-up, or the remains of a deque at a resize),
+//! by blocking calls, resizes and the end. Neither making a task runnable nor running it takes it.
+
+use std::collections::VecDeque;
+
+use filch_parker::Parker;
+
+use crate::protocol::state::binding::Binding;
+use crate::protocol::state::permit::Permit;
+
+/// See the [module](self).
+pub(crate) struct Synced {
+    /// Spare machines, the last to come first to go: its stack is warm.
+    pub(crate) spares: Vec<usize>,
+    /// How many of them are kept.
+    pub(crate) max_spares: usize,
+    /// Machines that are back from a blocking call and wait for a processor, the longest wait
+    /// first.
+    pub(crate) waiters: VecDeque<usize>,
+    /// Machines that tasks are bound to.
+    pub(crate) bindings: Vec<Binding>,
+    /// How many of these there are, or are about to be.
+    pub(crate) bound: usize,
+    /// How many of these there have been.
+    pub(crate) bound_so_far: u32,
+    /// The permits of processors that no machine may run on: not started yet, retired, or all of
+    /// them, since the pool is over.
+    pub(crate) inactive: Box<[Option<Permit>]>,
+    /// Places of machines that have exited.
+    pub(crate) vacant: Vec<usize>,
+    /// The parkers of the machines whose thread does not run yet, or has exited.
+    pub(crate) parkers: Vec<Option<Parker>>,
+    /// Nothing runs any more, or will: every machine has been told to exit.
+    pub(crate) over: bool,
+    /// Threads that are there, or about to be.
+    pub(crate) threads: usize,
+    /// Those of them that have been told to exit.
+    pub(crate) leaving: usize,
+    /// Threads started so far.
+    pub(crate) started: u64,
+    /// Times a thread was wanted and could not be had.
+    pub(crate) refused: u64,
+}
+
+impl Synced {
+    pub(crate) fn new(processors: usize, max_spares: usize) -> Self {
+        Self {
+            spares: Vec::new(),
+            max_spares,
+            waiters: VecDeque::new(),
+            bindings: Vec::new(),
+            bound: 0,
+            bound_so_far: 0,
+            // SAFETY: the processors are new, and these are their first permits.
+            inactive: (0..processors)
+                .map(|processor| Some(unsafe { Permit::from_number(processor) }))
+                .collect(),
+            vacant: Vec::new(),
+            parkers: Vec::new(),
+            over: false,
+            threads: 0,
+            leaving: 0,
+            started: 0,
+            refused: 0,
+        }
+    }
+
+    /// Threads that no tasks are bound to.
+    pub(crate) fn unbound(&self) -> usize {
+        self.threads - self.bound
+    }
+
+    /// The binding of the machine, if tasks are bound to it.
+    pub(crate) fn binding(&mut self, machine: usize) -> Option<&mut Binding> {
+        self.bindings
+            .iter_mut()
+            .find(|binding| binding.machine == machine)
+    }
+
+    /// Takes a binding off the list: no tasks are bound to that machine any more.
+    pub(crate) fn take_binding(&mut self, at: usize) -> Binding {
+        self.bound -= 1;
+        self.bindings.swap_remove(at)
+    }
+
+    /// Whether the machine that has waited longest for a processor is bound.
+    pub(crate) fn is_next_waiter_bound(&self) -> bool {
+        let next = self.waiters.front();
+        self.bindings
+            .iter()
+            .any(|binding| Some(&binding.machine) == next)
+    }
+
+    /// The lender of the processor that the machine has, if it was lent.
+    pub(crate) fn take_lender(&mut self, machine: usize) -> Option<usize> {
+        self.binding(machine)?.lender.take()
+    }
+}

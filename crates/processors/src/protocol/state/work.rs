@@ -1,0 +1,19 @@
+//! What the protocol must know of the queues.
+
+use crate::protocol::state::permit::Permit;
+
+/// The queues, as the protocol sees them.
+pub trait Work {
+    /// Whether any queue holds a task. Taking a task must be a Release: a thread that no longer
+    /// sees the task sees, after an Acquire fence, what its taker did before.
+    fn exists(&self) -> bool {
+        self.exists_beside(|_| false)
+    }
+
+    /// The same, but the only task in the deque of a processor that is `watched` does not count.
+    fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool;
+
+    /// Moves what the deque of a processor that is given up holds to the global queue, oldest
+    /// first. Whether there was anything.
+    fn evacuate(&self, permit: &Permit) -> bool;
+}

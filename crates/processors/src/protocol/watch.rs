@@ -1,0 +1,91 @@
+//! Watching: a machine that has seen a processor come for its only task by itself, over and over,
+//! leaves the task there and sleeps, but looks again after an interval. The argument is in
+//! [`architecture`](crate::architecture).
+
+use std::time::Instant;
+
+use filch_parker::Parker;
+use filch_sync::atomic::{Ordering, fence};
+
+use crate::protocol::state::coordinator::Coordinator;
+use crate::protocol::state::grant::Grant;
+use crate::protocol::state::work::Work;
+
+impl Coordinator {
+    /// `machine`, which searches, is going to watch the processor: from now on, until it
+    /// [ends](Self::end_watches) this, the only task in that processor's deque wakes no machine.
+    /// False if another machine watches it already.
+    pub fn try_watch(&self, processor: usize, machine: usize) -> bool {
+        let watcher = machine as u32 + 1;
+        // ORDERING: Relaxed: it promises something, and publishes nothing. What counts is its end:
+        // see `end_watches`.
+        self.watchers[processor]
+            .compare_exchange(0, watcher, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// The machine that watches the processor, for people.
+    pub(crate) fn watcher(&self, processor: usize) -> Option<usize> {
+        // ORDERING: Relaxed: for people.
+        let watcher = self.watchers[processor].load(Ordering::Relaxed);
+        (watcher as usize).checked_sub(1)
+    }
+
+    /// A machine that counts as searching will not watch these processors after all. Its search
+    /// goes on, or ends as any does.
+    pub fn cancel_watches(&self, processors: impl IntoIterator<Item = usize>) {
+        for processor in processors {
+            // ORDERING: Relaxed: released with the count of searching processors, by the end of the
+            // search.
+            self.watchers[processor].store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// These processors are watched no longer: looks at all queues, and wakes one for what lies
+    /// there.
+    pub fn end_watches(&self, processors: impl IntoIterator<Item = usize>, work: &impl Work) {
+        self.cancel_watches(processors);
+        // ORDERING: partner of the fences in `processor_to_wake` and `go_idle`. Either the thread
+        // that has left a task to the watcher sees that the watch is over, or we see the task.
+        fence(Ordering::SeqCst);
+        if self.exists_unwatched(work, None) {
+            self.wake_one();
+        }
+    }
+
+    /// Blocks until the machine is told what to do next, or until the deadline.
+    pub(crate) fn wait_until(
+        &self,
+        machine: usize,
+        parker: &Parker,
+        deadline: Instant,
+    ) -> Option<Grant> {
+        loop {
+            if let Some(grant) = self.take_grant(machine) {
+                return Some(grant);
+            }
+            if !parker.park_deadline(deadline) {
+                return self.take_grant(machine);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::protocol::state::coordinator::Coordinator;
+
+    /// A failure: the dump names a machine that has come too late, or was there before.
+    #[test]
+    fn one_machine_watches_and_is_known() {
+        let coordinator = Coordinator::new(1, 1, 1, 0);
+        assert!(coordinator.watcher(0).is_none() && !coordinator.is_watched(0));
+        for watcher in [0, 7] {
+            assert!(coordinator.try_watch(0, watcher));
+            assert!(!coordinator.try_watch(0, 3), "one is enough");
+            assert_eq!(coordinator.watcher(0), Some(watcher));
+            coordinator.cancel_watches([0]);
+            assert!(coordinator.watcher(0).is_none() && !coordinator.is_watched(0));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The local part of a processor: its end of its deque, and where its search stands.
+
+use std::cell::Cell;
+
+use filch_deque::Worker;
+
+use crate::queues::steal_policy::StealPolicy;
+use crate::random::Random;
+
+/// The local part of a processor. Only the thread with its permit reaches it.
+#[derive(Debug)]
+pub(crate) struct Local<T> {
+    /// The number of the processor.
+    pub(crate) own: usize,
+    pub(crate) deque: Worker<T>,
+    /// Turns until the global queue comes first again.
+    pub(crate) tick: Cell<u32>,
+    /// Picks the first victim of a round.
+    pub(crate) random: Random,
+    pub(crate) policy: StealPolicy,
+    /// Whether the last task from elsewhere came from the global queue and brought others along.
+    pub(crate) is_fed: Cell<bool>,
+}
+
+impl<T: Send + 'static> Local<T> {
+    pub(crate) fn new(own: usize, deque: Worker<T>) -> Self {
+        Self {
+            own,
+            deque,
+            tick: Cell::new(0),
+            random: Random::new(own),
+            policy: StealPolicy::default(),
+            is_fed: Cell::new(false),
+        }
+    }
+
+    /// Makes a task runnable, on this processor unless it is stolen.
+    #[inline]
+    pub(crate) fn push(&self, task: T) {
+        self.deque.push(task);
+    }
+
+    /// Whether the deque holds exactly one task.
+    pub(crate) fn has_one(&self) -> bool {
+        self.deque.len() == 1
+    }
+
+    /// Whether a stream of tasks comes from outside: then each look takes a cache line from the
+    /// thread that brings them.
+    pub(crate) fn is_fed(&self) -> bool {
+        self.is_fed.get()
+    }
+}

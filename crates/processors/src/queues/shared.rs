@@ -1,0 +1,25 @@
+//! What the threads of a pool share, without what only its users need.
+
+use std::time::Duration;
+
+use crate::protocol::Coordinator;
+use crate::queues::bound_tasks::BoundTasks;
+use crate::queues::task_queues::TaskQueues;
+
+/// The queues, and the protocol over them.
+pub(crate) struct Shared<T> {
+    pub(crate) queues: TaskQueues<T>,
+    pub(crate) coordinator: Coordinator,
+    pub(crate) bound_tasks: BoundTasks<T>,
+    /// How long a machine sleeps between two looks at a processor that it watches. Zero: no
+    /// processor is watched.
+    pub(crate) watch_interval: Duration,
+}
+
+impl<T> Shared<T> {
+    /// The number of processors that are to run.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        usize::from(self.coordinator.control_word().active)
+    }
+}

@@ -1,0 +1,148 @@
+//! All the places where ordinary tasks wait.
+
+use std::fmt;
+
+use filch_deque::{Steal, Stealer, Worker};
+use filch_injector::Injector;
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicUsize, Ordering};
+
+use crate::protocol::state::permit::{Locals, Permit};
+use crate::protocol::state::work::Work;
+use crate::queues::local::Local;
+use crate::stats::Counters;
+
+/// What other threads see of a processor: where to steal from it, and what it has done.
+///
+/// Its local part is in [`TaskQueues::locals`].
+pub(crate) struct Processor<T> {
+    pub(crate) stealer: Stealer<T>,
+    pub(crate) counters: CachePadded<Counters>,
+}
+
+/// All the places where tasks wait, except for bound ones that have been found.
+pub(crate) struct TaskQueues<T> {
+    pub(crate) processors: Box<[Processor<T>]>,
+    pub(crate) locals: Locals<Local<T>>,
+    pub(crate) injector: Injector<T>,
+    /// For tasks that can wait until no processor has anything else to do.
+    pub(crate) idle_priority: Injector<T>,
+    /// Processors from here on have never run anything.
+    reach: CachePadded<AtomicUsize>,
+}
+
+impl<T: Send + 'static> TaskQueues<T> {
+    pub(crate) fn new(processors: usize) -> Self {
+        let workers: Vec<Worker<T>> = (0..processors).map(|_| Worker::new()).collect();
+        Self {
+            processors: workers
+                .iter()
+                .map(|worker| Processor {
+                    stealer: worker.stealer(),
+                    counters: CachePadded::new(Counters::default()),
+                })
+                .collect(),
+            locals: Locals::new(
+                workers
+                    .into_iter()
+                    .enumerate()
+                    .map(|(own, worker)| Local::new(own, worker)),
+            ),
+            injector: Injector::new(),
+            idle_priority: Injector::new(),
+            reach: CachePadded::new(AtomicUsize::new(0)),
+        }
+    }
+
+    /// Processors below `count` may run from now on.
+    pub(crate) fn reach(&self, count: usize) {
+        // ORDERING: Relaxed: such a processor runs only after this, so a thread that synchronises
+        // with what it does sees this: a thief that looks into its deque, and the sleeper's second
+        // look, by the fences of their handshake.
+        self.reach.fetch_max(count, Ordering::Relaxed);
+    }
+
+    /// The processors that may have run, and may have something in their deques.
+    #[inline]
+    pub(crate) fn in_reach(&self) -> &[Processor<T>] {
+        // ORDERING: Relaxed: see `reach`.
+        &self.processors[..self.reach.load(Ordering::Relaxed)]
+    }
+}
+
+impl<T: Send + 'static> Work for TaskQueues<T> {
+    fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
+        // While an owner replaces its ring it has more than one task.
+        let counts = |(number, processor): (usize, &Processor<T>)| {
+            let stealer = &processor.stealer;
+            match watched(number) && stealer.sole().is_some() {
+                true => false,
+                false => !stealer.is_empty(),
+            }
+        };
+        !self.injector.is_empty()
+            || self.in_reach().iter().enumerate().any(counts)
+            || !self.idle_priority.is_empty()
+    }
+
+    fn evacuate(&self, permit: &Permit) -> bool {
+        let stealer = &self.processors[permit.processor()].stealer;
+        let mut moved = false;
+        loop {
+            match stealer.steal() {
+                Steal::Success(task) => {
+                    self.injector.push(task);
+                    moved = true;
+                }
+                // Lost to a thief, which has it.
+                Steal::Retry => {}
+                // Only the thread with the permit could add to it.
+                Steal::Empty => return moved,
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Processor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Processor")
+            .field("counters", &self.counters)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TaskQueues;
+    use crate::protocol::{Coordinator, Grant, Work};
+
+    #[test]
+    fn only_a_watched_processors_only_task_does_not_count() {
+        let queues = TaskQueues::new(2);
+        queues.reach(2);
+        let coordinator = Coordinator::new(2, 1, 1, 0);
+        assert!(coordinator.grow(0, |_| true));
+        let Some(Grant::Run(permit)) = coordinator.take_grant(0) else {
+            panic!("a processor for the first machine");
+        };
+        let local = queues.locals.get(&permit);
+        assert!(!queues.exists());
+        local.push("one");
+        assert!(queues.exists() && queues.exists_beside(|watched| watched == 1));
+        assert!(!queues.exists_beside(|watched| watched == 0));
+        assert!(local.has_one());
+        local.push("two");
+        assert!(queues.exists_beside(|_| true) && !local.has_one());
+    }
+
+    #[test]
+    fn what_is_in_no_deque_always_counts() {
+        let queues = TaskQueues::new(1);
+        queues.injector.push(());
+        assert!(queues.exists_beside(|_| true));
+        queues.injector.pop();
+        assert!(!queues.exists_beside(|_| true));
+        queues.idle_priority.push(());
+        assert!(queues.exists_beside(|_| true));
+    }
+}

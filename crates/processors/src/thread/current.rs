@@ -1,0 +1,77 @@
+//! How a thread knows that it is a machine of a pool: work that becomes runnable on it goes to the
+//! deque of its processor.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+
+use filch_parker::Parker;
+use filch_sync::thread_local;
+
+use crate::protocol::state::permit::PermitCell;
+use crate::queues::shared::Shared;
+
+/// What a machine shows of itself to the code that it runs.
+pub(crate) struct Current<'machine> {
+    pub(crate) machine: usize,
+    pub(crate) parker: &'machine Parker,
+    /// The permit of its processor; none while it is in a blocking call.
+    pub(crate) permit: PermitCell,
+}
+
+/// The pool that the thread works for, and its machine.
+#[derive(Clone, Copy)]
+struct Registration {
+    pool: *const (),
+    current: NonNull<Current<'static>>,
+}
+
+thread_local! {
+    static REGISTRATION: Cell<Option<Registration>> = Cell::new(None)
+}
+
+/// Registers the thread as a machine of `pool` while `work` runs.
+pub(crate) fn enter<T, R>(pool: &Shared<T>, current: &Current<'_>, work: impl FnOnce() -> R) -> R {
+    /// Puts back what was there, also when `work` unwinds.
+    struct Restore(Option<Registration>);
+
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            REGISTRATION.with(|current| current.set(self.0));
+        }
+    }
+
+    let registration = Registration {
+        pool: ptr::from_ref(pool).cast(),
+        current: NonNull::from(current).cast(),
+    };
+    let _restore = Restore(REGISTRATION.with(|current| current.replace(Some(registration))));
+    work()
+}
+
+/// Whether the thread is a machine of any pool: from its first task until its last one.
+pub fn is_machine() -> bool {
+    REGISTRATION.with(Cell::get).is_some()
+}
+
+/// Whether the thread is a machine of `pool`.
+pub(crate) fn is_current<T>(pool: &Shared<T>) -> bool {
+    REGISTRATION
+        .with(Cell::get)
+        .is_some_and(|registration| ptr::eq(registration.pool, ptr::from_ref(pool).cast()))
+}
+
+/// Calls `with` with what the thread shows of itself, if it is a machine of `pool`.
+pub(crate) fn with_current<T, R>(
+    pool: &Shared<T>,
+    with: impl FnOnce(&Current<'_>) -> R,
+) -> Option<R> {
+    let registration = REGISTRATION.with(Cell::get)?;
+    if !ptr::eq(registration.pool, ptr::from_ref(pool).cast()) {
+        return None;
+    }
+    // SAFETY: this thread made the registration, in `enter`, whose borrow of the `Current` lasts
+    // until the registration is gone. The reference does not outlive the call, and `with` takes a
+    // `Current` of any lifetime.
+    let current = unsafe { registration.current.as_ref() };
+    Some(with(current))
+}

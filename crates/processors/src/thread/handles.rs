@@ -1,0 +1,101 @@
+//! The handles of a pool's threads: how they are joined.
+
+use std::fmt;
+use std::io;
+
+use filch_sync::thread::{self, JoinHandle};
+use filch_sync::{Arc, Mutex};
+
+use crate::lock::lock;
+
+/// What has to be joined.
+#[derive(Default)]
+pub(crate) struct Handles {
+    /// With the machine's place. A thread that has exited is there until another one in its place
+    /// exits, or all are joined.
+    threads: Mutex<Vec<(usize, JoinHandle<()>)>>,
+    /// Held during a start, a reservation or a resize: a thread that joins all waits for what these
+    /// have begun.
+    pub(crate) resizing: Mutex<()>,
+}
+
+impl Handles {
+    /// Starts a thread. Under the lock: it finds itself in the list.
+    pub(crate) fn start(
+        &self,
+        machine: usize,
+        start: impl FnOnce(usize) -> io::Result<JoinHandle<()>>,
+    ) -> io::Result<()> {
+        let mut threads = lock(&self.threads);
+        threads.push((machine, start(machine)?));
+        Ok(())
+    }
+
+    /// The thread is about to leave its place to the next one. The one that had it before has
+    /// nothing left to do but to exit; when this one is joined, that one has.
+    pub(crate) fn join_former(&self, machine: usize) {
+        let own = thread::current().id();
+        let former: Vec<_> = lock(&self.threads)
+            .extract_if(.., |(place, handle)| {
+                *place == machine && handle.thread().id() != own
+            })
+            .collect();
+        for (_, handle) in former {
+            let _ = handle.join();
+        }
+    }
+
+    /// Waits for all, also for those that come meanwhile.
+    fn join(&self) {
+        let own = thread::current().id();
+        loop {
+            let threads = {
+                let _begun = lock(&self.resizing);
+                let mut threads = lock(&self.threads);
+                assert!(
+                    threads
+                        .iter()
+                        .all(|(_, handle)| handle.thread().id() != own),
+                    "a thread of the pool that joins its threads waits for itself"
+                );
+                std::mem::take(&mut *threads)
+            };
+            if threads.is_empty() {
+                return;
+            }
+            for (_, handle) in threads {
+                // A machine contains its tasks' panics, so it does not end by one.
+                let _ = handle.join();
+            }
+        }
+    }
+}
+
+/// The threads of a pool.
+#[must_use = "detach or join them"]
+pub struct Machines {
+    pub(crate) handles: Arc<Handles>,
+}
+
+impl Machines {
+    /// Waits until all threads have exited, which they do after
+    /// [`Processors::stop`](crate::Processors::stop), once no work remains. Blocking.
+    ///
+    /// What the tasks did happens before the return, and so do the destructors of the threads'
+    /// thread-local values.
+    ///
+    /// # Panics
+    /// On a thread of the pool, which would wait for itself. The threads are detached then.
+    pub fn join(self) {
+        self.handles.join();
+    }
+
+    /// Lets the threads go on by themselves.
+    pub fn detach(self) {}
+}
+
+impl fmt::Debug for Machines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Machines").finish_non_exhaustive()
+    }
+}

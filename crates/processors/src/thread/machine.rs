@@ -1,0 +1,92 @@
+//! A machine: a thread that runs the tasks of whichever processor it has, and how it runs one.
+
+use std::cell::Cell;
+use std::num::NonZeroU64;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use filch_parker::Parker;
+use filch_sync::atomic::Ordering;
+
+use crate::protocol::state::binding::BoundId;
+use crate::protocol::state::grant::MachineShared;
+use crate::protocol::state::permit::PermitCell;
+use crate::queues::shared::Shared;
+use crate::queues::steal_policy::SparedVictim;
+use crate::stats::{Counter, Counters};
+use crate::thread::current::Current;
+use crate::thread::runner::Runner;
+
+/// A thread, on its own stack.
+pub(crate) struct Machine<'thread, T, R> {
+    pub(crate) shared: &'thread Shared<T>,
+    pub(crate) runner: &'thread R,
+    pub(crate) current: Current<'thread>,
+    /// What other threads see of it.
+    pub(crate) public: &'thread MachineShared,
+    /// What it is bound as; perhaps it is not any more.
+    pub(crate) bound: Cell<Option<BoundId>>,
+}
+
+/// The machine has no processor any more. It must wait for a grant, and watch these victims
+/// meanwhile.
+#[derive(Default)]
+#[must_use = "the machine waits for what it is told to do next"]
+pub(crate) struct Vacated {
+    pub(crate) watched: Vec<SparedVictim>,
+}
+
+impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
+    pub(crate) fn new(
+        shared: &'thread Shared<T>,
+        runner: &'thread R,
+        machine: usize,
+        parker: &'thread Parker,
+    ) -> Self {
+        Self {
+            shared,
+            runner,
+            current: Current {
+                machine,
+                parker,
+                permit: PermitCell::empty(),
+            },
+            public: shared.coordinator.machine(machine),
+            bound: Cell::new(None),
+        }
+    }
+
+    pub(crate) fn run(&self, task: T, scratch: &mut R::Scratch) {
+        if let Some(processor) = self.current.permit.processor() {
+            self.shared.queues.processors[processor].counters.run.add(1);
+            self.runner.on_processor(processor, scratch);
+        }
+        let label = self.runner.label(&task);
+        if label.is_some() {
+            self.show(label);
+        }
+        // If it unwinds, the runner answers for its own state; the thread goes on with the next
+        // task.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
+            self.count(|counters| &counters.panicked);
+            crate::panic::discard(payload);
+        }
+        if label.is_some() {
+            self.show(None);
+        }
+    }
+
+    /// Shows in a dump which task the thread runs.
+    #[inline]
+    fn show(&self, label: Option<NonZeroU64>) {
+        let label = label.map_or(0, NonZeroU64::get);
+        // ORDERING: Relaxed: for people.
+        self.public.label.store(label, Ordering::Relaxed);
+    }
+
+    /// Adds one to a counter of the machine's processor.
+    fn count(&self, counter: impl FnOnce(&Counters) -> &Counter) {
+        if let Some(processor) = self.current.permit.processor() {
+            counter(&self.shared.queues.processors[processor].counters).add(1);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The main loop of a thread: wait for a grant, run tasks until the processor is gone, wait again.
+
+use filch_parker::Parker;
+
+use crate::protocol::state::grant::Activity;
+use crate::protocol::{ControlWord, Grant, Permit};
+use crate::queues::shared::Shared;
+use crate::thread::current::{self, Current};
+use crate::thread::machine::{Machine, Vacated};
+use crate::thread::runner::Runner;
+use crate::thread::search::Found;
+
+/// Runs on the calling thread as machine number `machine`, until it is told to exit.
+pub(crate) fn run_machine<T: Send + 'static, R: Runner<T>>(
+    shared: &Shared<T>,
+    runner: &R,
+    machine: usize,
+    parker: &Parker,
+) {
+    Machine::new(shared, runner, machine, parker).main();
+}
+
+/// What a machine does between two tasks.
+enum Next<T> {
+    Task(T),
+    /// The control word has changed.
+    Attend,
+    /// There is nothing that needs no search.
+    Search,
+}
+
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+    fn main(&self) {
+        current::enter(self.shared, &self.current, || {
+            let machine = self.current.machine;
+            let mut scratch = self.runner.scratch(machine);
+            let mut grant = self.wait(Vacated::default());
+            // Not before the first grant: until then it may not be known yet.
+            self.bound.set(self.shared.coordinator.bound_as(machine));
+            loop {
+                let vacated = match grant {
+                    Grant::Run(permit) => match self.bound.get() {
+                        None => self.work(permit, None, &mut scratch),
+                        Some(id) => match self.work_bound(permit, id, &mut scratch) {
+                            None => Vacated::default(),
+                            Some(permit) => self.work(permit, None, &mut scratch),
+                        },
+                    },
+                    Grant::Search(permit) => {
+                        self.shared.queues.processors[permit.processor()]
+                            .counters
+                            .wake_ups
+                            .add(1);
+                        match self.spin(&permit) {
+                            Some(task) => self.work(permit, Some(task), &mut scratch),
+                            None => self.go_idle(permit, true),
+                        }
+                    }
+                    Grant::Exit => break,
+                };
+                // The one place where it waits, on a stack that is as short as can be.
+                grant = self.wait(vacated);
+            }
+            crate::panic::contain(|| drop(scratch));
+        });
+    }
+
+    /// Runs tasks until the machine has no processor any more, which need not be the one that it
+    /// began with.
+    fn work(&self, permit: Permit, first: Option<T>, scratch: &mut R::Scratch) -> Vacated {
+        let coordinator = &self.shared.coordinator;
+        let mut seen = coordinator.control_word().settled();
+        self.current.permit.replace(Some(permit));
+        if let Some(task) = first
+            && let Some(vacated) = self.run_or_forward(task, scratch)
+        {
+            return vacated;
+        }
+        loop {
+            let control = coordinator.control_word();
+            let task = match self.next(control, seen) {
+                Next::Task(task) => task,
+                Next::Attend => {
+                    seen = control.settled();
+                    match self.attend() {
+                        Some(vacated) => return vacated,
+                        None => continue,
+                    }
+                }
+                Next::Search => match self.search() {
+                    Found::Task(task) => task,
+                    Found::Nothing(vacated) => return vacated,
+                },
+            };
+            if let Some(vacated) = self.run_or_forward(task, scratch) {
+                return vacated;
+            }
+        }
+    }
+
+    /// What to do between two tasks.
+    #[inline]
+    #[expect(unsafe_code, reason = "looks at the permit where it is")]
+    fn next(&self, control: ControlWord, seen: ControlWord) -> Next<T> {
+        let shared = self.shared;
+        let next = |permit: &Permit| {
+            let local = shared.queues.locals.get(permit);
+            if control == seen && !control.is_surplus(permit.processor()) {
+                return local.next(shared).map_or(Next::Search, Next::Task);
+            }
+            if control.waiting > 0 && shared.coordinator.is_queued_task_due(permit) {
+                shared.coordinator.forget_returns(permit);
+                return local.next(shared).map_or(Next::Attend, Next::Task);
+            }
+            Next::Attend
+        };
+        // SAFETY: none of these knows of the cell, and none runs a task.
+        let Some(next) = (unsafe { self.current.permit.with(next) }) else {
+            unreachable!("a machine that runs tasks has a processor");
+        };
+        next
+    }
+
+    /// Runs a task, or sends it to the thread that it is bound to, and then the processor may have
+    /// gone there.
+    #[inline]
+    fn run_or_forward(&self, task: T, scratch: &mut R::Scratch) -> Option<Vacated> {
+        match self.runner.bound_to(&task) {
+            None => {
+                self.run(task, scratch);
+                None
+            }
+            Some(thread) => self.send_to_its_thread(thread, task, scratch),
+        }
+    }
+
+    /// Between two tasks the control word has changed: gives the processor up, or to a waiter, if
+    /// need be.
+    fn attend(&self) -> Option<Vacated> {
+        let shared = self.shared;
+        let coordinator = &shared.coordinator;
+        let permit = self.current.permit.take()?;
+        let machine = self.current.machine;
+        let counters = &shared.queues.processors[permit.processor()].counters;
+        let control = coordinator.control_word();
+        let (counter, kept) = if control.is_surplus(permit.processor()) {
+            // Counted before: afterwards the counters may be another thread's.
+            counters.retired.add(1);
+            let kept = coordinator.retire(permit, machine, &shared.queues);
+            (Some(&counters.retired), kept)
+        } else if control.waiting > 0 {
+            counters.handed_to_waiters.add(1);
+            let kept = coordinator.hand_to_waiter(permit, machine);
+            (Some(&counters.handed_to_waiters), kept)
+        } else {
+            // There may be more processors than before, and what the last task scheduled has told
+            // none of them.
+            coordinator.wake_one();
+            (None, Err(permit))
+        };
+        match kept {
+            Ok(()) => Some(Vacated::default()),
+            Err(permit) => {
+                if let Some(counter) = counter {
+                    counter.take_back(1);
+                }
+                self.current.permit.replace(Some(permit));
+                None
+            }
+        }
+    }
+
+    /// Waits for what the machine is told to do next.
+    #[inline]
+    fn wait(&self, Vacated { watched }: Vacated) -> Grant {
+        let Current {
+            machine, parker, ..
+        } = self.current;
+        self.public.set_activity(Activity::Parked);
+        let told = match watched.is_empty() {
+            true => None,
+            false => self.watch(watched),
+        };
+        let grant = told.unwrap_or_else(|| self.shared.coordinator.wait(machine, parker));
+        self.public.set_activity(Activity::Runs);
+        grant
+    }
+}

@@ -1,0 +1,15 @@
+//! The threads of a pool: what each runs, and what surrounds it. `main_loop` is built on `search`,
+//! `bound` and `watch`, which are built on `machine`.
+
+mod bound;
+#[expect(
+    unsafe_code,
+    reason = "a thread finds its machine through a pointer that it keeps itself"
+)]
+pub(crate) mod current;
+pub(crate) mod handles;
+mod machine;
+pub(crate) mod main_loop;
+pub(crate) mod runner;
+mod search;
+mod watch;

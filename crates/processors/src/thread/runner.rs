@@ -1,0 +1,48 @@
+//! What running a task means: given by the user of the crate.
+
+use std::num::NonZeroU64;
+
+use crate::protocol::state::binding::BoundId;
+
+/// What running a task means.
+pub trait Runner<T>: Send + Sync + 'static {
+    /// What a thread keeps from task to task; made on it, and never leaves it.
+    type Scratch;
+
+    /// The scratch for the thread of that number. Threads come and go, as many at a time as
+    /// [`Config::thread_limit`](crate::Config::thread_limit) says, and numbers are used again. It
+    /// must not panic: the thread would be lost, and a processor with it.
+    fn scratch(&self, machine: usize) -> Self::Scratch;
+
+    /// The thread that the task is bound to, if it is: see
+    /// [`Processors::reserve_thread`](crate::Processors::reserve_thread). Asked of every task that
+    /// is about to run, by the thread that has found it. The default answers "none", and costs
+    /// nothing. It must not panic: the thread would be lost, and a processor with it.
+    #[inline]
+    fn bound_to(&self, _task: &T) -> Option<BoundId> {
+        None
+    }
+
+    /// A number by which a [`Dump`](crate::Dump) can name the task while it runs, blocks or waits
+    /// for its thread. The default answers "none", and costs nothing; a label costs two stores a
+    /// task. It must neither panic nor call the pool.
+    #[inline]
+    fn label(&self, _task: &T) -> Option<NonZeroU64> {
+        None
+    }
+
+    /// What a person should read for that number. It must not call the pool.
+    fn describe(&self, label: NonZeroU64) -> String {
+        format!("task {label}")
+    }
+
+    /// The number of the processor that the next task begins on: see
+    /// [`Processors::current`](crate::Processors::current), which costs more. The default does
+    /// nothing, and costs nothing. It must not panic: the thread would be lost, and a processor
+    /// with it.
+    #[inline]
+    fn on_processor(&self, _processor: usize, _scratch: &mut Self::Scratch) {}
+
+    /// Runs one task. A panic is contained and counted; the task is gone.
+    fn run(&self, task: T, scratch: &mut Self::Scratch);
+}

@@ -1,0 +1,101 @@
+//! A machine whose processor has nothing to do: it searches, spins, and goes idle.
+
+use filch_parker::{AdaptiveSpinner, Spin};
+use filch_sync::hint;
+
+use crate::protocol::Permit;
+use crate::queues::steal_policy::{
+    PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, YIELDING_ROUNDS,
+};
+use crate::thread::machine::{Machine, Vacated};
+use crate::thread::runner::Runner;
+
+/// Pauses of a processor whose tasks come from outside, before each further look: for so long the
+/// producers have the queue to themselves, and one look finds more of what they have brought. Some
+/// 2 µs where it was measured; the length of a pause depends on the CPU, and on some it is several
+/// times as long.
+const PAUSES_BESIDE_PRODUCERS: u32 = 200;
+
+/// What a search comes to.
+pub(crate) enum Found<T> {
+    Task(T),
+    /// None, and the processor has gone idle.
+    Nothing(Vacated),
+}
+
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+    /// The processor has nothing to do: search, spin, go idle.
+    pub(crate) fn search(&self) -> Found<T> {
+        let Some(permit) = self.current.permit.take() else {
+            unreachable!("a machine that looks for work has a processor");
+        };
+        let shared = self.shared;
+        let searching = shared.coordinator.idle.try_start_searching(shared.count());
+        if searching && let Some(task) = self.spin(&permit) {
+            self.current.permit.replace(Some(permit));
+            return Found::Task(task);
+        }
+        Found::Nothing(self.go_idle(permit, searching))
+    }
+
+    /// Looks until there is something, or there has been nothing for a while. If there was
+    /// something, the machine does not count as searching any more.
+    pub(crate) fn spin(&self, permit: &Permit) -> Option<T> {
+        let shared = self.shared;
+        let coordinator = &shared.coordinator;
+        let local = shared.queues.locals.get(permit);
+        let (mut spinner, mut mode) = if shared.count() == 1 {
+            (AdaptiveSpinner::none(), StealMode::Take)
+        } else {
+            let spinner = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
+            (spinner, StealMode::Spare)
+        };
+        let mut has_spared = false;
+        local.policy.begin_search();
+        let found = loop {
+            let found = local.search(shared, mode);
+            if found.is_some() || mode == StealMode::Take {
+                break found;
+            }
+            // Take what was spared before giving up early; otherwise the second look would see it
+            // and wake another searcher for it, endlessly.
+            let is_last = coordinator.control_word().waiting > 0 || spinner.spin() == Spin::Block;
+            has_spared |= local.policy.has_spared();
+            let pauses = match local.is_fed() {
+                true => PAUSES_BESIDE_PRODUCERS,
+                false if has_spared => PAUSES_AFTER_SPARING,
+                false => 0,
+            };
+            hint::pause(pauses);
+            mode = match is_last {
+                true => StealMode::Take,
+                false => StealMode::of_round(spinner.rounds()),
+            };
+        };
+        let counters = &shared.queues.processors[permit.processor()].counters;
+        counters.spins.add(spinner.rounds().into());
+        if found.is_some() {
+            if local.policy.has_watched() {
+                self.cancel_watches(local);
+            }
+            coordinator.stop_searching(&shared.queues);
+        }
+        found
+    }
+
+    /// The processor goes idle, and the machine must wait with it, or for whatever it is told.
+    pub(crate) fn go_idle(&self, permit: Permit, searching: bool) -> Vacated {
+        let shared = self.shared;
+        let counters = &shared.queues.processors[permit.processor()].counters;
+        counters.parks.add(1);
+        let local = shared.queues.locals.get(&permit);
+        let vacated = match local.policy.has_watched() {
+            false => Vacated::default(),
+            true => self.leave_watching(local, counters),
+        };
+        shared
+            .coordinator
+            .go_idle(permit, self.current.machine, searching, &shared.queues);
+        vacated
+    }
+}

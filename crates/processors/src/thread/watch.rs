@@ -1,0 +1,75 @@
+//! What a machine does about the processors that it watches. The argument is in
+//! [`architecture`](crate::architecture).
+
+use std::time::Instant;
+
+use filch_sync::hint;
+
+use crate::protocol::Grant;
+use crate::queues::local::Local;
+use crate::queues::shared::Shared;
+use crate::queues::steal_policy::{PAUSES_AFTER_SPARING, SparedVictim};
+use crate::stats::Counters;
+use crate::thread::current::Current;
+use crate::thread::machine::{Machine, Vacated};
+use crate::thread::runner::Runner;
+
+impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
+    /// The search has found something else after all: it watches nothing.
+    #[cold]
+    pub(crate) fn cancel_watches(&self, local: &Local<T>) {
+        let watched = local.policy.take_watched();
+        let watched = watched.iter().map(|spared| spared.victim);
+        self.shared.coordinator.cancel_watches(watched);
+    }
+
+    /// The machine goes idle, and watches.
+    #[cold]
+    pub(crate) fn leave_watching(&self, local: &Local<T>, counters: &Counters) -> Vacated {
+        counters.watches.add(1);
+        let watched = local.policy.take_watched();
+        Vacated { watched }
+    }
+
+    /// The machine, which has gone idle or is going to be told something else, looks once per watch
+    /// interval, as long as the processors that it watches run one task after the other. What it is
+    /// told to do next, if it has been told.
+    #[cold]
+    pub(crate) fn watch(&self, mut watched: Vec<SparedVictim>) -> Option<Grant> {
+        let shared = self.shared;
+        let coordinator = &shared.coordinator;
+        let Current {
+            machine, parker, ..
+        } = self.current;
+        let grant = loop {
+            let deadline = Instant::now() + shared.watch_interval;
+            let grant = coordinator.wait_until(machine, parker, deadline);
+            if grant.is_some()
+                || coordinator.idle.is_empty()
+                || watched
+                    .iter_mut()
+                    .any(|spared| stands_still(spared, shared))
+            {
+                break grant;
+            }
+        };
+        let watched = watched.iter().map(|spared| spared.victim);
+        coordinator.end_watches(watched, &shared.queues);
+        grant
+    }
+}
+
+/// After an interval: whether the processor has run nothing since, or has a task and does not come
+/// for it.
+fn stands_still<T: Send + 'static>(spared: &mut SparedVictim, shared: &Shared<T>) -> bool {
+    let victim = &shared.queues.processors[spared.victim];
+    let run = victim.counters.run.get();
+    if run == std::mem::replace(&mut spared.run, run) {
+        return true;
+    }
+    let sole = victim.stealer.sole();
+    sole.is_some() && {
+        hint::pause(PAUSES_AFTER_SPARING);
+        victim.stealer.sole() == sole
+    }
+}

@@ -1,0 +1,127 @@
+//! `cargo xtask package`: what would be published builds without warnings, and passes its own
+//! tests.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use crate::support::error::Result;
+use crate::support::metadata::Workspace;
+use crate::support::process::{cargo, root, target_directory, tee_both};
+use crate::support::stages::Stages;
+use crate::support::tally::{Tally, libtest};
+
+pub(crate) fn run() -> Result<ExitCode> {
+    let mut stages = Stages::default();
+    add_stages(&Workspace::read()?, &mut stages);
+    Ok(stages.summary())
+}
+
+/// The stages of `package`, for `ci` to run among its own.
+pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
+    stages.run("packages, as they would be published", || {
+        publish(workspace)
+    });
+    stages.run("packages' own tests, outside of the workspace", || {
+        test(workspace)
+    });
+}
+
+/// Packs each package, and builds it from its archive. A warning is a failure.
+fn publish(workspace: &Workspace) -> Result<Tally> {
+    let mut command = cargo();
+    command.args(["publish", "--dry-run", "--workspace"]);
+    if is_dirty()? {
+        println!("there are changes that are not committed: cargo is told to take them");
+        command.arg("--allow-dirty");
+    }
+    let (status, output) = tee_both(&mut command)?;
+    let warnings = output.lines().filter(|line| is_warning(line)).count();
+    if !status.success() || warnings > 0 {
+        println!("error: cargo publish has {warnings} warnings, and ended with {status}");
+        return Ok(Tally::of(false));
+    }
+    let passed = workspace.published().count();
+    Ok(Tally {
+        passed: passed.try_into()?,
+        failed: 0,
+    })
+}
+
+/// Each dry run ends with a warning that it is one.
+fn is_warning(line: &str) -> bool {
+    line.starts_with("warning: ") && line != "warning: aborting upload due to dry run"
+}
+
+fn is_dirty() -> Result<bool> {
+    let mut status = Command::new("git");
+    status.args(["status", "--porcelain"]).current_dir(root());
+    Ok(!status.output()?.stdout.is_empty())
+}
+
+/// Unpacks the archives into a workspace of their own, whose members find each other there instead
+/// of in the registry, and runs their tests.
+fn test(workspace: &Workspace) -> Result<Tally> {
+    let place = target_directory("package/own-tests");
+    if place.exists() {
+        fs::remove_dir_all(&place)?;
+    }
+    fs::create_dir_all(&place)?;
+    let mut names = Vec::new();
+    for (name, member) in workspace.published() {
+        let unpacked = format!("{name}-{}", member.version);
+        unpack(&unpacked, &place)?;
+        names.push((name, unpacked));
+    }
+    fs::write(place.join("Cargo.toml"), manifest(&names))?;
+    // The versions that everything else is tested with.
+    fs::copy(root().join("Cargo.lock"), place.join("Cargo.lock"))?;
+    let mut command = cargo();
+    command
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .current_dir(&place)
+        .env("CARGO_TARGET_DIR", root().join("target"));
+    libtest(&mut command)
+}
+
+fn unpack(package: &str, place: &Path) -> Result<()> {
+    let archive = target_directory("package").join(format!("{package}.crate"));
+    let mut tar = Command::new("tar");
+    tar.arg("-xzf").arg(&archive).current_dir(place);
+    if !tar.status()?.success() {
+        return Err(format!("{} cannot be unpacked", archive.display()).into());
+    }
+    Ok(())
+}
+
+fn manifest(packages: &[(&str, String)]) -> String {
+    let mut text = "[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n".to_owned();
+    text += "\n[patch.crates-io]\n";
+    for (name, folder) in packages {
+        text += &format!("{name} = {{ path = \"{folder}\" }}\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_warning, manifest};
+
+    #[test]
+    fn a_dry_run_that_says_so_is_no_warning() {
+        assert!(!is_warning("warning: aborting upload due to dry run"));
+        assert!(is_warning(
+            "warning: manifest has no documentation, homepage or repository"
+        ));
+        assert!(!is_warning("   Packaging filch v0.1.0"));
+    }
+
+    #[test]
+    fn packages_find_each_other_in_their_workspace() {
+        let text = manifest(&[("filch-sync", "filch-sync-0.1.0".to_owned())]);
+        assert!(text.contains("members = [\"*-*\"]"));
+        assert!(
+            text.ends_with("[patch.crates-io]\nfilch-sync = { path = \"filch-sync-0.1.0\" }\n")
+        );
+    }
+}
