@@ -13,7 +13,7 @@ use crate::table::Table;
 /// runs under it, and no pin is given back under it, since that may lead to
 /// [`forget`](Self::forget).
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct NameRegistry {
     registry: RwLock<Registry>,
 }
 
@@ -24,7 +24,7 @@ struct Registry {
     by_slot: HashMap<u32, Vec<Arc<str>>>,
 }
 
-impl Names {
+impl NameRegistry {
     /// Gives the process `pid` of `table` a name, until it leaves. A process may have many. Takes a
     /// lock for a moment.
     ///
@@ -159,12 +159,12 @@ impl std::error::Error for RegisterError {}
 mod tests {
     use std::sync::Arc;
 
-    use super::{Names, RegisterError};
+    use super::{NameRegistry, RegisterError};
     use crate::{Node, Placement, Table};
 
     #[test]
     fn nothing_of_a_name_outlives_its_process() {
-        let names = Arc::new(Names::default());
+        let names = Arc::new(NameRegistry::default());
         let table = Table::<(), (), ()>::new(Node::default()).on_vacated({
             let names = Arc::clone(&names);
             move |slot| names.forget(slot)

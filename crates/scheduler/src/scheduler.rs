@@ -19,7 +19,7 @@ use crate::table::body::Table;
 use crate::worker::budget::Budget;
 use crate::worker::driver::Driver;
 use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, ShutdownReport};
-use filch_process_table::Names;
+use filch_process_table::NameRegistry;
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 #[must_use = "nothing is started before `build` is called"]
@@ -43,12 +43,11 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How long an idle worker leaves a process that was just made runnable to the worker that made
-    /// it so, if that one has come for such processes quickly so far: it watches it, and looks again
-    /// after this interval. The system's timer adds to it (Linux some 50 µs). A longer interval
-    /// disturbs fewer caches where a message goes from process to process. Zero: no worker is
-    /// watched, the wait is a few microseconds, and such a message takes longer. At most a second.
-    /// Default: 50 µs.
+    /// How long an idle worker sleeps between two looks at one that it watches: one that has come
+    /// for processes as quickly as a second worker could have. A process that was just made runnable
+    /// may wait that long behind the step that did so (Linux adds some 50 µs). Longer: a message that
+    /// goes from process to process disturbs fewer caches. Zero: no worker is watched, and such a
+    /// message takes longer. At most a second. Default: 50 µs.
     pub fn watch_interval(mut self, interval: Duration) -> Self {
         self.processors = self.processors.watch_interval(interval);
         self
@@ -114,7 +113,7 @@ impl<P: Protocol> Builder<P> {
         let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
-        let names = Arc::new(Names::default());
+        let names = Arc::new(NameRegistry::default());
         let table = Table::new(self.node).on_vacated({
             let names = Arc::clone(&names);
             move |slot| names.forget(slot)
@@ -193,12 +192,11 @@ impl Error for BuildError {
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
 /// one does with it.
 ///
-/// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what
-/// lives, which may take a moment, and blocks for three seconds at most. But it waits for calls of
+/// Dropping it is a [`shutdown`](Self::shutdown) without patience: it closes what lives, which may
+/// take a moment, and blocks for three seconds at most. But it waits for calls of
 /// [`on_exit`](crate::ProcessHandle::on_exit) that are under way, and for what the handler's
 /// destructor waits for: [`BlockingThreads`](crate::BlockingThreads) for the work that has begun,
-/// [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by one of these, or
-/// on another scheduler's worker: see [`shutdown`](Self::shutdown).)
+/// [`Timers`](crate::timers::Timers) for what they fire.
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,

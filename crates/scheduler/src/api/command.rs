@@ -12,11 +12,9 @@ use crate::{CommandError, Handle, Pid, Protocol};
 /// spot; a long one is passed on with its [`Completion`], and completed from elsewhere. A handler
 /// that blocks keeps the worker from running processes.
 ///
-/// The handler belongs to the workers, and is dropped by the last of them that leaves: before
-/// [`shutdown`](crate::Scheduler::shutdown) returns, unless that reports processes that are stuck,
-/// or does not wait for the workers, as on one of filch's own threads.
-///
-/// A closure is a handler: see the [crate](crate).
+/// The handler is dropped by the last worker that leaves: before
+/// [`shutdown`](crate::Scheduler::shutdown) returns, if that waits for the workers. A closure is a
+/// handler: see the [crate](crate).
 pub trait CommandHandler<P: Protocol>: Send + Sync + 'static {
     /// Does `command`, or has it done, and answers through `completion`.
     ///

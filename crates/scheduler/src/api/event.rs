@@ -22,9 +22,9 @@ pub enum Event<P: Protocol> {
     /// A message was sent.
     Message(P::Message),
     /// The scheduler shuts down: finish what must be finished and say
-    /// [`done`](crate::StepOutput::done). It comes behind the events that were there before; but it
-    /// [ends a wait for commands](crate::StepOutput::wait), as a completion does. A process that was
-    /// submitted at that moment may get two.
+    /// [`done`](crate::StepOutput::done). It comes behind the events that were there before, and
+    /// [ends a wait for commands](crate::StepOutput::wait). A process that was submitted at that
+    /// moment may get two.
     Cancel,
     /// A process that this one [watches](crate::Handle::monitor) is over.
     Down(Box<Down>),

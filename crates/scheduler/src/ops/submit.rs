@@ -61,8 +61,7 @@ impl<P: Protocol> Handle<P> {
     /// Submits the process, waits for its end, and returns its output. Blocking.
     ///
     /// # Errors
-    /// As [`submit`](Self::submit) and [`ProcessHandle::join`]. On a worker of this scheduler
-    /// nothing is submitted.
+    /// As [`submit`](Self::submit) and [`ProcessHandle::join`].
     pub fn execute(
         &self,
         process: impl Process<P> + 'static,
@@ -233,8 +232,7 @@ crate::protocol::debug_fields!(Refused<P>, "Refused");
 pub enum SubmitError<P: Protocol> {
     /// The scheduler is shutting down, or has.
     ShutDown(Refused<P>),
-    /// As many processes live as the scheduler was built to admit; wait for one to end, or raise
-    /// the limit.
+    /// As many processes live as the scheduler was built to admit.
     LimitReached {
         /// The limit.
         limit: NonZeroUsize,

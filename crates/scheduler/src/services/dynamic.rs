@@ -16,8 +16,8 @@ use crate::{CommandHandler, Completion, Protocol};
 #[derive(Debug)]
 pub enum Dynamic {}
 
-/// How a process or command of the [`Dynamic`] protocol fails: any error, which `?` makes one of
-/// these. It is no [`Error`] itself, for that.
+/// How a process or command of the [`Dynamic`] protocol fails: any error, which `?` turns into one
+/// of these.
 pub struct Failure(Box<dyn Error + Send>);
 
 impl Failure {

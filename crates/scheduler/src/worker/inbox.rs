@@ -9,7 +9,7 @@ use crate::table::body::{Body, Waits};
 use crate::table::item::{ExitSignal, Item, Signal};
 use crate::worker::life::take_over;
 use crate::{Context, Down, Event, Exited, Link, Monitor, ProcessError, Protocol};
-use filch_process_table::Kind;
+use filch_process_table::WatchKind;
 
 /// What a worker found besides the events that the next step gets.
 pub(crate) struct Inbox<P: Protocol> {
@@ -126,7 +126,7 @@ impl<P: Protocol> Inbox<P> {
         if watch.is_cancelled() {
             return None;
         }
-        if watch.kind() == Kind::Monitor {
+        if watch.kind() == WatchKind::Monitor {
             let down = Down::new(pid, Monitor::new(watch), reason);
             return Some(Event::Down(Box::new(down)));
         }

@@ -1,6 +1,6 @@
 //! The user's code at the ends of a life: `init`, a new version, `close`.
 
-use filch_process_table::Watches;
+use filch_process_table::WatchList;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::api::process_error::Exit;
@@ -56,7 +56,7 @@ pub(crate) fn close<P: Protocol>(
     exit: &mut Exit<P>,
     events: &mut EventList<P>,
     output: &mut StepOutput<P>,
-) -> (ExitReason, Option<Watches>) {
+) -> (ExitReason, Option<WatchList>) {
     let Body {
         mut process, cold, ..
     } = body;
