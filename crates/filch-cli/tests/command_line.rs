@@ -137,7 +137,10 @@ fn no_workers_are_a_usage_error() {
     let output = filch(&["--workers", "0"], scratch.path());
     assert_eq!(output.status.code(), Some(2));
     let message = stderr(&output);
-    assert!(message.contains("0 processors can run nothing"), "{message}");
+    assert!(
+        message.contains("0 processors can run nothing"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub use inline_box::{InlineBox, Room};
 pub use life_cell::LifeCell;
 pub use mailbox::MailboxLimit;
 pub use monitor::{Down, Exited, Link, Monitor};
-pub use names::Names;
+pub use names::{NameRegistry, RegisterError};
 pub use pid::{Node, Pid};
 pub use slot::{Placement, Slot};
 pub use standstill::{Standstill, Verdict};
@@ -46,7 +46,7 @@ pub use stats::{Awaited, ProcessStats};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
 pub use urgency::{Urgency, Urgent};
-pub use watch::{Kind, Watch, Watches};
+pub use watch::{Watch, WatchKind, WatchList};
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}

@@ -1,9 +1,11 @@
 //! Which name means which process.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::pid::Pid;
+use crate::table::Table;
 
 /// Which name means which process.
 ///
@@ -11,7 +13,7 @@ use crate::pid::Pid;
 /// runs under it, and no pin is given back under it, since that may lead to
 /// [`forget`](Self::forget).
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct NameRegistry {
     registry: RwLock<Registry>,
 }
 
@@ -22,7 +24,41 @@ struct Registry {
     by_slot: HashMap<u32, Vec<Arc<str>>>,
 }
 
-impl Names {
+impl NameRegistry {
+    /// Gives the process `pid` of `table` a name, until it leaves. A process may have many. Takes a
+    /// lock for a moment.
+    ///
+    /// # Errors
+    /// [`RegisterError`], if a live process has that name, or this one does not live.
+    pub fn register<Body, Item: Send, Exit>(
+        &self,
+        table: &Table<Body, Item, Exit>,
+        name: &str,
+        pid: Pid,
+    ) -> Result<(), RegisterError> {
+        let gone = || RegisterError::Gone {
+            name: name.into(),
+            pid,
+        };
+        // With the pin it cannot leave the table before the name is in, so its leaving finds the
+        // name.
+        let process = table.pin(pid).ok_or_else(gone)?;
+        process.slot().notify_when_vacated();
+        if process.slot().events.is_closed() {
+            return Err(gone());
+        }
+        let name: Arc<str> = name.into();
+        let mut stale = None;
+        while let Err(holder) = self.give(&name, pid, stale) {
+            if table.lives(holder) {
+                return Err(RegisterError::Taken { name, holder });
+            }
+            // It has ended, and a pin still holds its slot. No generation comes twice.
+            stale = Some(holder);
+        }
+        Ok(())
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, Registry> {
         self.registry.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -42,7 +78,7 @@ impl Names {
     ///
     /// # Errors
     /// The process that has it.
-    pub fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<(), Pid> {
+    fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<(), Pid> {
         let mut registry = self.write();
         if let Some(&holder) = registry.by_name.get(name) {
             if Some(holder) != stale {
@@ -83,27 +119,63 @@ impl Registry {
     }
 }
 
+/// Why a process did not get a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// A live process has that name.
+    Taken {
+        /// The name.
+        name: Arc<str>,
+        /// The process that has it.
+        holder: Pid,
+    },
+    /// No live process of this table has that PID.
+    Gone {
+        /// The name.
+        name: Arc<str>,
+        /// The PID.
+        pid: Pid,
+    },
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken { name, holder } => {
+                write!(f, "the name `{name}` is taken by process {holder}")
+            }
+            Self::Gone { name, pid } => write!(
+                f,
+                "no live process {pid} to name `{name}`: it has ended, or is of another scheduler"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::Names;
+    use super::{NameRegistry, RegisterError};
     use crate::{Node, Placement, Table};
 
     #[test]
     fn nothing_of_a_name_outlives_its_process() {
-        let names = Arc::new(Names::default());
+        let names = Arc::new(NameRegistry::default());
         let table = Table::<(), (), ()>::new(Node::default()).on_vacated({
             let names = Arc::clone(&names);
             move |slot| names.forget(slot)
         });
         for round in 0..100 {
             let (pid, slot) = table.occupy(&Placement::default()).unwrap();
-            slot.notify_when_vacated();
             for name in ["a", "b", "c", &round.to_string()] {
-                assert_eq!(names.give(&name.into(), pid, None), Ok(()));
+                assert_eq!(names.register(&table, name, pid), Ok(()));
             }
-            assert_eq!(names.give(&"a".into(), pid, None), Err(pid));
+            let taken = names.register(&table, "a", pid);
+            assert!(matches!(taken, Err(RegisterError::Taken { holder, .. }) if holder == pid));
             assert_eq!(names.remove("b"), Some(pid));
             assert_eq!(names.holder("c"), Some(pid));
             slot.events.close();

@@ -178,6 +178,12 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         }
     }
 
+    /// Whether the process `pid` is of this table and has not begun to end.
+    pub fn lives(&self, pid: Pid) -> bool {
+        let process = self.pin(pid);
+        process.is_some_and(|process| !process.slot().events.is_closed())
+    }
+
     /// Pins the live processes, one after another. Those that arrive meanwhile may be missed.
     ///
     /// A process that is missed has [occupied](Self::occupy) its slot after this has looked there,

@@ -9,11 +9,11 @@ use crate::pid::Pid;
 /// One process told of the end of another, or two of each other's.
 ///
 /// A watch is attached to each process that it is *about*: the process's worker keeps it in
-/// [`Watches`], or finds it in the queue at the end. A thread that finds that the process is over
+/// [`WatchList`], or finds it in the queue at the end. A thread that finds that the process is over
 /// [fires](Self::fire) the watch, and the one that succeeds tells the other side.
 #[derive(Debug)]
 pub struct Watch {
-    kind: Kind,
+    kind: WatchKind,
     by: Pid,
     with: Pid,
     state: AtomicU8,
@@ -21,7 +21,7 @@ pub struct Watch {
 
 /// Which of the two is told what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum WatchKind {
     /// `by` is told of the end of `with`.
     Monitor,
     /// Each is told of the other's end, and perhaps ends by it.
@@ -37,7 +37,7 @@ const CANCELLED: u8 = 2;
 
 impl Watch {
     /// Neither fired nor cancelled.
-    pub fn new(kind: Kind, by: Pid, with: Pid) -> Arc<Self> {
+    pub fn new(kind: WatchKind, by: Pid, with: Pid) -> Arc<Self> {
         let state = AtomicU8::new(ARMED);
         Arc::new(Self {
             kind,
@@ -48,7 +48,7 @@ impl Watch {
     }
 
     /// Who is told what.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> WatchKind {
         self.kind
     }
 
@@ -100,9 +100,9 @@ impl Watch {
 
 /// The watches that are attached to one process. Only the worker that has the process touches them.
 #[derive(Debug, Default)]
-pub struct Watches(Vec<Arc<Watch>>);
+pub struct WatchList(Vec<Arc<Watch>>);
 
-impl Watches {
+impl WatchList {
     /// Adds one. Sweeps out those that are over before it allocates: so there are at most twice as
     /// many as were ever armed at a time, at an amortised constant cost.
     pub fn push(&mut self, watch: Arc<Watch>) {
@@ -119,7 +119,7 @@ impl Watches {
     }
 }
 
-impl IntoIterator for Watches {
+impl IntoIterator for WatchList {
     type Item = Arc<Watch>;
     type IntoIter = std::vec::IntoIter<Arc<Watch>>;
 

@@ -40,7 +40,8 @@ pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
 pub use api::submission::Submission;
 pub use filch_process_table::{
-    Activity, Down, ExitReason, Exited, Link, Monitor, Node, Pid, ProcessInfo, Standstill, Verdict,
+    Activity, Down, ExitReason, Exited, Link, Monitor, Node, Pid, ProcessInfo, RegisterError,
+    Standstill, Verdict,
 };
 pub use filch_processors::{Dump, ProcessorStats, ReserveError, StartError};
 pub use future::join_handle::JoinHandle;
@@ -53,7 +54,6 @@ pub use scheduler::{BuildError, Builder, Scheduler};
 pub use services::blocking::BlockingThreads;
 pub use services::bound_thread::BoundThread;
 pub use services::dynamic;
-pub use services::names::RegisterError;
 pub use services::nodes::ConnectError;
 pub use services::standstill::StandstillError;
 pub use services::timers;

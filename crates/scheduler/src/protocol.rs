@@ -48,16 +48,16 @@ macro_rules! error_by_display {
 }
 pub(crate) use error_by_display;
 
-/// For unit tests to which it does not matter what processes say.
-#[cfg(test)]
-pub(crate) enum Nothing {}
-
-#[cfg(test)]
-impl Protocol for Nothing {
-    type Input = ();
-    type Message = ();
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
+/// `Debug` of these fields: a protocol's types need not be printable.
+macro_rules! debug_fields {
+    ($type:ty, $name:literal $(, $field:ident)*) => {
+        impl<P: crate::Protocol> std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut debug = f.debug_struct($name);
+                $(debug.field(stringify!($field), &self.$field);)*
+                debug.finish_non_exhaustive()
+            }
+        }
+    };
 }
+pub(crate) use debug_fields;

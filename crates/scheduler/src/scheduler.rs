@@ -19,15 +19,14 @@ use crate::table::body::Table;
 use crate::worker::budget::Budget;
 use crate::worker::driver::Driver;
 use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, ShutdownReport};
-use filch_process_table::Names;
+use filch_process_table::NameRegistry;
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
+#[must_use = "nothing is started before `build` is called"]
 pub struct Builder<P: Protocol> {
-    workers: Option<usize>,
-    watch_interval: Option<Duration>,
+    processors: Config,
     limit: Option<usize>,
-    events_per_step: usize,
-    slice: Duration,
+    budget: Budget,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
@@ -39,27 +38,22 @@ const SLICE: Duration = Duration::from_millis(4);
 
 impl<P: Protocol> Builder<P> {
     /// The number of workers, each with a thread. Default: the parallelism that the system reports.
-    #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
-        self.workers = Some(workers);
+        self.processors = self.processors.processors(workers);
         self
     }
 
     /// How long an idle worker sleeps between two looks at one that it watches: one that has come
-    /// for one process after the other as quickly as a second worker could have. So long (or what
-    /// the system's timer makes of it: Linux adds some 50 µs) a process that was just made runnable
-    /// may wait behind the step that did that. A longer interval disturbs fewer caches where a
-    /// message goes from process to process. Zero: no worker is watched, the wait is a few
-    /// microseconds, and such a message takes longer. More than a second is a second. Default: 50
-    /// µs.
-    #[must_use]
+    /// for processes as quickly as a second worker could have. A process that was just made runnable
+    /// may wait that long behind the step that did so (Linux adds some 50 µs). Longer: a message that
+    /// goes from process to process disturbs fewer caches. Zero: no worker is watched, and such a
+    /// message takes longer. At most a second. Default: 50 µs.
     pub fn watch_interval(mut self, interval: Duration) -> Self {
-        self.watch_interval = Some(interval);
+        self.processors = self.processors.watch_interval(interval);
         self
     }
 
     /// How many processes may live at once. Default: as many as the table holds, which is 2³² − 1.
-    #[must_use]
     pub fn limit(mut self, processes: usize) -> Self {
         self.limit = Some(processes);
         self
@@ -69,25 +63,21 @@ impl<P: Protocol> Builder<P> {
     ///
     /// What ends a process, or replaces it, does not wait for those: see
     /// [`terminate`](Handle::terminate).
-    #[must_use]
     pub fn events_per_step(mut self, events: usize) -> Self {
-        self.events_per_step = events;
+        self.budget.events = events;
         self
     }
 
     /// How long a process that has more events than a step is given goes on with them, step after
-    /// step, before it goes behind the others that are runnable. Zero: after each step. Shorter:
-    /// others come sooner; but its senders get further ahead of it, and what it reads then has left
-    /// the caches. Default: 4 ms.
-    #[must_use]
+    /// step, before others run. Zero: for one step. Shorter: others come sooner, but its senders get
+    /// further ahead of it, and what it reads then has left the caches. Default: 4 ms.
     pub fn slice(mut self, slice: Duration) -> Self {
-        self.slice = slice;
+        self.budget.slice = slice;
         self
     }
 
     /// What does the commands that processes yield. Without one they complete with
     /// [`CommandError::NoHandler`](crate::CommandError::NoHandler).
-    #[must_use]
     pub fn handler(mut self, handler: impl CommandHandler<P>) -> Self {
         self.handler = Some(Box::new(handler));
         self
@@ -95,29 +85,15 @@ impl<P: Protocol> Builder<P> {
 
     /// The node that the processes live on, as [`Receiver`](crate::Receiver)s of others know it.
     /// Default: node 0.
-    #[must_use]
     pub fn node(mut self, node: Node) -> Self {
         self.node = node;
         self
     }
 
     /// What is told of every life. Default: nothing.
-    #[must_use]
     pub fn hooks(mut self, hooks: impl LifeCycle<P>) -> Self {
         self.hooks = Some(Box::new(hooks));
         self
-    }
-
-    /// The part that is the processors'.
-    fn config(&self) -> Config {
-        let mut config = Config::default();
-        if let Some(workers) = self.workers {
-            config = config.processors(workers);
-        }
-        if let Some(interval) = self.watch_interval {
-            config = config.watch_interval(interval);
-        }
-        config
     }
 
     /// Starts the workers.
@@ -125,24 +101,19 @@ impl<P: Protocol> Builder<P> {
     /// # Errors
     /// See [`BuildError`]. Nothing is left running.
     pub fn build(self) -> Result<Scheduler<P>, BuildError> {
-        let limit = match self.limit.map(NonZeroUsize::new) {
-            None => None,
-            Some(Some(limit)) => Some(limit),
-            Some(None) => return Err(BuildError::ZeroLimit),
-        };
-        let budget = match self.events_per_step {
-            0 => return Err(BuildError::ZeroEventsPerStep),
-            events => Budget {
-                events,
-                slice: self.slice,
-            },
-        };
-        let processors = Processors::new(self.config()).map_err(BuildError::Processors)?;
+        if self.limit == Some(0) {
+            return Err(BuildError::ZeroLimit);
+        }
+        if self.budget.events == 0 {
+            return Err(BuildError::ZeroEventsPerStep);
+        }
+        let limit = self.limit.and_then(NonZeroUsize::new);
+        let processors = Processors::new(self.processors).map_err(BuildError::Processors)?;
         let workers = processors.max_count();
         let counters = (0..workers)
             .map(|_| CachePadded::new(Counters::default()))
             .collect();
-        let names = Arc::new(Names::default());
+        let names = Arc::new(NameRegistry::default());
         let table = Table::new(self.node).on_vacated({
             let names = Arc::clone(&names);
             move |slot| names.forget(slot)
@@ -160,7 +131,7 @@ impl<P: Protocol> Builder<P> {
                 aborted: AtomicUsize::new(0),
             })),
         };
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
+        let driver = Arc::new(Driver::new(handle.clone(), self.handler, self.budget));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
@@ -173,11 +144,9 @@ impl<P: Protocol> Builder<P> {
 impl<P: Protocol> fmt::Debug for Builder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("workers", &self.workers)
-            .field("watch_interval", &self.watch_interval)
+            .field("processors", &self.processors)
             .field("limit", &self.limit)
-            .field("events_per_step", &self.events_per_step)
-            .field("slice", &self.slice)
+            .field("budget", &self.budget)
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
             .field("hooks", &self.hooks.is_some())
@@ -223,12 +192,11 @@ impl Error for BuildError {
 /// A running scheduler: its workers, and through [`Handle`] (to which it dereferences) everything
 /// one does with it.
 ///
-/// Dropping it shuts it down without patience, as `shutdown(Duration::ZERO)` does: it closes what
-/// lives, which may take a moment, and blocks for three seconds at most. But it waits for calls of
+/// Dropping it is a [`shutdown`](Self::shutdown) without patience: it closes what lives, which may
+/// take a moment, and blocks for three seconds at most. But it waits for calls of
 /// [`on_exit`](crate::ProcessHandle::on_exit) that are under way, and for what the handler's
 /// destructor waits for: [`BlockingThreads`](crate::BlockingThreads) for the work that has begun,
-/// [`Timers`](crate::timers::Timers) for what they fire. (Unless it is dropped by one of these, or
-/// on another scheduler's worker: see [`shutdown`](Self::shutdown).)
+/// [`Timers`](crate::timers::Timers) for what they fire.
 pub struct Scheduler<P: Protocol> {
     handle: Handle<P>,
     machines: Option<Machines>,
@@ -238,11 +206,12 @@ impl<P: Protocol> Scheduler<P> {
     /// Begins to configure a scheduler.
     pub fn builder() -> Builder<P> {
         Builder {
-            workers: None,
-            watch_interval: None,
+            processors: Config::default(),
             limit: None,
-            events_per_step: EVENTS_PER_STEP,
-            slice: SLICE,
+            budget: Budget {
+                events: EVENTS_PER_STEP,
+                slice: SLICE,
+            },
             handler: None,
             node: Node::default(),
             hooks: None,
@@ -255,20 +224,19 @@ impl<P: Protocol> Scheduler<P> {
     }
 
     /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended, and
-    /// stops the workers.
+    /// stops the workers. Blocking.
     ///
     /// Processes that have not ended after `patience` are closed where they stand and end with
     /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a
     /// step cannot be: it is given the same patience once more, but at least three seconds, and if
     /// it still runs then, it is reported as stuck, with its thread left behind. From the call on,
-    /// [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for other nodes.
-    /// Blocking. When all have ended, it waits for the workers to return, from
+    /// [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for other nodes. When
+    /// all have ended, it waits for the workers to return, from
     /// [`on_exit`](crate::ProcessHandle::on_exit) calls and destructors too, as long as that takes.
     ///
-    /// What a timer fires, what [`BlockingThreads`](crate::BlockingThreads) do, and a worker of
-    /// another scheduler may shut this one down too. They do not wait for the workers to return,
-    /// which may wait for them: the handler may have the last [`Timers`](crate::timers::Timers),
-    /// whose destructor waits for what they fire. The workers return by themselves.
+    /// It does not wait for the workers, which return by themselves, if it is called by what a timer
+    /// fires or [`BlockingThreads`](crate::BlockingThreads) do, or on a worker of another scheduler:
+    /// these workers may wait for that thread.
     ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on
@@ -324,30 +292,5 @@ impl<P: Protocol> fmt::Debug for Scheduler<P> {
         f.debug_struct("Scheduler")
             .field("stats", &self.handle.stats())
             .finish()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use filch_processors::Config;
-
-    use super::Scheduler;
-    use crate::protocol::Nothing;
-
-    /// What they do with it, their own tests say.
-    #[test]
-    fn the_processors_get_what_they_are_to_have() {
-        let builder = Scheduler::<Nothing>::builder;
-        let eleven = Config::default().processors(11);
-        let no_watching = Config::default().watch_interval(Duration::ZERO);
-        for (builder, config) in [
-            (builder(), Config::default()),
-            (builder().workers(11), eleven),
-            (builder().watch_interval(Duration::ZERO), no_watching),
-        ] {
-            assert_eq!(format!("{:?}", builder.config()), format!("{config:?}"));
-        }
     }
 }

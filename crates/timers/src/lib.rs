@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod bounded;
 mod builder;
 mod clock;
 mod fake_clock;
@@ -10,6 +11,7 @@ mod service;
 mod sleep;
 mod timers;
 
+pub use bounded::Bounded;
 pub use builder::Builder;
 pub use clock::{Alarm, Clock, SystemClock, Ticks};
 pub use fake_clock::FakeClock;

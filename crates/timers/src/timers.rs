@@ -7,6 +7,7 @@ use std::{fmt, io};
 
 use filch_sync::panic::drop_contained;
 
+use crate::bounded::{Bounded, Limit, Place};
 use crate::clock::{Clock, SystemClock};
 use crate::guard::TimerGuard;
 use crate::queue::{Action, TimerKey, after};
@@ -108,6 +109,20 @@ impl Timers {
     /// Blocking, for the timers' lock: O(log n).
     pub fn cancel(&self, key: TimerKey) -> bool {
         self.service.cancel(key)
+    }
+
+    /// Gives `value` a deadline: if nobody has [taken](Bounded::take) it by then, it goes to `call`.
+    /// If the timer is cancelled or shut down, it is dropped.
+    pub fn bound<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        value: T,
+        call: impl FnOnce(T) + Send + 'static,
+    ) -> Bounded<T> {
+        let place = Place::new(value);
+        let limit = Limit(Arc::clone(&place));
+        let key = self.call_at(deadline, move || limit.reached(call));
+        Bounded::new(place, self.guard(key))
     }
 
     /// Cancels the timer when the guard is dropped.

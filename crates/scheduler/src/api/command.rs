@@ -1,41 +1,20 @@
 //! Commands: the handler that does them, and the right to complete one.
 
+use filch_sync::panic::{catch_panic, drop_contained};
 use std::any::Any;
 use std::cell::RefCell;
-use std::fmt;
-
-use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::{CommandError, Handle, Pid, Protocol};
 
 /// Does the commands that processes yield.
 ///
 /// Called on the worker that ran the step, right after it. A short command is completed on the
-/// spot; a long one is passed on, with its [`Completion`], to a thread, a device, a peer, and
-/// completed from there. A handler that blocks keeps the worker from running processes.
+/// spot; a long one is passed on with its [`Completion`], and completed from elsewhere. A handler
+/// that blocks keeps the worker from running processes.
 ///
-/// The handler belongs to the workers, and is dropped by the last of them that leaves: before
-/// [`shutdown`](crate::Scheduler::shutdown) returns, unless that reports processes that are stuck,
-/// or does not wait for the workers, as on one of filch's own threads.
-///
-/// A closure is a handler:
-///
-/// ```
-/// # enum Calc {}
-/// # impl filch_scheduler::Protocol for Calc {
-/// #     type Input = (); type Message = (); type Command = u64; type Reply = u64; type Output = ();
-/// #     type Error = String;
-/// # }
-/// use filch_scheduler::{Completion, Scheduler};
-///
-/// let scheduler = Scheduler::<Calc>::builder()
-///     .handler(|number: u64, completion: Completion<Calc>| match number.checked_mul(number) {
-///         Some(square) => completion.complete(square),
-///         None => completion.fail(format!("{number} squared does not fit")),
-///     })
-///     .build()?;
-/// # Ok::<(), filch_scheduler::BuildError>(())
-/// ```
+/// The handler is dropped by the last worker that leaves: before
+/// [`shutdown`](crate::Scheduler::shutdown) returns, if that waits for the workers. A closure is a
+/// handler: see the [crate](crate).
 pub trait CommandHandler<P: Protocol>: Send + Sync + 'static {
     /// Does `command`, or has it done, and answers through `completion`.
     ///
@@ -167,14 +146,7 @@ impl<P: Protocol> Drop for Completion<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Completion<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Completion")
-            .field("pid", &self.pid)
-            .field("tag", &self.tag)
-            .finish()
-    }
-}
+crate::protocol::debug_fields!(Completion<P>, "Completion", pid, tag);
 
 thread_local! {
     /// While this thread dispatches a command: the completions that a panic of the handler dropped.

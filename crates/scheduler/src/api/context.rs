@@ -1,7 +1,5 @@
 //! What a process knows of the world.
 
-use std::fmt;
-
 use crate::{Handle, Pid, Protocol};
 
 /// What a process knows of the world: its PID, and the scheduler that it lives in.
@@ -27,10 +25,4 @@ impl<'a, P: Protocol> Context<'a, P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Context<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
-            .field("pid", &self.pid)
-            .finish_non_exhaustive()
-    }
-}
+crate::protocol::debug_fields!(Context<'_, P>, "Context", pid);

@@ -22,9 +22,9 @@ pub enum Event<P: Protocol> {
     /// A message was sent.
     Message(P::Message),
     /// The scheduler shuts down: finish what must be finished and say
-    /// [`done`](crate::StepOutput::done). It comes behind the events that were there before; but it
-    /// [ends a wait for commands](crate::StepOutput::wait), as a completion does. A process that was
-    /// submitted at that moment may get two.
+    /// [`done`](crate::StepOutput::done). It comes behind the events that were there before, and
+    /// [ends a wait for commands](crate::StepOutput::wait). A process that was submitted at that
+    /// moment may get two.
     Cancel,
     /// A process that this one [watches](crate::Handle::monitor) is over.
     Down(Box<Down>),
@@ -61,14 +61,12 @@ impl<P: Protocol> fmt::Debug for Event<P> {
     }
 }
 
-/// The events of one step, in order of arrival: per sender first in, first out. There are at most as
-/// many as [`Builder::events_per_step`](crate::Builder::events_per_step) says; the others come in
-/// the next steps. Where more events wait than that, a completion may overtake messages, and so may
-/// a cancel if the process waits for commands; nothing overtakes a completion, and no message a
-/// message.
+/// The events of one step, in order of arrival: per sender first in, first out. There are at most
+/// [`Builder::events_per_step`](crate::Builder::events_per_step); the others come in the next steps.
+/// Where more events wait than that, a completion may overtake messages, and so may a cancel if the
+/// process waits for commands.
 ///
-/// A step should take all of them. Those that it leaves, or [forgets](std::mem::forget), are dropped
-/// with it; no other step gets them.
+/// A step should take all of them. Those that it leaves are dropped; no other step gets them.
 pub struct Events<'step, P: Protocol> {
     inbox: &'step mut VecDeque<Event<P>>,
 }

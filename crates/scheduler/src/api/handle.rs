@@ -12,7 +12,7 @@ use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
 use crate::table::body::{Table, Task};
 use crate::{LifeCycle, Protocol, Stats, WorkerStats};
-use filch_process_table::Names;
+use filch_process_table::NameRegistry;
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
 /// what is going on.
@@ -29,7 +29,7 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) processors: Arc<Processors<Task<P>>>,
     pub(crate) table: Table<P>,
     /// Shared with the table's hook, which forgets the names of a process that is gone.
-    pub(crate) names: Arc<Names>,
+    pub(crate) names: Arc<NameRegistry>,
     /// How messages get to other nodes.
     pub(crate) routes: Routes<P>,
     pub(crate) admission: Admission,
@@ -77,8 +77,8 @@ impl<P: Protocol> Handle<P> {
         self.table().iter().map(|process| process.pid()).collect()
     }
 
-    /// What the workers and their threads are doing just now, and which processes they are running:
-    /// to be printed when something hangs. [`list`](Self::list) says what all the others wait for.
+    /// What the workers and their threads are doing just now, to be printed when something hangs.
+    /// [`list`](Self::list) says what all the other processes wait for.
     pub fn dump(&self) -> Dump {
         self.shared.processors.dump()
     }

@@ -10,12 +10,8 @@ use crate::{Context, ExitReason, Protocol};
 /// What a scheduler tells of every life, to keep a register of processes, to count them, or to
 /// decide which may run.
 ///
-/// Both hooks run in the middle of the scheduler's work: one that blocks keeps that thread. A panic
-/// in a hook harms nobody else.
-///
-/// The hooks belong to what all [handles](crate::Handle) share and are dropped with the last of
-/// them: hooks that keep a handle are never dropped. Each call brings one along.
-///
+/// Both hooks run in the middle of the scheduler's work: one that blocks keeps that thread. The hooks
+/// are dropped with the last [handle](crate::Handle): hooks that keep one are never dropped.
 /// The example `log_server` of this crate counts failures by hooks.
 pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
     /// A process is about to start: its [`init`](crate::Process::init) has succeeded, its first

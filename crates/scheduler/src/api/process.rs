@@ -7,9 +7,8 @@ use crate::{Context, Events, ExitReason, Protocol, StepOutput};
 
 /// A state machine that the scheduler drives, one step at a time.
 ///
-/// The scheduler owns a process from [`submit`](crate::Handle::submit) to its end. It runs on one
-/// worker at a time, and perhaps on another one at each step. What one step wrote to `self`, the
-/// next one sees, whichever thread it runs on.
+/// It runs on one worker at a time, and perhaps on another one at each step. What one step wrote to
+/// `self`, the next one sees, whichever thread it runs on.
 ///
 /// Each life ends with exactly one [`close`](Self::close), be it after `done`, an error, a panic, a
 /// refused `init`, or a shutdown. A panic in any of the three methods ends this process alone.

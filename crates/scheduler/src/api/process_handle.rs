@@ -47,10 +47,8 @@ impl<P: Protocol> ProcessHandle<P> {
     ///
     /// # Errors
     /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
-    /// handle, on a worker of the same scheduler when the process has not [ended](Self::has_ended):
-    /// the processes behind it would be kept waiting. A process that wants to know how another one
-    /// ends uses [`on_exit`](Self::on_exit), or yields a command that is completed by it: see
-    /// [`Completion::execute`](crate::Completion::execute).
+    /// handle, on a worker of the same scheduler when the process has not ended. Such a caller uses
+    /// [`on_exit`](Self::on_exit) or [`Completion::execute`](crate::Completion::execute).
     pub fn join(self) -> Result<P::Output, JoinError<P>> {
         self.join_until(None)
     }
@@ -86,12 +84,9 @@ impl<P: Protocol> ProcessHandle<P> {
         self.join_until(Some(deadline))
     }
 
-    /// Has `call` called with the exit, once, when the process has ended: on the worker that ends
-    /// it, or here and now, if it has ended already. It should be short: the worker runs no process
-    /// meanwhile, and a shutdown waits for it. A panic in it on the worker is contained, and lost;
-    /// here and now, it is the caller's.
-    ///
-    /// What the process did happens before the call.
+    /// Has `call` called with the exit, once, when the process has ended: on the worker that ends it,
+    /// where it should be short, and a panic is lost; or here, if it has ended already. What the
+    /// process did happens before the call.
     pub fn on_exit(self, call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static) {
         self.watch(|exit| call(with_output(exit)));
     }
@@ -128,13 +123,7 @@ impl<P: Protocol> Drop for ProcessHandle<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for ProcessHandle<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProcessHandle")
-            .field("pid", &self.pid)
-            .finish_non_exhaustive()
-    }
-}
+crate::protocol::debug_fields!(ProcessHandle<P>, "ProcessHandle", pid);
 
 /// Why [`join`](ProcessHandle::join) has no output. `H` is the handle, which comes back unless the
 /// process has ended.

@@ -11,12 +11,10 @@ use crate::{Node, Pid, Protocol};
 /// [`Handle`](crate::Handle) of the scheduler there delivers them: it is a receiver for the
 /// processes of its own node.
 ///
-/// A handle does not pass on what is for a third node, but hands it back as
-/// [misrouted](Undelivered::Misrouted): so nothing goes round in circles, however nodes are
-/// connected. A gateway is a receiver that [sends](crate::Handle::send) what it gets; its author
-/// must see to it that routes form no ring.
-///
-/// The example `two_nodes` of this crate sends messages over a channel.
+/// A handle hands back what is for a third node, as [misrouted](Undelivered::Misrouted), so nothing
+/// goes round in circles. A gateway is a receiver that [sends](crate::Handle::send) what it gets;
+/// its author must see to it that routes form no ring. The example `two_nodes` of this crate sends
+/// messages over a channel.
 pub trait Receiver<P: Protocol>: Send + Sync + 'static {
     /// Takes `message` for the process `to`, or hands it back. Called by the sender, in a step too,
     /// so it should not block.

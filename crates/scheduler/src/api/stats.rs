@@ -92,9 +92,10 @@ impl fmt::Display for Stats {
         for (name, width) in COLUMNS {
             write!(f, "{name:>width$}")?;
         }
-        let workers = self.workers.iter().enumerate();
-        let workers = workers.map(|(index, worker)| (index.to_string(), *worker));
-        for (name, worker) in workers.chain([("all".to_owned(), self.total())]) {
+        let names = (0..self.workers.len()).map(|index| index.to_string());
+        let total = self.total();
+        let workers = self.workers.iter().chain([&total]);
+        for (name, worker) in names.chain(["all".to_owned()]).zip(workers) {
             write!(f, "\n{name:<7}")?;
             for ((_, width), value) in COLUMNS.into_iter().zip(worker.columns()) {
                 write!(f, "{value:>width$}")?;

@@ -63,26 +63,22 @@ impl<P: Protocol> StepOutput<P> {
     }
 
     /// Has `command` done by the handler. Its completion arrives as
-    /// [`Event::Completed`](crate::Event::Completed) with the same `tag`, which means nothing to the
-    /// scheduler: two commands may carry the same one.
+    /// [`Event::Completed`](crate::Event::Completed) with this `tag`, which need not be unique.
     pub fn yield_command(&mut self, tag: u64, command: P::Command) {
         self.yields.push(Yield { tag, command });
     }
 
     /// The process has more to do, with events or without, and gives way to others: it goes to the
-    /// end of the global queue. (Not needed for events that wait: see
-    /// [`Builder::events_per_step`](crate::Builder::events_per_step).)
+    /// end of the global queue. Not needed for events that wait.
     pub fn go_on(&mut self) {
         self.status = Status::Continue;
     }
 
-    /// The process waits for the commands that it yielded. Messages are kept for then and do not
-    /// wake it. (One that arrives at the moment of a completion may still come in a separate step.)
-    /// The step that ends the wait has the completion, or a [`Cancel`](crate::Event::Cancel),
-    /// however many messages were sent before it, and the oldest of these. A process that waits for
-    /// either commands or messages is [`idle`](Self::idle).
+    /// The process waits for the commands that it yielded. Messages do not wake it. (One that
+    /// arrives at the moment of a completion may still come in a separate step.) The step that ends
+    /// the wait has the completion, or a [`Cancel`](crate::Event::Cancel), and the oldest messages.
     ///
-    /// With no command outstanding nothing could ever wake it: the process then ends with
+    /// With no command outstanding the process ends with
     /// [`ProcessError::WaitsForNothing`](crate::ProcessError::WaitsForNothing).
     pub fn wait(&mut self) {
         self.status = Status::Wait;
@@ -111,11 +107,9 @@ impl<P: Protocol> StepOutput<P> {
 
     /// The process goes on as a new version: when this step has returned and its commands are
     /// dispatched, `process` gets its [`init`](Process::init), with `method` and `input`, in which
-    /// the old version hands its state over; the old one is closed, with
-    /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded). PID, mailbox, outstanding commands,
-    /// monitors and links stay; see [`Handle::upgrade`](crate::Handle::upgrade), also for an `init`
-    /// that refuses. The new version's first step comes after the others that are runnable, and may
-    /// have no events.
+    /// the old version hands its state over; and the old one is closed. All else is as after
+    /// [`Handle::upgrade`](crate::Handle::upgrade). The new version's first step comes after the
+    /// others that are runnable, and may have no events.
     pub fn upgrade(&mut self, process: Box<dyn Process<P>>, method: &str, input: P::Input) {
         self.status = Status::Upgrade(Successor::new(process, method, input));
     }

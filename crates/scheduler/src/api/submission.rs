@@ -1,7 +1,5 @@
 //! A process that is about to be submitted, and its options.
 
-use std::fmt;
-
 use filch_process_table::Placement;
 use filch_processors::BoundId;
 
@@ -30,11 +28,8 @@ pub(crate) struct Options {
 
 impl<P: Protocol> Submission<'_, P> {
     /// How many messages it may have been sent that no step has been given yet: one more is refused
-    /// with [`Undelivered::Full`](crate::Undelivered::Full), exactly. Completions, cancel events,
-    /// and what monitors and links bring, are always accepted. Default: no limit. With a limit of
-    /// zero it takes no messages.
-    ///
-    /// It costs senders a pin and a contended RMW more; those to processes without a limit, a load.
+    /// with [`Undelivered::Full`](crate::Undelivered::Full), exactly. Other events are always
+    /// accepted. Default: no limit. It costs senders a pin and a contended RMW more.
     pub fn mailbox(mut self, messages: usize) -> Self {
         self.options.placement.mailbox = Some(messages);
         self
@@ -101,11 +96,4 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Submission<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Submission")
-            .field("method", &self.method)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
-}
+crate::protocol::debug_fields!(Submission<'_, P>, "Submission", method, options);

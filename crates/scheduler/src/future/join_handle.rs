@@ -18,9 +18,8 @@ use filch_promise::Output;
 /// The handle to a [spawned](crate::Handle::spawn) future: await it, or [`join`](Self::join) it.
 /// Dropping it lets the future go on unwatched.
 ///
-/// What the future did happens before its output is seen. Until it is awaited, joined or dropped,
-/// this keeps the process's place in the table, as a [`ProcessHandle`] does; and for its whole life,
-/// the memory that the future had.
+/// What the future did happens before its output is seen. This keeps the process's place in the
+/// table until it is awaited, joined or dropped, and the memory of the future until it is dropped.
 #[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
 pub struct JoinHandle<P: Protocol, T> {
     state: JoinState<P>,
@@ -103,8 +102,7 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     }
 
     /// Has the future dropped, where it is suspended, and its process end with
-    /// [`ProcessError::Terminated`]. One that is being polled is dropped after that, or has ended
-    /// by it; one that has ended stays so. Lock-free.
+    /// [`ProcessError::Terminated`], as if [terminated](crate::Handle::terminate). Lock-free.
     pub fn abort(&self) {
         // Refused: it has ended.
         let _ = self.task.scheduler.terminate(self.task.pid);
@@ -113,9 +111,8 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// Waits until the future has ended, and returns its output. Blocking.
     ///
     /// # Errors
-    /// [`JoinError::Process`] if it panicked, was aborted, or had not ended when the scheduler was
-    /// shut down; [`JoinError::CalledFromInside`], with the handle, on a worker of the same
-    /// scheduler when it has not ended: await it there.
+    /// [`JoinError::Process`] if it did not end well; [`JoinError::CalledFromInside`], with the
+    /// handle, on a worker of the same scheduler when it has not ended: await it there.
     ///
     /// # Panics
     /// If it was polled to its end before.

@@ -22,13 +22,11 @@ use filch_promise::Stage;
 impl<P: Protocol> Handle<P> {
     /// Submits a future as a process, whatever its output. Lock-free, except for memory.
     ///
-    /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It
-    /// counts as a process: it has a PID, stands in the list of processes and in the limit, a panic
-    /// in it ends it and nothing else, and a [`shutdown`](crate::Scheduler::shutdown) waits for it,
-    /// and drops it when the patience is over. Messages to its PID are dropped: it has no inbox. If
-    /// it is [upgraded](Self::upgrade) to another process, the future is dropped, and its handle
-    /// says [`ProcessError::Terminated`](crate::ProcessError::Terminated) when that one has ended
-    /// well, or how it failed.
+    /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It is a
+    /// process like any other, except that messages to its PID are dropped. If it is
+    /// [upgraded](Self::upgrade) to another process, the future is dropped, and its handle says
+    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) when that one has ended well,
+    /// or how it failed.
     ///
     /// ```
     /// # enum Any {}

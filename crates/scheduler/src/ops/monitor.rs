@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ops::signal::Heard;
 use crate::table::item::{ExitSignal, Signal};
 use crate::{Context, ExitReason, Handle, Link, Monitor, Pid, Protocol};
-use filch_process_table::{Kind, Watch};
+use filch_process_table::{Watch, WatchKind};
 
 impl<P: Protocol> Handle<P> {
     /// Has the process `watcher` told of the end of `watched`, by one
@@ -13,13 +13,10 @@ impl<P: Protocol> Handle<P> {
     ///
     /// Exactly one, however the end and this call race: if `watched` has ended, or never was, the
     /// event says [`ExitReason::NoProcess`]. None if the watcher itself ends before, or
-    /// [ends the monitor](Monitor::demonitor). Each call makes another monitor. The event is like a
-    /// message: it comes behind those that were sent before, those of the process that has ended
-    /// among them, and does not end a wait for commands.
-    ///
-    /// The watched process pays at most a turn without a step, and a reference while it lives.
+    /// [ends the monitor](Monitor::demonitor). Each call makes another monitor. `Down` arrives after
+    /// every message that the ended process sent, and does not end a wait for commands.
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
-        let watch = Watch::new(Kind::Monitor, watcher, watched);
+        let watch = Watch::new(WatchKind::Monitor, watcher, watched);
         self.attach(watched, &watch);
         Monitor::new(watch)
     }
@@ -40,7 +37,7 @@ impl<P: Protocol> Handle<P> {
     ///
     /// A link of a process to itself does nothing.
     pub fn link(&self, one: Pid, other: Pid) -> Link {
-        let watch = Watch::new(Kind::Link, one, other);
+        let watch = Watch::new(WatchKind::Link, one, other);
         if one != other {
             self.attach(one, &watch);
             self.attach(other, &watch);

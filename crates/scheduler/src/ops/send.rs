@@ -22,11 +22,9 @@ impl<P: Protocol> Handle<P> {
     /// Sends `message` to the process `to`. Lock-free.
     ///
     /// Messages of one thread arrive in the order sent; what the thread did before happens before
-    /// the step that sees the message. A message that is accepted and not read before the process
-    /// ends is dropped with it.
-    ///
-    /// A message for a process on another node goes to the [`Receiver`](crate::Receiver) that is
-    /// connected for that node.
+    /// the step that sees the message. A message that is not read before the process ends is dropped
+    /// with it. A message for another node goes to the [`Receiver`](crate::Receiver) that is connected
+    /// for that node.
     ///
     /// # Errors
     /// [`SendError`], with the message, if the process has ended or never was, or its
@@ -42,16 +40,13 @@ impl<P: Protocol> Handle<P> {
         if slot.mailbox.is_limited() {
             return self.send_limited(to, message);
         }
-        let message = Item::Event(Event::Message(message));
-        match self.table().post(to, slot, message, Reason::Message) {
-            Ok(woken) => {
-                self.follow(woken, slot);
+        let item = Item::Event(Event::Message(message));
+        match self.table().post(to, slot, item, Reason::Message) {
+            Ok(wake) => {
+                self.follow(wake, slot);
                 Ok(())
             }
-            Err(Item::Event(Event::Message(message))) => {
-                Err(refused(to, Undelivered::Gone, message))
-            }
-            Err(_) => unreachable!("the queue hands back what was pushed"),
+            Err(item) => Err(handed_back(to, item)),
         }
     }
 
@@ -77,10 +72,7 @@ impl<P: Protocol> Handle<P> {
                 self.wake(slot, Reason::Message);
                 Ok(())
             }
-            Err(Closed(Item::Event(Event::Message(message)))) => {
-                Err(refused(to, Undelivered::Gone, message))
-            }
-            Err(Closed(_)) => unreachable!("the queue hands back what was pushed"),
+            Err(Closed(item)) => Err(handed_back(to, item)),
         }
     }
 
@@ -170,6 +162,16 @@ impl<P: Protocol> Context<'_, P> {
     }
 }
 
+/// For a message that the queue has refused: its process has ended.
+#[cold]
+fn handed_back<P: Protocol>(to: Pid, item: Item<P>) -> SendError<P> {
+    match item {
+        Item::Event(Event::Message(message)) => refused(to, Undelivered::Gone, message),
+        _ => unreachable!("the queue hands back what was pushed"),
+    }
+}
+
+#[cold]
 fn refused<P: Protocol>(to: Pid, reason: Undelivered, message: P::Message) -> SendError<P> {
     SendError {
         to,

@@ -15,9 +15,8 @@ pub struct ShutdownReport {
     pub cancelled: usize,
     /// How many had not ended when its patience had, and were closed instead of stepped.
     pub aborted: usize,
-    /// Processes that had still not ended at the very end: in the middle of a step, an `init` or a
-    /// `close`, or queued behind one that is. They end, and their threads leave, when they get
-    /// there.
+    /// Processes that had still not ended at the very end: in the middle of user code, or queued
+    /// behind one that is. They end, and their threads leave, when they get there.
     pub stuck: Vec<Pid>,
 }
 

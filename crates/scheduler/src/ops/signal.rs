@@ -22,15 +22,11 @@ impl<P: Protocol> Handle<P> {
     /// Ends the process `pid`, whatever it waits for and however many commands it has outstanding.
     /// Lock-free.
     ///
-    /// It takes no further step, however many events wait: a step that is under way is its last
-    /// one, and if that one says [`done`](crate::StepOutput::done) or fails, that is how the
-    /// process ends. Else it ends with
-    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) as soon as a worker has it,
-    /// its [`close`](crate::Process::close) is called, and its unread messages are dropped.
-    /// Completions that come later do nothing. A process whose `init` is still running ends before
-    /// its first step.
-    ///
-    /// A process may terminate itself: the step that does so is its last.
+    /// A step that is under way is its last one, and if that one says
+    /// [`done`](crate::StepOutput::done) or fails, that is how the process ends. Else it ends with
+    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) as soon as a worker has it. A
+    /// process whose `init` is still running ends before its first step. A process may terminate
+    /// itself.
     ///
     /// # Errors
     /// [`NoSuchProcess`] if it has ended already, or never was.

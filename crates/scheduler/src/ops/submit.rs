@@ -20,10 +20,8 @@ use crate::{
 
 impl<P: Protocol> Handle<P> {
     /// Gives the process to the scheduler: calls its [`init`](Process::init) here and now, with the
-    /// name of an entry point and its input, then puts it into the run queues. Lock-free, except for
-    /// `init` and memory.
-    ///
-    /// What the caller did before happens before the first step.
+    /// name of an entry point and its input, then puts it into the run queues. What the caller did
+    /// before happens before the first step. Lock-free, except for `init` and memory.
     ///
     /// # Errors
     /// [`SubmitError`]: the scheduler is shut down or full, and hands the process back; or `init`
@@ -63,8 +61,7 @@ impl<P: Protocol> Handle<P> {
     /// Submits the process, waits for its end, and returns its output. Blocking.
     ///
     /// # Errors
-    /// As [`submit`](Self::submit) and [`ProcessHandle::join`]. On a worker of this scheduler
-    /// nothing is submitted.
+    /// As [`submit`](Self::submit) and [`ProcessHandle::join`].
     pub fn execute(
         &self,
         process: impl Process<P> + 'static,
@@ -228,19 +225,14 @@ pub struct Refused<P: Protocol> {
     pub input: P::Input,
 }
 
-impl<P: Protocol> fmt::Debug for Refused<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Refused").finish_non_exhaustive()
-    }
-}
+crate::protocol::debug_fields!(Refused<P>, "Refused");
 
 /// Why a process was not submitted. Unless its `init` or a hook refused, it comes back untouched.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
     /// The scheduler is shutting down, or has.
     ShutDown(Refused<P>),
-    /// As many processes live as the scheduler was built to admit; wait for one to end, or raise
-    /// the limit.
+    /// As many processes live as the scheduler was built to admit.
     LimitReached {
         /// The limit.
         limit: NonZeroUsize,

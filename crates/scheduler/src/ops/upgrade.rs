@@ -18,12 +18,9 @@ impl<P: Protocol> Handle<P> {
     /// that `init` refuses, the process ends with
     /// [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions are closed.
     ///
-    /// The old version is not asked, so this is for processes without a state to hand over. Others
-    /// are sent a message, and [upgrade themselves](crate::StepOutput::upgrade) with their state as
-    /// the input.
-    ///
-    /// Upgrades from one thread take place in order, each of them. If the process ends before, the
-    /// new version is dropped with it.
+    /// A process with a state to hand over is sent a message instead, and
+    /// [upgrades itself](crate::StepOutput::upgrade) with its state as the input. Upgrades from one
+    /// thread take place in order. If the process ends before, the new version is dropped with it.
     ///
     /// # Errors
     /// [`UpgradeError`], with the new version, if the process has ended or never was.

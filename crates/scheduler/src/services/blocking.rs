@@ -12,13 +12,10 @@ impl<P: Protocol> Handle<P> {
     /// meanwhile, on another thread, and the step does afterwards. Elsewhere it just runs `call`.
     /// Blocking.
     ///
-    /// At most as many threads block at once as the pool may have
-    /// ([`ThreadLimit`](filch_processors::Config::thread_limit)); beyond that, and while the
+    /// Beyond the [limit of threads](filch_processors::Config::thread_limit), and while the
     /// scheduler shuts down, `call` runs with the worker kept. Therefore it must not wait for
-    /// another process of the same scheduler, and [`join`](crate::ProcessHandle::join) refuses in
-    /// here as in any step.
-    ///
-    /// Worth it from some ten microseconds on. A panic in `call` goes on through the step.
+    /// another process of the same scheduler. Worth it from some ten microseconds on. A panic in
+    /// `call` goes on through the step.
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         self.shared.processors.blocking(call)
     }
@@ -38,22 +35,6 @@ impl<P: Protocol> Context<'_, P> {
 /// work that has not begun, whose commands complete with
 /// [`CommandError::Abandoned`](crate::CommandError::Abandoned), and waits for the rest: but not on
 /// one of filch's own threads, which might be waited for in turn.
-///
-/// ```
-/// # use filch_scheduler::{BlockingThreads, Completion, Protocol, Scheduler};
-/// # enum Files {}
-/// # impl Protocol for Files {
-/// #     type Input = (); type Message = (); type Command = String; type Reply = String;
-/// #     type Output = (); type Error = std::io::Error;
-/// # }
-/// let threads = BlockingThreads::new(std::num::NonZeroUsize::MIN.saturating_add(7));
-/// let scheduler = Scheduler::<Files>::builder()
-///     .handler(move |path: String, completion: Completion<Files>| {
-///         threads.run(completion, || std::fs::read_to_string(path));
-///     })
-///     .build()?;
-/// # Ok::<(), filch_scheduler::BuildError>(())
-/// ```
 #[derive(Debug)]
 pub struct BlockingThreads(BlockingPool);
 

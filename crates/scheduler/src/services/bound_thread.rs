@@ -11,15 +11,13 @@ use crate::{Handle, Process, Protocol, Submission};
 /// thread that it was opened on, or keeps something in thread-local storage. From
 /// [`Handle::reserve_thread`].
 ///
-/// Its processes are scheduled and found like any other; the worker that has found one lends its
-/// right to run to this thread, and rests meanwhile. That costs two wake-ups of sleeping threads,
-/// some ten microseconds a step. `close` and the destructor run there, too, as do the
-/// [hook](crate::LifeCycle::on_complete) at the end and the `init` of a
-/// [new version](Handle::upgrade). The first `init` runs where the process is submitted, and so
-/// does `close` if that one refuses; the destructor of the output runs where it is dropped.
+/// A worker that finds one of its processes lends its right to run to this thread, and rests
+/// meanwhile. That costs two wake-ups of sleeping threads, some ten microseconds a step. Everything
+/// of these processes runs here, except for the first `init`, the `close` after an `init` that
+/// refuses, and the destructor of the output.
 ///
-/// When it is dropped the thread is released: processes that are bound to it go on wherever a
-/// worker finds them. It need not be released before the scheduler is shut down.
+/// When it is dropped, its processes go on wherever a worker finds them. It need not be dropped
+/// before the scheduler is shut down.
 #[must_use = "a thread that is released at once runs nothing"]
 pub struct BoundThread<P: Protocol> {
     handle: Handle<P>,

@@ -2,9 +2,8 @@
 //!
 //! The example `dynamic` of this crate has a process that speaks it.
 //!
-//! A payload is one box, also as a process's output; of a type without a size, like `()`, it
-//! allocates nothing. What it costs besides is the check of its type at the other end, where a
-//! wrong one is an error, which the statically typed form finds while compiling.
+//! A payload is one box; of a type without a size, like `()`, it allocates nothing. Its type is
+//! checked at the other end.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -17,8 +16,8 @@ use crate::{CommandHandler, Completion, Protocol};
 #[derive(Debug)]
 pub enum Dynamic {}
 
-/// How a process or command of the [`Dynamic`] protocol fails: any error, which `?` makes one of
-/// these. It is no [`Error`] itself, for that.
+/// How a process or command of the [`Dynamic`] protocol fails: any error, which `?` turns into one
+/// of these.
 pub struct Failure(Box<dyn Error + Send>);
 
 impl Failure {

@@ -3,7 +3,6 @@
 pub(crate) mod blocking;
 pub(crate) mod bound_thread;
 pub(crate) mod completion_ext;
-pub(crate) mod deadline;
 pub mod dynamic;
 pub(crate) mod names;
 pub(crate) mod nodes;

@@ -70,6 +70,8 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Hands a message for another node to the receiver that is connected for it.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn send_away(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let routes = self.shared.routes.read();
         let receiver = routes.as_ref().and_then(|routes| routes.get(&to.node()));

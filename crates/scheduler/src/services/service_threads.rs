@@ -1,9 +1,8 @@
 //! Which threads are filch's own, so that none of them waits for another one to end.
 //!
-//! What owns what is the user's affair: a handler may have the last
-//! [`Timers`](crate::timers::Timers), and a call of these may own the scheduler, and drop it. Then
-//! its workers end, the last of them drops the handler, and that waits for the thread of the timers.
-//! If that thread waited for the workers, both would wait for ever; and so in any longer ring.
+//! A handler may have the last [`Timers`](crate::timers::Timers), and a call of these may own the
+//! scheduler, and drop it. Then its workers end, the last of them drops the handler, and that waits
+//! for the thread of the timers. If that thread waited for the workers, both would wait for ever.
 //!
 //! So a thread that would wait for others to end asks here first, and if it is one of ours, it does
 //! not wait: they end by themselves. Only two kinds of threads wait, then: the user's, and a worker

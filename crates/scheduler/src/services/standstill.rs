@@ -32,8 +32,7 @@ impl<P: Protocol> Handle<P> {
     /// sends, or submits; then says what each one waits for. Blocking, while anything is runnable.
     ///
     /// The standstill is exact: at one moment during the call all workers were idle and nothing was
-    /// runnable, and until the last process had been looked at no step was taken; and none of them
-    /// is [`Ready`](crate::Activity::Ready).
+    /// runnable, and until the last process had been looked at no step was taken.
     ///
     /// # Errors
     /// [`StandstillError`].

@@ -5,18 +5,14 @@
 //! the scheduler's types add to them. [`Timers`] is made before the scheduler and given to the
 //! command handler, which delegates to it: see the example `deadlines` of this crate.
 //!
-//! A pending timer keeps what it was given: with a completion, that is the place of its process in
-//! the table, even if that one ends before. If nothing needs it any more, cancel it.
-//!
+//! A pending completion keeps the place of its process in the table, even if that one ends before.
 //! A timer that is [cancelled](filch_timers::Timers::cancel) or [shut
 //! down](filch_timers::Timers::shutdown) before it fires drops its completion, so that the process
 //! hears [`CommandError::Abandoned`](crate::CommandError::Abandoned).
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, io, ops};
 
-pub use crate::services::deadline::Bounded;
 pub use filch_timers::{
     Alarm, Clock, FakeClock, Sleep, SystemClock, Ticks, TimerGuard, TimerKey, TimersClosed,
     ZeroPeriod,
@@ -24,17 +20,15 @@ pub use filch_timers::{
 
 use filch_sync::panic::drop_contained;
 
-use crate::services::{deadline, service_threads};
+use crate::protocol::debug_fields;
+use crate::services::service_threads;
 use crate::{Completion, Handle, Pid, Protocol, Undelivered};
 
 /// Sets timers, for processes and for anything else: it dereferences to [`filch_timers::Timers`].
 ///
 /// Clones share the timers and their thread; when the last one is dropped, that is a
-/// [`shutdown`](filch_timers::Timers::shutdown). On a thread of filch's, a worker's, say, or the
-/// timers', it does not wait for what fires just then: that might be waited for in turn.
-///
-/// What fires may drop whatever it owns, be it the [`Scheduler`](crate::Scheduler) whose handler
-/// has the last `Timers`. See [`Scheduler::shutdown`](crate::Scheduler::shutdown).
+/// [`shutdown`](filch_timers::Timers::shutdown). On one of filch's own threads it does not wait for
+/// what fires just then: see [`Scheduler::shutdown`](crate::Scheduler::shutdown).
 #[derive(Clone)]
 pub struct Timers {
     timers: filch_timers::Timers,
@@ -90,10 +84,9 @@ impl Timers {
         error: P::Error,
     ) -> Bounded<P> {
         let pid = completion.pid();
-        let shared = deadline::Shared::new(completion);
-        let limit = deadline::Limit::new(Arc::clone(&shared), error);
-        let key = self.call_at(deadline, move || limit.reached());
-        Bounded::new(shared, pid, self.guard(key))
+        let fail = |completion: Completion<P>| completion.fail(error);
+        let completion = self.bound(deadline, completion, fail);
+        Bounded { pid, completion }
     }
 
     /// Sends `message` to the process `to` when the `deadline` has come. If the process has ended
@@ -114,10 +107,9 @@ impl Timers {
     }
 
     /// Sends the process `to` a message each `period`, for the first time after one period, until
-    /// the process has ended, or lives on another node and the `scheduler` is shut down and so has
-    /// no route to it any more, or the timer is cancelled. Turns that the machine slept through are
-    /// left out, and so are those for which its [mailbox](crate::Submission::mailbox) has no room,
-    /// or its node no route for now.
+    /// the timer is cancelled, or the process has ended; or, if it lives on another node, the
+    /// `scheduler` is shut down. Left out are turns that the machine slept through, and those for
+    /// which its [mailbox](crate::Submission::mailbox) has no room, or its node no route for now.
     ///
     /// # Errors
     /// [`ZeroPeriod`], if that is what the period is.
@@ -157,3 +149,50 @@ impl fmt::Debug for Timers {
         self.timers.fmt(f)
     }
 }
+
+/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`].
+///
+/// The deadline races with the thread that completes it: one of the two gets there first, and the
+/// process hears of that one only.
+#[must_use = "dropping it completes the command with an error"]
+pub struct Bounded<P: Protocol> {
+    pid: Pid,
+    completion: filch_timers::Bounded<Completion<P>>,
+}
+
+impl<P: Protocol> Bounded<P> {
+    /// The process that yielded the command.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The command is done, in time.
+    ///
+    /// # Errors
+    /// The reply, if the deadline came first, or the timers were shut down.
+    pub fn complete(self, reply: P::Reply) -> Result<(), P::Reply> {
+        match self.completion.take() {
+            Some(completion) => {
+                completion.complete(reply);
+                Ok(())
+            }
+            None => Err(reply),
+        }
+    }
+
+    /// The command failed, in time.
+    ///
+    /// # Errors
+    /// The error, if the deadline came first, or the timers were shut down.
+    pub fn fail(self, error: P::Error) -> Result<(), P::Error> {
+        match self.completion.take() {
+            Some(completion) => {
+                completion.fail(error);
+                Ok(())
+            }
+            None => Err(error),
+        }
+    }
+}
+
+debug_fields!(Bounded<P>, "Bounded", pid, completion);

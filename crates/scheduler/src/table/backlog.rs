@@ -5,14 +5,17 @@ use std::iter;
 
 use crate::{Event, Protocol};
 
+/// Events in the order in which a step gets them.
+pub(crate) type EventList<P> = VecDeque<Event<P>>;
+
 /// Older than everything in the queue, and younger than what is in the inbox.
 ///
 /// A worker looks ahead for two reasons: the process waits for commands, and their completions
 /// stand behind more messages than a step is given; or an urgent signal stands behind events.
 pub(crate) struct Backlog<P: Protocol> {
-    completions: VecDeque<Event<P>>,
+    completions: EventList<P>,
     /// In the order in which they came.
-    others: VecDeque<Event<P>>,
+    others: EventList<P>,
     /// How many of the others are cancels.
     cancels: usize,
 }

@@ -9,7 +9,7 @@ use crate::api::process_error::Exit;
 use crate::table::backlog::Backlog;
 use crate::table::item::Item;
 use crate::{Process, Protocol};
-use filch_process_table::Watches;
+use filch_process_table::WatchList;
 
 /// The process table of a scheduler.
 pub(crate) type Table<P> = filch_process_table::Table<Body<P>, Item<P>, Exit<P>>;
@@ -51,7 +51,7 @@ pub(crate) struct ColdState<P: Protocol> {
     /// Since when it has gone on with its backlog, step after step.
     pub(crate) since: Option<Instant>,
     /// What is to be told of its end.
-    pub(crate) watches: Watches,
+    pub(crate) watches: WatchList,
 }
 
 impl<P: Protocol> Body<P> {
@@ -61,7 +61,7 @@ impl<P: Protocol> Body<P> {
                 backlog: Backlog::new(),
                 behind: false,
                 since: None,
-                watches: Watches::default(),
+                watches: WatchList::default(),
             })
         })
     }

@@ -7,7 +7,7 @@ use filch_process_state::Reason;
 
 use crate::api::step_output::Successor;
 use crate::{Event, ExitReason, Pid, Protocol};
-use filch_process_table::{Kind, Watch};
+use filch_process_table::{Watch, WatchKind};
 
 /// What a process's queue holds.
 pub(crate) enum Item<P: Protocol> {
@@ -40,7 +40,7 @@ impl<P: Protocol> Signal<P> {
     pub(crate) fn wakes(&self) -> Reason {
         match self {
             Self::Attach(_) => Reason::Message,
-            Self::Exit(exit) if exit.watch.kind() == Kind::Monitor => Reason::Message,
+            Self::Exit(exit) if exit.watch.kind() == WatchKind::Monitor => Reason::Message,
             Self::Exit(_) | Self::Upgrade(_) => Reason::Cancel,
         }
     }
@@ -50,7 +50,7 @@ impl<P: Protocol> Signal<P> {
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
             Self::Attach(_) => false,
-            Self::Exit(exit) => exit.watch.kind() == Kind::Link && !exit.reason.is_normal(),
+            Self::Exit(exit) => exit.watch.kind() == WatchKind::Link && !exit.reason.is_normal(),
             Self::Upgrade(_) => true,
         }
     }

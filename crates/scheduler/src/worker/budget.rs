@@ -7,6 +7,7 @@ use crate::table::backlog::Backlog;
 use crate::table::body::{Body, Slot, Waits};
 
 /// What a process with a backlog gets before others run.
+#[derive(Debug)]
 pub(crate) struct Budget {
     /// How many events a step is given at most: at least one.
     pub(crate) events: usize,

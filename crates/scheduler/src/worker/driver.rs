@@ -1,9 +1,8 @@
 //! What a worker does with a process from a run queue: one turn, phase by phase.
 //!
-//! `end_asked` · `fill` the inbox · `carry_out` signals · `take_step` of the user's · `dispatch`
+//! `end_asked` · `fill` the inbox · carry out signals · `take_step` of the user's · `dispatch`
 //! commands · `let_go`, or `end`.
 
-use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
 use filch_process_state::LetGo;
@@ -17,10 +16,11 @@ use crate::api::life_cycle;
 use crate::api::process_error::Exit;
 use crate::api::stats::Counters;
 use crate::api::step_output::{Status, Yield};
+use crate::table::backlog::EventList;
 use crate::table::body::{Body, Slot, Task, Waits};
 use crate::table::item::{Item, Signal};
 use crate::worker::budget::{Backlogged, Budget};
-use crate::worker::inbox::{Inbox, Pending, WaitEnds, put_back};
+use crate::worker::inbox::{Inbox, WaitEnds, put_back};
 use crate::worker::life::{close, take_over};
 use crate::{
     CommandHandler, Completion, Context, Event, Events, Handle, ProcessError, Protocol, StepOutput,
@@ -38,7 +38,7 @@ pub(crate) struct Driver<P: Protocol> {
 /// What a worker keeps from step to step, so that steps allocate nothing.
 pub(crate) struct Scratch<P: Protocol> {
     /// The events of one step: never more than its budget.
-    events: VecDeque<Event<P>>,
+    events: EventList<P>,
     output: StepOutput<P>,
     /// The worker that the process to be run begins on. After user code, see [`Driver::worker`].
     worker: usize,
@@ -49,7 +49,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
 
     fn scratch(&self, _thread: usize) -> Scratch<P> {
         Scratch {
-            events: VecDeque::new(),
+            events: EventList::new(),
             output: StepOutput::new(),
             worker: 0,
         }
@@ -157,10 +157,12 @@ impl<P: Protocol> Driver<P> {
         let context = Context::new(&self.handle, pid);
         let Inbox { wait_ends, pending } = inbox;
         if let Some(pending) = pending {
-            if let Err(error) = self.carry_out(*pending, slot, &context, body) {
+            if let Err(error) = pending.carry_out(&context, body) {
                 return After::Ended(Err(error));
             }
-            // `init` of a new version may have blocked, and each counter has one writer.
+            // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
+            // counter has one writer.
+            slot.awaited.set_future(false);
             scratch.worker = self.worker();
         }
         if !wait_ends.end(body.waits, events) {
@@ -209,7 +211,7 @@ impl<P: Protocol> Driver<P> {
         &self,
         slot: &Slot<P>,
         body: &mut Body<P>,
-        events: &mut VecDeque<Event<P>>,
+        events: &mut EventList<P>,
         has_urgent_signal: bool,
     ) -> (Inbox<P>, bool) {
         let mut inbox = Inbox::new();
@@ -235,7 +237,7 @@ impl<P: Protocol> Driver<P> {
         slot: &Slot<P>,
         body: &mut Body<P>,
         inbox: &mut Inbox<P>,
-        events: &mut VecDeque<Event<P>>,
+        events: &mut EventList<P>,
         has_urgent_signal: bool,
     ) -> bool {
         let max = self.budget.look_ahead(has_urgent_signal);
@@ -246,30 +248,9 @@ impl<P: Protocol> Driver<P> {
         more
     }
 
-    /// Does what the signals in the queue asked for.
-    #[cold]
-    fn carry_out(
-        &self,
-        pending: Pending<P>,
-        slot: &Slot<P>,
-        context: &Context<'_, P>,
-        body: &mut Body<P>,
-    ) -> Result<(), ProcessError<P>> {
-        pending.carry_out(context, body)?;
-        // It goes on, so it was replaced: by no future.
-        slot.awaited.set_future(false);
-        Ok(())
-    }
-
     /// Counts the step that begins, and what it is given.
     #[inline]
-    fn count(
-        &self,
-        slot: &Slot<P>,
-        events: &VecDeque<Event<P>>,
-        wait_ends: WaitEnds,
-        worker: usize,
-    ) {
+    fn count(&self, slot: &Slot<P>, events: &EventList<P>, wait_ends: WaitEnds, worker: usize) {
         if slot.mailbox.is_limited() {
             let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
             let messages = events.iter().filter(is_message).count();
@@ -294,7 +275,7 @@ impl<P: Protocol> Driver<P> {
         slot: &Slot<P>,
         context: &Context<'_, P>,
         body: &mut Body<P>,
-        events: &mut VecDeque<Event<P>>,
+        events: &mut EventList<P>,
         output: &mut StepOutput<P>,
     ) -> Result<Waits, Exit<P>> {
         match catch_panic(|| body.process.step(context, Events::new(events), output)) {

@@ -1,16 +1,15 @@
 //! What a worker finds in a process's queue before a step: events for the process, and signals for
 //! itself.
 
-use std::collections::VecDeque;
-
 use filch_sync::panic::drop_all_contained;
 
 use crate::api::step_output::Successor;
+use crate::table::backlog::EventList;
 use crate::table::body::{Body, Waits};
 use crate::table::item::{ExitSignal, Item, Signal};
 use crate::worker::life::take_over;
 use crate::{Context, Down, Event, Exited, Link, Monitor, ProcessError, Protocol};
-use filch_process_table::Kind;
+use filch_process_table::WatchKind;
 
 /// What a worker found besides the events that the next step gets.
 pub(crate) struct Inbox<P: Protocol> {
@@ -47,12 +46,7 @@ impl<P: Protocol> Inbox<P> {
     /// Puts what was drained earlier into the events, up to `max` of them: if the process waits for
     /// commands, first what ends that.
     #[inline]
-    pub(crate) fn recall(
-        &mut self,
-        body: &mut Body<P>,
-        events: &mut VecDeque<Event<P>>,
-        max: usize,
-    ) {
+    pub(crate) fn recall(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
         if let Some(cold) = &mut body.cold
             && !cold.backlog.is_empty()
         {
@@ -71,12 +65,7 @@ impl<P: Protocol> Inbox<P> {
 
     /// Puts an event into the events, or heeds a signal.
     #[inline]
-    pub(crate) fn sort(
-        &mut self,
-        item: Item<P>,
-        body: &mut Body<P>,
-        events: &mut VecDeque<Event<P>>,
-    ) {
+    pub(crate) fn sort(&mut self, item: Item<P>, body: &mut Body<P>, events: &mut EventList<P>) {
         match item {
             Item::Event(event) => {
                 self.wait_ends.count(&event);
@@ -99,7 +88,7 @@ impl<P: Protocol> Inbox<P> {
 
     /// After events were stowed. If the process waits for commands, and only the backlog has what
     /// ends that, takes one of these out of it, as the last of `max` events.
-    pub(crate) fn pick(&mut self, body: &mut Body<P>, events: &mut VecDeque<Event<P>>, max: usize) {
+    pub(crate) fn pick(&mut self, body: &mut Body<P>, events: &mut EventList<P>, max: usize) {
         let ends = self.wait_ends.end(body.waits, events);
         let cold = body.cold();
         cold.behind = true;
@@ -137,7 +126,7 @@ impl<P: Protocol> Inbox<P> {
         if watch.is_cancelled() {
             return None;
         }
-        if watch.kind() == Kind::Monitor {
+        if watch.kind() == WatchKind::Monitor {
             let down = Down::new(pid, Monitor::new(watch), reason);
             return Some(Event::Down(Box::new(down)));
         }
@@ -170,7 +159,7 @@ impl WaitEnds {
 
     /// Whether these, or the other `events`, end the wait.
     #[inline]
-    pub(crate) fn end<P: Protocol>(self, waits: Waits, events: &VecDeque<Event<P>>) -> bool {
+    pub(crate) fn end<P: Protocol>(self, waits: Waits, events: &EventList<P>) -> bool {
         if waits == Waits::Events {
             return !events.is_empty();
         }
@@ -179,6 +168,10 @@ impl WaitEnds {
 }
 
 impl<P: Protocol> Pending<P> {
+    /// Does what the signals asked for.
+    ///
+    /// # Errors
+    /// What the process ends with.
     #[cold]
     pub(crate) fn carry_out(
         self,
@@ -200,7 +193,7 @@ impl<P: Protocol> Pending<P> {
 }
 
 /// Keeps the events for later: they end no wait.
-pub(crate) fn put_back<P: Protocol>(body: &mut Body<P>, events: &mut VecDeque<Event<P>>) {
+pub(crate) fn put_back<P: Protocol>(body: &mut Body<P>, events: &mut EventList<P>) {
     while let Some(event) = events.pop_back() {
         let cold = body.cold();
         cold.behind = true;

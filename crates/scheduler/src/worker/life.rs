@@ -1,14 +1,13 @@
 //! The user's code at the ends of a life: `init`, a new version, `close`.
 
-use std::collections::VecDeque;
-
-use filch_process_table::Watches;
+use filch_process_table::WatchList;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::api::process_error::Exit;
 use crate::api::step_output::Successor;
+use crate::table::backlog::EventList;
 use crate::table::body::{Body, ProcessBox};
-use crate::{Context, Event, ExitReason, InitError, Process, ProcessError, Protocol, StepOutput};
+use crate::{Context, ExitReason, InitError, Process, ProcessError, Protocol, StepOutput};
 
 /// Runs `init`.
 pub(crate) fn init<P: Protocol>(
@@ -55,9 +54,9 @@ pub(crate) fn take_over<P: Protocol>(
 pub(crate) fn close<P: Protocol>(
     body: Body<P>,
     exit: &mut Exit<P>,
-    events: &mut VecDeque<Event<P>>,
+    events: &mut EventList<P>,
     output: &mut StepOutput<P>,
-) -> (ExitReason, Option<Watches>) {
+) -> (ExitReason, Option<WatchList>) {
     let Body {
         mut process, cold, ..
     } = body;

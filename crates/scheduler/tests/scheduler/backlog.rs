@@ -12,11 +12,10 @@ use filch_scheduler::{
 };
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// More than any share here.
+/// More than the events of any step here.
 pub(crate) const MANY: u64 = 10_000;
 
-/// One worker, and steps of so many events, between which others come.
+/// One worker, and steps of `events` events, between which others come.
 pub(crate) fn scheduler(events: usize) -> Scheduler<Test> {
     Scheduler::builder()
         .workers(1)

@@ -3,11 +3,11 @@
 #![cfg(shuttle)]
 
 mod backlog;
-mod bonds;
 mod commands;
 mod futures;
 mod lives;
 mod messages;
+mod monitors;
 mod services;
 mod shutdown;
 mod standstill;

@@ -1,0 +1,76 @@
+//! A value with a deadline: whoever takes it first has it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use filch_sync::Mutex;
+
+use crate::guard::TimerGuard;
+use crate::lock;
+
+/// A value that its deadline takes away; from [`Timers::bound`](crate::Timers::bound).
+///
+/// The deadline races with [`take`](Self::take): one of the two gets the value. Dropping this drops
+/// the value, if it is still there, and cancels the timer.
+#[must_use = "dropping it drops the value"]
+pub struct Bounded<T> {
+    value: Arc<Place<T>>,
+    limit: TimerGuard,
+}
+
+/// The side that takes the value out decides.
+pub(crate) struct Place<T>(Mutex<Option<T>>);
+
+impl<T> Place<T> {
+    pub(crate) fn new(value: T) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Some(value))))
+    }
+
+    fn take(&self) -> Option<T> {
+        lock(&self.0).take()
+    }
+}
+
+/// The deadline's side of it.
+pub(crate) struct Limit<T>(pub(crate) Arc<Place<T>>);
+
+impl<T> Limit<T> {
+    pub(crate) fn reached(self, call: impl FnOnce(T)) {
+        if let Some(value) = self.0.take() {
+            call(value);
+        }
+    }
+}
+
+impl<T> Drop for Limit<T> {
+    /// Without a timer nothing keeps the deadline: the value goes with it.
+    fn drop(&mut self) {
+        drop(self.0.take());
+    }
+}
+
+impl<T> Bounded<T> {
+    pub(crate) fn new(value: Arc<Place<T>>, limit: TimerGuard) -> Self {
+        Self { value, limit }
+    }
+
+    /// The value; `None` if the deadline came first, or the timers were shut down. Takes a lock for a
+    /// moment.
+    pub fn take(self) -> Option<T> {
+        self.value.take()
+    }
+}
+
+impl<T> Drop for Bounded<T> {
+    fn drop(&mut self) {
+        drop(self.value.take());
+    }
+}
+
+impl<T> fmt::Debug for Bounded<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bounded")
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
