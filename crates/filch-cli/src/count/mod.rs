@@ -105,8 +105,8 @@ pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError
     if shutdown.aborted > 0 || !shutdown.stuck.is_empty() {
         return Err(CountError::Unclean(shutdown));
     }
-    // The last handle: dropping it frees the scheduler's memory and drops the command handler, which
-    // ends the handler's threads.
+    // The last handle: dropping it frees the scheduler's memory, and drops the command handler,
+    // whose threads then end.
     drop(handle);
     io_threads.join();
 
