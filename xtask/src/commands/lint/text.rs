@@ -25,7 +25,7 @@ const WIDE: &[&str] = &[
 ];
 
 /// Folders whose files have yet to say what they are for.
-const WITHOUT_HEADS: &[&str] = &["crates/sync"];
+const WITHOUT_HEADS: &[&str] = &[];
 
 /// All files that git knows, and those that it would add, relative to the root.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
