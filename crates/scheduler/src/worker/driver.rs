@@ -168,8 +168,8 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Fills the inbox: first from the backlog, then from the queue, up to the budget of a step. Looks
-    /// on behind that where what matters has not been found. Whether there is more in the queue.
+    /// Fills the inbox from the backlog and the queue, up to the budget of a step; looks on behind
+    /// that where what matters was not found. Whether there is more in the queue.
     #[inline]
     fn fill(
         &self,
