@@ -13,23 +13,23 @@ use loom_tests::{Bound, Outcomes, check};
 /// What a process did before it left.
 struct Deed(UnsafeCell<bool>);
 
-// SAFETY: each is written by one thread, and read by whoever learns that all have left: the claim
-// under test.
+// SAFETY: each is written by one thread, and read by a thread that learns that all have left: the
+// claim under test.
 unsafe impl Sync for Deed {}
 
-/// Threads: main, two others. Two processes are inside; each is let out by a worker of its own
-/// while main closes the doors. Somebody must find the house empty: main, or one of the leavers;
-/// and who finds that must have the deeds of both before it. A failure: nobody does (the workers
-/// would never be sent home), or a causality violation of a cell.
+/// Threads: main, two others. Two processes live; each leaves by another worker while main closes
+/// the admission. One thread at least must count none: main, or one of the leavers; and it must see
+/// the deeds of both. A failure: none does (the workers would never be told to stop), or a causality
+/// violation of a cell.
 #[test]
-fn two_leave_by_different_doors_while_the_house_closes() {
+fn two_leave_by_different_shards_while_it_closes() {
     let outcomes = Outcomes::new();
     check("the last one out is noticed", Bound::preemptions(3, 500), {
         let outcomes = outcomes.clone();
         move || {
-            let house = Arc::new(Admission::new(None, 2));
+            let admission = Arc::new(Admission::new(None, 2));
             let deeds = Arc::new([0; 2].map(|_| Deed(UnsafeCell::new(false))));
-            assert_eq!([house.enter(None), house.enter(None)], [Ok(()); 2]);
+            assert_eq!([admission.enter(None), admission.enter(None)], [Ok(()); 2]);
             let look = |deeds: &[Deed; 2]| {
                 for deed in deeds {
                     // SAFETY: all have left, which happens before.
@@ -37,23 +37,23 @@ fn two_leave_by_different_doors_while_the_house_closes() {
                 }
             };
             let leavers = [0, 1].map(|worker| {
-                let (house, deeds) = (house.clone(), deeds.clone());
+                let (admission, deeds) = (admission.clone(), deeds.clone());
                 thread::spawn(move || {
                     // SAFETY: this thread's own until it leaves.
                     deeds[worker].0.with_mut(|done| unsafe { *done = true });
-                    let last = house.leave(Some(worker));
+                    let last = admission.leave(Some(worker));
                     if last {
                         look(&deeds);
                     }
                     last
                 })
             });
-            let empty = house.close();
+            let empty = admission.close();
             if empty {
                 look(&deeds);
             }
             let last = leavers.map(|leaver| leaver.join().unwrap());
-            assert!(empty || last.contains(&true), "nobody was the last one");
+            assert!(empty || last.contains(&true), "none was the last one");
             outcomes.observe((empty, last));
         }
     });
@@ -64,55 +64,55 @@ fn two_leave_by_different_doors_while_the_house_closes() {
     ]);
 }
 
-/// Threads: main, two others. One process stays inside. Another comes in by one door and goes out
-/// by a later one, a third goes out by that one too, while main closes. Nobody may find the house
-/// empty. A failure: somebody has missed the coming in and seen the going out.
+/// Threads: main, two others. One process stays. Another enters by one shard and leaves by a later
+/// one, a third leaves by that one too, while main closes. No thread may count none. A failure: a
+/// thread has missed the entering and seen the leaving.
 #[test]
-fn one_who_stays_is_never_overlooked() {
+fn one_that_stays_is_never_overlooked() {
     check(
-        "a house with somebody in it is not empty",
+        "one that stays is counted",
         Bound::preemptions(5, 5_000),
         || {
-            let house = Arc::new(Admission::new(None, 2));
-            assert_eq!([house.enter(None), house.enter(None)], [Ok(()); 2]);
+            let admission = Arc::new(Admission::new(None, 2));
+            assert_eq!([admission.enter(None), admission.enter(None)], [Ok(()); 2]);
             let passer = thread::spawn({
-                let house = house.clone();
-                move || house.enter(Some(0)).is_ok() && house.leave(Some(1))
+                let admission = admission.clone();
+                move || admission.enter(Some(0)).is_ok() && admission.leave(Some(1))
             });
             let leaver = thread::spawn({
-                let house = house.clone();
-                move || house.leave(Some(1))
+                let admission = admission.clone();
+                move || admission.leave(Some(1))
             });
-            assert!(!house.close(), "one is inside");
-            assert!(!passer.join().unwrap(), "one is inside");
-            assert!(!leaver.join().unwrap(), "one is inside");
-            assert_eq!(house.live(), 1);
+            assert!(!admission.close(), "one stays");
+            assert!(!passer.join().unwrap(), "one stays");
+            assert!(!leaver.join().unwrap(), "one stays");
+            assert_eq!(admission.live(), 1);
         },
     );
 }
 
-/// Threads: main, one other. With a limit there is one door. The last of two leaves while main
-/// closes and waits: exactly one of them finds the house empty, and the wait ends. A failure: both
-/// or neither do, a wait that is not woken (a deadlock), or a third that is let in.
+/// Threads: main, one other. With a limit there is one shard. The last process leaves while main
+/// closes and waits: exactly one of them counts none, and the wait ends. A failure: both or neither
+/// do, a wait that is not woken (a deadlock), or another process that is admitted.
 #[test]
-fn the_one_door_of_a_limited_house() {
+fn the_one_shard_of_a_limited_one() {
     let outcomes = Outcomes::new();
-    check("a limited house closes", Bound::exhaustive(20), {
+    check("a limited one closes", Bound::exhaustive(20), {
         let outcomes = outcomes.clone();
         move || {
             let limit = NonZeroUsize::new(1).unwrap();
-            let house = Arc::new(Admission::new(Some(limit), 2));
-            assert_eq!(house.enter(Some(1)), Ok(()));
-            assert_eq!(house.enter(None), Err(Refusal::Full(limit)));
+            let admission = Arc::new(Admission::new(Some(limit), 2));
+            assert_eq!(admission.enter(Some(1)), Ok(()));
+            assert_eq!(admission.enter(None), Err(Refusal::Full(limit)));
             let leaver = thread::spawn({
-                let house = house.clone();
-                move || house.leave(Some(0))
+                let admission = admission.clone();
+                move || admission.leave(Some(0))
             });
-            let empty = house.close();
-            assert_eq!(house.enter(None), Err(Refusal::Closed));
-            assert!(house.wait(Duration::MAX));
+            let empty = admission.close();
+            assert_eq!(admission.enter(None), Err(Refusal::Closed));
+            assert!(admission.wait(Duration::MAX));
             let last = leaver.join().unwrap();
-            assert!(empty || last, "nobody was the last one");
+            assert!(empty || last, "none was the last one");
             outcomes.observe((empty, last));
         }
     });

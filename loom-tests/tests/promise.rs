@@ -1,4 +1,4 @@
-//! Models of the promise, through which a spawned future's output reaches whoever awaits it. loom
+//! Models of the promise, through which the exit of a spawned future reaches the one that awaits it. loom
 //! reports a wake-up that is lost as a deadlock, and a cell that two ends touch at once as a race.
 #![cfg(loom)]
 

@@ -1,10 +1,10 @@
 //! How a watch meets the end of the process that it is about: the handshake of the scheduler's
-//! `signal.rs`, around the real queue and the real state. Beside it the ways to lose a watch, each
+//! `ops/signal.rs`, around the real queue and the real state. Beside it the ways to lose a watch, each
 //! caught.
 //!
-//! The race: somebody pushes a watch into a process's queue and wakes the process; a worker ends
+//! The race: a thread pushes a watch into a process's queue and wakes the process; a worker ends
 //! the process, or its submitter turns it away. The claim: the watch is answered, by one of the two
-//! at least (the word of the bond makes that one). A failure would be a watcher that is never told.
+//! at least (the word of the watch makes that one). A failure would be a watcher that is never told.
 #![cfg(loom)]
 
 use filch_event_queue::EventQueue;
@@ -13,7 +13,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check, refute};
 
-const UNANSWERED: &str = "nobody answered the watch";
+const UNANSWERED: &str = "the watch was not answered";
 
 struct Process {
     queue: EventQueue<u8>,
@@ -38,7 +38,7 @@ impl Process {
     }
 }
 
-/// As `Handle::signal` and `Handle::tie` do it.
+/// As `Handle::signal` and `Handle::attach` do it.
 fn watch(process: &Process) {
     watch_with(process, || fence(Ordering::SeqCst));
 }
@@ -55,7 +55,7 @@ fn watch_with(process: &Process, between: fn()) {
     }
 }
 
-/// As `Driver::end` does it.
+/// As the worker that ends a process does it.
 fn end(process: &Process) {
     process.queue.close();
     process.complete();

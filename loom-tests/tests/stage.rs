@@ -20,7 +20,7 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check, refute};
 use processes::Processes;
 
-/// Ready with what it was given, after so many polls in vain.
+/// Ready with what it was given, after `left` polls in vain.
 struct Steps {
     left: usize,
     output: Option<Arc<usize>>,
@@ -44,13 +44,13 @@ impl Future for Steps {
 /// it.
 #[derive(Clone)]
 struct Process {
-    table: Arc<Processes<(), ()>>,
+    table: Arc<Processes<usize, ()>>,
     pid: Pid,
     stage: Arc<Stage<Steps>>,
 }
 
 impl Process {
-    /// One that is ready after so many polls in vain, and what it will be ready with.
+    /// One that is ready after `left` polls in vain, and what it will be ready with.
     fn begin(left: usize) -> (Self, Arc<usize>) {
         let output = Arc::new(7);
         let table = Arc::new(Processes::new());
@@ -75,7 +75,7 @@ impl Process {
         polled.is_ready()
     }
 
-    /// As the end: first the process is dropped, then whoever has the handle is told.
+    /// As the end: first the process is dropped, then the handle is told.
     fn end(self) {
         let Self { table, pid, stage } = self;
         // SAFETY: the worker that has the process, for the last time.
@@ -108,7 +108,7 @@ impl Process {
 /// Two threads: a worker has polled the future once in vain, polls it again and ends its process;
 /// the handle is joined before, meanwhile or after. Failure: a race on the cell, or no output.
 #[test]
-fn an_output_goes_to_who_joins() {
+fn an_output_goes_to_the_join() {
     let outcomes = Outcomes::new();
     check("a join takes the output", Bound::exhaustive(6_000), {
         let outcomes = outcomes.clone();
@@ -151,7 +151,7 @@ fn an_aborted_future_goes_before_its_end_is_told() {
 #[test]
 fn an_output_that_nobody_takes_goes_with_the_last() {
     let outcomes = Outcomes::new();
-    check("whoever is last drops the output", Bound::exhaustive(40), {
+    check("the last one drops the output", Bound::exhaustive(40), {
         let outcomes = outcomes.clone();
         move || {
             let (process, output) = Process::begin(0);
@@ -168,10 +168,10 @@ fn an_output_that_nobody_takes_goes_with_the_last() {
 }
 
 /// Two threads: a worker ends the process of a future that is ready, the handle leaves a call,
-/// which takes the output: as who awaits it. Failure: a race between the call and the worker; no
+/// which takes the output: as an await does. Failure: a race between the call and the worker; no
 /// call, or one without the output.
 #[test]
-fn an_output_goes_to_who_is_called() {
+fn an_output_goes_to_the_call() {
     let outcomes = Outcomes::new();
     check("a call takes the output", Bound::exhaustive(20), {
         let outcomes = outcomes.clone();
@@ -224,7 +224,7 @@ fn woken(turn: fn(&Process) -> bool) -> bool {
             }
         }
     });
-    let mine = process.table.send(process.pid, ()).unwrap();
+    let mine = process.table.send(process.pid, 1).unwrap();
     if mine {
         again(process.clone());
     }
@@ -270,8 +270,8 @@ fn a_worker_that_polls_after_it_has_let_go() {
     );
 }
 
-/// The mistake: who has the handle is told of the end before the process is dropped. Its sound twin
-/// is `an_output_goes_to_who_joins`.
+/// The mistake: the handle is told of the end before the process is dropped. Its sound twin
+/// is `an_output_goes_to_the_join`.
 #[test]
 fn a_process_that_is_dropped_after_its_end_is_told() {
     refute(

@@ -1,11 +1,11 @@
-//! Word of a signal that stands behind events: the scheduler's own byte, around the real queue and
-//! the real state. Beside it the way to lose it, caught.
+//! An urgent signal that stands behind events: the shipped byte, around the real queue and the real
+//! state. Beside it the way to lose the signal, caught.
 //!
-//! The race: a process has two events, and its turns take one each. Somebody pushes a third one and
-//! a signal, leaves word, and wakes the process; a worker has it at that moment, or has it next.
-//! The claim: the first turn that begins after that call finds the signal at the latest, whatever
-//! it was that took the word back. A failure would be a process that ends, or is upgraded, some
-//! steps too late.
+//! The race: a process has two events, and its turns take one each. A thread pushes a third one and
+//! a signal, sets the bit, and wakes the process; a worker has it at that moment, or has it next.
+//! The claim: the first turn that begins after that call finds the signal at the latest, whichever
+//! turn cleared the bit. A failure would be a process that ends, or is upgraded, some steps too
+//! late.
 #![cfg(loom)]
 
 use filch_event_queue::EventQueue;
@@ -45,7 +45,7 @@ impl Process {
         self.state.wake(Reason::Cancel) == Wake::Enqueue
     }
 
-    /// The same in another order: the word, and then what it is about.
+    /// The same in another order: the bit, and then what it is about.
     fn signal_before_the_push(&self) -> bool {
         self.urgency.signal();
         self.queue.push(3).unwrap();
@@ -71,10 +71,10 @@ impl Process {
         let most = match self.urgency.take() {
             Urgent::Signal => usize::MAX,
             Urgent::Nothing => 1,
-            Urgent::End => unreachable!("nobody ends it"),
+            Urgent::End => unreachable!("it is not terminated"),
         };
         let mut found = false;
-        // SAFETY: whoever has started the process is its queue's one consumer.
+        // SAFETY: the thread that has started the process is its queue's one consumer.
         unsafe {
             self.queue
                 .drain_up_to(most, |event| found |= event == SIGNAL)
@@ -105,7 +105,7 @@ fn meet(signal: fn(&Process) -> bool) -> usize {
 fn a_signal_is_found_by_the_next_turn() {
     let outcomes = Outcomes::new();
     check(
-        "whoever takes the word back finds the signal, and nobody else need look",
+        "the turn that clears the bit finds the signal, and no other need look",
         Bound::exhaustive(1_400),
         {
             let outcomes = outcomes.clone();
@@ -116,9 +116,9 @@ fn a_signal_is_found_by_the_next_turn() {
 }
 
 #[test]
-fn word_before_the_push_is_taken_back_in_vain() {
+fn a_bit_before_the_push_is_cleared_in_vain() {
     refute(
-        "the word is left before the push",
+        "the bit is set before the push",
         TOO_LATE,
         Bound::exhaustive(1),
         || {
@@ -127,14 +127,14 @@ fn word_before_the_push_is_taken_back_in_vain() {
     );
 }
 
-/// There is word of a signal when somebody terminates the process; a worker takes that word back in
-/// the same moment. The claim: the turn finds the end, or the next one does. A failure would be a
+/// The bit of signals is set when a thread terminates the process; a worker clears that bit in the
+/// same moment. The claim: the turn finds the end, or the next one does. A failure would be a
 /// process that is never told to end.
 #[test]
-fn a_termination_outlives_word_of_a_signal() {
+fn a_termination_outlives_an_urgent_signal() {
     let outcomes = Outcomes::new();
     check(
-        "taking back word of a signal does not take back the end",
+        "clearing the bit of signals does not clear that of the end",
         Bound::exhaustive(170),
         {
             let outcomes = outcomes.clone();

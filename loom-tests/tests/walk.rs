@@ -8,12 +8,12 @@ use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
-struct House {
+struct Places {
     slots: Slab<Occupancy>,
     closed: AtomicBool,
 }
 
-impl House {
+impl Places {
     /// With room in `used` places, each of which was let before.
     fn with_room(used: u32) -> Arc<Self> {
         let slots = Slab::new(|_| Occupancy::new());
@@ -30,7 +30,7 @@ impl House {
         })
     }
 
-    /// As the submitter does. Whether it sees that the house is closed.
+    /// As the submitter does. Whether it sees that the table is closed.
     fn occupy(&self) -> bool {
         let place = self.slots.allocate().unwrap();
         self.slots.get(place).unwrap().occupy(1);
@@ -38,7 +38,7 @@ impl House {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// As whoever closes the house does. How many occupants were found.
+    /// As the thread that closes the table does. How many occupants were found.
     fn close_and_walk(&self) -> usize {
         // ORDERING: Release, as in `Admission::close`; without the fence that follows there, for
         // the sake of others.
@@ -60,21 +60,21 @@ impl House {
     }
 }
 
-/// Two threads. One moves in, into a place that was let before or into a new one; main closes the
-/// house and walks through it. Either the walk finds the occupant, or the occupant sees that the house
-/// is closed (or both). Failure: neither; the scheduler would wait for a process that nobody has
-/// asked to end.
+/// Two threads. One occupies a slot that was used before or a new one; main closes the table and
+/// walks through it. Either the walk finds the occupant, or the occupant sees that the table is
+/// closed (or both). Failure: neither; the scheduler would wait for a process that was never asked
+/// to end.
 fn nobody_is_overlooked(used: u32, bound: Bound) {
     let outcomes = Outcomes::new();
-    check("a walk meets who moves in", bound, {
+    check("a walk meets an occupant", bound, {
         let outcomes = outcomes.clone();
         move || {
-            let house = House::with_room(used);
+            let table = Places::with_room(used);
             let occupant = thread::spawn({
-                let house = house.clone();
-                move || house.occupy()
+                let table = table.clone();
+                move || table.occupy()
             });
-            let found = house.close_and_walk();
+            let found = table.close_and_walk();
             let seen = occupant.join().unwrap();
             assert!(found == 1 || seen, "overlooked");
             outcomes.observe((found, seen));

@@ -22,9 +22,9 @@ pub struct Table<Body, Item, Exit> {
     origin: Origin,
     slots: Slab<Slot<Body, Item, Exit>>,
     /// Slots whose last occupant is gone, and in whose queue a sender has claimed a place and not
-    /// filled it yet. At most as many as there are threads in the middle of a send. What these send
-    /// is dropped when they, or the next submission, find the slot here.
-    unfinished: Injector<u32>,
+    /// filled it yet. At most as many as there are threads in the middle of a send, so small blocks
+    /// do. What these send is dropped when they, or the next submission, find the slot here.
+    unfinished: Injector<u32, 7>,
     on_vacated: Option<OnVacated>,
 }
 
@@ -38,7 +38,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
             // ORDERING: Relaxed: only to be different each time.
             origin: Origin::new(node, NEXT.fetch_add(1, Ordering::Relaxed)),
             slots: Slab::new(Slot::vacant),
-            unfinished: Injector::new(),
+            unfinished: Injector::with_blocks(),
             on_vacated: None,
         }
     }

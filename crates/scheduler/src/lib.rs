@@ -2,20 +2,18 @@
 //!
 //! # The files
 //!
-//! | folder | what stands there |
+//! | folder, from below | what stands there |
 //! |---|---|
-//! | `protocol`, `scheduler` | the types that a scheduler's processes agree on; the builder and the scheduler |
-//! | `api/` | what users see: processes, events, handles; no operation on a scheduler |
-//! | `worker/` | what a worker does with a process: `driver`, the turn; and what it keeps for it |
+//! | `protocol` | the types that a scheduler's processes agree on |
+//! | `api/`, `table/` | what users see; what the process table holds of a process |
+//! | `worker/` | what a worker does with a process: `driver` is one turn, phase by phase |
 //! | `ops/` | the methods of [`Handle`], each beside its errors: send, submit, signal, … |
-//! | `future/` | futures as processes |
-//! | `services/` | what no step passes through: timers, names, nodes, … |
+//! | `future/`, `services/` | futures as processes; timers, names, nodes, … |
+//! | `scheduler` | the builder and the scheduler |
 //!
-//! A file imports from its own folder and from those above it in the table. One ring of files is the
-//! interface's own, and cannot be cut: a process's methods get a context, which has the handle, which
-//! has the table of the processes. Its files are `api/{process, context, handle, step_output,
-//! life_cycle, process_error}` and, from the folder below, what the table holds of a process:
-//! `worker/{body, item}`.
+//! One ring of files is the interface's own, and cannot be cut: a process's methods get a context,
+//! which has the handle, which has the table of the processes. It is `api/{process, context, handle,
+//! step_output, life_cycle, process_error}` and `table/{body, item}`.
 #![deny(unsafe_code)]
 
 mod api;

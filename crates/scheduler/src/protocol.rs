@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-/// The vocabulary that the processes, the command handler and the users of one scheduler share.
-///
-/// It is a set of types, never a value: usually an empty enum.
+/// The vocabulary that the processes, the command handler and the users of one scheduler share: a
+/// set of types, never a value.
 ///
 /// ```
 /// /// What a crawler's processes say to each other and to the outside.

@@ -49,7 +49,7 @@ fn a_process_that_has_caught_up_keeps_no_block() {
         .map(|_| scheduler.submit(Reader(Arc::clone(&gate)), "run", ()))
         .map(|process| process.unwrap().pid())
         .collect();
-    // Sends each so many messages, which wait for the last one, and waits until all are read.
+    // Sends each a number of messages, which wait for the last one, and waits until all are read.
     let burst = |pids: &[Pid], messages: u64| {
         let closed = gate.write();
         for number in 0..messages {
@@ -66,7 +66,7 @@ fn a_process_that_has_caught_up_keeps_no_block() {
     burst(&pids[1..2], MILLION);
     let of_workers = in_use() - before;
     println!("{of_workers} bytes after two times a million messages");
-    // Two inboxes of a share of events each, and some blocks of the run queues.
+    // Two inboxes of a step of events each, and some blocks of the run queues.
     assert!(of_workers < 2 * 1024 * 40 + 20_000);
 
     let before = in_use();

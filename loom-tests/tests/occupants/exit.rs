@@ -71,7 +71,7 @@ impl Ending {
 }
 
 /// Two threads: the worker ends the process, its handle is joined: before the end, in the middle of
-/// it, after. Failure: a deadlock, as nobody woke the joiner; an exit that is taken while it is
+/// it, after. Failure: a deadlock, as the joiner was not woken; an exit that is taken while it is
 /// written; a deed unseen; a place lost, or let twice.
 #[test]
 fn an_end_meets_a_join() {
@@ -93,7 +93,7 @@ fn an_end_meets_a_join() {
     outcomes.assert_exactly([false, true]);
 }
 
-/// Two threads: the worker ends the process, its handle leaves a call. Failure: nobody calls, or
+/// Two threads: the worker ends the process, its handle leaves a call. Failure: neither calls, or
 /// both; a call that does not see the process's deeds; an exit, or a call, that is lost.
 #[test]
 fn an_end_meets_a_call() {
@@ -108,8 +108,8 @@ fn an_end_meets_a_call() {
                 let (seen, deed) = (seen.clone(), ending.deed.clone());
                 move |output: Arc<usize>| {
                     let here = usize::from(thread::current().id() == caller);
-                    // ORDERING: Relaxed, all: looked at when the threads are joined, but for the
-                    // deed: see `begin`.
+                    // ORDERING: Relaxed, all: looked at when the threads are joined, except
+                    // the deed: see `begin`.
                     let note = *output + 10 * deed.load(Ordering::Relaxed) + 100 * here;
                     seen.fetch_add(note, Ordering::Relaxed);
                 }
@@ -126,10 +126,10 @@ fn an_end_meets_a_call() {
     outcomes.assert_exactly([17, 117]);
 }
 
-/// Two threads: the worker ends the process, its handle is dropped. Whoever is the last one out
+/// Two threads: the worker ends the process, its handle is dropped. The last thread out
 /// drops the exit. Failure: an exit that is dropped while it is written, or never.
 #[test]
-fn an_end_meets_nobody() {
+fn an_end_meets_no_join() {
     let outcomes = Outcomes::new();
     check(
         "an exit that nobody takes is dropped",
@@ -174,11 +174,11 @@ fn an_end_meets_a_join_that_gives_up() {
     }
 }
 
-/// Two threads: the handle is joined, and whoever did that submits the next process at once: in
+/// Two threads: the handle is joined, and that thread submits the next process at once: in
 /// another place, or, if the worker has let go, in the same. Failure: an end that is found in the
 /// cell before it has come, or the exit of another process.
 #[test]
-fn the_next_occupant_has_an_end_of_its_own() {
+fn the_next_occupant_has_another_end() {
     let outcomes = Outcomes::new();
     check("exits are not mixed up", Bound::exhaustive(8_200), {
         let outcomes = outcomes.clone();

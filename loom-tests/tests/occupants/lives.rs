@@ -1,5 +1,5 @@
 //! How messages, which are sent without a pin, meet the end of the process and the next occupant of
-//! its place.
+//! its slot.
 
 use filch_process_table::Pid;
 use filch_sync::{Arc, thread};

@@ -28,8 +28,8 @@ pub enum Event<P: Protocol> {
     Cancel,
     /// A process that this one [watches](crate::Handle::monitor) is over.
     Down(Box<Down>),
-    /// A process that this one is [linked](crate::Handle::link) to is over. Only for a process that
-    /// [traps exits](crate::Submission::trap_exits); others end with it, or never hear of it.
+    /// A process that this one is [linked](crate::Handle::link) to is over, and this one
+    /// [traps exits](crate::Submission::trap_exits).
     Exited(Box<Exited>),
 }
 

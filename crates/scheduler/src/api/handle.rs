@@ -55,8 +55,21 @@ impl<P: Protocol> Handle<P> {
         &self.shared.table
     }
 
-    /// Whether the calling thread is one of this scheduler's workers, which must not wait for a
-    /// process.
+    /// The worker that the calling thread is just now. User code that blocks may come back on
+    /// another one: ask again.
+    pub(crate) fn worker(&self) -> usize {
+        let Some(worker) = self.shared.processors.current() else {
+            unreachable!("tasks run on workers");
+        };
+        worker
+    }
+
+    /// The counters of the [worker](Self::worker).
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.shared.counters[self.worker()]
+    }
+
+    /// Whether the calling thread is one of this scheduler's workers, which must not wait.
     pub fn is_worker(&self) -> bool {
         self.shared.processors.is_machine()
     }

@@ -26,8 +26,7 @@ pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
     }
 
     /// A process is over. Called exactly once for each that was started, on the worker that ended
-    /// it, when it has been closed and dropped, and before a thread that joins it, or shuts the
-    /// scheduler down, goes on. A panic in here is contained.
+    /// it, after it was dropped, and before its join returns. A panic in here is contained.
     fn on_complete(&self, context: &Context<'_, P>, reason: &ExitReason) {
         let _ = (context, reason);
     }

@@ -41,8 +41,7 @@ pub trait Process<P: Protocol>: Send {
     /// Releases what the process holds. Called once, after the last step, with the reason why there
     /// is no other one.
     ///
-    /// It gets no context: the process is out of reach already. A process that must hear of this end
-    /// [watches](crate::Handle::monitor) it.
+    /// A process that must hear of this end [watches](crate::Handle::monitor) it.
     fn close(&mut self, reason: &ExitReason) {
         let _ = reason;
     }

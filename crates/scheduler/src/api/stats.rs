@@ -105,7 +105,7 @@ impl fmt::Display for Stats {
     }
 }
 
-/// What one worker has done. It alone writes; any thread reads.
+/// What one worker has done, which alone writes it.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) steps: Counter,

@@ -49,7 +49,7 @@ impl<P: Protocol> JoinState<P> {
         }
     }
 
-    /// The exit, or the waker is left for it. The first poll that must wait allocates for that.
+    /// The exit; or leaves the waker for it, for which the first such poll allocates.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
         if let Ok(process) = self.take_handle() {
             if process.has_ended() {

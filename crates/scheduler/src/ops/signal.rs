@@ -13,8 +13,7 @@ use crate::{Context, Handle, NoSuchProcess, Pid, Protocol};
 pub(crate) enum Heard {
     /// A worker reads it.
     Surely,
-    /// The process has ended since. The worker that ended it may have read the signal, or have
-    /// overlooked it.
+    /// The process has ended since. The worker that ended it may have overlooked the signal.
     Perhaps,
 }
 

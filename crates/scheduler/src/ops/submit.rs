@@ -12,7 +12,7 @@ use crate::api::submission::Options;
 use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox, Slot, Waits, process_box};
 use crate::table::item::{Item, Signal};
-use crate::worker::life::init;
+use crate::worker::start::init;
 use crate::{
     CalledFromInside, Context, ExitReason, Handle, HookError, InitError, JoinError, Process,
     ProcessError, ProcessHandle, Protocol, Submission,
@@ -227,7 +227,7 @@ pub struct Refused<P: Protocol> {
 
 crate::protocol::debug_fields!(Refused<P>, "Refused");
 
-/// Why a process was not submitted. Unless its `init` or a hook refused, it comes back untouched.
+/// Why a process was not submitted. Unless its `init` or a hook refused, it comes back.
 #[non_exhaustive]
 pub enum SubmitError<P: Protocol> {
     /// The scheduler is shutting down, or has.

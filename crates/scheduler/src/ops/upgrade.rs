@@ -44,7 +44,7 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// There is no live process to replace: it has ended, or never was. The new version comes back.
+/// There is no live process to replace. The new version comes back.
 pub struct UpgradeError<P: Protocol> {
     /// The process that was meant.
     pub pid: Pid,

@@ -31,10 +31,9 @@ impl<P: Protocol> Context<'_, P> {
 /// Threads for commands that block: a [`BlockingPool`] for the command handler, which hands it the
 /// closure and the completion and returns at once.
 ///
-/// Work whose process has ended meanwhile is dropped instead of run. Dropping the pool drops the
-/// work that has not begun, whose commands complete with
-/// [`CommandError::Abandoned`](crate::CommandError::Abandoned), and waits for the rest: but not on
-/// one of filch's own threads, which might be waited for in turn.
+/// Work whose process has ended meanwhile is dropped instead of run. Dropping this drops the work
+/// that has not begun, whose commands complete as [abandoned](crate::CommandError::Abandoned), and
+/// waits for the rest: but not on one of filch's own threads, which might be waited for in turn.
 #[derive(Debug)]
 pub struct BlockingThreads(BlockingPool);
 

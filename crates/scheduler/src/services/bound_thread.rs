@@ -7,8 +7,7 @@ use filch_processors::{Processors, ReserveError};
 use crate::table::body::Task;
 use crate::{Handle, Process, Protocol, Submission};
 
-/// A thread for processes that must all run on one: because a library wants to be called from the
-/// thread that it was opened on, or keeps something in thread-local storage. From
+/// A thread for processes that must all run on one, as some libraries demand. From
 /// [`Handle::reserve_thread`].
 ///
 /// A worker that finds one of its processes lends its right to run to this thread, and rests

@@ -33,9 +33,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// From now on `receiver` takes the messages for processes on `node`. Returns the one before
-    /// it, if there was one.
-    ///
-    /// A receiver for the scheduler's own node is never asked. The scheduler lets go of its
+    /// it. A receiver for the scheduler's own node is never asked. The scheduler lets go of its
     /// receivers when it is shut down, so that two schedulers may have each other's handles.
     ///
     /// # Errors
@@ -64,7 +62,7 @@ impl<P: Protocol> Handle<P> {
         drop_all_contained(all.into_iter().flatten());
     }
 
-    /// Whether it has let go of all receivers, so that there will never be one again.
+    /// Whether it has let go of all receivers, for ever.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.shared.routes.read().is_none()
     }

@@ -150,10 +150,7 @@ impl fmt::Debug for Timers {
     }
 }
 
-/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`].
-///
-/// The deadline races with the thread that completes it: one of the two gets there first, and the
-/// process hears of that one only.
+/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`]. The process hears of the first of the two only.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Bounded<P: Protocol> {
     pid: Pid,

@@ -6,22 +6,21 @@
 use std::num::NonZeroU64;
 
 use filch_process_state::LetGo;
-use filch_process_table::{Closed, Pid, Urgent};
+use filch_process_table::{Pid, Urgent};
 use filch_processors::{BoundId, Runner};
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::command::dispatch;
-use crate::api::life_cycle;
 use crate::api::process_error::Exit;
-use crate::api::stats::Counters;
 use crate::api::step_output::{Status, Yield};
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Slot, Task, Waits};
-use crate::table::item::{Item, Signal};
 use crate::worker::budget::{Backlogged, Budget};
+use crate::worker::end::end;
 use crate::worker::inbox::{Inbox, WaitEnds, put_back};
-use crate::worker::life::{close, take_over};
+use crate::worker::scratch::Scratch;
+use crate::worker::start::take_over;
 use crate::{
     CommandHandler, Completion, Context, Event, Events, Handle, ProcessError, Protocol, StepOutput,
 };
@@ -35,24 +34,11 @@ pub(crate) struct Driver<P: Protocol> {
     budget: Budget,
 }
 
-/// What a worker keeps from step to step, so that steps allocate nothing.
-pub(crate) struct Scratch<P: Protocol> {
-    /// The events of one step: never more than its budget.
-    events: EventList<P>,
-    output: StepOutput<P>,
-    /// The worker that the process to be run begins on. After user code, see [`Driver::worker`].
-    worker: usize,
-}
-
 impl<P: Protocol> Runner<Task<P>> for Driver<P> {
     type Scratch = Scratch<P>;
 
     fn scratch(&self, _thread: usize) -> Scratch<P> {
-        Scratch {
-            events: EventList::new(),
-            output: StepOutput::new(),
-            worker: 0,
-        }
+        Scratch::new()
     }
 
     #[inline]
@@ -83,25 +69,23 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
             unreachable!("a process in a run queue is Ready, and in one run queue only");
         }
         match self.turn(slot, scratch) {
-            After::Waits => {}
-            After::Again => self.handle.enqueue(slot),
-            After::GaveWay => self.handle.requeue(slot),
-            After::Ended(exit) => self.end(slot, exit, scratch),
+            Ok(After::Waits) => {}
+            Ok(After::Again) => self.handle.enqueue(slot),
+            Ok(After::GaveWay) => self.handle.requeue(slot),
+            Err(exit) => end(&self.handle, slot, exit, scratch),
         }
     }
 }
 
-/// What became of a process by a turn.
-enum After<P: Protocol> {
-    /// It was let go and waits; another worker may have it already.
+/// What became of a process that was let go.
+enum After {
+    /// It waits; another worker may have it already.
     Waits,
-    /// It was let go and is Ready: something came while it ran, or it has used up its budget of
-    /// events, and not yet its slice.
+    /// It is Ready: something came while it ran, or it has used up its budget of events, and not yet
+    /// its slice.
     Again,
-    /// It was let go and is Ready: it has more to do, and others come first.
+    /// It is Ready: it has more to do, and others come first.
     GaveWay,
-    /// It has not been let go, and never will be.
-    Ended(Exit<P>),
 }
 
 impl<P: Protocol> Driver<P> {
@@ -125,45 +109,28 @@ impl<P: Protocol> Driver<P> {
         unsafe { task.slot() }
     }
 
-    /// The worker that the thread is just now. User code that blocks may come back on another one:
-    /// ask again.
-    fn worker(&self) -> usize {
-        let Some(worker) = self.handle.shared.processors.current() else {
-            unreachable!("tasks run on workers");
-        };
-        worker
-    }
-
-    /// The counters of the [worker](Self::worker).
-    fn counters(&self) -> &Counters {
-        &self.handle.shared.counters[self.worker()]
-    }
-
-    /// Takes one turn of the process that this worker has just made Running, and lets go of it,
-    /// unless it ends.
-    fn turn(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> After<P> {
+    /// Takes one turn of the process that this worker has just made Running, and lets go of it.
+    ///
+    /// # Errors
+    /// The process is to end with this exit. It has not been let go, and never will be.
+    fn turn(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> Result<After, Exit<P>> {
         // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of
         // the worker, or the submitter, that had the process before.
         let Some(body) = (unsafe { slot.life.body() }) else {
             unreachable!("a process that runs has a body");
         };
-        let has_urgent_signal = match self.end_asked(slot) {
-            Ok(has_urgent_signal) => has_urgent_signal,
-            Err(error) => return After::Ended(Err(error)),
-        };
+        let has_urgent_signal = self.end_asked(slot).map_err(Err)?;
         let events = &mut scratch.events;
         let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         let pid = self.handle.table().pid(slot.index(), slot.generation());
         let context = Context::new(&self.handle, pid);
         let Inbox { wait_ends, pending } = inbox;
         if let Some(pending) = pending {
-            if let Err(error) = pending.carry_out(&context, body) {
-                return After::Ended(Err(error));
-            }
+            pending.carry_out(&context, body).map_err(Err)?;
             // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
             // counter has one writer.
             slot.awaited.set_future(false);
-            scratch.worker = self.worker();
+            scratch.worker = self.handle.worker();
         }
         if !wait_ends.end(body.waits, events) {
             // It was woken for a signal, or for what the step before had drained already: the flag
@@ -171,19 +138,16 @@ impl<P: Protocol> Driver<P> {
             put_back(body, events);
             // SAFETY: as for the body.
             let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
-            return self.let_go_backlogged(slot, body.waits, backlogged);
+            return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
         }
         self.count(slot, events, wait_ends, scratch.worker);
-        body.waits = match self.take_step(slot, &context, body, events, &mut scratch.output) {
-            Ok(waits) => waits,
-            Err(exit) => return After::Ended(exit),
-        };
+        body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
         if more || body.cold.is_some() {
             // SAFETY: as for the body.
             let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
-            return self.let_go_backlogged(slot, body.waits, backlogged);
+            return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
         }
-        self.let_go(slot, body.waits)
+        Ok(self.let_go(slot, body.waits))
     }
 
     /// Whether the queue has an urgent signal; or what the process is to end with at once.
@@ -204,8 +168,8 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Fills the inbox: first from the backlog, then from the queue, up to the budget of a step. Looks
-    /// on behind that where what matters has not been found. Whether there is more in the queue.
+    /// Fills the inbox from the backlog and the queue, up to the budget of a step; looks on behind
+    /// that where what matters was not found. Whether there is more in the queue.
     #[inline]
     fn fill(
         &self,
@@ -316,7 +280,7 @@ impl<P: Protocol> Driver<P> {
         let handler = self.handler.as_deref();
         for Yield { tag, command } in output.drain_yields() {
             slot.awaited.ask();
-            self.counters().commands.add(1);
+            self.handle.counters().commands.add(1);
             // SAFETY: this worker has the process.
             let completion = unsafe { Completion::new(&self.handle, pid, tag) };
             dispatch(handler, command, completion);
@@ -330,7 +294,7 @@ impl<P: Protocol> Driver<P> {
     /// this returns, and the process is another worker's before that.
     #[cold]
     #[inline(never)]
-    fn let_go_backlogged(&self, slot: &Slot<P>, waits: Waits, backlogged: Backlogged) -> After<P> {
+    fn let_go_backlogged(&self, slot: &Slot<P>, waits: Waits, backlogged: Backlogged) -> After {
         if backlogged == Backlogged::No {
             return self.let_go(slot, waits);
         }
@@ -341,7 +305,7 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Lets go of the process. From the RMW on it may be running on another worker.
-    fn let_go(&self, slot: &Slot<P>, waits: Waits) -> After<P> {
+    fn let_go(&self, slot: &Slot<P>, waits: Waits) -> After {
         let let_go = match waits {
             Waits::Turn => slot.state.yield_now(),
             Waits::Commands => slot.state.block(),
@@ -355,36 +319,5 @@ impl<P: Protocol> Driver<P> {
                 unreachable!("only the worker that made it Running lets go of it: {error}")
             }
         }
-    }
-
-    /// Ends the process that this worker has: closes it, tells those that watch or join it, and
-    /// gives its place in the table up. Apart from `run`, which has little to do for a message, and
-    /// so needs few registers.
-    #[inline(never)]
-    fn end(&self, slot: &Slot<P>, mut exit: Exit<P>, scratch: &mut Scratch<P>) {
-        // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
-        let closed = unsafe { Closed::begin(self.handle.table(), slot.index()) };
-        // SAFETY: the state is still Running, and this worker made it so.
-        let Some(body) = (unsafe { slot.life.take_body() }) else {
-            unreachable!("a process ends once");
-        };
-        let Scratch { events, output, .. } = scratch;
-        let (reason, watches) = close(body, &mut exit, events, output);
-        let counters = self.counters();
-        counters.ended.add(1);
-        counters.failed.add(u64::from(exit.is_err()));
-        let pid = self.handle.table().pid(slot.index(), slot.generation());
-        let context = Context::new(&self.handle, pid);
-        let fire = |watch| self.handle.fire(pid, &watch, &reason);
-        let completed = closed.complete(|item| {
-            if let Item::Signal(Signal::Attach(watch)) = item {
-                fire(watch);
-            }
-        });
-        watches.into_iter().flatten().for_each(fire);
-        life_cycle::complete(&context, &reason);
-        // Before the thread that joins the process is told: it finds room for another one.
-        self.handle.leave();
-        completed.tell(exit);
     }
 }

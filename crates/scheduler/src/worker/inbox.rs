@@ -7,7 +7,7 @@ use crate::api::step_output::Successor;
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Waits};
 use crate::table::item::{ExitSignal, Item, Signal};
-use crate::worker::life::take_over;
+use crate::worker::start::take_over;
 use crate::{Context, Down, Event, Exited, Link, Monitor, ProcessError, Protocol};
 use filch_process_table::WatchKind;
 

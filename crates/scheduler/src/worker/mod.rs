@@ -10,5 +10,8 @@ pub(crate) mod budget;
     reason = "touches the body of the process that the worker has"
 )]
 pub(crate) mod driver;
+#[expect(unsafe_code, reason = "ends the process that the worker has")]
+pub(crate) mod end;
 pub(crate) mod inbox;
-pub(crate) mod life;
+pub(crate) mod scratch;
+pub(crate) mod start;

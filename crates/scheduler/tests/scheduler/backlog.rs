@@ -47,7 +47,7 @@ pub(crate) fn gated(
     (process, inside, go_on)
 }
 
-/// Checks that the messages come in order, and is done with their number when it has had so many.
+/// Checks that the messages come in order, and is done when it has had that number of them.
 fn counting(
     count: u64,
     share: usize,

@@ -1,4 +1,4 @@
-//! Row B11, as far as it goes: nobody who is Ready waits for ever, whatever the others do.
+//! Row B11, as far as it goes: no process that is Ready waits for ever, whatever the others do.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

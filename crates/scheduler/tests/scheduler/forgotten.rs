@@ -1,4 +1,4 @@
-//! A step that forgets its events (`mem::forget`) leaves them to nobody.
+//! A step that forgets its events (`mem::forget`) leaves them to no other step.
 
 use filch_scheduler::{
     Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,

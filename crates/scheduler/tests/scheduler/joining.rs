@@ -74,7 +74,7 @@ fn the_exit_calls() {
     assert_eq!(take.try_recv(), Ok(1), "it had ended: here and now");
 }
 
-/// The call is registered while the process ends: it is called once, whoever comes first.
+/// The call is registered while the process ends: it is called once, whichever comes first.
 #[test]
 fn watching_races_with_the_end() {
     let scheduler = scheduler(2);

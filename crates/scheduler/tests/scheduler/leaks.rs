@@ -1,4 +1,4 @@
-//! Nothing stays behind: handlers are dropped, threads leave, slots come back, whoever forgets
+//! Nothing stays behind: handlers are dropped, threads leave, slots come back, whatever forgets
 //! whatever.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -7,7 +7,7 @@ use crate::backlog::{MANY, PATIENCE, gated, scheduler};
 use crate::common::{Command, Test, scripted, summing};
 use filch_scheduler::{Event, Scheduler};
 
-/// Word of an upgrade has all that waits moved at once: the new version gets the cancel where it
+/// An upgrade has all that waits moved at once: the new version gets the cancel where it
 /// stood.
 #[test]
 fn a_cancel_stands_behind_it_where_a_worker_has_looked_ahead() {
@@ -81,7 +81,7 @@ fn a_cancel_behind_it_ends_a_wait_for_commands() {
     drop(completion);
 }
 
-/// Ends of others that were found behind its share, by a worker that looked ahead for an upgrade.
+/// Ends of others that were found behind the events of its step, by a worker that looked ahead for an upgrade.
 /// The first step of the new version wants to hear of them no more.
 #[test]
 fn what_was_cut_in_a_step_is_in_no_later_one() {

@@ -1,4 +1,4 @@
-//! Monitors: whoever watches a process hears of its end, once, with the reason, however early or
+//! Monitors: a watcher of a process hears of its end, once, with the reason, however early or
 //! late it watches.
 
 use std::sync::mpsc;
@@ -66,7 +66,7 @@ fn the_reason_is_told() {
         }
         assert_eq!(told.recv().unwrap(), (pid, monitor.clone(), expected));
         assert!(!monitor.demonitor(), "it has been told");
-        // It is over for all who ask now, and how is forgotten.
+        // It is over for all that ask now, and how is forgotten.
         let late = scheduler.monitor(watcher.pid(), pid);
         assert_eq!(told.recv().unwrap(), (pid, late, ExitReason::NoProcess));
         let _ = watched.join();

@@ -61,7 +61,7 @@ fn a_pid_of_this_node_is_never_sent_away() {
         here.send(pid, (0, 1)).unwrap_err().reason,
         Undelivered::Gone
     );
-    // Another scheduler on the same node: a PID of its own, that means nobody here.
+    // Another scheduler on the same node: its PIDs mean no process here.
     let process = neighbour.submit(summing(1), "run", 0).unwrap();
     let refused = here.send(process.pid(), (0, 1)).unwrap_err();
     assert_eq!(refused.reason, Undelivered::Gone);

@@ -53,7 +53,7 @@ fn one_message_more_than_the_limit_comes_back() {
     assert_eq!(gone.reason, Undelivered::Gone);
 }
 
-/// Held in the table by a completion outside, and full: whoever tries again until there is room
+/// Held in the table by a completion outside, and full: a sender that tries again until there is room
 /// would try for ever.
 #[test]
 fn one_that_has_ended_is_gone_and_not_full() {

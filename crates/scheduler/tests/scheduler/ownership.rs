@@ -1,4 +1,4 @@
-//! Whoever drops the last owner of something, on whatever thread: nobody waits for himself, nor in
+//! The last owner of something may be dropped on any thread: none waits for itself, nor in
 //! a ring.
 
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! The list of processes, and the standstill: who waits for what when nothing can run any more.
+//! The list of processes, and the standstill: what each waits for when nothing can run any more.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -90,7 +90,7 @@ fn a_completion_that_is_held_outside_is_no_deadlock() {
     drop(completions);
 }
 
-/// A future is woken by whoever has its waker: a thread, a timer, a device. Nobody knows that none
+/// A future is woken by anything that has its waker: a thread, a timer, a device. Nobody knows that none
 /// will.
 #[test]
 fn a_future_that_is_pending_is_no_deadlock() {

@@ -241,7 +241,7 @@ fn a_process_terminates_its_neighbour_and_strangers() {
     }
 }
 
-/// Whoever ends first decides, once: processes end by themselves, by a termination, and by the
+/// The first end decides, once: processes end by themselves, by a termination, and by the
 /// shutdown at the same time, while somebody sends to them.
 #[test]
 fn terminations_race_with_ends_messages_and_the_shutdown() {

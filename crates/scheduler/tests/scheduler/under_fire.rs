@@ -10,7 +10,7 @@ use filch_scheduler::{Completion, Event, Scheduler, SubmitError};
 
 use crate::common::{Command, Scripted, Test, closed_once, scheduler, scripted};
 
-/// Each answer is a step of its own, in the order of the answers; a tag may be used again while
+/// Each answer is a separate step, in the order of the answers; a tag may be used again while
 /// another command is under way.
 #[test]
 fn completions_come_in_the_order_of_their_answers() {
@@ -53,7 +53,7 @@ fn completions_come_in_the_order_of_their_answers() {
     assert_eq!(process.join().unwrap(), 7);
 }
 
-/// Asks for five answers, one after the other, and counts who is in the middle of a step.
+/// Asks for five answers, one after the other, and counts those in the middle of a step.
 fn asking(give: mpsc::Sender<Completion<Test>>, inside: &Arc<AtomicUsize>) -> Scripted {
     let (mut left, inside) = (5, Arc::clone(inside));
     scripted(move |_, _, out| {

@@ -257,8 +257,8 @@ fn a_termination_comes_first() {
 }
 
 /// Its `init` blocks, on the one worker that has time; another process has that then, until the
-/// first worker has time: there the new version has its step. That one counts it: nobody else
-/// writes that worker's figures, and it nobody else's.
+/// first worker has time: there the new version has its step. That one counts it: no other thread
+/// writes that worker's counters, and it writes no other's.
 #[test]
 fn a_step_counts_where_init_came_back() {
     struct Blocking {

@@ -1,5 +1,5 @@
-//! Steps that are given a share of what has come, beside whoever sends, terminates, upgrades,
-//! completes and shuts down.
+//! Steps that are given a part of what has come, while other threads send, terminate,
+//! upgrade, complete and shut down.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use shuttle_tests::explore;
 
 use crate::{Closed, FOR_EVER, Note, Numbers, scripted, summing};
 
-/// Steps of so many events at most, and others come in between.
+/// Steps of at most `events` events, and others come in between.
 fn scheduler(
     workers: usize,
     events: usize,
@@ -34,7 +34,7 @@ fn prompt(workers: usize, events: usize) -> Scheduler<Numbers> {
 /// `join`: the process was let go of with a message in its queue; or a message that is lost or
 /// overtaken at the end of a share.
 fn two_senders(workers: usize, share: usize) {
-    explore("shares lose nothing", 400, move || {
+    explore("parts lose nothing", 400, move || {
         let (scheduler, closed) = (prompt(workers, share), Closed::new());
         let process = scheduler.submit(summing(&closed, 6), "run", ()).unwrap();
         let sender = |number: usize| {
@@ -69,7 +69,7 @@ fn two_senders_and_steps_of_two_events() {
 }
 
 /// A process counts its steps, and is terminated by a thread that has sent it a backlog. A failure:
-/// it has a step that began after the termination had returned, but for the one that was under way;
+/// it has a step that began after the termination had returned, except the one under way;
 /// or a deadlock in `join`.
 #[test]
 fn a_termination_beside_a_backlog() {
@@ -185,7 +185,7 @@ fn a_completion_beside_a_backlog() {
 
 /// A thread sends messages and then upgrades the process; the new version gets all that the old one
 /// was not given. A failure: a message that is lost, given twice or out of order; or a step of the
-/// old version that began after the upgrade had returned, but for the one under way.
+/// old version that began after the upgrade had returned, except the one under way.
 #[test]
 fn an_upgrade_beside_a_backlog() {
     use shuttle::sync::Arc;

@@ -1,4 +1,4 @@
-//! Futures as processes: wake-ups against polls, the end against whoever awaits it, aborts against
+//! Futures as processes: wake-ups against polls, the end against the one that awaits it, aborts against
 //! everything.
 
 use std::future::poll_fn;
@@ -12,9 +12,9 @@ use shuttle_tests::explore;
 use crate::{FOR_EVER, prompt_scheduler};
 use filch_scheduler::{JoinError, Pid, ProcessError};
 
-/// Each of two polls has its waker woken by a thread of its own: while the poll still runs, while
+/// Each of two polls has its waker woken by another thread: while the poll still runs, while
 /// the worker lets go of the process, or when it is idle. A failure: a deadlock in `join`: the
-/// wake-up was lost; or a fourth poll that nobody asked for.
+/// wake-up was lost; or a fourth poll without a wake-up.
 fn wake_ups_from_other_threads(workers: usize) {
     explore("every wake-up leads to a poll", 1_500, move || {
         let scheduler = prompt_scheduler(workers);

@@ -62,7 +62,7 @@ fn submissions_from_inside_and_outside() {
     });
 }
 
-/// There is room for one process; whoever has joined it submits the next. A failure: a refusal,
+/// There is room for one process; the thread that has joined it submits the next. A failure: a refusal,
 /// since the first was still counted, or had still its place in the table, when its end was told.
 #[test]
 fn who_was_joined_has_left() {

@@ -66,7 +66,7 @@ fn a_monitor_races_with_the_end() {
 }
 
 /// As above, and a completion is held outside all the time: the slot is not cleaned before it is
-/// dropped, so whoever leaves the watch to that is never told.
+/// dropped, so a watcher that leaves the watch to that is never told.
 #[test]
 fn a_monitor_of_one_whose_slot_is_pinned() {
     explore("the end answers, not the cleaning", 1_500, || {
@@ -115,7 +115,7 @@ impl Process<Numbers> for Refusing {
 }
 
 /// A process is monitored while its `init` refuses, and while a message that is slow to drop is
-/// dropped with it. A failure: a deadlock in `recv`: neither the submitter nor the one who watches
+/// dropped with it. A failure: a deadlock in `recv`: neither the submitter nor the watcher
 /// has seen that it is over.
 #[test]
 fn a_monitor_races_with_an_init_that_refuses() {

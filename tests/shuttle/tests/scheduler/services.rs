@@ -69,7 +69,7 @@ fn children_are_commands() {
 }
 
 /// A process gets a name while it ends, and another one wants the same name. A failure: a name that
-/// leads to one who has ended, or that nobody can have any more, or that is taken away from its
+/// leads to one that has ended, or that nobody can have any more, or that is taken away from its
 /// second holder when the first one's slot is cleaned.
 #[test]
 fn a_name_races_with_the_end() {

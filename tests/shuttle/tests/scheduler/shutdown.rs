@@ -6,7 +6,7 @@ use shuttle_tests::explore;
 use crate::{Closed, FOR_EVER, Note, prompt_scheduler, until_cancelled};
 
 /// Somebody submits and sends while the scheduler shuts down with all the patience there is.
-/// Whoever is admitted is cancelled, and ends by it. A failure: an admitted process that hears of
+/// A process that is admitted is cancelled, and ends by it. A failure: an admitted process that hears of
 /// no cancellation: a deadlock in `shutdown`; or one that is not closed.
 #[test]
 fn a_submission_races_with_the_shutdown() {

@@ -36,7 +36,7 @@ fn a_standstill_races_with_messages() {
 }
 
 /// Two wait for the same standstill. One of them then has a number passed on from one process to
-/// another, while the other one looks at the two. A failure: a report of one who is about to be
+/// another, while the other one looks at the two. A failure: a report of one that is about to be
 /// given it; or one in which one of them has been given it and the other has not, so that they were
 /// not looked at in one standstill.
 #[test]

@@ -1,0 +1,46 @@
+//! The start of a process, and of a new version of it: calls of `init`.
+
+use filch_sync::panic::{catch_panic, drop_contained};
+
+use crate::api::step_output::Successor;
+use crate::table::body::{Body, ProcessBox};
+use crate::{Context, ExitReason, InitError, Process, ProcessError, Protocol};
+
+/// Runs `init`.
+pub(crate) fn init<P: Protocol>(
+    process: &mut dyn Process<P>,
+    context: &Context<'_, P>,
+    method: &str,
+    input: P::Input,
+) -> Result<(), InitError<P>> {
+    match catch_panic(|| process.init(context, method, input)) {
+        Ok(outcome) => outcome,
+        Err(message) => Err(InitError::Panicked(message)),
+    }
+}
+
+/// Starts the new version of a process in place of the one that the caller has.
+///
+/// # Errors
+/// What the process ends with.
+pub(crate) fn take_over<P: Protocol>(
+    successor: Successor<P>,
+    context: &Context<'_, P>,
+    body: &mut Body<P>,
+) -> Result<(), ProcessError<P>> {
+    let Successor {
+        mut process,
+        method,
+        input,
+    } = successor;
+    if let Err(error) = init(process.as_mut(), context, &method, input) {
+        let reason = ExitReason::not_started(&error);
+        let _ = catch_panic(|| process.close(&reason));
+        drop_contained(process);
+        return Err(ProcessError::Upgrade(error));
+    }
+    let mut old = std::mem::replace(&mut body.process, ProcessBox::boxed(process));
+    let closed = catch_panic(|| old.close(&ExitReason::Upgraded));
+    let dropped = catch_panic(|| drop(old));
+    closed.and(dropped).map_err(ProcessError::Panicked)
+}
