@@ -11,12 +11,10 @@
 //! | `pool/` | `Processors`: what a user of the crate calls |
 //!
 //! A file imports only from its own folder and from those above it in the table, and no files
-//! import each other in a circle. `lock`, `panic`, `random` and `stats` import nothing.
+//! import each other in a circle. `lock`, `random` and `stats` import nothing.
 #![deny(unsafe_code)]
 
 mod lock;
-#[doc(hidden)] // for the schedulers, which contain their users' panics too
-pub mod panic;
 mod pool;
 #[doc(hidden)] // for the models, which explore the protocol without queues and main loops
 pub mod protocol;

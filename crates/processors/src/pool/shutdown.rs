@@ -1,5 +1,7 @@
 //! How a pool is stopped, and what its last thread does.
 
+use filch_sync::panic::drop_contained;
+
 use crate::lock::lock;
 use crate::pool::processors::Processors;
 
@@ -19,7 +21,7 @@ impl<T: Send + 'static> Processors<T> {
         }
         // With it go references to the pool and to the runner, whose destructor is a user's.
         let starter = lock(&self.starter).take();
-        crate::panic::contain(|| drop(starter));
+        drop_contained(starter);
         self.shared.coordinator.announce_end();
     }
 }

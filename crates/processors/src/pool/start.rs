@@ -4,6 +4,7 @@ use std::io;
 use std::num::NonZeroU64;
 
 use filch_sync::Arc;
+use filch_sync::panic::drop_contained;
 use filch_sync::thread::{self, JoinHandle};
 
 use crate::lock::lock;
@@ -34,7 +35,7 @@ impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
             let parker = coordinator.enter(machine);
             run_machine(&pool.shared, &*runner, machine, &parker);
             // A caller that joins the threads expects that they keep nothing any more.
-            crate::panic::contain(|| drop(runner));
+            drop_contained(runner);
             pool.handles.join_former(machine);
             coordinator.exit(machine, parker);
             pool.end_if_deserted();

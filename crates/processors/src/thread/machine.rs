@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_parker::Parker;
 use filch_sync::atomic::Ordering;
+use filch_sync::panic::discard;
 
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::state::grant::MachineShared;
@@ -68,7 +69,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
         // task.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.run(task, scratch))) {
             self.count(|counters| &counters.panicked);
-            crate::panic::discard(payload);
+            discard(payload);
         }
         if label.is_some() {
             self.show(None);

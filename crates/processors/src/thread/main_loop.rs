@@ -1,6 +1,7 @@
 //! The main loop of a thread: wait for a grant, run tasks until the processor is gone, wait again.
 
 use filch_parker::Parker;
+use filch_sync::panic::drop_contained;
 
 use crate::protocol::state::grant::Activity;
 use crate::protocol::{ControlWord, Grant, Permit};
@@ -61,7 +62,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 // The one place where it waits, on a stack that is as short as can be.
                 grant = self.wait(vacated);
             }
-            crate::panic::contain(|| drop(scratch));
+            drop_contained(scratch);
         });
     }
 
