@@ -79,16 +79,18 @@ impl Control {
     /// What it says now.
     #[inline]
     pub(crate) fn read(&self) -> ControlWord {
-        // ORDERING: Acquire, partner of the Release in `stop`: the thread that ends a stopping pool
-        // has seen what was made runnable before. Nothing else is read through it: for "either you
-        // see my word or I see your processor" both sides have fences.
-        ControlWord::unpack(self.word.load(Ordering::Acquire))
+        // ORDERING: Relaxed: for "either you see my word or I see your processor" both sides have
+        // fences. A thread that sees that the pool stops, and ends it, passes the fence of
+        // `quiescent_snapshot` before it looks at the queues: that one is the partner of the
+        // Release in `stop`.
+        ControlWord::unpack(self.word.load(Ordering::Relaxed))
     }
 
     /// Says that no task is awaited any more.
     pub(crate) fn stop(&self) {
-        // ORDERING: Release: see `read`. (By argument: loom does not switch threads before the
-        // fence that follows in `Coordinator::stop`.)
+        // ORDERING: Release: a thread that ends the pool has seen what was made runnable before the
+        // stop: see `read`. That it is needed loom cannot show: it does not switch threads before
+        // the fence that follows in `Coordinator::stop`.
         self.word.fetch_or(STOPPING, Ordering::Release);
     }
 
