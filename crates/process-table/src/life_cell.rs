@@ -9,7 +9,6 @@ use std::time::Instant;
 use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
-
 use filch_sync::panic::{catch_panic, drop_contained};
 
 /// What is told of the end.
