@@ -1,8 +1,8 @@
 %% The BEAM's side of the comparisons: the same scenarios, with its processes and their mailboxes.
 %%
-%% It reads one line per round from its standard input, a scenario's name and its numbers, and answers with the nanoseconds
-%% that the round took, or the bytes. Between rounds it waits for the next line, so that the others have the machine to
-%% themselves.
+%% It reads one line per round from its standard input, a scenario's name and its numbers, and
+%% answers with the nanoseconds that the round took, or the bytes. Between rounds it waits for the
+%% next line, so that the others have the machine to themselves.
 -module(filch_rival).
 -export([start/0]).
 
@@ -60,7 +60,8 @@ start_numbers(Number, All) ->
     spawn(fun() -> All ! Number end),
     start_numbers(Number - 1, All).
 
-%% A tree of processes: each starts two of one less depth, those of depth 0 are counted, and the last one tells.
+%% A tree of processes: each starts two of one less depth; those of depth 0 are counted, and the
+%% last one tells.
 tree(Depth) ->
     Root = self(),
     Left = atomics:new(1, []),
@@ -79,7 +80,8 @@ grow(Depth, Left, Root) ->
     spawn(fun() -> grow(Depth - 1, Left, Root) end),
     spawn(fun() -> grow(Depth - 1, Left, Root) end).
 
-%% A tree of processes, ten to a knot: each leaf has a number, each knot the sum of what is below it.
+%% A tree of processes, ten to a knot: each leaf has a number, each knot the sum of the numbers
+%% below it.
 skynet(Leaves) ->
     Root = self(),
     spawn(fun() -> skynet(Root, 0, Leaves) end),

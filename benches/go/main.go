@@ -1,7 +1,8 @@
 // The Go side of the comparisons: the same scenarios, with goroutines and channels.
 //
-// It reads one line per round from its standard input, a scenario's name and its numbers, and answers with the nanoseconds
-// that the round took, or the bytes. Between rounds it waits for the next line, so that the others have the machine to themselves.
+// It reads one line per round from its standard input, a scenario's name and its numbers, and
+// answers with the nanoseconds that the round took, or the bytes. Between rounds it waits for the
+// next line, so that the others have the machine to themselves.
 package main
 
 import (
@@ -52,7 +53,8 @@ func tree(trees, depth uint64) {
 	}
 }
 
-// Skynet grows a tree of goroutines, ten to a knot: each leaf has a number, each knot the sum of what is below it.
+// Skynet grows a tree of goroutines, ten to a knot: each leaf has a number, each knot the sum of
+// the numbers below it.
 func skynet(leaves uint64) {
 	var grow func(sums chan<- uint64, first, leaves uint64)
 	grow = func(sums chan<- uint64, first, leaves uint64) {
@@ -128,7 +130,8 @@ func fanIn(bursts, senders, each uint64) {
 	}
 }
 
-// Idle has the memory of goroutines, each of which has had a message through a channel of its own, and waits for the next one.
+// Idle has the memory of goroutines: each has its channel, has had a message through it, and waits
+// for the next one.
 func idle(goroutines uint64) uint64 {
 	before := inUse()
 	mailboxes := make([]chan uint64, goroutines)
@@ -153,7 +156,8 @@ func idle(goroutines uint64) uint64 {
 	return bytes
 }
 
-// InUse is what live objects and stacks have, as goroutines' descriptors are objects of the runtime's own.
+// InUse is the memory of live objects and stacks; goroutines' descriptors are objects of the
+// runtime.
 func inUse() uint64 {
 	runtime.GC()
 	var memory runtime.MemStats

@@ -18,7 +18,8 @@ struct Curve {
 }
 
 impl Curves {
-    /// The figures of pools of so many workers. Each measurement of a kind has the same contenders.
+    /// Adds the figures of pools with `workers` workers. Each measurement of a kind has the same
+    /// contenders.
     pub(crate) fn add(&mut self, kind: &'static str, workers: usize, measured: &Measured) {
         let at = self.0.iter().position(|curve| curve.kind == kind);
         let at = at.unwrap_or_else(|| {

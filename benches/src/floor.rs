@@ -1,4 +1,4 @@
-//! What the machine asks for the least that such work needs.
+//! Floors: what the least that such work needs costs on this machine.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::harness::{per_operation, time};
 
-/// `rmws` read-modify-writes an operation, on a word that nobody else touches.
+/// `rmws` read-modify-writes an operation, on a word that no other thread touches.
 pub(crate) fn uncontended_rmws(rmws: u32, operations: u64) -> impl FnMut() -> f64 {
     let word = AtomicU64::new(0);
     move || {
@@ -22,8 +22,7 @@ pub(crate) fn uncontended_rmws(rmws: u32, operations: u64) -> impl FnMut() -> f6
     }
 }
 
-/// A round trip to a thread that sleeps, from one that sleeps until the answer: two wake-ups, and
-/// nothing else.
+/// A round trip between two sleeping threads: two wake-ups, and nothing else.
 pub(crate) fn parked_thread(round_trips: u64) -> impl FnMut() -> f64 {
     move || {
         let turns = Arc::new(AtomicU64::new(0));

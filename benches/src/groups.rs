@@ -58,7 +58,7 @@ impl Group {
         }
     }
 
-    /// What of the group is measured over the number of workers: for pools of so many.
+    /// The scenarios that are measured over the number of workers, for pools with `workers`.
     pub(crate) fn curve(self, workers: usize) -> Vec<(&'static str, Scenario)> {
         match self {
             Self::Processors => processors::curve(workers).into(),

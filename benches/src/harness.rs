@@ -5,9 +5,9 @@
 //! falls on all of them. The first round warms caches, allocators and branch predictors, and is
 //! thrown away.
 //!
-//! Where single operations can be timed, and each may come out as one of two very different things,
-//! as a wake-up does on the same core or on another, they take turns operation by operation, and a
-//! round's figure is the median.
+//! Some operations can be timed one by one and take one of two very different times: a wake-up on
+//! the same core or on another. There the contenders take turns after each operation, and a round's
+//! figure is the median.
 
 use std::hint;
 use std::sync::{Barrier, LazyLock};
@@ -54,7 +54,7 @@ struct Contender {
     turn: Box<dyn FnMut() -> f64>,
 }
 
-/// What a scenario's contenders were measured at.
+/// The figures of a scenario's contenders.
 pub(crate) struct Measured {
     pub(crate) scenario: String,
     pub(crate) unit: &'static str,
@@ -69,8 +69,7 @@ pub(crate) struct Series {
 }
 
 impl Scenario {
-    /// A scenario whose rounds are given in `unit`; all of ours are times, or shares of a
-    /// processor's, and lower is better.
+    /// A scenario whose figures are in `unit`: times, bytes, or shares of a core. Lower is better.
     pub(crate) fn new(name: impl Into<String>, unit: &'static str) -> Self {
         Self {
             name: name.into(),
@@ -80,8 +79,7 @@ impl Scenario {
         }
     }
 
-    /// A contender gives `samples` figures a round, one whenever it has its turn, and their median
-    /// counts.
+    /// Each contender has `samples` turns a round, and the median of their figures counts.
     pub(crate) fn sampled(mut self, samples: u64) -> Self {
         self.samples = samples;
         self
@@ -115,7 +113,7 @@ impl Scenario {
         self
     }
 
-    /// Not a rival: what the machine asks for the least that such work needs.
+    /// Adds a floor, which is no rival: the cost of the least that such work needs.
     pub(crate) fn floor(mut self, name: &'static str, turn: impl FnMut() -> f64 + 'static) -> Self {
         self = self.contender(name, turn);
         self.contenders.last_mut().expect("it was just added").floor = true;
@@ -180,7 +178,7 @@ impl Series {
     }
 }
 
-/// Of figures that are sorted.
+/// The median of sorted figures.
 fn median(figures: &[f64]) -> f64 {
     let middle = figures.len() / 2;
     if figures.len() % 2 == 1 {
@@ -204,9 +202,9 @@ pub(crate) fn time(work: impl FnOnce()) -> Duration {
 
 /// Runs `tasks` on a thread each, and times them from the first one's start to the last one's end.
 ///
-/// Where there are cores enough each has one of its own; otherwise the system places them. They
-/// start together; creating the threads is not part of the time. The tasks themselves look at the
-/// clock: on a busy machine the caller may be woken only after all is done.
+/// Each thread is pinned to another core if there are enough; otherwise the system places them.
+/// They start together; creating them is not part of the time. The tasks themselves read the clock:
+/// on a busy machine the caller may be woken only after all is done.
 pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Duration {
     let ready = Barrier::new(tasks.len());
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -239,7 +237,7 @@ pub(crate) fn time_together(tasks: Vec<Box<dyn FnOnce() + Send + '_>>) -> Durati
 
 /// Keeps the calling thread on the core of that number, if there is one and the system allows it.
 pub(crate) fn pin(core: usize) {
-    // Asked once, before anybody is pinned: a thread that is sees its own core only.
+    // Asked once, before any thread is pinned: a pinned thread sees only its own core.
     static CORES: LazyLock<Vec<core_affinity::CoreId>> =
         LazyLock::new(|| core_affinity::get_core_ids().unwrap_or_default());
     if let Some(&core) = CORES.get(core) {
@@ -247,20 +245,20 @@ pub(crate) fn pin(core: usize) {
     }
 }
 
-/// How every contender's consumer waits when there is nothing to take: pauses, twice as many each
-/// time, then it gives its core away. A handful of items does not make it impatient again: who
-/// looks again at once finds the next one alone, and fetches the lines that its producer is writing
-/// for each.
+/// How every contender's consumer waits when there is nothing to take: it pauses, twice as long
+/// each time, and then yields its core. A handful of items does not reset the pauses: a consumer
+/// that looks again at once finds a single item, and takes the cache line from the producer each
+/// time.
 #[derive(Default)]
-pub(crate) struct Patience {
+pub(crate) struct Backoff {
     rounds: u32,
 }
 
-impl Patience {
+impl Backoff {
     /// Rounds of pauses: 1, 2, 4, … 64 of them.
     const PAUSING: u32 = 7;
 
-    /// As many items at once are worth the look.
+    /// Items found at once that reset the pauses.
     const WORTH: u64 = 16;
 
     pub(crate) fn wait(&mut self) {

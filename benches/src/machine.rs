@@ -1,4 +1,4 @@
-//! Where a result was measured: figures without it mean nothing.
+//! The machine, compiler and commit of a result, without which its figures mean nothing.
 
 use std::fs;
 use std::process::Command;
@@ -12,13 +12,13 @@ pub(crate) struct Machine {
     pub(crate) cores: usize,
     pub(crate) kernel: String,
     pub(crate) rustc: &'static str,
-    /// With `-dirty` behind it when the tree differs from it.
+    /// Followed by `-dirty` if the tree differs from it.
     pub(crate) commit: String,
     /// UTC.
     pub(crate) date: String,
 }
 
-/// This machine, now. What cannot be found out is `unknown`.
+/// This machine, now. A field that cannot be determined is `unknown`.
 pub(crate) fn describe() -> Machine {
     Machine {
         cpu: cpu_model().unwrap_or_else(unknown),

@@ -1,5 +1,5 @@
-//! How much memory is in use: the system's allocator, with a counter that is off unless somebody
-//! measures.
+//! How much memory is in use: the system's allocator, with a counter that is on only while memory
+//! is measured.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -14,8 +14,8 @@ static ON: AtomicBool = AtomicBool::new(false);
 static BYTES: AtomicI64 = AtomicI64::new(0);
 
 fn count(bytes: i64) {
-    // ORDERING: Relaxed: figures; nothing is read through them. While nobody measures a clean line
-    // is read, and none written.
+    // ORDERING: Relaxed: figures; nothing is read through them. While the counter is off, a clean
+    // line is read and none is written.
     if ON.load(Ordering::Relaxed) {
         BYTES.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The bytes that `work` has left in use when it returns what holds them.
+/// The bytes that `work` leaves in use, and its result, which holds them.
 pub(crate) fn left_in_use<R>(work: impl FnOnce() -> R) -> (R, i64) {
     BYTES.store(0, Ordering::Relaxed);
     ON.store(true, Ordering::Relaxed);

@@ -1,8 +1,8 @@
-//! Rivals outside Rust: programs of their own in `benches/go` and `benches/beam`, which do a round
-//! when they are told to and say what it cost.
+//! Rivals outside Rust: the programs in `benches/go` and `benches/beam`, which do a round on
+//! request and answer with its cost.
 //!
-//! `cargo xtask bench` builds each where it finds its compiler, and says in a variable where it is.
-//! Where that is not set there is no such contender.
+//! `cargo xtask bench` builds each if it finds the compiler, and passes the program's path in a
+//! variable. Without the variable the contender is left out.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -11,18 +11,18 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use crate::harness::Scenario;
 use crate::rivals::WORKERS;
 
-/// Go's scheduler, if it is there.
+/// Go's side, if it was built.
 fn go() -> Option<Command> {
     let mut go = Command::new(env::var_os("FILCH_GO_RIVAL")?);
     go.env("GOMAXPROCS", WORKERS.to_string());
     Some(go)
 }
 
-/// Erlang's, if it is there.
+/// Erlang's side, if it was built.
 fn beam() -> Option<Command> {
     let modules = env::var_os("FILCH_BEAM_RIVAL")?;
     let mut beam = Command::new("erl");
-    // As many schedulers as workers; room for a million processes and more; and no shell.
+    // As many schedulers as workers, room for four million processes, no shell.
     beam.args(["+S", &format!("{WORKERS}:{WORKERS}"), "+P", "4000000"])
         .arg("-noshell")
         .arg("-pa")
@@ -31,7 +31,7 @@ fn beam() -> Option<Command> {
     Some(beam)
 }
 
-/// A program, between rounds.
+/// A running program, between rounds.
 struct Rival {
     child: Child,
     orders: ChildStdin,
@@ -66,16 +66,15 @@ impl Rival {
 
 impl Drop for Rival {
     fn drop(&mut self) {
-        // It lives on its standard input only, which ends here; there is no one to tell if it does
-        // not.
+        // It ends with its standard input anyway; an error here has no consequence.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 impl Scenario {
-    /// Those outside Rust that are there. A round is `order` to their programs, and `operations`
-    /// operations.
+    /// Adds the rivals outside Rust that were built. A round sends `order` to the program, which
+    /// does `operations` operations.
     pub(crate) fn outside(self, order: &str, operations: u64) -> Self {
         self.each_outside(|command| {
             let (mut command, order) = (command, order.to_owned());
@@ -87,7 +86,7 @@ impl Scenario {
         })
     }
 
-    /// The same, each round by a program that has done nothing before.
+    /// The same, with a new program for each round.
     pub(crate) fn outside_anew(self, order: &str, operations: u64) -> Self {
         self.each_outside(|command| {
             let (mut command, order) = (command, order.to_owned());

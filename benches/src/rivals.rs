@@ -1,5 +1,5 @@
-//! The runtimes that the pools are compared with, set up alike: as many threads each, and nothing
-//! else turned on.
+//! The runtimes that the pools are compared with: equally many threads each, otherwise their
+//! defaults.
 
 use std::ops::Deref;
 use std::thread::{self, JoinHandle};
@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use async_executor::Executor;
 use futures_lite::future::block_on;
 
-/// Threads of every pool, ours and theirs, unless a curve over their number is measured.
+/// Threads of every pool, ours and the rivals', unless a curve over their number is measured.
 pub(crate) const WORKERS: usize = 2;
 
 pub(crate) fn tokio_runtime() -> tokio::runtime::Runtime {
@@ -32,9 +32,9 @@ pub(crate) fn rayon_pool_of(workers: usize) -> rayon::ThreadPool {
         .expect("the system gives threads")
 }
 
-/// Threads that run an executor, which has none of its own, until this is dropped.
+/// Threads for an executor, which has none itself, until this is dropped.
 pub(crate) struct ExecutorThreads {
-    /// Never sent on: the threads leave when it is closed.
+    /// Nothing is sent: the threads end when it is closed.
     stop: async_channel::Sender<()>,
     threads: Vec<JoinHandle<()>>,
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Thread};
 
-/// A sum that many tasks add to, each a number of its own. It is complete when all have, and the
-/// task that completes it wakes the thread that waits. One RMW a task, for every contender alike.
+/// A sum to which each task adds another number. The task that completes it wakes the thread that
+/// waits. It costs every contender one RMW a task.
 pub(crate) struct Total {
     sum: AtomicU64,
     expected: AtomicU64,
@@ -21,9 +21,8 @@ impl Total {
         }
     }
 
-    /// Begins anew, for the calling thread to [`wait`](Self::wait), and before anybody adds.
-    ///
-    /// The tasks see it since they are spawned afterwards.
+    /// Begins a new sum, for which the calling thread will [`wait`](Self::wait). Tasks that are
+    /// spawned afterwards see it.
     pub(crate) fn expect(&self, sum: u64) {
         *self.waiter.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread::current());
         self.expected.store(sum, Ordering::Relaxed);
@@ -35,7 +34,7 @@ impl Total {
         let sum = self.sum.fetch_add(number, Ordering::AcqRel) + number;
         if sum == self.expected.load(Ordering::Relaxed) {
             let waiter = self.waiter.lock().unwrap_or_else(PoisonError::into_inner);
-            waiter.as_ref().expect("somebody expects the sum").unpark();
+            waiter.as_ref().expect("a thread expects the sum").unpark();
         }
     }
 

@@ -17,6 +17,7 @@ mod told;
 mod trace;
 
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,13 +29,14 @@ pub use outcomes::Outcomes;
 pub use told::tell;
 
 /// A model whose author saw this many executions is a long one.
-const LONG: u64 = 4_000;
+const LONG: u64 = 10_000;
 
-/// How many preemptions `cargo xtask test` grants to a long model: most bugs need two at most.
-const QUICK: usize = 2;
+/// How many preemptions `cargo xtask test` grants to a long model, before its own bound: most bugs
+/// need two at most.
+const QUICK_PREEMPTIONS: Range<usize> = 2..5;
 
-/// How many executions a long model must give with [`QUICK`] preemptions.
-const QUICK_AT_LEAST: u64 = 100;
+/// How many executions a long model must give before a bound of these will do.
+const QUICK_AT_LEAST: u64 = 1_000;
 
 /// How far a model is explored.
 #[derive(Clone, Copy, Debug)]
@@ -64,44 +66,46 @@ impl Bound {
         }
     }
 
-    /// What a contributor waits for: a model that takes long loses preemptions, and its executions
-    /// are still counted.
-    fn quick(self) -> Self {
-        if self.at_least < LONG {
-            return self;
-        }
-        Self {
-            preemptions: Some(self.preemptions.unwrap_or(QUICK).min(QUICK)),
+    /// What a contributor waits for: a model that takes long is explored up to few preemptions, but
+    /// up to so many that there are [`QUICK_AT_LEAST`] executions.
+    fn quick(self) -> Vec<Self> {
+        let most = self.preemptions.unwrap_or(QUICK_PREEMPTIONS.end);
+        let few = QUICK_PREEMPTIONS.start..most.min(QUICK_PREEMPTIONS.end);
+        let quick = few.map(|preemptions| Self {
+            preemptions: Some(preemptions),
             at_least: QUICK_AT_LEAST,
-        }
+        });
+        let is_long = self.at_least >= LONG;
+        quick.filter(|_| is_long).chain([self]).collect()
     }
 
     /// What `cargo xtask loom --bound N`, `--full` or `--quick`, or `cargo xtask orderings`, asks
-    /// for instead, if anything.
-    fn or_as_asked(self) -> Self {
+    /// for instead, if anything: bounds to explore one after the other, until one gives enough
+    /// executions.
+    fn or_as_asked(self) -> Vec<Self> {
         if std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some() {
-            return Self {
+            return vec![Self {
                 at_least: 2,
                 ..self
-            };
+            }];
         }
         match std::env::var("FILCH_LOOM_BOUND").ok().as_deref() {
-            None | Some("") => self,
+            None | Some("") => vec![self],
             Some("quick") => self.quick(),
-            Some("full") => Self {
+            Some("full") => vec![Self {
                 preemptions: None,
                 ..self
-            },
+            }],
             Some(bound) => {
                 let asked = bound
                     .parse()
                     .expect("FILCH_LOOM_BOUND is a number, `full` or `quick`");
                 // A smaller bound than the author's explores less: then only emptiness is an error.
                 let weaker = self.preemptions.is_none_or(|own| asked < own);
-                Self {
+                vec![Self {
                     preemptions: Some(asked),
                     at_least: if weaker { 2 } else { self.at_least },
-                }
+                }]
             }
         }
     }
@@ -132,9 +136,8 @@ impl Bound {
 /// Explores `model` up to `bound`; panics if an execution fails, or if too few were explored to
 /// mean anything.
 pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
-    let bound = bound.or_as_asked();
-    let explored = explore(bound, model);
-    let executions = explored.executions;
+    let explored = explore(&bound.or_as_asked(), model);
+    let (bound, executions) = (explored.bound, explored.executions);
     if let Err(panic) = explored.verdict {
         resume_unwind(panic);
     }
@@ -158,7 +161,7 @@ pub fn check(claim: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static
 /// twin of the model, explored by [`check`], says the rest. How many executions it takes is
 /// reported and not judged: of `bound`, only the preemptions count here.
 pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send + Sync + 'static) {
-    let explored = explore(bound, model);
+    let explored = explore(&[bound], model);
     let executions = explored.executions;
     let Err(panic) = explored.verdict else {
         panic!("{executions} executions and the known bug was not caught: {claim}");
@@ -174,24 +177,36 @@ pub fn refute(claim: &str, symptom: &str, bound: Bound, model: impl Fn() + Send 
 
 /// How far a search got, and what ended it.
 struct Explored {
+    bound: Bound,
     executions: u64,
     elapsed: Duration,
     verdict: thread::Result<()>,
 }
 
-fn explore(bound: Bound, model: impl Fn() + Send + Sync + 'static) -> Explored {
+/// Searches up to each of `bounds`, until a search fails or has given as many executions as its
+/// bound asks for.
+fn explore(bounds: &[Bound], model: impl Fn() + Send + Sync + 'static) -> Explored {
     let model: Arc<dyn Fn() + Send + Sync> = Arc::new(model);
-    if let Some(number) = trace::asked_for() {
-        trace::show(number, bound.builder(), Arc::clone(&model));
+    let asked_for = trace::asked_for();
+    if let Some(number) = asked_for {
+        trace::show(number, bounds[0].builder(), Arc::clone(&model));
     }
-    let explored = search(bound, Arc::clone(&model));
-    if trace::is_wanted() && trace::asked_for().is_none() {
+    let (last, before) = bounds.split_last().expect("there is a bound");
+    let mut searches = before
+        .iter()
+        .map(|bound| search(*bound, Arc::clone(&model)));
+    let explored = searches
+        .find(|explored| {
+            explored.verdict.is_err() || explored.executions >= explored.bound.at_least
+        })
+        .unwrap_or_else(|| search(*last, Arc::clone(&model)));
+    if trace::is_wanted() && asked_for.is_none() {
         // The one that failed was the last one; where all hold, the first is as good as any.
         let number = explored
             .verdict
             .as_ref()
             .map_or(explored.executions, |()| 1);
-        trace::show(number, bound.builder(), model);
+        trace::show(number, explored.bound.builder(), model);
     }
     explored
 }
@@ -212,6 +227,7 @@ fn search(bound: Bound, model: Arc<dyn Fn() + Send + Sync>) -> Explored {
     }));
     trace::end();
     Explored {
+        bound,
         executions: executions.load(Ordering::Relaxed),
         elapsed: started.elapsed(),
         verdict,

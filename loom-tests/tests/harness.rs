@@ -31,29 +31,25 @@ fn a_known_bug_that_is_none_is_refused() {
 /// show it.
 #[test]
 fn every_outcome_of_store_buffering_is_reached() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "store buffering shows all four outcomes",
         Bound::exhaustive(4),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let x = Arc::new(AtomicUsize::new(0));
-                let y = Arc::new(AtomicUsize::new(0));
-                let other = thread::spawn({
-                    let (x, y) = (x.clone(), y.clone());
-                    move || {
-                        x.store(1, Ordering::Relaxed);
-                        y.load(Ordering::Relaxed)
-                    }
-                });
-                y.store(1, Ordering::Relaxed);
-                let own = x.load(Ordering::Relaxed);
-                outcomes.observe((own, other.join().unwrap()));
-            }
+        || {
+            let x = Arc::new(AtomicUsize::new(0));
+            let y = Arc::new(AtomicUsize::new(0));
+            let other = thread::spawn({
+                let (x, y) = (x.clone(), y.clone());
+                move || {
+                    x.store(1, Ordering::Relaxed);
+                    y.load(Ordering::Relaxed)
+                }
+            });
+            y.store(1, Ordering::Relaxed);
+            let own = x.load(Ordering::Relaxed);
+            (own, other.join().unwrap())
         },
-    );
-    outcomes.assert_exactly([(0, 0), (0, 1), (1, 0), (1, 1)]);
+    )
+    .assert_exactly([(0, 0), (0, 1), (1, 0), (1, 1)]);
 }
 
 /// Main looks at a word; another thread looks at it, and writes it. With `crossing`, both pass
@@ -88,12 +84,10 @@ fn a_look_hides_an_earlier_one() {
 
 #[test]
 fn a_crossing_shows_what_a_look_hides() {
-    let outcomes = Outcomes::new();
-    check("main sees 0 or 1", Bound::exhaustive(2), {
-        let outcomes = outcomes.clone();
-        move || outcomes.observe(look_beside_a_look_and_a_write(true))
-    });
-    outcomes.assert_exactly([0, 1]);
+    Outcomes::of("main sees 0 or 1", Bound::exhaustive(2), || {
+        look_beside_a_look_and_a_write(true)
+    })
+    .assert_exactly([0, 1]);
 }
 
 fn two_increments() {

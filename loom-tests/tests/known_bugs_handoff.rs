@@ -258,7 +258,7 @@ fn a_retirement_decided_too_early() {
 /// One processor. Idle with a task in its deque (its machine is in a blocking call), it is woken,
 /// takes the task out of the deque, runs it, and sleeps again. `away` is whether the call is still
 /// under way.
-struct Watched {
+struct Observed {
     /// Counts the changes; even: idle.
     word: AtomicUsize,
     deque: AtomicUsize,
@@ -266,8 +266,8 @@ struct Watched {
     left: AtomicUsize,
 }
 
-fn watch(is_quiescent: fn(&Watched) -> bool) {
-    let pool = Arc::new(Watched {
+fn observe(is_quiescent: fn(&Observed) -> bool) {
+    let pool = Arc::new(Observed {
         word: AtomicUsize::new(0),
         deque: AtomicUsize::new(1),
         away: AtomicUsize::new(1),
@@ -304,7 +304,7 @@ fn the_word_before_and_after() {
         "idle before and after, and nothing in between",
         Bound::exhaustive(4),
         || {
-            watch(|pool| {
+            observe(|pool| {
                 let word = pool.word.load(Ordering::Acquire);
                 let nothing = word % 2 == 0
                     && pool.away.load(Ordering::Relaxed) == 0
@@ -324,7 +324,7 @@ fn the_word_before_only() {
         "said to be over, and something ran",
         Bound::exhaustive(2),
         || {
-            watch(|pool| {
+            observe(|pool| {
                 pool.word.load(Ordering::Acquire) % 2 == 0
                     && pool.away.load(Ordering::Acquire) == 0
                     && pool.deque.load(Ordering::Acquire) == 0
@@ -342,7 +342,7 @@ fn blocking_calls_forgotten() {
         "said to be over, and something ran",
         Bound::exhaustive(2),
         || {
-            watch(|pool| {
+            observe(|pool| {
                 let word = pool.word.load(Ordering::Acquire);
                 let nothing = word % 2 == 0 && pool.deque.load(Ordering::Relaxed) == 0;
                 fence(Ordering::Acquire);

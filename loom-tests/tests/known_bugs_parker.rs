@@ -129,16 +129,23 @@ impl Toy {
     }
 }
 
-/// One sleep, one token.
-fn one_token(bug: Option<Bug>) {
+/// One token, beside what the parker does.
+fn beside_a_token(bug: Option<Bug>, parker: impl FnOnce(&Toy)) {
     let toy = Toy::new(bug);
     let waker = thread::spawn({
         let toy = Arc::clone(&toy);
         move || toy.unpark()
     });
-    toy.park();
+    parker(&toy);
     waker.join().unwrap();
     toy.assert_awake();
+}
+
+/// One sleep, one token.
+fn one_token(bug: Option<Bug>) {
+    beside_a_token(bug, |toy| {
+        toy.park();
+    });
 }
 
 /// The control: the same model, of the parker without a mistake.
@@ -175,16 +182,11 @@ fn an_announcement_by_store() {
 
 /// One token, and a sleep whose time is up. If that took no token, a sleep without a limit.
 fn one_token_for_two_sleeps(bug: Option<Bug>) {
-    let toy = Toy::new(bug);
-    let waker = thread::spawn({
-        let toy = Arc::clone(&toy);
-        move || toy.unpark()
+    beside_a_token(bug, |toy| {
+        if !toy.park_shortly() {
+            toy.park();
+        }
     });
-    if !toy.park_shortly() {
-        toy.park();
-    }
-    waker.join().unwrap();
-    toy.assert_awake();
 }
 
 /// The control.

@@ -4,48 +4,59 @@
 use std::time::Duration;
 
 use filch_parker::Parker;
+use filch_sync::Arc;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{Arc, thread};
+use filch_sync::thread::{self, JoinHandle};
 use loom_tests::{Bound, Outcomes, check};
+
+/// A thread that leaves a token. It answers whether that woke a sleeper.
+fn leaves_a_token(parker: &Parker) -> JoinHandle<bool> {
+    let unparker = parker.unparker();
+    thread::spawn(move || unparker.unpark())
+}
+
+/// A thread that writes 7 to `item` and then leaves a token. It answers whether that woke a
+/// sleeper.
+fn publishes(item: &Arc<AtomicUsize>, parker: &Parker) -> JoinHandle<bool> {
+    let (item, unparker) = (Arc::clone(item), parker.unparker());
+    thread::spawn(move || {
+        item.store(7, Ordering::Relaxed);
+        unparker.unpark()
+    })
+}
+
+fn assert_published(item: &AtomicUsize) {
+    assert_eq!(item.load(Ordering::Relaxed), 7, "not published");
+}
 
 /// Two threads. A token before, during or after the parker goes to sleep ends that sleep, and what
 /// came before it is visible. `unpark` finds a sleeper or not; both must occur. Failure: a
 /// deadlock, or the item unseen.
 #[test]
 fn a_token_ends_the_sleep_and_publishes() {
-    let outcomes = Outcomes::new();
-    check("unpark races park", Bound::exhaustive(18), {
-        let outcomes = outcomes.clone();
-        move || {
-            let item = Arc::new(AtomicUsize::new(0));
-            let parker = Parker::new();
-            let waker = thread::spawn({
-                let (item, unparker) = (Arc::clone(&item), parker.unparker());
-                move || {
-                    item.store(7, Ordering::Relaxed);
-                    unparker.unpark()
-                }
-            });
-            parker.park();
-            assert_eq!(item.load(Ordering::Relaxed), 7, "not published");
-            outcomes.observe(waker.join().unwrap());
-        }
-    });
-    outcomes.assert_exactly([false, true]);
+    Outcomes::of("unpark races park", Bound::exhaustive(18), || {
+        let item = Arc::new(AtomicUsize::new(0));
+        let parker = Parker::new();
+        let waker = publishes(&item, &parker);
+        parker.park();
+        assert_published(&item);
+        waker.join().unwrap()
+    })
+    .assert_exactly([false, true]);
 }
 
-/// Three threads: two unparkers, one `park`. When the second one finds the token there, its item
-/// must be published with it. Whoever came last before the `park` is visible; so if both answered
-/// "nobody slept" and no token is left, both items are.
+/// Three threads: two unparkers, one `park`. An unparker that finds a token there must publish its
+/// item with that token, and the item of the unparker that came last before the `park` is visible.
+/// So if both answered "nobody slept" and no token is left, both items are visible.
 ///
 /// One call at most is told that it woke the sleeper. Failure: an item unseen whose token was
 /// taken.
 #[test]
 fn two_tokens_are_one_and_publish_both() {
-    let outcomes = Outcomes::new();
-    check("two unparkers, one park", Bound::exhaustive(200_000), {
-        let outcomes = outcomes.clone();
-        move || {
+    Outcomes::of(
+        "two unparkers, one park",
+        Bound::exhaustive(200_000),
+        || {
             let items = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
             let parker = Parker::new();
             let wakers = [0, 1].map(|number| {
@@ -62,10 +73,10 @@ fn two_tokens_are_one_and_publish_both() {
             assert!(!(woke[0] && woke[1]), "one sleep, and two woke it");
             assert!(seen != [0, 0], "a token that published nothing");
             assert!(token_left || seen == [1, 1], "a token was swallowed");
-            outcomes.observe((woke[0] || woke[1], token_left, seen == [1, 1]));
-        }
-    });
-    outcomes.assert_exactly([
+            (woke[0] || woke[1], token_left, seen == [1, 1])
+        },
+    )
+    .assert_exactly([
         (false, false, true),
         (false, true, true),
         (false, true, false),
@@ -80,31 +91,27 @@ fn two_tokens_are_one_and_publish_both() {
 /// deadlock.
 #[test]
 fn a_loop_that_looks_and_parks_finds_everything() {
-    let parks = Outcomes::new();
-    check("look, park, look again", Bound::exhaustive(1_400), {
-        let parks = parks.clone();
-        move || {
-            let items = Arc::new(AtomicUsize::new(0));
-            let parker = Parker::new();
-            let producer = thread::spawn({
-                let (items, unparker) = (Arc::clone(&items), parker.unparker());
-                move || {
-                    for _ in 0..2 {
-                        items.fetch_add(1, Ordering::Relaxed);
-                        let _ = unparker.unpark();
-                    }
+    Outcomes::of("look, park, look again", Bound::exhaustive(1_400), || {
+        let items = Arc::new(AtomicUsize::new(0));
+        let parker = Parker::new();
+        let producer = thread::spawn({
+            let (items, unparker) = (Arc::clone(&items), parker.unparker());
+            move || {
+                for _ in 0..2 {
+                    items.fetch_add(1, Ordering::Relaxed);
+                    let _ = unparker.unpark();
                 }
-            });
-            let mut parked = 0;
-            while items.load(Ordering::Relaxed) < 2 {
-                parker.park();
-                parked += 1;
             }
-            parks.observe(parked);
-            producer.join().unwrap();
+        });
+        let mut parks = 0;
+        while items.load(Ordering::Relaxed) < 2 {
+            parker.park();
+            parks += 1;
         }
-    });
-    parks.assert_exactly([0, 1, 2]);
+        producer.join().unwrap();
+        parks
+    })
+    .assert_exactly([0, 1, 2]);
 }
 
 /// Two threads. The wait may end by its time at any moment. "Woken" is answered only if the token
@@ -112,54 +119,38 @@ fn a_loop_that_looks_and_parks_finds_everything() {
 /// left behind.
 #[test]
 fn a_timeout_races_a_token() {
-    let outcomes = Outcomes::new();
-    check("a timeout races unpark", Bound::exhaustive(24), {
-        let outcomes = outcomes.clone();
-        move || {
-            let item = Arc::new(AtomicUsize::new(0));
-            let parker = Parker::new();
-            let waker = thread::spawn({
-                let (item, unparker) = (Arc::clone(&item), parker.unparker());
-                move || {
-                    item.store(7, Ordering::Relaxed);
-                    unparker.unpark()
-                }
-            });
-            let took = parker.park_timeout(Duration::from_secs(1));
-            if took {
-                assert_eq!(item.load(Ordering::Relaxed), 7, "not published");
-            }
-            let woke = waker.join().unwrap();
-            let left = parker.park_timeout(Duration::ZERO);
-            assert_ne!(took, left, "one token, taken once");
-            outcomes.observe((took, woke));
+    Outcomes::of("a timeout races unpark", Bound::exhaustive(24), || {
+        let item = Arc::new(AtomicUsize::new(0));
+        let parker = Parker::new();
+        let waker = publishes(&item, &parker);
+        let took = parker.park_timeout(Duration::from_secs(1));
+        if took {
+            assert_published(&item);
         }
-    });
-    outcomes.assert_exactly([(false, false), (true, false), (true, true)]);
+        let woke = waker.join().unwrap();
+        let left = parker.park_timeout(Duration::ZERO);
+        assert_ne!(took, left, "one token, taken once");
+        (took, woke)
+    })
+    .assert_exactly([(false, false), (true, false), (true, true)]);
 }
 
 /// Two threads. A token that ended one sleep does not end the next; a timed sleep that was called
 /// off does not take the token of the next one away.
 #[test]
 fn a_sleep_after_a_timeout() {
-    let outcomes = Outcomes::new();
-    check("a timeout, then a sleep", Bound::exhaustive(65), {
-        let outcomes = outcomes.clone();
-        move || {
-            let parker = Parker::new();
-            let waker = thread::spawn({
-                let unparker = parker.unparker();
-                move || unparker.unpark()
-            });
-            let took = parker.park_timeout(Duration::from_secs(1));
-            if !took {
-                parker.park();
-            }
-            outcomes.observe((took, waker.join().unwrap()));
-            assert!(!parker.park_timeout(Duration::ZERO), "a second token");
+    Outcomes::of("a timeout, then a sleep", Bound::exhaustive(65), || {
+        let parker = Parker::new();
+        let waker = leaves_a_token(&parker);
+        let took = parker.park_timeout(Duration::from_secs(1));
+        if !took {
+            parker.park();
         }
-    });
-    outcomes.assert_exactly([(true, true), (true, false), (false, true), (false, false)]);
+        let woke = waker.join().unwrap();
+        assert!(!parker.park_timeout(Duration::ZERO), "a second token");
+        (took, woke)
+    })
+    .assert_exactly([(true, true), (true, false), (false, true), (false, false)]);
 }
 
 /// Two threads that wake each other in turn: each publishes with its token, and receives with the
@@ -193,10 +184,7 @@ fn ping_pong() {
 fn an_unparker_outlives_the_parker() {
     check("unpark races drop", Bound::exhaustive(70), || {
         let parker = Parker::new();
-        let waker = thread::spawn({
-            let unparker = parker.unparker();
-            move || unparker.unpark()
-        });
+        let waker = leaves_a_token(&parker);
         let _ = parker.park_timeout(Duration::ZERO);
         drop(parker);
         let _ = waker.join().unwrap();

@@ -35,31 +35,27 @@ fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
 /// loom `Arc` in it, which loom counts).
 #[test]
 fn two_threads_install_the_first_page() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "one page is installed, indices are distinct",
         Bound::exhaustive(50),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let slab = Arc::new(Slab::new(|index| (Arc::new(()), AtomicU32::new(index))));
-                let other = thread::spawn({
-                    let slab = slab.clone();
-                    move || {
-                        let index = slab.allocate().unwrap();
-                        // ORDERING: Relaxed: the page edge alone must show the constructed value.
-                        assert_eq!(slab.get(index).unwrap().1.load(Ordering::Relaxed), index);
-                        index
-                    }
-                });
-                let own = slab.allocate().unwrap();
-                // ORDERING: Relaxed: as above.
-                assert_eq!(slab.get(own).unwrap().1.load(Ordering::Relaxed), own);
-                outcomes.observe((own, other.join().unwrap()));
-            }
+        || {
+            let slab = Arc::new(Slab::new(|index| (Arc::new(()), AtomicU32::new(index))));
+            let other = thread::spawn({
+                let slab = slab.clone();
+                move || {
+                    let index = slab.allocate().unwrap();
+                    // ORDERING: Relaxed: the page edge alone must show the constructed value.
+                    assert_eq!(slab.get(index).unwrap().1.load(Ordering::Relaxed), index);
+                    index
+                }
+            });
+            let own = slab.allocate().unwrap();
+            // ORDERING: Relaxed: as above.
+            assert_eq!(slab.get(own).unwrap().1.load(Ordering::Relaxed), own);
+            (own, other.join().unwrap())
         },
-    );
-    outcomes.assert_exactly([(0, 1), (1, 0)]);
+    )
+    .assert_exactly([(0, 1), (1, 0)]);
 }
 
 /// Threads: main, one other. Slots 0 and 1 are free, 0 on top. One thread allocates: it reads top 0
@@ -69,10 +65,10 @@ fn two_threads_install_the_first_page() {
 /// list's contents are wrong at the end.
 #[test]
 fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
-    let outcomes = Outcomes::new();
-    check("no index has two owners (ABA)", Bound::exhaustive(500), {
-        let outcomes = outcomes.clone();
-        move || {
+    Outcomes::of(
+        "no index has two owners (ABA)",
+        Bound::exhaustive(500),
+        || {
             let slab = Arc::new(Slab::with_limit(owned, 3));
             for _ in 0..3 {
                 slab.allocate().unwrap();
@@ -105,10 +101,10 @@ fn a_stalled_allocate_is_not_deceived_by_the_same_top() {
             let other = stalled.join().unwrap();
             assert_ne!(other, second, "an index with two owners");
             assert_ne!(third, Some(other), "an index with two owners");
-            outcomes.observe((first, second, third, other));
-        }
-    });
-    outcomes.assert_reached([
+            (first, second, third, other)
+        },
+    )
+    .assert_reached([
         // The other came before, in the middle (then it may have got the index that was released),
         // and after.
         (1, 2, Some(1), 0),
@@ -163,26 +159,22 @@ fn two_allocate_while_one_releases() {
 /// violation, or a value other than 1.
 #[test]
 fn the_next_owner_sees_what_the_last_one_did() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "release happens before allocate, or it is full",
         Bound::exhaustive(10),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let slab = Arc::new(Slab::with_limit(owned, 1));
-                let index = slab.allocate().unwrap();
-                let other = thread::spawn({
-                    let slab = slab.clone();
-                    move || slab.allocate().ok().map(|index| bump(&slab, index))
-                });
-                bump(&slab, index);
-                slab.release(index);
-                outcomes.observe(other.join().unwrap());
-            }
+        || {
+            let slab = Arc::new(Slab::with_limit(owned, 1));
+            let index = slab.allocate().unwrap();
+            let other = thread::spawn({
+                let slab = slab.clone();
+                move || slab.allocate().ok().map(|index| bump(&slab, index))
+            });
+            bump(&slab, index);
+            slab.release(index);
+            other.join().unwrap()
         },
-    );
-    outcomes.assert_exactly([Some(1), None]);
+    )
+    .assert_exactly([Some(1), None]);
 }
 
 /// Threads: main, one other, on a slab of two slots. The other frees one slot while main takes the
@@ -191,37 +183,33 @@ fn the_next_owner_sees_what_the_last_one_did() {
 /// although the release had happened before it began (here: main heard of it through the flag).
 #[test]
 fn full_is_never_said_of_a_slab_with_a_free_slot() {
-    let outcomes = Outcomes::new();
-    check("SlabFull is exact", Bound::exhaustive(200), {
-        let outcomes = outcomes.clone();
-        move || {
-            let slab = Arc::new(Slab::with_limit(owned, 2));
-            let released = Arc::new(AtomicU32::new(0));
-            let crossing = Crossing::new();
-            let index = slab.allocate().unwrap();
-            let other = thread::spawn({
-                let (slab, released) = (slab.clone(), released.clone());
-                let crossing = crossing.clone();
-                move || {
-                    crossing.pass();
-                    slab.release(index);
-                    // ORDERING: Release: pairs with the load below; the history says "released".
-                    released.store(1, Ordering::Release);
-                }
-            });
-            crossing.pass();
-            let first = slab.allocate().ok();
-            crossing.pass();
-            // ORDERING: Acquire: pairs with the store above.
-            let heard = released.load(Ordering::Acquire) == 1;
-            let second = slab.allocate().ok();
-            assert!(first.is_some(), "one slot was new all along");
-            assert!(!heard || second.is_some(), "full, with a slot free");
-            outcomes.observe((first, second));
-            other.join().unwrap();
-        }
-    });
-    outcomes.assert_exactly([(Some(1), None), (Some(1), Some(0)), (Some(0), Some(1))]);
+    Outcomes::of("SlabFull is exact", Bound::exhaustive(200), || {
+        let slab = Arc::new(Slab::with_limit(owned, 2));
+        let released = Arc::new(AtomicU32::new(0));
+        let crossing = Crossing::new();
+        let index = slab.allocate().unwrap();
+        let other = thread::spawn({
+            let (slab, released) = (slab.clone(), released.clone());
+            let crossing = crossing.clone();
+            move || {
+                crossing.pass();
+                slab.release(index);
+                // ORDERING: Release: pairs with the load below; the history says "released".
+                released.store(1, Ordering::Release);
+            }
+        });
+        crossing.pass();
+        let first = slab.allocate().ok();
+        crossing.pass();
+        // ORDERING: Acquire: pairs with the store above.
+        let heard = released.load(Ordering::Acquire) == 1;
+        let second = slab.allocate().ok();
+        assert!(first.is_some(), "one slot was new all along");
+        assert!(!heard || second.is_some(), "full, with a slot free");
+        other.join().unwrap();
+        (first, second)
+    })
+    .assert_exactly([(Some(1), None), (Some(1), Some(0)), (Some(0), Some(1))]);
 }
 
 /// Threads: main, one other, which grows the slab onto its second page. Main asks for the
@@ -229,10 +217,10 @@ fn full_is_never_said_of_a_slab_with_a_free_slot() {
 /// pages, so that `get` finds nothing.
 #[test]
 fn every_index_below_the_high_water_mark_has_a_value() {
-    let outcomes = Outcomes::new();
-    check("high_water is behind the pages", Bound::exhaustive(20), {
-        let outcomes = outcomes.clone();
-        move || {
+    Outcomes::of(
+        "high_water is behind the pages",
+        Bound::exhaustive(20),
+        || {
             let slab = Arc::new(Slab::new(AtomicU32::new));
             let crossing = Crossing::new();
             let other = thread::spawn({
@@ -253,8 +241,8 @@ fn every_index_below_the_high_water_mark_has_a_value() {
                 assert_eq!(value, Some(index), "no value below the mark");
             }
             other.join().unwrap();
-            outcomes.observe(mark);
-        }
-    });
-    outcomes.assert_exactly([0, 1, 2]);
+            mark
+        },
+    )
+    .assert_exactly([0, 1, 2]);
 }

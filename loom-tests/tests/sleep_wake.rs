@@ -80,7 +80,7 @@ impl Pool {
 }
 
 /// A producer publishes while the one processor goes to sleep. Either the producer sees it idle and
-/// wakes it, or its second look finds the task and it wakes itself. Never neither, never both.
+/// wakes it, or its second look finds the task and it wakes itself: exactly one wake-up.
 #[test]
 fn a_task_and_a_sleeper_do_not_miss_each_other() {
     let outcomes = Outcomes::new();

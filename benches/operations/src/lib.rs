@@ -1,7 +1,7 @@
 //! Single operations of filch's crates, to be timed by criterion and counted in instructions.
 //!
-//! An [`Operation`] is what one thread does with a primitive that nobody else touches. What needs a
-//! worker's thread is in [`pool`]; it is counted only.
+//! An [`Operation`] is done by one thread, with a primitive that no other thread touches. The jobs
+//! in [`pool`] need a worker's thread; they are counted only.
 
 pub mod deque;
 pub mod event_queue;
@@ -11,7 +11,7 @@ pub mod pool;
 pub mod process_state;
 pub mod slab;
 
-/// What one thread does, [`TIMES`](Self::TIMES) times a round.
+/// Something that one thread does, [`TIMES`](Self::TIMES) times a round.
 pub trait Operation {
     /// The primitive, and what is done with it.
     const NAME: &'static str;
@@ -22,13 +22,13 @@ pub trait Operation {
     /// The primitive, empty.
     fn new() -> Self;
 
-    /// Brings about what the round needs; not measured.
+    /// Sets up the round; not measured.
     fn prepare(&mut self) {}
 
     /// One round: this is measured.
     fn run(&mut self);
 
-    /// Takes back what the round left; not measured.
+    /// Cleans up after the round; not measured.
     fn restore(&mut self) {}
 }
 

@@ -1,4 +1,4 @@
-//! The parker's token: given and taken by the same thread, so that nobody sleeps.
+//! The parker's token: the thread that takes it has given it before, and does not sleep.
 
 use filch_parker::{Parker, Unparker};
 

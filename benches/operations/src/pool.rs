@@ -1,10 +1,10 @@
-//! What a scheduler with one worker does: processes that come and go, and a message that goes
-//! round.
+//! Jobs of a scheduler with one worker: processes that come and go, and a message that goes round.
 
 use std::sync::{Arc, OnceLock};
 
 use filch_scheduler::{
-    Context, Event, Events, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler, StepOutput,
+    Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
+    StepOutput,
 };
 
 /// Processes that one step of the parent submits.
@@ -26,7 +26,7 @@ impl Protocol for Numbers {
     type Error = String;
 }
 
-/// What is done many times by processes on one worker.
+/// Something that processes do many times on one worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     /// What it is called in the table.
@@ -55,101 +55,13 @@ impl Job {
     }
 }
 
-fn submit(
-    scheduler: &Scheduler<Numbers>,
-    process: impl Process<Numbers> + 'static,
-) -> ProcessHandle<Numbers> {
-    let submitted = scheduler.submit(process, "run", ());
-    submitted.unwrap_or_else(|error| panic!("{error}"))
-}
+/// A process whose step is a closure.
+struct Steps<F>(F);
 
-fn spawn(scheduler: &Scheduler<Numbers>, times: u64) {
-    let parent = submit(scheduler, Parent { left: times });
-    assert!(parent.join().is_ok());
-}
-
-/// Submits its children from its steps, and gives way so that they run.
-struct Parent {
-    left: u64,
-}
-
-impl Process<Numbers> for Parent {
-    fn init(
-        &mut self,
-        _context: &Context<'_, Numbers>,
-        _method: &str,
-        _input: (),
-    ) -> Result<(), InitError<Numbers>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        context: &Context<'_, Numbers>,
-        _events: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        for _ in 0..self.left.min(BROOD) {
-            let child = context.submit(Child, "run", ());
-            drop(child.map_err(|error| error.to_string())?);
-        }
-        self.left = self.left.saturating_sub(BROOD);
-        if self.left == 0 {
-            out.done(());
-        } else {
-            out.go_on();
-        }
-        Ok(())
-    }
-}
-
-/// Ends with its first step.
-struct Child;
-
-impl Process<Numbers> for Child {
-    fn init(
-        &mut self,
-        _context: &Context<'_, Numbers>,
-        _method: &str,
-        _input: (),
-    ) -> Result<(), InitError<Numbers>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _context: &Context<'_, Numbers>,
-        _events: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        out.done(());
-        Ok(())
-    }
-}
-
-fn hop(scheduler: &Scheduler<Numbers>, times: u64) {
-    let ring = Arc::new(OnceLock::new());
-    let member = |place| {
-        let next = (place + 1) % RING;
-        let ring = Arc::clone(&ring);
-        submit(scheduler, Member { ring, next })
-    };
-    let mut members: Vec<ProcessHandle<Numbers>> = (0..RING).map(member).collect();
-    let pids: Vec<Pid> = members.iter().map(ProcessHandle::pid).collect();
-    assert!(ring.set(pids.clone()).is_ok());
-    // The message goes round: the member that has it last is the one to wait for.
-    let last = members.swap_remove(times as usize % RING);
-    assert!(scheduler.send(pids[0], times).is_ok());
-    assert!(last.join().is_ok());
-}
-
-/// Passes the message on, which says how many hops are left.
-struct Member {
-    ring: Arc<OnceLock<Vec<Pid>>>,
-    next: usize,
-}
-
-impl Process<Numbers> for Member {
+impl<F> Process<Numbers> for Steps<F>
+where
+    F: FnMut(&Context<'_, Numbers>, Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send,
+{
     fn init(
         &mut self,
         _context: &Context<'_, Numbers>,
@@ -165,20 +77,62 @@ impl Process<Numbers> for Member {
         events: Events<'_, Numbers>,
         out: &mut StepOutput<Numbers>,
     ) -> Result<(), String> {
-        for event in events {
-            match event {
-                Event::Message(0) | Event::Cancel => out.done(()),
-                Event::Message(left) => {
-                    let ring = self
-                        .ring
-                        .get()
-                        .expect("it is closed before the first message");
-                    let sent = context.send(ring[self.next], left - 1);
-                    sent.map_err(|error| error.to_string())?;
-                }
-                _ => unreachable!("nothing else is sent"),
-            }
-        }
+        (self.0)(context, events, out);
         Ok(())
     }
+}
+
+/// Submits a process whose step is `step`.
+fn submit<F>(scheduler: &Handle<Numbers>, step: F) -> ProcessHandle<Numbers>
+where
+    F: FnMut(&Context<'_, Numbers>, Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send + 'static,
+{
+    let submitted = scheduler.submit(Steps(step), "run", ());
+    submitted.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// One parent submits all children from its steps, and gives way after each so that they run.
+fn spawn(scheduler: &Scheduler<Numbers>, times: u64) {
+    let mut left = times;
+    let parent = submit(scheduler, move |context, _, out| {
+        for _ in 0..left.min(BROOD) {
+            drop(submit(context.handle(), |_, _, out| out.done(())));
+        }
+        left = left.saturating_sub(BROOD);
+        if left == 0 {
+            out.done(());
+        } else {
+            out.go_on();
+        }
+    });
+    assert!(parent.join().is_ok());
+}
+
+/// The message goes round a ring of processes. It says how many hops are left.
+fn hop(scheduler: &Scheduler<Numbers>, times: u64) {
+    let ring: Arc<OnceLock<Vec<Pid>>> = Arc::default();
+    let member = |place: usize| {
+        let ring = Arc::clone(&ring);
+        submit(scheduler, move |context, events, out| {
+            for event in events {
+                match event {
+                    Event::Message(0) | Event::Cancel => out.done(()),
+                    Event::Message(left) => {
+                        let ring = ring.get().expect("it is closed before the first message");
+                        let sent = context.send(ring[(place + 1) % RING], left - 1);
+                        assert!(sent.is_ok(), "the next one waits for the message");
+                    }
+                    _ => unreachable!("nothing else is sent"),
+                }
+            }
+        })
+    };
+    let mut members: Vec<ProcessHandle<Numbers>> = (0..RING).map(member).collect();
+    let pids: Vec<Pid> = members.iter().map(ProcessHandle::pid).collect();
+    let first = pids[0];
+    assert!(ring.set(pids).is_ok());
+    // The process that has the message last is the one that ends.
+    let last = members.swap_remove(times as usize % RING);
+    assert!(scheduler.send(first, times).is_ok());
+    assert!(last.join().is_ok());
 }

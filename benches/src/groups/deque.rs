@@ -71,15 +71,15 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         .floor("unshared Vec", fill_and_drain::<Unshared>(long, 100_000)),
         scenario!("steal half", "ns per item stolen", steal(steals)),
         scenario!("bursts + thief", "ns per item", shared(bursts, 0))
-            .floor("two who share nothing", apart(bursts, 0)),
+            .floor("two that share nothing", apart(bursts, 0)),
         scenario!("shared tasks 20 ns", "ns per task", shared(bursts, 20))
-            .floor("two who share nothing", apart(bursts, 20)),
+            .floor("two that share nothing", apart(bursts, 20)),
         scenario!(
             "shared tasks 500 ns",
             "ns per task",
             shared(slow_bursts, 500)
         )
-        .floor("two who share nothing", apart(slow_bursts, 500)),
+        .floor("two that share nothing", apart(slow_bursts, 500)),
         // Last in, first out only: a deque that gives the oldest fork first would hold all of them
         // at once.
         Scenario::new("fork pattern", "ns per fork")
@@ -215,7 +215,7 @@ fn fork_pattern<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
         }
         deque.push(n - 2);
         let first = fork(deque, n - 1);
-        let second = deque.pop().expect("nobody steals");
+        let second = deque.pop().expect("there is no thief");
         first + fork(deque, second)
     }
 

@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use self::contenders::{Concurrent, Crossbeam, Filch, Kanal, May, Queue, Segments, Std};
 use self::floors::{Add, Claim, Floor, Fresh};
-use crate::harness::{Effort, Patience, Scenario, per_operation, time, time_together};
+use crate::harness::{Backoff, Effort, Scenario, per_operation, time, time_together};
 
 /// Events that one burst pushes before it is drained.
 const BURST: u64 = 64;
@@ -96,13 +96,13 @@ fn fan_in<Q: Queue>(producers: u64, events_each: u64) -> impl FnMut() -> f64 {
         let consumed = &mut sum;
         tasks.push(Box::new(move || {
             let mut left = total;
-            let mut patience = Patience::default();
+            let mut backoff = Backoff::default();
             while left > 0 {
                 match Q::drain(&mut receiver, |event| *consumed += event) {
-                    0 => patience.wait(),
+                    0 => backoff.wait(),
                     taken => {
                         left -= taken;
-                        patience.found(taken);
+                        backoff.found(taken);
                     }
                 }
             }

@@ -11,7 +11,7 @@ use crossbeam_queue::SegQueue;
 
 use self::contenders::{Crossbeam, Filch, InBatches, Injector, IntoLazy, Locked, Own};
 use self::floors::{by_rmw, by_store, push_and_deque, threads_apart};
-use crate::harness::{Effort, Patience, Scenario, per_operation, time, time_together};
+use crate::harness::{Backoff, Effort, Scenario, per_operation, time, time_together};
 
 /// How many items a take moves besides the one that it returns.
 const MORE: usize = 16;
@@ -91,16 +91,16 @@ fn threads<I: Injector>(pairs: u64, items_each: u64) -> impl FnMut() -> f64 {
         };
         let consume = move || {
             let own = I::Own::new();
-            let mut patience = Patience::default();
+            let mut backoff = Backoff::default();
             let mut sum_of_own = 0;
             while consumed.load(Ordering::Relaxed) < total {
                 let (taken, sum) = take_and_consume(injector, &own);
                 if taken == 0 {
-                    patience.wait();
+                    backoff.wait();
                 } else {
                     consumed.fetch_add(taken, Ordering::Relaxed);
                     sum_of_own += sum;
-                    patience.found(taken);
+                    backoff.found(taken);
                 }
             }
             sum_of_all.fetch_add(sum_of_own, Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! Sleep and wake-up of one thread: a token without a sleep, and sleeps without anything else.
+//! Sleep and wake-up of one thread: a token that is there already, and a ping-pong of two threads.
 //!
-//! The ping-pong is played on two cores and on one that both share, because a spinner that wins
-//! much on two can lose as much on one. The threads are pinned where the system allows that.
+//! The ping-pong runs on two cores and on one that both threads share, because a spinner that wins
+//! much on two can lose as much on one. The threads are pinned where the system allows it.
 
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -96,7 +96,7 @@ impl Parker for Std {
     }
 }
 
-/// What looks for a while before a parker sleeps.
+/// Looks for a while before a parker sleeps.
 trait Spinner {
     fn new() -> Self;
     /// Waits for one round. `false` if it is time to block: then it starts over.

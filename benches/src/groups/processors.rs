@@ -1,7 +1,7 @@
 //! Pools of threads that run tasks: tasks that come from outside, and tasks that make tasks.
 //!
-//! Every pool has [`WORKERS`] threads, or as many as a curve says, and lives as long as its
-//! scenario; while another one has its turn it sleeps.
+//! Every pool has [`WORKERS`] threads, or as many as a curve asks for, and lives as long as its
+//! scenario; it sleeps while another one has its turn.
 
 mod blocking;
 mod idle;
@@ -16,16 +16,15 @@ use crate::harness::{Effort, Scenario, per_operation, time};
 use crate::rivals::{ExecutorThreads, WORKERS, rayon_pool_of, tokio_runtime_of};
 use crate::total::{Total, sum_to};
 
-/// Tasks that are injected before anybody waits for them: as many as caches hold, and more.
+/// Tasks that are injected before the caller waits for them: as many as caches hold, and more.
 const WAVE: u64 = 100_000;
 const LARGE_WAVE: u64 = 1_000_000;
 
-/// How many generations of tasks descend from the root of a tree, each twice as many as the one
-/// before.
+/// Generations of tasks below the root of a tree, each twice as large as the one before.
 const DEPTH: u32 = 14;
 const LARGE_DEPTH: u32 = 20;
 
-/// What tasks add to. One for all pools: only one has its turn.
+/// The sum that tasks add to. One for all pools: only one has its turn.
 static TOTAL: Total = Total::new();
 
 /// What the scenarios need from a pool.
@@ -33,18 +32,18 @@ trait Pool: 'static {
     fn new(workers: usize) -> Self;
     /// A task that adds `number` to the total.
     fn spawn(&self, number: u64);
-    /// A task that makes two of one less `depth`, which do the same; those of depth 0 add 1 to the
-    /// total.
+    /// A task that spawns two of depth `depth - 1`, which do the same; those of depth 0 add 1 to
+    /// the total.
     fn grow(&self, depth: u32);
 }
 
-/// Ours, for tasks of type `T`.
+/// filch's pool, for tasks of type `T`.
 struct Filch<T: Send + 'static> {
     pool: Arc<Processors<T>>,
     machines: Option<Machines>,
 }
 
-/// How ours runs a task: some need the pool, to spawn others.
+/// Runs a task of filch's pool, which some need to spawn others.
 struct Run<T> {
     pool: Arc<Processors<T>>,
 }
@@ -76,7 +75,7 @@ impl<T: Send + 'static> Drop for Filch<T> {
     }
 }
 
-/// A task of a type of one's own, as a scheduler would have: the queues hold the task itself.
+/// A task of a plain type, as a scheduler has: the queues hold the task itself.
 enum Task {
     Add(u64),
     Grow(u32),
@@ -246,6 +245,18 @@ type Boxed = Filch<Closure>;
 type Rayon = rayon::ThreadPool;
 type Tokio = tokio::runtime::Runtime;
 
+/// The scenario in which all pools do the same.
+macro_rules! pools {
+    ($name:expr, $unit:literal, $round:ident($($argument:expr),*)) => {
+        Scenario::new($name, $unit)
+            .contender("filch-processors", $round::<Plain>($($argument),*))
+            .contender("filch-processors, boxed", $round::<Boxed>($($argument),*))
+            .contender("rayon", $round::<Rayon>($($argument),*))
+            .contender("tokio", $round::<Tokio>($($argument),*))
+            .contender("async-executor", $round::<Async>($($argument),*))
+    };
+}
+
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let trees = effort.operations(64);
@@ -264,7 +275,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     scenarios
 }
 
-/// The large ones, with so many workers; and what they are called without that.
+/// The large scenarios, with `workers` workers, and the name of the curve that each belongs to.
 pub(crate) fn curve(workers: usize) -> [(&'static str, Scenario); 2] {
     let name = |kind| format!("{kind}, workers: {workers}");
     let (wave, leaves) = ("inject 1M", "tree of 2^20 leaves");
@@ -292,15 +303,7 @@ fn inject(name: impl Into<String>, workers: usize, waves: u64, wave: u64) -> Sce
         }
     }
 
-    Scenario::new(name, "ns per task")
-        .contender("filch-processors", round::<Plain>(workers, waves, wave))
-        .contender(
-            "filch-processors, boxed",
-            round::<Boxed>(workers, waves, wave),
-        )
-        .contender("rayon", round::<Rayon>(workers, waves, wave))
-        .contender("tokio", round::<Tokio>(workers, waves, wave))
-        .contender("async-executor", round::<Async>(workers, waves, wave))
+    pools!(name, "ns per task", round(workers, waves, wave))
 }
 
 fn tree(name: impl Into<String>, workers: usize, trees: u64, depth: u32) -> Scenario {
@@ -319,13 +322,5 @@ fn tree(name: impl Into<String>, workers: usize, trees: u64, depth: u32) -> Scen
         }
     }
 
-    Scenario::new(name, "ns per leaf")
-        .contender("filch-processors", round::<Plain>(workers, trees, depth))
-        .contender(
-            "filch-processors, boxed",
-            round::<Boxed>(workers, trees, depth),
-        )
-        .contender("rayon", round::<Rayon>(workers, trees, depth))
-        .contender("tokio", round::<Tokio>(workers, trees, depth))
-        .contender("async-executor", round::<Async>(workers, trees, depth))
+    pools!(name, "ns per leaf", round(workers, trees, depth))
 }

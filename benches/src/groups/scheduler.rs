@@ -1,8 +1,7 @@
 //! Processes that come and go, and processes that send messages.
 //!
-//! To the rivals a process is a task, and its mailbox an unbounded channel. Every pool has as many
-//! threads ([`WORKERS`]) and lives as long as its scenario; while another one has its turn it
-//! sleeps.
+//! For the rivals a process is a task, and its mailbox an unbounded channel. Every pool has
+//! [`WORKERS`] threads and lives as long as its scenario; it sleeps while another one has its turn.
 
 mod actix;
 mod blocked;
@@ -27,10 +26,10 @@ use crate::memory::left_in_use;
 use crate::rivals::WORKERS;
 use crate::total::{Total, sum_to};
 
-/// Processes that are spawned before anybody waits for them.
+/// Processes that are spawned before the caller waits for them.
 const WAVE: u64 = 100_000;
 
-/// As many as the largest wave has.
+/// Processes of the largest wave.
 const MILLION: u64 = 1_000_000;
 
 /// Processes in the ring.
@@ -46,14 +45,14 @@ const EACH: u64 = 1000;
 /// doubling.
 const IDLE: u64 = (1 << 17) - 1;
 
-/// Messages to one who waits for something else.
+/// Messages to a process that waits for something else.
 const KEPT: u64 = 10_000;
 
 /// How processes tell the thread outside that they are done. One for all pools: only one has its
 /// turn.
 static TOTAL: Total = Total::new();
 
-/// What runs short tasks.
+/// Runs short tasks.
 trait Spawner: 'static {
     fn new() -> Self;
     /// Spawns tasks that return 1, 2, … `count`, waits for all, and returns the sum of what they
@@ -61,7 +60,7 @@ trait Spawner: 'static {
     fn spawn_all(&self, count: u64) -> u64;
 }
 
-/// What runs processes that live on and have addresses.
+/// Runs processes that live on and have addresses.
 trait Actors: 'static {
     type Address: Clone + Send + Sync + 'static;
 
@@ -74,7 +73,7 @@ trait Actors: 'static {
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waves = effort.operations(8);
     let hops = effort.operations(2_000_000);
-    // Those that cannot but wake a thread for every hop.
+    // For contenders that wake a thread for every hop.
     let across = effort.operations(50_000);
     let bursts = effort.operations(2);
     let leaves = if effort.operations(8) == 8 {
@@ -233,8 +232,8 @@ fn kept<W: Waiters>(waiters: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// Each has had a message, and waits for the next one. Their own state is nothing; where they are
-/// addressed is not counted.
+/// Each has had a message, and waits for the next one. They have no state; the callers' addresses
+/// are not counted.
 fn idle<A: Actors>() -> impl FnMut() -> f64 {
     || {
         let actors = A::new();
@@ -252,7 +251,7 @@ fn idle<A: Actors>() -> impl FnMut() -> f64 {
     }
 }
 
-/// Many send as fast as they can, without giving way; one receives.
+/// Many send as fast as they can, without yielding; one receives.
 fn fan_in<A: Actors>(bursts: u64) -> impl FnMut() -> f64 {
     let processes = LazyCell::new(|| {
         let actors = A::new();
@@ -283,8 +282,7 @@ fn fan_in<A: Actors>(bursts: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// Nothing else is going on: all workers sleep when the message comes, and this thread sleeps until
-/// the answer.
+/// All workers sleep when the message comes, and this thread sleeps until the answer.
 fn request<A: Actors>(requests: u64) -> impl FnMut() -> f64 {
     let process = LazyCell::new(|| {
         let actors = A::new();

@@ -87,7 +87,7 @@ fn print(report: &Report, top: usize) -> ExitCode {
     let written = write!(stdout, "{}", report.table(top)).and_then(|()| stdout.flush());
     match written {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads us has read enough: `filch | head`.
+        // The reader has read enough: `filch | head`.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             complain(format_args!("filch: cannot write the result: {error}"));
@@ -96,7 +96,7 @@ fn print(report: &Report, top: usize) -> ExitCode {
     }
 }
 
-/// A line on standard error. If that is closed, there is nobody left to tell.
+/// Writes a line to standard error. If that is closed, no one can be told.
 fn complain(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -155,7 +155,7 @@ fn tasks_that_schedule_tasks_are_all_run_before_the_threads_leave() {
         let (pool, test) = pool(processors);
         let machines = Processors::start(&pool, Arc::clone(&test)).unwrap();
         pool.inject(Task::Tree(12));
-        // The threads are told to leave in the middle of it.
+        // The threads are told to exit in the middle of it.
         pool.stop();
         machines.join();
         assert_eq!(test.leaves.load(Ordering::Relaxed), 1 << 12);
@@ -178,7 +178,7 @@ fn a_panic_costs_its_task_only() {
     assert_eq!((pool.stats()[0].run, pool.stats()[0].panicked), (20, 10));
 }
 
-/// On one processor a task that schedules itself again is always the newest of the deque. The one
+/// On one processor a task that schedules itself again is always the newest of the deque. The task
 /// injected from outside runs nevertheless.
 #[test]
 fn a_task_that_never_ends_does_not_starve_the_global_queue() {

@@ -1,6 +1,6 @@
 //! "No task waits beside an idle processor", on real threads: as many tasks as processors, each of
-//! which ends only when all have begun. A lost wake-up leaves one of them in a queue, and the
-//! others waiting for it.
+//! which ends only when all have begun. After a lost wake-up one of them stays in a queue, and the
+//! others wait for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,3 +1,5 @@
+//! Padding against false sharing.
+
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 

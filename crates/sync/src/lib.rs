@@ -14,12 +14,8 @@ mod plain_cell;
 #[path = "std.rs"]
 mod imp;
 
-#[cfg(loom)]
-#[path = "loom.rs"]
-mod imp;
-
-#[cfg(all(shuttle, not(loom)))]
-#[path = "shuttle.rs"]
+#[cfg(any(loom, shuttle))]
+#[path = "model.rs"]
 mod imp;
 
 pub use cache_padded::CachePadded;

@@ -1,17 +1,15 @@
-//! Panics in code that is the user's: they end where filch called it.
+//! Panics of the user's code: they end where filch called it.
 //!
-//! Not a matter of std or loom, but every crate that calls its users needs it.
+//! This has nothing to do with std or loom. It is here because every crate that calls its users
+//! needs it, and all of them depend on this one.
 
-use alloc::borrow::ToOwned;
-use alloc::boxed::Box;
-use alloc::string::String;
-use core::any::Any;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs code that is not ours. A panic becomes its message.
+/// Runs the user's code. If it panics, the panic ends here and becomes its message.
 ///
-/// What the closure was changing when it unwound may be half changed. The caller says why nobody
-/// looks at it again, or why that does no harm.
+/// The closure may leave what it was changing half changed. The caller says why nobody looks at
+/// that again, or why it does no harm.
 ///
 /// # Errors
 /// What the panic said.
@@ -19,31 +17,36 @@ pub fn catch_panic<R>(code: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
 
-/// Drops what is not ours: destructors are user code too. The message of a panic in there is lost,
-/// as nobody waits for it.
+/// Drops a user's value. Its destructor is the user's code, too; if that panics, the panic ends
+/// here, and its message is lost.
 pub fn drop_contained<T>(value: T) {
-    let _ = catch_panic(|| drop(value));
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        discard(payload);
+    }
 }
 
-/// As [`drop_contained`], one by one: each panic costs one value, not the rest.
+/// Drops each value as [`drop_contained`] does: a panic ends the drop of one value, and the others
+/// are still dropped.
 pub fn drop_all_contained<T>(values: impl IntoIterator<Item = T>) {
     values.into_iter().for_each(drop_contained);
 }
 
-/// Drops what a panic carried. That is code of the one who panicked, and may panic again, with
-/// another payload; after four of those the last one is leaked rather than let loose on the caller.
+/// Drops what a panic carried. Its destructor may panic again, with another payload. The fifth
+/// payload in a row is leaked, so that no panic reaches the caller.
 pub fn discard(mut payload: Box<dyn Any + Send>) {
-    const MAX_PAYLOADS: usize = 4;
     for _ in 0..MAX_PAYLOADS {
         match catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             Ok(()) => return,
             Err(next) => payload = next,
         }
     }
-    core::mem::forget(payload);
+    std::mem::forget(payload);
 }
 
-/// What a panic said, which is all that is kept of it.
+/// How many payloads [`discard`] drops before it leaks one.
+const MAX_PAYLOADS: usize = 4;
+
+/// What a panic said. The rest of its payload goes.
 #[cold]
 fn message_of(panic: Box<dyn Any + Send>) -> String {
     let message = panic
@@ -57,11 +60,10 @@ fn message_of(panic: Box<dyn Any + Send>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::ToOwned;
-    use std::boxed::Box;
+    use std::cell::Cell;
     use std::panic::panic_any;
 
-    use super::{catch_panic, discard, drop_contained};
+    use super::{MAX_PAYLOADS, catch_panic, discard, drop_all_contained, drop_contained};
 
     struct Bomb;
 
@@ -71,10 +73,15 @@ mod tests {
         }
     }
 
+    thread_local! {
+        static DROPS: Cell<usize> = const { Cell::new(0) };
+    }
+
     struct EndlessBomb;
 
     impl Drop for EndlessBomb {
         fn drop(&mut self) {
+            DROPS.set(DROPS.get() + 1);
             panic_any(EndlessBomb);
         }
     }
@@ -108,7 +115,24 @@ mod tests {
     }
 
     #[test]
-    fn one_that_always_panics_is_leaked_in_the_end() {
+    fn a_payload_that_always_panics_is_leaked_in_the_end() {
         discard(Box::new(EndlessBomb));
+        assert_eq!(DROPS.get(), MAX_PAYLOADS);
+    }
+
+    #[test]
+    fn a_destructor_that_panics_does_not_keep_the_others_from_running() {
+        struct Counted<'a>(&'a Cell<u32>);
+
+        impl Drop for Counted<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.0.get() + 1);
+                panic_any("wanted by the test");
+            }
+        }
+
+        let dropped = Cell::new(0);
+        drop_all_contained([Counted(&dropped), Counted(&dropped), Counted(&dropped)]);
+        assert_eq!(dropped.get(), 3);
     }
 }

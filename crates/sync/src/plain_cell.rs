@@ -1,5 +1,7 @@
-/// [`core::cell::UnsafeCell`] in loom's shape: access is a closure, so that a model sees its
-/// extent.
+//! The cell of the builds that do not watch data: it compiles to nothing.
+
+/// [`core::cell::UnsafeCell`] in loom's shape: an access is a closure, so that loom sees where it
+/// begins and ends.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct UnsafeCell<T>(core::cell::UnsafeCell<T>);

@@ -1,5 +1,4 @@
-//! The shipped build: the standard library, re-exported, and a cell in loom's shape that compiles
-//! to nothing.
+//! The shipped build: the standard library, re-exported.
 
 /// Atomic integers, pointers, fences and orderings.
 pub mod atomic {
@@ -15,11 +14,11 @@ pub mod cell {
     pub use crate::plain_cell::UnsafeCell;
 }
 
-/// What a busy-wait loop tells the processor, or the model checker.
+/// What a busy-wait loop tells the processor.
 pub mod hint {
     pub use core::hint::spin_loop;
 
-    /// Tells the processor so many times that this thread only waits.
+    /// Tells the processor that this thread only waits, once for each of `times`.
     #[inline]
     pub fn pause(times: u32) {
         (0..times).for_each(|_| spin_loop());
@@ -32,11 +31,11 @@ pub use alloc::sync::Arc;
 #[cfg(feature = "std")]
 pub use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// Waits on `condvar` with `guard`, a lock of `mutex`, until a notification, `deadline`, or for no
-/// reason; whether the deadline has passed.
+/// Waits on `condvar` with `guard`, which locks `mutex`, until a notification, a spurious wake-up
+/// or `deadline`. Returns the lock, and whether the deadline has passed.
 ///
-/// This is not a method of `Condvar`, and it wants the mutex too, because of the model builds:
-/// there is no time in them, so a timed wait ends by itself, whenever the scheduler likes.
+/// It is no method of `Condvar`, and takes the mutex too, because of the model builds: they have no
+/// time, so there a timed wait ends by itself, whenever the checker decides.
 #[cfg(feature = "std")]
 pub fn wait_until<'a, T>(
     condvar: &Condvar,
@@ -46,13 +45,13 @@ pub fn wait_until<'a, T>(
 ) -> (MutexGuard<'a, T>, bool) {
     let left = deadline.saturating_duration_since(std::time::Instant::now());
     if left.is_zero() {
-        // Not worth a system call, which would sleep for its timer's slack at least.
+        // Not worth a system call, which would sleep at least for its timer's slack.
         return (guard, true);
     }
     let (guard, _) = condvar
         .wait_timeout(guard, left)
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    // Not what the wait said: it may have been woken, for no reason, just before its time.
+    // Read the clock again: the wait may have ended spuriously just before its time.
     (guard, std::time::Instant::now() >= deadline)
 }
 
@@ -62,14 +61,14 @@ pub mod thread {
     pub use std::thread::{Builder, JoinHandle, current, spawn, yield_now};
 }
 
-/// No threads without a system: instead of yielding to another one, the processor pauses.
+/// Without a system there are no threads: instead of yielding, the processor pauses.
 #[cfg(not(feature = "std"))]
 pub mod thread {
     pub use core::hint::spin_loop as yield_now;
 }
 
-/// A static of which each thread has its own, with a constant initial value. Only `with` may be
-/// called on it: that is what the model builds know.
+/// A static of which each thread has its own, with a constant initial value. Call only `with` on
+/// it: the model builds offer nothing else.
 #[cfg(feature = "std")]
 #[macro_export]
 macro_rules! thread_local {

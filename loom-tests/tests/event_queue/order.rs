@@ -7,7 +7,7 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, tell};
 
 use crate::block_pool::check;
-use crate::queue::{Queue, producer, stalled_producer};
+use crate::queue::{Queue, drain_behind_a_hole, producer, stalled_producer};
 
 /// A has claimed the first slot (the queue is not empty any more, and only A pushes), but perhaps
 /// not filled it. The main thread pushes behind it and drains: it gets the event that it pushed
@@ -50,17 +50,8 @@ fn blocks_behind_a_stalled_push_are_freed() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 1>::new();
-                let (stalled, claimed) = stalled_producer(&queue, (1..2).map(Arc::new));
-                let mut early = Vec::new();
-                for event in 2..4 {
-                    queue.push(Arc::new(event)).unwrap();
-                    queue.push(Arc::new(event * 10)).unwrap();
-                    early.extend(queue.drain_numbers());
-                }
-                stalled.join().unwrap();
-                let late = queue.drain_numbers();
-                if claimed {
-                    outcomes.observe((early, late));
+                if let Some(outcome) = drain_behind_a_hole(&queue, &[&[2, 20], &[3, 30]]) {
+                    outcomes.observe(outcome);
                 }
             }
         },

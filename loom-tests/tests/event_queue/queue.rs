@@ -118,6 +118,26 @@ where
     (stalled, !queue.is_empty())
 }
 
+/// Behind a stalled producer of the event 1 this thread pushes `batches`, and drains after each;
+/// then it waits for the producer, and drains once more. What the drains gave before and after the
+/// wait, if the producer's slot was the first.
+pub(crate) fn drain_behind_a_hole<const CAP: usize>(
+    queue: &Arc<Queue<Arc<u32>, CAP>>,
+    batches: &[&[u32]],
+) -> Option<(Vec<u32>, Vec<u32>)> {
+    let (stalled, claimed) = stalled_producer(queue, (1..2).map(Arc::new));
+    let mut early = Vec::new();
+    for batch in batches {
+        for event in *batch {
+            queue.push(Arc::new(*event)).unwrap();
+        }
+        early.extend(queue.drain_numbers());
+    }
+    stalled.join().unwrap();
+    let late = queue.drain_numbers();
+    claimed.then_some((early, late))
+}
+
 /// Two producers push two events each, made of `firsts` and the numbers after them, while this
 /// thread drains `times` times; then it waits for them, and drains once more.
 pub(crate) fn drain_beside_two<T: 'static, const CAP: usize>(

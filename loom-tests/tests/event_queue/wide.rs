@@ -5,7 +5,9 @@ use filch_sync::Arc;
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::{check, wide_blocks};
-use crate::queue::{Queue, drain_beside_two, interleavings, numbers, producer, stalled_producer};
+use crate::queue::{
+    Queue, drain_behind_a_hole, drain_beside_two, interleavings, numbers, producer,
+};
 
 /// Two producers push two events each, into a queue with one slot left in its block, which they
 /// claim, and pass to another block. The consumer drains meanwhile. A word that is read in
@@ -59,16 +61,8 @@ fn a_hole_before_a_wide_block() {
             let outcomes = outcomes.clone();
             move || {
                 let queue = Queue::<Arc<u32>, 16>::with_first(1);
-                let (stalled, claimed) = stalled_producer(&queue, (1..2).map(Arc::new));
-                let mut early = Vec::new();
-                for event in 2..4 {
-                    queue.push(Arc::new(event)).unwrap();
-                    early.extend(queue.drain_numbers());
-                }
-                stalled.join().unwrap();
-                let late = queue.drain_numbers();
-                if claimed {
-                    outcomes.observe((early, late));
+                if let Some(outcome) = drain_behind_a_hole(&queue, &[&[2], &[3]]) {
+                    outcomes.observe(outcome);
                 }
             }
         },

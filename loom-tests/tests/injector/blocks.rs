@@ -68,7 +68,7 @@ fn a_consumer_that_got_nothing_leaves_the_block_alone() {
             let queue = queue::<1>([]);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[10]);
-            let consumer = consumer(&queue, &crossing, pop);
+            let consumer = consumer(&queue, &crossing, |queue, _| pop(queue));
             crossing.pass();
             let own = pop(&queue);
             let other = consumer.join().unwrap();
@@ -126,10 +126,9 @@ fn two_consumers_leave_a_block() {
             let queue = queue::<1>([10]);
             let crossing = Crossing::new();
             let producer = producer(&queue, &crossing, &[11, 12]);
-            let between = crossing.clone();
-            let consumer = consumer(&queue, &crossing, move |queue| {
+            let consumer = consumer(&queue, &crossing, |queue, crossing| {
                 let first = pop(queue);
-                between.pass();
+                crossing.pass();
                 first.into_iter().chain(pop(queue)).collect::<Vec<_>>()
             });
             crossing.pass();

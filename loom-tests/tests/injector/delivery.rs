@@ -38,7 +38,9 @@ fn two_takers(own: usize, other: usize) -> [Vec<u32>; 3] {
     let queue = queue::<3>([10, 11]);
     let crossing = Crossing::new();
     let producer = producer(&queue, &crossing, &[12]);
-    let consumer = consumer(&queue, &crossing, move |queue| pop_batch(queue, other - 1));
+    let consumer = consumer(&queue, &crossing, move |queue, _| {
+        pop_batch(queue, other - 1)
+    });
     crossing.pass();
     let own = pop_batch(&queue, own - 1);
     let other = consumer.join().unwrap();
@@ -328,7 +330,7 @@ fn a_length_is_never_negative() {
                 let queue = queue::<2>([]);
                 let crossing = Crossing::new();
                 let pusher = producer(&queue, &crossing, &[10]);
-                let taker = consumer(&queue, &crossing, pop);
+                let taker = consumer(&queue, &crossing, |queue, _| pop(queue));
                 crossing.pass();
                 // Abandoned places count until the head has passed them.
                 let length = queue.len();

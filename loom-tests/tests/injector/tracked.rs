@@ -63,16 +63,16 @@ pub(crate) fn producer<const BLOCK: usize>(
     })
 }
 
-/// Starts a thread that passes `crossing` and takes as `take` says.
+/// Starts a thread that passes `crossing` and takes as `take` says, which may pass it again.
 pub(crate) fn consumer<const BLOCK: usize, R: 'static>(
     queue: &Queue<BLOCK>,
     crossing: &Crossing,
-    take: impl FnOnce(&Injector<Track<u32>, BLOCK>) -> R + 'static,
+    take: impl FnOnce(&Injector<Track<u32>, BLOCK>, &Crossing) -> R + 'static,
 ) -> thread::JoinHandle<R> {
     let (queue, crossing) = (queue.clone(), crossing.clone());
     thread::spawn(move || {
         crossing.pass();
-        take(&queue)
+        take(&queue, &crossing)
     })
 }
 

@@ -3,7 +3,7 @@
 use filch_process_state::{ProcessState, Reason, State, Wake};
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, Outcomes, check};
+use loom_tests::{Bound, Crossing, Outcomes};
 
 use crate::toy::{End, Toy, spawn};
 
@@ -13,9 +13,9 @@ use crate::toy::{End, Toy, spawn};
 #[test]
 fn a_turn_happens_before_the_next_on_another_worker() {
     for end in [End::Yield, End::Idle, End::Block] {
-        let turns = Outcomes::new();
-        check("two workers and a waker", Bound::exhaustive(15_000), {
-            let turns = turns.clone();
+        Outcomes::of(
+            "two workers and a waker",
+            Bound::exhaustive(15_000),
             move || {
                 let toy = Toy::submitted();
                 let worker = spawn(&toy, move |toy| toy.turn(end));
@@ -23,15 +23,15 @@ fn a_turn_happens_before_the_next_on_another_worker() {
                 let own = toy.turn(end);
                 let other = worker.join().unwrap();
                 let _ = waker.join().unwrap();
-                turns.observe((own, other));
                 if matches!(end, End::Yield) {
                     // It would yield for ever.
                     assert!(toy.turn(End::Idle));
                 }
                 assert_eq!(toy.settle(End::Idle), [true, false], "the wake-up was lost");
-            }
-        });
-        turns.assert_exactly([(true, true), (true, false), (false, true)]);
+                (own, other)
+            },
+        )
+        .assert_exactly([(true, true), (true, false), (false, true)]);
     }
 }
 
@@ -39,19 +39,15 @@ fn a_turn_happens_before_the_next_on_another_worker() {
 /// its event. A refused event may be seen by that drain or not. Failure: noted, and not drained.
 #[test]
 fn a_wake_up_races_the_end() {
-    let outcomes = Outcomes::new();
-    check("a message races complete", Bound::exhaustive(70), {
-        let outcomes = outcomes.clone();
-        move || {
-            let toy = Toy::submitted();
-            let worker = spawn(&toy, |toy| assert!(toy.turn(End::Complete)));
-            let wake = toy.send(0, Reason::Message);
-            worker.join().unwrap();
-            assert_eq!(toy.entries.load(Ordering::Relaxed), 0);
-            outcomes.observe((wake, toy.settle(End::Complete)[0]));
-        }
-    });
-    outcomes.assert_exactly([
+    Outcomes::of("a message races complete", Bound::exhaustive(70), || {
+        let toy = Toy::submitted();
+        let worker = spawn(&toy, |toy| assert!(toy.turn(End::Complete)));
+        let wake = toy.send(0, Reason::Message);
+        worker.join().unwrap();
+        assert_eq!(toy.entries.load(Ordering::Relaxed), 0);
+        (wake, toy.settle(End::Complete)[0])
+    })
+    .assert_exactly([
         (Wake::Noted, true),
         (Wake::Refused, true),
         (Wake::Refused, false),
@@ -62,39 +58,35 @@ fn a_wake_up_races_the_end() {
 /// snapshot. What the life left must be visible, and writable. Failure: loom reports a race on
 /// `seen`.
 #[test]
-fn a_life_happens_before_who_sees_its_end() {
+fn a_life_happens_before_the_sight_of_its_end() {
     for by_snapshot in [false, true] {
-        let outcomes = Outcomes::new();
-        check("complete races submit", Bound::exhaustive(10), {
-            let outcomes = outcomes.clone();
-            move || {
-                let toy = Toy::submitted();
-                assert!(toy.take_entry());
-                toy.state.start().unwrap();
-                let crossing = Crossing::new();
-                let worker = spawn(&toy, {
-                    let crossing = crossing.clone();
-                    move |toy| {
-                        toy.drain();
-                        crossing.pass();
-                        toy.state.complete().unwrap();
-                    }
-                });
-                crossing.pass();
-                let over = if by_snapshot {
-                    toy.state.state() == State::Complete
-                } else {
-                    toy.state.submit().is_ok()
-                };
-                if over {
-                    // SAFETY: the life is over, and this is the only thread that waits for its end.
-                    toy.seen.with_mut(|seen| unsafe { *seen = [false; 2] });
+        Outcomes::of("complete races submit", Bound::exhaustive(10), move || {
+            let toy = Toy::submitted();
+            assert!(toy.take_entry());
+            toy.state.start().unwrap();
+            let crossing = Crossing::new();
+            let worker = spawn(&toy, {
+                let crossing = crossing.clone();
+                move |toy| {
+                    toy.drain();
+                    crossing.pass();
+                    toy.state.complete().unwrap();
                 }
-                outcomes.observe(over);
-                worker.join().unwrap();
+            });
+            crossing.pass();
+            let over = if by_snapshot {
+                toy.state.state() == State::Complete
+            } else {
+                toy.state.submit().is_ok()
+            };
+            if over {
+                // SAFETY: the life is over, and this is the only thread that waits for its end.
+                toy.seen.with_mut(|seen| unsafe { *seen = [false; 2] });
             }
-        });
-        outcomes.assert_exactly([false, true]);
+            worker.join().unwrap();
+            over
+        })
+        .assert_exactly([false, true]);
     }
 }
 
@@ -102,22 +94,19 @@ fn a_life_happens_before_who_sees_its_end() {
 /// the word. Failure: loom reports a race on `seen`.
 #[test]
 fn a_submission_happens_before_the_first_turn() {
-    let outcomes = Outcomes::new();
-    check("submit races start", Bound::exhaustive(6), {
-        let outcomes = outcomes.clone();
-        move || {
-            let toy = Toy::new();
-            let submitter = spawn(&toy, |toy| {
-                // SAFETY: the slot is empty: nobody runs it before `submit`.
-                toy.seen.with_mut(|seen| unsafe { *seen = [true; 2] });
-                toy.submit();
-            });
-            outcomes.observe(toy.turn(End::Idle));
-            submitter.join().unwrap();
-            assert_eq!(toy.settle(End::Idle), [true, true]);
-        }
-    });
-    outcomes.assert_exactly([false, true]);
+    Outcomes::of("submit races start", Bound::exhaustive(6), || {
+        let toy = Toy::new();
+        let submitter = spawn(&toy, |toy| {
+            // SAFETY: the slot is empty: nobody runs it before `submit`.
+            toy.seen.with_mut(|seen| unsafe { *seen = [true; 2] });
+            toy.submit();
+        });
+        let was_submitted = toy.turn(End::Idle);
+        submitter.join().unwrap();
+        assert_eq!(toy.settle(End::Idle), [true, true]);
+        was_submitted
+    })
+    .assert_exactly([false, true]);
 }
 
 /// Two threads. A late waker of the old life meets the submission of a new one: refused, or a flag
@@ -125,85 +114,83 @@ fn a_submission_happens_before_the_first_turn() {
 /// life that does not start.
 #[test]
 fn a_late_wake_up_meets_a_new_life() {
-    let answers = Outcomes::new();
-    check("a late wake-up meets a new life", Bound::exhaustive(350), {
-        let answers = answers.clone();
-        move || {
+    Outcomes::of(
+        "a late wake-up meets a new life",
+        Bound::exhaustive(350),
+        || {
             let toy = Toy::new();
             let waker = spawn(&toy, |toy| toy.send(0, Reason::Message));
             toy.submit();
             assert!(toy.turn(End::Block));
-            answers.observe(waker.join().unwrap());
+            let wake = waker.join().unwrap();
             let _ = toy.settle(End::Block);
             assert_eq!(toy.state.state(), State::Blocked);
-        }
-    });
-    answers.assert_exactly([Wake::Refused, Wake::Noted]);
+            wake
+        },
+    )
+    .assert_exactly([Wake::Refused, Wake::Noted]);
 }
 
-/// Three threads. A submitter writes what a run queue asks before a turn (a word of the slot, as
+/// Three threads. A submitter writes a word of the slot that a run queue reads before a turn (as
 /// the thread that the process is bound to), submits, has the first turn, and lets go. A late waker
-/// of the life before makes the process Ready, and hands the entry to a worker that looks at the
-/// word before it starts the process. It must see this life's. Failure: it sees the word of the
-/// life before, as the waker's word for it was all that it had.
+/// of the life before makes the process Ready, and hands the entry to a worker, which reads the
+/// word before it starts the process. The worker must see the word of this life: only the waker
+/// orders its read. Failure: it sees the word of the life before.
 #[test]
-fn who_is_told_to_enqueue_hands_on_what_the_submitter_wrote() {
-    let outcomes = Outcomes::new();
-    check("a late waker enqueues", Bound::exhaustive(1_400), {
-        let outcomes = outcomes.clone();
-        move || {
-            let slot = Arc::new((ProcessState::new_complete(), AtomicU32::new(0)));
-            let queue = Arc::new(AtomicBool::new(false));
-            let waker = thread::spawn({
-                let (slot, queue) = (Arc::clone(&slot), Arc::clone(&queue));
-                move || {
-                    if slot.0.wake(Reason::Message) == Wake::Enqueue {
-                        queue.store(true, Ordering::Release);
-                    }
+fn a_late_waker_that_enqueues_hands_on_what_the_submitter_wrote() {
+    Outcomes::of("a late waker enqueues", Bound::exhaustive(1_400), || {
+        let slot = Arc::new((ProcessState::new_complete(), AtomicU32::new(0)));
+        let queue = Arc::new(AtomicBool::new(false));
+        let waker = thread::spawn({
+            let (slot, queue) = (Arc::clone(&slot), Arc::clone(&queue));
+            move || {
+                if slot.0.wake(Reason::Message) == Wake::Enqueue {
+                    queue.store(true, Ordering::Release);
                 }
-            });
-            let worker = thread::spawn({
-                let (slot, queue) = (Arc::clone(&slot), Arc::clone(&queue));
-                move || {
-                    let taken = queue.load(Ordering::Acquire);
-                    if taken {
-                        assert_eq!(slot.1.load(Ordering::Relaxed), 1, "the life before");
-                        slot.0.start().unwrap();
-                    }
-                    taken
+            }
+        });
+        let worker = thread::spawn({
+            let (slot, queue) = (Arc::clone(&slot), Arc::clone(&queue));
+            move || {
+                let taken = queue.load(Ordering::Acquire);
+                if taken {
+                    assert_eq!(slot.1.load(Ordering::Relaxed), 1, "the life before");
+                    slot.0.start().unwrap();
                 }
-            });
-            slot.1.store(1, Ordering::Relaxed);
-            slot.0.submit().unwrap();
-            slot.0.start().unwrap();
-            let _ = slot.0.idle().unwrap();
-            waker.join().unwrap();
-            outcomes.observe(worker.join().unwrap());
-        }
-    });
-    outcomes.assert_exactly([false, true]);
+                taken
+            }
+        });
+        slot.1.store(1, Ordering::Relaxed);
+        slot.0.submit().unwrap();
+        slot.0.start().unwrap();
+        let _ = slot.0.idle().unwrap();
+        waker.join().unwrap();
+        worker.join().unwrap()
+    })
+    .assert_exactly([false, true]);
 }
 
-/// Two threads that break the rule: both start the process, and both let go of it if they could.
+/// Two threads that break the rule: both try to start the process, and both to let go of it.
 /// One gets each edge, and the word stays sound. Failure: both start, or a Ready process without an
 /// entry.
 #[test]
 fn misuse_by_two_workers_gives_the_edge_to_one() {
-    let outcomes = Outcomes::new();
-    check("two workers start one process", Bound::exhaustive(45), {
-        let outcomes = outcomes.clone();
-        move || {
+    Outcomes::of(
+        "two workers start one process",
+        Bound::exhaustive(45),
+        || {
             let toy = Toy::submitted();
             assert!(toy.take_entry());
             let other = spawn(&toy, |toy| toy.state.start().is_ok());
             let own = toy.state.start().is_ok();
-            outcomes.observe((own, other.join().unwrap()));
+            let started = (own, other.join().unwrap());
             assert_eq!(toy.state.state(), State::Running);
 
             let other = spawn(&toy, |toy| toy.state.idle().is_ok());
             let own = toy.state.complete().is_ok();
             assert_ne!(own, other.join().unwrap(), "both let go, or neither");
-        }
-    });
-    outcomes.assert_exactly([(true, false), (false, true)]);
+            started
+        },
+    )
+    .assert_exactly([(true, false), (false, true)]);
 }

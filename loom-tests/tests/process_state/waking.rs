@@ -2,30 +2,27 @@
 
 use filch_process_state::{Reason, State, Wake};
 use filch_sync::atomic::Ordering;
-use loom_tests::{Bound, Outcomes, check};
+use loom_tests::{Bound, Outcomes};
 
 use crate::toy::{End, Toy, spawn};
 
 /// A waker against the worker that runs the process and lets go of it. `Enqueue` is answered to one
-/// of them, or to nobody, if the turn that was queued anyhow saw the event. A lost wake-up shows as
+/// of them, or to nobody if the turn that was queued already saw the event. A lost wake-up shows as
 /// an event that no turn saw.
 fn wake_races_a_turn(claim: &str, at_least: u64, reason: Reason, end: End) {
-    let answers = Outcomes::new();
-    check(claim, Bound::exhaustive(at_least), {
-        let answers = answers.clone();
-        move || {
-            let toy = Toy::submitted();
-            let worker = spawn(&toy, move |toy| assert!(toy.turn(end)));
-            let waker = spawn(&toy, move |toy| toy.send(0, reason));
-            let wake = waker.join().unwrap();
-            worker.join().unwrap();
-            answers.observe((wake, toy.entries.load(Ordering::Relaxed)));
-            assert_eq!(toy.settle(end), [true, false], "the wake-up was lost");
-        }
-    });
+    Outcomes::of(claim, Bound::exhaustive(at_least), move || {
+        let toy = Toy::submitted();
+        let worker = spawn(&toy, move |toy| assert!(toy.turn(end)));
+        let waker = spawn(&toy, move |toy| toy.send(0, reason));
+        let wake = waker.join().unwrap();
+        worker.join().unwrap();
+        let entries = toy.entries.load(Ordering::Relaxed);
+        assert_eq!(toy.settle(end), [true, false], "the wake-up was lost");
+        (wake, entries)
+    })
     // Before the turn or during it, with and without a spurious turn; or after it, and then the
     // waker enqueues.
-    answers.assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
+    .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
 }
 
 /// Two threads. A message comes while the process goes idle.
@@ -73,23 +70,20 @@ fn a_cancel_races_block() {
 /// entry in the queue, or the message unseen.
 #[test]
 fn a_message_does_not_wake_a_blocked_process() {
-    let earlier = Outcomes::new();
-    check("a message races block", Bound::exhaustive(800), {
-        let earlier = earlier.clone();
-        move || {
-            let toy = Toy::submitted();
-            let worker = spawn(&toy, |toy| assert!(toy.turn(End::Block)));
-            let waker = spawn(&toy, |toy| toy.send(0, Reason::Message));
-            assert_eq!(waker.join().unwrap(), Wake::Noted);
-            worker.join().unwrap();
-            assert_eq!(toy.state.state(), State::Blocked);
-            assert_eq!(toy.entries.load(Ordering::Relaxed), 0);
-            earlier.observe(toy.seen()[0]);
-            assert_eq!(toy.send(1, Reason::Completion), Wake::Enqueue);
-            assert_eq!(toy.settle(End::Block), [true, true]);
-        }
-    });
-    earlier.assert_exactly([false, true]);
+    Outcomes::of("a message races block", Bound::exhaustive(800), || {
+        let toy = Toy::submitted();
+        let worker = spawn(&toy, |toy| assert!(toy.turn(End::Block)));
+        let waker = spawn(&toy, |toy| toy.send(0, Reason::Message));
+        assert_eq!(waker.join().unwrap(), Wake::Noted);
+        worker.join().unwrap();
+        assert_eq!(toy.state.state(), State::Blocked);
+        assert_eq!(toy.entries.load(Ordering::Relaxed), 0);
+        let seen_before = toy.seen()[0];
+        assert_eq!(toy.send(1, Reason::Completion), Wake::Enqueue);
+        assert_eq!(toy.settle(End::Block), [true, true]);
+        seen_before
+    })
+    .assert_exactly([false, true]);
 }
 
 /// Three threads. A blocked process; one waker brings a message, one the completion, a worker looks
@@ -100,28 +94,24 @@ fn a_message_does_not_wake_a_blocked_process() {
 /// see it, and the process blocks again. Then the flag must have stayed.
 #[test]
 fn a_message_beside_the_completion_is_seen_or_stays_pending() {
-    let outcomes = Outcomes::new();
-    check(
+    Outcomes::of(
         "a message and a completion, a blocked process",
         Bound::exhaustive(3_000),
-        {
-            let outcomes = outcomes.clone();
-            move || {
-                let toy = Toy::waiting(End::Block);
-                let sender = spawn(&toy, |toy| toy.send(0, Reason::Message));
-                let handler = spawn(&toy, |toy| toy.send(1, Reason::Completion));
-                toy.turn(End::Block);
-                assert_eq!(handler.join().unwrap(), Wake::Enqueue);
-                let wake = sender.join().unwrap();
-                let [message, completion] = toy.settle(End::Block);
-                assert!(completion, "the completion was lost");
-                let pending = toy.state.snapshot().is_pending(Reason::Message);
-                assert!(message || pending, "the message was lost");
-                outcomes.observe((wake, message, pending));
-            }
+        || {
+            let toy = Toy::waiting(End::Block);
+            let sender = spawn(&toy, |toy| toy.send(0, Reason::Message));
+            let handler = spawn(&toy, |toy| toy.send(1, Reason::Completion));
+            toy.turn(End::Block);
+            assert_eq!(handler.join().unwrap(), Wake::Enqueue);
+            let wake = sender.join().unwrap();
+            let [message, completion] = toy.settle(End::Block);
+            assert!(completion, "the completion was lost");
+            let pending = toy.state.snapshot().is_pending(Reason::Message);
+            assert!(message || pending, "the message was lost");
+            (wake, message, pending)
         },
-    );
-    outcomes.assert_exactly([
+    )
+    .assert_exactly([
         (Wake::Noted, true, false),
         (Wake::Noted, true, true),
         (Wake::Noted, false, true),
@@ -132,20 +122,17 @@ fn a_message_beside_the_completion_is_seen_or_stays_pending() {
 /// interleave, there is one entry at a time (`enqueue` asserts it), and both events are seen.
 #[test]
 fn two_wakers_and_a_worker() {
-    let answers = Outcomes::new();
-    check("two wakers and a worker", Bound::exhaustive(80_000), {
-        let answers = answers.clone();
-        move || {
-            let toy = Toy::waiting(End::Idle);
-            let first = spawn(&toy, |toy| toy.send(0, Reason::Message));
-            let second = spawn(&toy, |toy| toy.send(1, Reason::Cancel));
-            toy.turn(End::Idle);
-            toy.turn(End::Idle);
-            answers.observe((first.join().unwrap(), second.join().unwrap()));
-            assert_eq!(toy.settle(End::Idle), [true, true], "a wake-up was lost");
-        }
-    });
-    answers.assert_exactly([
+    Outcomes::of("two wakers and a worker", Bound::exhaustive(80_000), || {
+        let toy = Toy::waiting(End::Idle);
+        let first = spawn(&toy, |toy| toy.send(0, Reason::Message));
+        let second = spawn(&toy, |toy| toy.send(1, Reason::Cancel));
+        toy.turn(End::Idle);
+        toy.turn(End::Idle);
+        let answers = (first.join().unwrap(), second.join().unwrap());
+        assert_eq!(toy.settle(End::Idle), [true, true], "a wake-up was lost");
+        answers
+    })
+    .assert_exactly([
         (Wake::Enqueue, Wake::Noted),
         (Wake::Noted, Wake::Enqueue),
         // A whole turn between them.
@@ -157,18 +144,15 @@ fn two_wakers_and_a_worker() {
 /// both, or neither.
 #[test]
 fn one_of_two_wakers_enqueues() {
-    let answers = Outcomes::new();
-    check("one of two wakers enqueues", Bound::exhaustive(4), {
-        let answers = answers.clone();
-        move || {
-            let toy = Toy::waiting(End::Idle);
-            let other = spawn(&toy, |toy| toy.send(0, Reason::Completion));
-            let own = toy.send(1, Reason::Message);
-            answers.observe((other.join().unwrap(), own));
-            assert_eq!(toy.settle(End::Idle), [true, true]);
-        }
-    });
-    answers.assert_exactly([(Wake::Enqueue, Wake::Noted), (Wake::Noted, Wake::Enqueue)]);
+    Outcomes::of("one of two wakers enqueues", Bound::exhaustive(4), || {
+        let toy = Toy::waiting(End::Idle);
+        let other = spawn(&toy, |toy| toy.send(0, Reason::Completion));
+        let own = toy.send(1, Reason::Message);
+        let answers = (other.join().unwrap(), own);
+        assert_eq!(toy.settle(End::Idle), [true, true]);
+        answers
+    })
+    .assert_exactly([(Wake::Enqueue, Wake::Noted), (Wake::Noted, Wake::Enqueue)]);
 }
 
 /// Two threads. The process is Ready with its message flag set; a second message comes just as a
@@ -176,18 +160,19 @@ fn one_of_two_wakers_enqueues() {
 /// push. Failure: the second event unseen.
 #[test]
 fn a_wake_up_that_changes_nothing_still_counts() {
-    let outcomes = Outcomes::new();
-    check("a second message races start", Bound::exhaustive(60), {
-        let outcomes = outcomes.clone();
-        move || {
+    Outcomes::of(
+        "a second message races start",
+        Bound::exhaustive(60),
+        || {
             let toy = Toy::waiting(End::Idle);
             assert_eq!(toy.send(0, Reason::Message), Wake::Enqueue);
             let worker = spawn(&toy, |toy| assert!(toy.turn(End::Idle)));
             let wake = toy.send(1, Reason::Message);
             worker.join().unwrap();
-            outcomes.observe((wake, toy.entries.load(Ordering::Relaxed)));
+            let entries = toy.entries.load(Ordering::Relaxed);
             assert_eq!(toy.settle(End::Idle), [true, true], "the wake-up was lost");
-        }
-    });
-    outcomes.assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
+            (wake, entries)
+        },
+    )
+    .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
 }

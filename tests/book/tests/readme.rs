@@ -21,7 +21,7 @@ fn excerpt<'a>(text: &'a str, from: &str, until: &str) -> Vec<&'a str> {
 
 #[test]
 fn the_model_in_the_readme_is_the_one_that_is_checked() {
-    const FROM: &str = "let outcomes = Outcomes::new();";
+    const FROM: &str = "let claim = ";
     const UNTIL: &str = "outcomes.assert_exactly([(Some(7), None), (None, Some(7))]);";
     let shown = excerpt(include_str!("../../../README.md"), FROM, UNTIL);
     let checked = excerpt(

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::thread;
 
-use crate::history::{History, MAX_THREADS};
+use crate::call::MAX_THREADS;
+use crate::history::History;
 use crate::recording::Clocks;
 use crate::specification::Specification;
 

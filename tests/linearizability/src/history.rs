@@ -3,19 +3,8 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use crate::call::{Call, MAX_THREADS};
 use crate::timeline;
-
-/// How many threads a history can have, the closing one included.
-pub const MAX_THREADS: usize = 8;
-
-/// One call of a thread.
-#[derive(Clone, Debug)]
-pub struct Call<O> {
-    /// How many calls of each thread had returned, as far as this one could know when it began.
-    pub(crate) seen: [u32; MAX_THREADS],
-    /// What it did, in this order: mostly one operation. None, if it had no answer and no effect.
-    pub(crate) steps: Vec<O>,
-}
 
 /// What some threads did to one object: the calls of each, in its order.
 #[derive(Clone, Debug)]
@@ -98,7 +87,7 @@ impl<O> History<O> {
 impl<O: fmt::Display> fmt::Display for History<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = 2 * self.len();
-        for (thread, intervals) in timeline::intervals(self).into_iter().enumerate() {
+        for (thread, intervals) in timeline::intervals(&self.threads).into_iter().enumerate() {
             writeln!(f, "thread {thread}")?;
             for (call, (begun, ended)) in self.threads[thread].iter().zip(intervals) {
                 let bar = format!("├{}┤", "─".repeat(ended.saturating_sub(begun + 1)));

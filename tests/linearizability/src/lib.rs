@@ -41,6 +41,7 @@
 //! A recorded history that passes says nothing about the ones that were not recorded. The models
 //! are for those; this is for the shipped code, on the machine it runs on.
 
+mod call;
 mod checker;
 mod deque;
 mod fifo;
@@ -49,9 +50,10 @@ mod recording;
 mod specification;
 mod timeline;
 
+pub use call::{Call, MAX_THREADS};
 pub use checker::{Counterexample, Rounds, check};
 pub use deque::{Deque, DequeOperation};
 pub use fifo::{Fifo, FifoOperation};
-pub use history::{Call, History, MAX_THREADS};
+pub use history::History;
 pub use recording::{Clocks, Log, Recording};
 pub use specification::Specification;

@@ -5,7 +5,8 @@ use std::hint;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::history::{Call, History, MAX_THREADS};
+use crate::call::{Call, MAX_THREADS};
+use crate::history::History;
 
 type Work<'a, O> = Box<dyn FnOnce(&mut Log<'_, O>) + Send + 'a>;
 

@@ -1,33 +1,32 @@
 //! A history's calls as intervals of one time, for the eye.
 
-use crate::history::{History, MAX_THREADS};
+use crate::call::{Call, MAX_THREADS};
 
 /// When each call of each thread began and returned, in moments counted from 0.
 ///
 /// A recording knows only which calls came before which. Mostly that is an order of intervals, and
 /// then these intervals have the same order: calls begin in the order of how much each has seen,
 /// and one returns when the first that has seen it begins.
-pub(crate) fn intervals<O>(history: &History<O>) -> Vec<Vec<(usize, usize)>> {
-    let threads = history.threads.len();
+pub(crate) fn intervals<O>(threads: &[Vec<Call<O>>]) -> Vec<Vec<(usize, usize)>> {
     let mut line = Timeline {
-        intervals: vec![Vec::new(); threads],
+        intervals: vec![Vec::new(); threads.len()],
         returned: [0; MAX_THREADS],
         now: 0,
     };
     let next = |line: &Timeline| {
-        let calls = history.threads.iter().zip(&line.intervals).enumerate();
+        let calls = threads.iter().zip(&line.intervals).enumerate();
         calls
             .filter_map(|(thread, (calls, begun))| Some((thread, calls.get(begun.len())?)))
             .min_by_key(|(_, call)| call.seen.iter().sum::<u32>())
     };
     while let Some((caller, call)) = next(&line) {
-        for thread in 0..threads {
+        for thread in 0..threads.len() {
             line.end(thread, call.seen[thread] as usize);
         }
         line.end(caller, usize::MAX);
         line.begin(caller);
     }
-    for thread in 0..threads {
+    for thread in 0..threads.len() {
         line.end(thread, usize::MAX);
     }
     line.intervals

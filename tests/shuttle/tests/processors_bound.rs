@@ -74,7 +74,7 @@ impl Witness {
 
 /// Two processors, a bound thread, whose tasks come from outside, schedule another each, and block;
 /// and the pool is stopped meanwhile. A failure: a bound task that is left behind, or runs
-/// elsewhere, or a thread that never leaves (a deadlock).
+/// elsewhere, or a thread that never exits (a deadlock).
 #[test]
 fn bound_tasks_and_the_stop() {
     explore("bound tasks run on their thread, to the end", 3_000, || {

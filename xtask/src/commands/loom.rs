@@ -10,14 +10,13 @@ mod sources;
 
 use std::collections::BTreeSet;
 use std::process::{Command, ExitCode};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use crate::support::error::Result;
+use crate::support::parallel;
 use crate::support::process::{Tree, root, run_within};
 use crate::support::tally::Tally;
 
@@ -159,35 +158,18 @@ pub(crate) fn first_failure(
     Ok(None)
 }
 
-/// Runs the models on as many threads as there are cores, and says which one has ended; the
-/// outcomes are in the models' order.
+/// Runs the models, and says which one has ended.
 fn run_all<'m>(models: &'m [Model], options: &Options) -> Result<Vec<Outcome<'m>>> {
-    let threads = thread::available_parallelism()?.get();
-    let queue = Mutex::new(models.iter().enumerate());
-    let next = || queue.lock().expect("no holder panics").next();
     let environment = options.environment();
     let limit = Duration::from_secs(options.limit);
     let ended = AtomicUsize::new(0);
-    let work = || {
-        let mut outcomes = Vec::new();
-        while let Some((index, model)) = next() {
-            let outcome = run_one(model, &environment, limit)?;
-            let number = ended.fetch_add(1, Ordering::Relaxed) + 1;
-            println!("[{number}/{}] {outcome}", models.len());
-            outcomes.push((index, outcome));
-        }
-        Result::Ok(outcomes)
-    };
-    let mut outcomes = Vec::new();
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        for worker in workers {
-            outcomes.extend(worker.join().expect("a worker does not panic")?);
-        }
-        Result::Ok(())
-    })?;
-    outcomes.sort_by_key(|(index, _)| *index);
-    Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
+    let models: Vec<_> = models.iter().collect();
+    parallel::map(&models, |model| {
+        let outcome = run_one(model, &environment, limit)?;
+        let number = ended.fetch_add(1, Ordering::Relaxed) + 1;
+        println!("[{number}/{}] {outcome}", models.len());
+        Ok(outcome)
+    })
 }
 
 fn run_one<'m>(

@@ -23,6 +23,7 @@ use clap::Args;
 
 use crate::commands::loom;
 use crate::support::error::Result;
+use crate::support::parallel;
 use crate::support::process::{Tree, files_below, root};
 use crate::support::tally::Tally;
 
@@ -99,9 +100,24 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(Tally::of(survived == 0).exit_code())
 }
 
-/// What is wrong with the table of verdicts.
+/// What is wrong with the table of verdicts, or with [`MODELS`].
 pub(crate) fn complaints() -> Result<Vec<String>> {
-    Ok(Ledger::read()?.complaints(&mutants()?, &loom::names()?))
+    let models = loom::names()?;
+    let mut complaints = Ledger::read()?.complaints(&mutants()?, &models);
+    for (sources, programs) in MODELS {
+        if !root().join(sources).exists() {
+            complaints.push(format!("xtask/src/commands/orderings.rs: no {sources}"));
+        }
+        for program in *programs {
+            let prefix = format!("{program}::");
+            if !models.iter().any(|model| model.starts_with(&prefix)) {
+                complaints.push(format!(
+                    "xtask/src/commands/orderings.rs: no models in {program}"
+                ));
+            }
+        }
+    }
+    Ok(complaints)
 }
 
 /// Which model programs are about which sources. What is not here has no model, so that every
@@ -116,7 +132,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/process-table/src/life_cell.rs", &["occupants"]),
     ("crates/process-table/src/table.rs", &["occupants"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
-    ("crates/promise/src", &["promise"]),
+    ("crates/promise/src/promise.rs", &["promise"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     ("crates/slab/src", &["slab", "walk"]),
 ];
@@ -169,13 +185,13 @@ impl Campaign {
         suites.dedup();
         println!("{} mutants; first, the models without any", self.mutants);
         // Otherwise every mutant would seem killed.
-        copies::each(&copies, &suites, |copy, suite| {
+        parallel::each(&copies, &suites, |copy, suite| {
             match loom::first_failure(copy, suite, self.limit, |_| 0)? {
                 Some(model) => Err(format!("{model} fails without any mutant").into()),
                 None => Ok(()),
             }
         })?;
-        copies::each(&copies, mutants, |copy, (mutant, last)| {
+        parallel::each(&copies, mutants, |copy, (mutant, last)| {
             let started = Instant::now();
             let verdict = self.judge(mutant, last, copy)?;
             println!(

@@ -2,7 +2,7 @@
 //! tests.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::support::error::Result;
@@ -10,6 +10,9 @@ use crate::support::metadata::Workspace;
 use crate::support::process::{cargo, root, target_directory, tee_both};
 use crate::support::stages::Stages;
 use crate::support::tally::{Tally, libtest};
+
+/// Where the packages are made, below the target directory.
+const PLACE: &str = "publish";
 
 pub(crate) fn run() -> Result<ExitCode> {
     let mut stages = Stages::default();
@@ -29,8 +32,11 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
 
 /// Packs each package, and builds it from its archive. A warning is a failure.
 fn publish(workspace: &Workspace) -> Result<Tally> {
+    forget_earlier(workspace)?;
     let mut command = cargo();
-    command.args(["publish", "--dry-run", "--workspace"]);
+    command
+        .args(["publish", "--dry-run", "--workspace"])
+        .env("CARGO_TARGET_DIR", target_directory(PLACE));
     if is_dirty()? {
         println!("there are changes that are not committed: cargo is told to take them");
         command.arg("--allow-dirty");
@@ -48,6 +54,30 @@ fn publish(workspace: &Workspace) -> Result<Tally> {
     })
 }
 
+/// Removes what an earlier dry run has left. The packages are built against each other from a
+/// registry that cargo makes for them; a registry's version never changes, so that cargo would take
+/// yesterday's.
+fn forget_earlier(workspace: &Workspace) -> Result<()> {
+    let mut old = vec![target_directory(PLACE)];
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let unpacked = home.map(|home| home.join("registry/src"));
+    // One that is no host's: its name is a hash alone.
+    let registries = unpacked.and_then(|unpacked| fs::read_dir(unpacked).ok());
+    for registry in registries.into_iter().flatten() {
+        let registry = registry?;
+        if registry.file_name().to_string_lossy().starts_with('-') {
+            let packages = workspace.published();
+            let names = packages.map(|(name, member)| format!("{name}-{}", member.version));
+            old.extend(names.map(|name| registry.path().join(name)));
+        }
+    }
+    for place in old.iter().filter(|place| place.exists()) {
+        fs::remove_dir_all(place)?;
+    }
+    Ok(())
+}
+
 /// Each dry run ends with a warning that it is one.
 fn is_warning(line: &str) -> bool {
     line.starts_with("warning: ") && line != "warning: aborting upload due to dry run"
@@ -59,10 +89,10 @@ fn is_dirty() -> Result<bool> {
     Ok(!status.output()?.stdout.is_empty())
 }
 
-/// Unpacks the archives into a workspace of their own, whose members find each other there instead
-/// of in the registry, and runs their tests.
+/// Copies what `publish` has unpacked into a workspace of its own, whose members find each other
+/// there instead of in the registry, and runs their tests.
 fn test(workspace: &Workspace) -> Result<Tally> {
-    let place = target_directory("package/own-tests");
+    let place = target_directory(PLACE).join("own-tests");
     if place.exists() {
         fs::remove_dir_all(&place)?;
     }
@@ -70,7 +100,10 @@ fn test(workspace: &Workspace) -> Result<Tally> {
     let mut names = Vec::new();
     for (name, member) in workspace.published() {
         let unpacked = format!("{name}-{}", member.version);
-        unpack(&unpacked, &place)?;
+        copy(
+            &target_directory(PLACE).join("package").join(&unpacked),
+            &place,
+        )?;
         names.push((name, unpacked));
     }
     fs::write(place.join("Cargo.toml"), manifest(&names))?;
@@ -84,12 +117,11 @@ fn test(workspace: &Workspace) -> Result<Tally> {
     libtest(&mut command)
 }
 
-fn unpack(package: &str, place: &Path) -> Result<()> {
-    let archive = target_directory("package").join(format!("{package}.crate"));
-    let mut tar = Command::new("tar");
-    tar.arg("-xzf").arg(&archive).current_dir(place);
-    if !tar.status()?.success() {
-        return Err(format!("{} cannot be unpacked", archive.display()).into());
+fn copy(package: &Path, place: &Path) -> Result<()> {
+    let mut copy = Command::new("cp");
+    copy.arg("-R").arg(package).arg(place);
+    if !copy.status()?.success() {
+        return Err(format!("{} cannot be copied", package.display()).into());
     }
     Ok(())
 }

@@ -10,8 +10,11 @@ use crate::support::process::{other_toolchain, root, target_directory};
 use crate::support::stages::Stages;
 use crate::support::tally::libtest;
 
-/// Sanitizers need an explicit target: without one, build scripts would be instrumented too.
-const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// Sanitizers need an explicit target, if only this machine's: without one, build scripts would be
+/// instrumented too.
+fn target() -> String {
+    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
+}
 
 const NIGHTLY: &str = "nightly";
 
@@ -80,7 +83,7 @@ impl Sanitizer {
                 "--lib",
                 "--tests",
                 "--target",
-                TARGET,
+                &target(),
             ])
             .env("RUSTFLAGS", flags)
             .env("CARGO_TARGET_DIR", target_directory(directory));

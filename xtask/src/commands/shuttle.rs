@@ -1,15 +1,18 @@
 //! `cargo xtask shuttle`: whole pools and schedulers under randomised schedules, and how many each
 //! test ran.
 //!
-//! The harness in `shuttle-tests/src/lib.rs` prints one `schedules` line per test and kind of
+//! The harness in `tests/shuttle/src/lib.rs` prints one `schedules` line per test and kind of
 //! schedule; this file turns them into a table.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::support::error::Result;
+use crate::support::parallel;
 use crate::support::process::{Ended, Tree, root, run_within};
 use crate::support::programs::{self, Kind};
 use crate::support::table::Table;
@@ -31,11 +34,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SCHEDULE", requires = "filter")]
     replay: Option<String>,
 
-    /// Only the tests whose name contains this.
+    /// Only the tests whose `file::test` contains this.
     filter: Option<String>,
 }
 
-/// How long all tests of one file may take.
+/// How long one test may take.
 const LIMIT: Duration = Duration::from_secs(3600);
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
@@ -44,61 +47,99 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(tally.exit_code())
 }
 
-/// Builds the tests, runs those that the filter selects, and prints the table.
+/// One test of one file.
+struct Test {
+    file: String,
+    name: String,
+    program: PathBuf,
+}
+
+/// Builds the tests, runs those that the filter selects, each in a process of its own, and prints
+/// the table.
 pub(crate) fn explore(options: &Options) -> Result<Tally> {
-    let mut build = Tree::here("shuttle").cargo_with_cfg("shuttle");
-    build.args([
-        "test",
-        "--no-run",
-        "--package",
-        "shuttle-tests",
-        "--profile",
-        "loom",
-    ]);
+    let tests = tests(options.filter.as_deref().unwrap_or_default())?;
+    let ended = AtomicUsize::new(0);
+    let outcomes = parallel::map(&tests, |test| {
+        let outcome = run_one(test, options)?;
+        let number = ended.fetch_add(1, Ordering::Relaxed) + 1;
+        let verdict = if passed(&outcome) { "" } else { "FAILED " };
+        let (Test { file, name, .. }, seconds) = (test, outcome.elapsed.as_secs_f64());
+        println!(
+            "[{number}/{}] {verdict}{file}::{name}  {seconds:.1} s",
+            tests.len()
+        );
+        Ok(outcome)
+    })?;
     let mut table = Table::new(["test", "schedules", ">number", ">seconds", "claim"]);
-    let mut failed = Vec::new();
     let mut tally = Tally::default();
-    for (file, program) in programs::build(&mut build, Kind::Test)? {
-        let mut command = Command::new(program);
-        command
-            .args(["--nocapture", "--test-threads=1"])
-            .args(&options.filter)
-            .current_dir(root().join("tests/shuttle"));
-        for (variable, value) in [
-            (
-                "SCHEDULES",
-                options.schedules.map(|number| number.to_string()),
-            ),
-            ("SEED", options.seed.map(|seed| seed.to_string())),
-            ("REPLAY", options.replay.clone()),
-        ] {
-            let variable = format!("FILCH_SHUTTLE_{variable}");
-            match value {
-                Some(value) => command.env(variable, value),
-                None => command.env_remove(variable),
-            };
+    let mut file = "";
+    for (test, outcome) in tests.iter().zip(&outcomes) {
+        if test.file != file {
+            file = &test.file;
+            table.group(&format!("shuttle-tests, --test {file}"));
         }
-        let ended = run_within(&mut command, LIMIT)?;
-        table.group(&format!("shuttle-tests, --test {file}"));
-        ended
-            .output
-            .lines()
-            .filter_map(row)
-            .for_each(|row| table.row(row));
-        tally += libtest_tally(&ended.output);
-        if !ended.status.is_some_and(|status| status.success()) {
-            failed.push((file, ended));
-        }
+        let rows = outcome.output.lines().filter_map(row);
+        rows.for_each(|row| table.row(row));
+        tally += Tally::of(passed(outcome));
     }
     println!("{table}");
-    for (file, Ended { output, .. }) in &failed {
-        println!("---- {file}\n{output}");
-    }
-    // One that aborted, or was killed, has said nothing.
-    if !failed.is_empty() && tally.failed == 0 {
-        tally.failed = 1;
+    for (test, outcome) in tests.iter().zip(&outcomes) {
+        if !passed(outcome) {
+            println!("---- {}::{}\n{}", test.file, test.name, outcome.output);
+        }
     }
     Ok(tally)
+}
+
+fn tests(filter: &str) -> Result<Vec<Test>> {
+    let mut build = Tree::here("shuttle").cargo_with_cfg("shuttle");
+    build.args(["test", "--no-run", "--package", "shuttle-tests"]);
+    build.args(["--profile", "loom"]);
+    let mut tests = Vec::new();
+    for (file, program) in programs::build(&mut build, Kind::Test)? {
+        for name in programs::tests(&program)? {
+            let (file, program) = (file.clone(), program.clone());
+            if format!("{file}::{name}").contains(filter) {
+                tests.push(Test {
+                    file,
+                    name,
+                    program,
+                });
+            }
+        }
+    }
+    if tests.is_empty() {
+        return Err(format!("no test's name contains `{filter}`").into());
+    }
+    Ok(tests)
+}
+
+fn run_one(test: &Test, options: &Options) -> Result<Ended> {
+    let mut command = Command::new(&test.program);
+    command
+        .args(["--exact", &test.name, "--nocapture", "--test-threads=1"])
+        .current_dir(root().join("tests/shuttle"));
+    for (variable, value) in [
+        (
+            "SCHEDULES",
+            options.schedules.map(|number| number.to_string()),
+        ),
+        ("SEED", options.seed.map(|seed| seed.to_string())),
+        ("REPLAY", options.replay.clone()),
+    ] {
+        let variable = format!("FILCH_SHUTTLE_{variable}");
+        match value {
+            Some(value) => command.env(variable, value),
+            None => command.env_remove(variable),
+        };
+    }
+    run_within(&mut command, LIMIT)
+}
+
+/// One that is ignored has not passed.
+fn passed(outcome: &Ended) -> bool {
+    outcome.status.is_some_and(|status| status.success())
+        && libtest_tally(&outcome.output) == Tally::of(true)
 }
 
 /// A `schedules` line of the harness, `schedules TEST KIND NUMBER SECONDS CLAIM` with tabs between

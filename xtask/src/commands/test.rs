@@ -64,20 +64,21 @@ fn doc_tests() -> Result<Tally> {
 
 /// Runs the examples of the published packages: each must end by itself, and well.
 fn examples(workspace: &Workspace) -> Result<Tally> {
-    let mut build = cargo();
-    build.args(["build", "--examples"]);
-    for (name, _) in workspace.published() {
-        build.args(["--package", name]);
-    }
     let mut tally = Tally::default();
-    for (name, program) in programs::build(&mut build, Kind::Example)? {
-        let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
-        let passed = ended.status.is_some_and(|status| status.success());
-        println!("{name}: {}", if passed { "ok" } else { "FAILED" });
-        if !passed {
-            println!("{}", ended.output);
+    for (package, _) in workspace.published() {
+        // One package at a time: two may have an example of the same name, and so the same place.
+        let mut build = cargo();
+        build.args(["build", "--quiet", "--package", package, "--examples"]);
+        for (name, program) in programs::build(&mut build, Kind::Example)? {
+            let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
+            let passed = ended.status.is_some_and(|status| status.success());
+            let verdict = if passed { "ok" } else { "FAILED" };
+            println!("{package}, {name}: {verdict}");
+            if !passed {
+                println!("{}", ended.output);
+            }
+            tally += Tally::of(passed);
         }
-        tally += Tally::of(passed);
     }
     Ok(tally)
 }

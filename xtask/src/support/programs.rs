@@ -1,6 +1,6 @@
 //! Test programs and examples: built by cargo, run by us.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -30,6 +30,19 @@ pub(crate) fn build(cargo: &mut Command, kind: Kind) -> Result<Vec<(String, Path
     }
     programs.sort();
     Ok(programs)
+}
+
+/// The names of the tests in a test program.
+pub(crate) fn tests(program: &Path) -> Result<Vec<String>> {
+    let listing = Command::new(program)
+        .args(["--list", "--format", "terse"])
+        .output()?;
+    if !listing.status.success() {
+        return Err(format!("{} does not list its tests", program.display()).into());
+    }
+    let text = String::from_utf8(listing.stdout)?;
+    let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// Reads one of cargo's messages; `None` unless it announces a program of that kind.

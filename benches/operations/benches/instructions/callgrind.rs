@@ -1,4 +1,4 @@
-//! This program under callgrind, and what callgrind counted.
+//! Runs this program under callgrind, and reads the count.
 
 use std::env;
 use std::fs;
@@ -19,7 +19,7 @@ pub(crate) fn operation(name: &str) -> Result<u64> {
     Ok(instructions)
 }
 
-/// Instructions of a whole run that does a job so many times, on all threads.
+/// Instructions of a whole run that does a job `times` times, on all threads.
 pub(crate) fn everything(name: &str, times: u64) -> Result<u64> {
     count(&[], &["--run", name, "--times", &times.to_string()])
 }

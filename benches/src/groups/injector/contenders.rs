@@ -74,7 +74,7 @@ impl Own for () {
     }
 }
 
-/// For a taker that shares with nobody.
+/// For a taker without thieves.
 impl Own for RefCell<Vec<u64>> {
     fn new() -> Self {
         Self::default()
@@ -198,7 +198,7 @@ impl Injector for ConcurrentQueue<u64> {
     }
 
     fn push(&self, item: u64) {
-        self.push(item).expect("nobody closes it");
+        self.push(item).expect("it is never closed");
     }
 
     fn take(&self, (): &()) -> Option<u64> {
@@ -217,11 +217,11 @@ impl Injector for Locked {
     }
 
     fn push(&self, item: u64) {
-        self.lock().expect("nobody panics").push_back(item);
+        self.lock().expect("no contender panics").push_back(item);
     }
 
     fn take(&self, own: &Self::Own) -> Option<u64> {
-        let mut queue = self.lock().expect("nobody panics");
+        let mut queue = self.lock().expect("no contender panics");
         let first = queue.pop_front()?;
         let more = queue.len().min(MORE);
         own.borrow_mut().extend(queue.drain(..more));

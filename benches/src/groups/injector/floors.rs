@@ -15,7 +15,7 @@ pub(super) fn push_and_deque(fills: u64, hand_over: impl Fn(&AtomicU64)) -> impl
     move || {
         let elapsed = time(|| {
             for _ in 0..fills {
-                push_to_nobody(&claims, &state, FILL, &hand_over);
+                push_without_queue(&claims, &state, FILL, &hand_over);
                 deal_to_own(&own, FILL);
             }
         });
@@ -34,7 +34,7 @@ pub(super) fn threads_apart(
         for _ in 0..pairs {
             tasks.push(Box::new(move || {
                 let words = CachePadded::new((AtomicU64::new(0), AtomicU64::new(0)));
-                push_to_nobody(&words.0, &words.1, items_each, hand_over);
+                push_without_queue(&words.0, &words.1, items_each, hand_over);
             }));
             tasks.push(Box::new(move || {
                 deal_to_own(&filch_deque::Worker::new(), items_each);
@@ -44,7 +44,7 @@ pub(super) fn threads_apart(
     }
 }
 
-fn push_to_nobody(
+fn push_without_queue(
     claims: &AtomicU64,
     state: &AtomicU64,
     items: u64,

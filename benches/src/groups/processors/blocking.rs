@@ -1,4 +1,4 @@
-//! What blocking calls cost those who do not block, and how soon a sleeping pool runs a task.
+//! What blocking calls cost the tasks that do not block, and how soon a sleeping pool runs a task.
 
 use std::cell::LazyCell;
 use std::hint::black_box;
@@ -21,57 +21,40 @@ const CALLS: usize = 100;
 const TASKS: u64 = 100_000;
 
 /// How long each of the calls that come and go blocks.
-const NAP: Duration = Duration::from_millis(10);
+const CALL: Duration = Duration::from_millis(10);
 
 pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
     let waves = effort.operations(8);
+    let ours = |calls| beside(waves, calls);
+    let threads = |calls| plain(waves, calls);
+    let tokio = |calls| beside_tokio(waves, calls);
+    let (none, stay, come_and_go) = (Calls::None, Calls::Stay, Calls::ComeAndGo);
     [
         Scenario::new("CPU tasks beside 100 blocking calls", "ns per task")
             .contender(
                 "filch-processors, undisturbed",
-                task_time(waves, beside(waves, Calls::None)),
+                task_time(waves, ours(none)),
             )
-            .contender(
-                "filch-processors, they stay",
-                task_time(waves, beside(waves, Calls::Stay)),
-            )
+            .contender("filch-processors, they stay", task_time(waves, ours(stay)))
             .contender(
                 "filch-processors, 10 ms each",
-                task_time(waves, beside(waves, Calls::ComeAndGo)),
+                task_time(waves, ours(come_and_go)),
             )
-            .contender(
-                "two threads, undisturbed",
-                task_time(waves, plain(waves, Calls::None)),
-            )
+            .contender("two threads, undisturbed", task_time(waves, threads(none)))
             .contender(
                 "two threads, 100 that sleep 10 ms",
-                task_time(waves, plain(waves, Calls::ComeAndGo)),
+                task_time(waves, threads(come_and_go)),
             )
-            .contender(
-                "tokio, undisturbed",
-                task_time(waves, beside_tokio(waves, Calls::None)),
-            )
-            .contender(
-                "tokio, they stay",
-                task_time(waves, beside_tokio(waves, Calls::Stay)),
-            )
-            .contender(
-                "tokio, 10 ms each",
-                task_time(waves, beside_tokio(waves, Calls::ComeAndGo)),
-            ),
+            .contender("tokio, undisturbed", task_time(waves, tokio(none)))
+            .contender("tokio, they stay", task_time(waves, tokio(stay)))
+            .contender("tokio, 10 ms each", task_time(waves, tokio(come_and_go))),
         Scenario::new("blocking calls made beside CPU tasks", "ns per call")
-            .contender(
-                "filch-processors, 10 ms each",
-                call_time(beside(waves, Calls::ComeAndGo)),
-            )
+            .contender("filch-processors, 10 ms each", call_time(ours(come_and_go)))
             .contender(
                 "two threads, 100 that sleep 10 ms",
-                call_time(plain(waves, Calls::ComeAndGo)),
+                call_time(threads(come_and_go)),
             )
-            .contender(
-                "tokio, 10 ms each",
-                call_time(beside_tokio(waves, Calls::ComeAndGo)),
-            ),
+            .contender("tokio, 10 ms each", call_time(tokio(come_and_go))),
         Scenario::new("wake a sleeping pool", "ns until the task runs")
             .sampled(effort.operations(400))
             .contender("filch-processors", {
@@ -103,7 +86,7 @@ enum Calls {
     None,
     /// From before the first task until after the last one.
     Stay,
-    /// Each ends after a nap, and its task makes the next.
+    /// Each ends after [`CALL`], and its task makes the next.
     ComeAndGo,
 }
 
@@ -118,13 +101,14 @@ struct Round {
     made: AtomicU64,
 }
 
-/// What a round took, and how many calls ended meanwhile.
+/// The time of a round, and the calls that ended meanwhile.
 struct Taken {
     elapsed: Duration,
     calls: u64,
 }
 
-/// Who makes fewer calls disturbs the tasks less: the second figure belongs to the first.
+/// The time of a task. A pool that makes fewer calls disturbs its tasks less: read it together with
+/// the time of a call.
 fn task_time(waves: u64, mut round: impl FnMut() -> Taken) -> impl FnMut() -> f64 {
     move || per_operation(round().elapsed, waves * TASKS)
 }
@@ -140,7 +124,7 @@ fn call_time(mut round: impl FnMut() -> Taken) -> impl FnMut() -> f64 {
 impl Round {
     fn block(&self, calls: Calls) {
         if calls == Calls::ComeAndGo {
-            thread::sleep(NAP);
+            thread::sleep(CALL);
             return;
         }
         let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -187,7 +171,7 @@ fn call(pool: &Processors<Closure>, round: Arc<Round>, calls: Calls) {
     })));
 }
 
-/// Runs `wave` with calls under way, which `start` starts one of.
+/// Runs `wave` beside calls, each of which `start` starts.
 fn with_calls(calls: Calls, start: impl Fn(Arc<Round>), wave: impl FnOnce()) -> Taken {
     let round = Arc::new(Round::default());
     if calls != Calls::None {
@@ -217,8 +201,7 @@ fn beside(waves: u64, calls: Calls) -> impl FnMut() -> Taken {
     }
 }
 
-/// The floor: no pool. Two threads share the tasks; the calls are made by a hundred others, which
-/// do nothing else.
+/// The floor: no pool. Two threads share the tasks, a hundred others make the calls.
 fn plain(waves: u64, calls: Calls) -> impl FnMut() -> Taken {
     move || {
         let start = |round: Arc<Round>| {
@@ -274,7 +257,7 @@ fn beside_tokio(waves: u64, calls: Calls) -> impl FnMut() -> Taken {
     }
 }
 
-/// When a task ran, in nanoseconds since it was made; 0 is not yet.
+/// When a task ran, in nanoseconds since it was made; 0 before that.
 struct Stamp {
     made: Instant,
     ran: AtomicU64,
@@ -287,7 +270,7 @@ impl Stamp {
     }
 }
 
-/// A thread that does nothing but to park and to set stamps.
+/// A thread that only parks and sets stamps.
 struct Sleeper {
     next: Arc<Mutex<Option<Arc<Stamp>>>>,
     thread: thread::Thread,
@@ -319,11 +302,11 @@ impl Sleeper {
     }
 }
 
-/// The time from making a task runnable until it runs, with everybody asleep before.
+/// The time from making a task runnable until it runs, while all threads of the pool sleep.
 ///
 /// The kernel wakes a thread on the waker's core, or on another one that is idle. On two virtual
-/// cores the latter takes twenty times as long, and what decides it is what both cores did just
-/// before: so this is one wake-up, and others have their turns between ours.
+/// cores the latter takes twenty times as long, and what both cores did just before decides which:
+/// so this is one wake-up, and the other contenders have their turns before the next.
 fn wake(spawn: impl Fn(Arc<Stamp>) + 'static) -> impl FnMut() -> f64 {
     move || {
         // Long enough for every pool to go to sleep.

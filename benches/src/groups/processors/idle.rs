@@ -1,7 +1,7 @@
-//! What a pool costs that has nothing to do, or next to nothing: the processor time of the whole
+//! The cost of a pool that has nothing to do, or next to nothing: the processor time of the whole
 //! process, in per cent of one core.
 //!
-//! The load generator's clock is `thread::sleep`: nobody waits for its tasks, so no figure is a
+//! The load generator's clock is `thread::sleep`: it does not wait for its tasks, so no figure is a
 //! latency.
 
 use std::fs;
@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(1);
 const GRACE: Duration = Duration::from_millis(20);
 
 pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
-    // A second, in a full run; and as long again, as sleeps last longer than they are told to.
+    // About a second each in a full run: sleeps last longer than they are told to.
     let (second, ticks) = (effort.operations(1_000), effort.operations(500));
     [
         Scenario::new("an idle pool", "% of a core")
@@ -29,7 +29,7 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
             .contender("tokio", idle::<Tokio>(second))
             .contender("async-executor", idle::<Async>(second)),
         Scenario::new("a task per millisecond", "% of a core")
-            .floor("the clock alone", ticking::<Nobody>(ticks))
+            .floor("the clock alone", ticking::<Caller>(ticks))
             .contender("filch-processors", ticking::<Plain>(ticks))
             .contender("filch-processors, boxed", ticking::<Boxed>(ticks))
             .contender("rayon", ticking::<Rayon>(ticks))
@@ -39,9 +39,9 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
 }
 
 /// The caller runs the task.
-struct Nobody;
+struct Caller;
 
-impl Pool for Nobody {
+impl Pool for Caller {
     fn new(_workers: usize) -> Self {
         Self
     }
@@ -53,7 +53,7 @@ impl Pool for Nobody {
     fn grow(&self, _depth: u32) {}
 }
 
-/// The pool is made anew in each round: none of the others is there, asleep or not.
+/// A new pool for each round: the other contenders' pools do not exist meanwhile, not even asleep.
 fn ready<P: Pool>() -> P {
     let pool = P::new(WORKERS);
     TOTAL.expect(1);
@@ -92,8 +92,8 @@ fn load(work: impl FnOnce()) -> f64 {
     100.0 * used.as_secs_f64() / started.elapsed().as_secs_f64()
 }
 
-/// Of all threads that there are now: in nanoseconds, where the kernel tells, else in its ticks of
-/// 10 ms.
+/// The processor time of all present threads: in nanoseconds if the kernel tells them, otherwise in
+/// ticks of 10 ms.
 fn processor_time() -> Duration {
     precise_time().or_else(rough_time).unwrap_or_default()
 }
@@ -101,7 +101,7 @@ fn processor_time() -> Duration {
 fn precise_time() -> Option<Duration> {
     let mut nanoseconds = 0;
     for thread in fs::read_dir("/proc/self/task").ok()? {
-        // One that has just left has no file.
+        // A thread that has just ended has no file.
         let Ok(text) = fs::read_to_string(thread.ok()?.path().join("schedstat")) else {
             continue;
         };

@@ -6,11 +6,11 @@ use actix::{Actor, Addr, Arbiter, Context, Handler, Message, Recipient, System, 
 
 use super::Actors;
 
-/// As many arbiters, to which actors are dealt in turn.
+/// Its arbiters, to which actors are dealt in turn.
 pub(super) struct Actix<const ARBITERS: usize> {
     arbiters: [Arbiter; ARBITERS],
     next: Cell<usize>,
-    /// Arbiters belong to one.
+    /// Arbiters live in a system.
     _system: SystemRunner,
 }
 
@@ -59,7 +59,7 @@ impl<const ARBITERS: usize> Actors for Actix<ARBITERS> {
         address.recipient()
     }
 
-    /// Whatever is in the mailbox already: none of ours has a limit.
+    /// Regardless of the mailbox's limit: the other contenders have none.
     fn send(to: &Self::Address, message: u64) {
         to.do_send(Number(message));
     }

@@ -1,4 +1,4 @@
-//! Messages to somebody who waits for something else: they are kept, and wake nobody.
+//! Messages to a process that waits for something else: they are kept, and do not wake it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,9 +8,9 @@ use tokio::sync::{mpsc, oneshot};
 use super::contenders::{Numbers, Tokio, start};
 use crate::rivals::{WORKERS, tokio_runtime};
 
-/// What has processes that wait.
+/// A scheduler with processes that wait.
 pub(super) trait Waiters: 'static {
-    /// One that waits. Dropping it ends the wait, and blocks until all that was sent is read.
+    /// A process that waits until it is [released](Self::release).
     type Waiter;
 
     fn new() -> Self;
@@ -105,7 +105,7 @@ impl Waiters for Tokio {
         let (address, mut mailbox) = mpsc::unbounded_channel();
         let (go, gone) = oneshot::channel();
         let task = self.spawn(async move {
-            gone.await.expect("it is told to go on");
+            gone.await.expect("it is released");
             for _ in 0..messages {
                 mailbox.recv().await.expect("as many were sent");
             }

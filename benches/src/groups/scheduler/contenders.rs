@@ -1,4 +1,4 @@
-//! The scenarios' needs, met by ours and by the rivals.
+//! The contenders, behind the scenarios' traits.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl Actors for Filch {
                 match event {
                     Event::Message(message) => behaviour(message),
                     Event::Cancel => out.done(0),
-                    _ => unreachable!("it yields no commands and watches nobody"),
+                    _ => unreachable!("it yields no commands and monitors no process"),
                 }
             }
         });
@@ -179,9 +179,9 @@ impl Actors for Tokio {
     }
 }
 
-/// async-executor, with the channel of the same house.
+/// async-executor, with async-channel.
 pub(super) struct Async {
-    // Dropped after its threads, and with it the tasks that are left.
+    // Dropped after its threads, with the tasks that are left.
     _threads: ExecutorThreads,
     executor: Arc<Executor<'static>>,
 }

@@ -1,5 +1,5 @@
-//! A tree of processes, ten to a knot; each leaf has a number, and each knot tells the one above it
-//! the sum of what it hears.
+//! A tree of processes, ten to a knot: each leaf has a number, and each knot sends its parent the
+//! sum of its children's numbers.
 //!
 //! <https://github.com/atemerev/skynet>
 
@@ -37,7 +37,7 @@ impl Knot {
 
     fn tell(&self, context: &Context<'_, Numbers>, out: &mut StepOutput<Numbers>) {
         if let Some(parent) = self.parent {
-            context.send(parent, self.sum).expect("it waits for us");
+            context.send(parent, self.sum).expect("the parent waits");
         }
         out.done(self.sum);
     }

@@ -1,5 +1,5 @@
-//! Processes with something in the cache, whose commands are completed from outside: by this
-//! thread, sixteen at a time, as a device would that spares its host interrupts.
+//! Processes with state in the cache, whose commands are completed from outside: by this thread,
+//! sixteen at a time, like a device that coalesces interrupts.
 
 use std::cell::LazyCell;
 use std::hint::black_box;
@@ -12,16 +12,17 @@ use super::contenders::{Numbers, Tokio, start};
 use crate::harness::{per_operation, time};
 use crate::rivals::{WORKERS, tokio_runtime};
 
-/// Processes: with 48 KiB each more than one core has for itself, and less than two have.
+/// Processes: with 48 KiB each, more than the private caches of one core hold, and less than those
+/// of two.
 const PROCESSES: usize = 64;
 
 /// Commands that are completed at a time.
 const BATCH: usize = 16;
 
-/// Processes that yield one command after another, and in each step read and write all of their
-/// state.
+/// Processes that yield one command after another, and read and write their whole state in each
+/// step.
 pub(super) trait Stateful: Sized + 'static {
-    /// What ends a command.
+    /// Completes a command.
     type Command: Send + 'static;
 
     fn new(bytes: usize, commands: mpsc::Sender<Self::Command>) -> Self;

@@ -44,9 +44,9 @@ impl Process<WordCount> for Counter {
             match event {
                 Event::Message(Message::Chunk { text, from }) => {
                     self.tally.count(&text);
-                    // The text goes before the reader may read more.
+                    // Freed before the reader may read more.
                     drop(text);
-                    // Refused if the reader has failed: then it waits for nothing.
+                    // Refused if the reader has failed; then it waits for no answer.
                     let _ = context.send(from, Message::Counted);
                 }
                 Event::Message(Message::NoMore) => self.readers_left -= 1,

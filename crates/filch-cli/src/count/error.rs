@@ -14,13 +14,13 @@ use super::protocol::WordCount;
 pub(crate) enum CountError {
     /// There is no such folder or file, or it cannot be looked at.
     Root(PathBuf, io::Error),
-    /// It is a device, a pipe, a socket.
+    /// It is a device, a pipe or a socket.
     NeitherFileNorFolder(PathBuf),
     /// The system refused the threads that read.
     IoThreads(io::Error),
     /// The scheduler refused to start.
     Build(BuildError),
-    /// A process failed or could not be submitted: what it said.
+    /// A process failed or could not be submitted: its message.
     Failed(String),
     /// The scheduler was shut down before the job was done.
     Cancelled,
@@ -61,7 +61,8 @@ impl fmt::Display for CountError {
             Self::Cancelled => f.write_str("the scheduler was shut down before the job was done"),
             Self::Unclean(report) => write!(
                 f,
-                "counted, but the shutdown was not clean: {} processes had to be closed, {} are stuck",
+                "counted, but the shutdown was not clean: {} processes had to be closed, \
+                 {} are stuck",
                 report.aborted,
                 report.stuck.len()
             ),

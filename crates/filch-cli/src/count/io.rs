@@ -1,5 +1,4 @@
-//! The command handler: reads blocks of files on threads of its own, because a worker must not
-//! block.
+//! The command handler: its threads read blocks of files, because a worker must not block.
 //!
 //! The worker that runs `handle` only puts the command into a channel. One of a few threads takes
 //! it out, reads, and completes it. The threads end when the handler is dropped, which is when the
@@ -18,12 +17,12 @@ use super::progress::Progress;
 use super::protocol::{Block, JobError, ReadFile, WordCount};
 use super::text::Decoder;
 
-/// The scheduler's side: passes commands on.
+/// The scheduler's end: passes commands on.
 pub(crate) struct Disk {
     requests: Sender<Request>,
 }
 
-/// The threads' side, for whoever wants to see them end.
+/// The threads, for the caller that waits for their end.
 pub(crate) struct IoThreads(Vec<JoinHandle<()>>);
 
 struct Request {
@@ -53,8 +52,7 @@ pub(crate) fn start(
 
 impl CommandHandler<WordCount> for Disk {
     fn handle(&self, command: ReadFile, completion: Completion<WordCount>) {
-        // Refused only if all threads have died. The completion is then dropped, and the reader
-        // told that.
+        // Refused only if all threads have died. Dropping the completion tells the reader.
         let _ = self.requests.send(Request {
             command,
             completion,
@@ -66,7 +64,7 @@ impl IoThreads {
     /// Waits for the threads' end. The scheduler must be gone.
     pub(crate) fn join(self) {
         for thread in self.0 {
-            // One that panicked has dropped its completion: the reader has reported that.
+            // A thread that panicked has dropped its completion, and the reader reports that.
             let _ = thread.join();
         }
     }
@@ -74,8 +72,7 @@ impl IoThreads {
 
 fn serve(queue: &Mutex<Receiver<Request>>, block: usize, progress: &Progress) {
     loop {
-        // The threads take turns at waiting: the lock is held while one waits, and given up before
-        // it reads.
+        // One thread at a time waits, and holds the lock meanwhile; it unlocks before it reads.
         let request = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Request {
             command,
@@ -100,12 +97,13 @@ fn read(command: ReadFile, block: usize) -> Result<Block, JobError> {
     }
 }
 
-/// Opens a file and reads its first block. A file of several blocks is read twice, once here to see
-/// that it is text to its end: nothing of a file that is skipped shall be counted, and no file be
-/// held in memory.
+/// Opens a file and reads its first block.
+///
+/// A file of several blocks is read twice, the first time here, to see that it is text to its end:
+/// a file that is skipped must not be counted in part, and no file is held in memory whole.
 fn first_block(path: &Path, block: usize) -> Result<Block, JobError> {
-    // Before it is opened: to open a pipe would wait for a writer. (One that takes the file's place
-    // in between would still do that.)
+    // Before it is opened: opening a pipe waits for a writer. (A pipe that replaces the file in
+    // between still does.)
     if !fs::metadata(path).map_err(JobError::Unreadable)?.is_file() {
         return Err(JobError::NotAFile);
     }

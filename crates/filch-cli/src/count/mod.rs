@@ -15,11 +15,11 @@
 //!     merger × 1           ends with the totals
 //! ```
 //!
-//! Nothing here is shared between processes: all goes by messages. The amount of text under way is
-//! bounded, because a reader reads on only when a counter has counted (see `reader`).
+//! Processes share nothing: they send each other messages. The amount of text under way is bounded,
+//! because a reader reads on only when a counter has counted (see `reader`).
 //!
 //! Read in this order: `protocol`, `reader`, `io`, `counter`, `merger`, then `run` below. The
-//! merger monitors all others, so that it hears of one that failed. `walk`, `text`, `words`,
+//! merger monitors all others, so it learns of one that fails. `walk`, `text`, `words`,
 //! `report` and `progress` know nothing of the scheduler.
 
 mod counter;
@@ -105,8 +105,8 @@ pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError
     if shutdown.aborted > 0 || !shutdown.stuck.is_empty() {
         return Err(CountError::Unclean(shutdown));
     }
-    // The last handle: with it go the scheduler's memory, its command handler, and then the
-    // handler's threads.
+    // The last handle: dropping it frees the scheduler's memory, and drops the command handler,
+    // whose threads then end.
     drop(handle);
     io_threads.join();
 
@@ -123,8 +123,8 @@ pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError
     })
 }
 
-/// Submits the processes, from the last to the first, as each must know whom to send to; and waits
-/// for them.
+/// Submits the processes and waits for them. The last in the chain comes first, because each must
+/// know the PID that it sends to.
 fn count(
     scheduler: &Handle<WordCount>,
     files: Vec<PathBuf>,
@@ -152,8 +152,8 @@ fn count(
         others.push(submit(scheduler, reader, "read")?);
     }
 
-    // The merger hears of every process that fails (it monitors them), so this returns, however the
-    // job ends.
+    // The merger monitors every process and ends when one fails, so this returns however the job
+    // ends.
     let totals = merger.join()?.ok_or(CountError::Cancelled)?;
     for other in others {
         other.join()?;

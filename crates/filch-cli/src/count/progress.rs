@@ -1,4 +1,4 @@
-//! A progress bar on standard error, if that is a terminal and the job is long.
+//! A progress bar on standard error, if that is a terminal and the job takes long.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::protocol::{Block, JobError};
 
-/// How far the reading is.
+/// How much has been read.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     files: AtomicU64,
@@ -31,7 +31,7 @@ impl Progress {
     }
 }
 
-/// The bar, while it may be shown. Dropping it takes it away.
+/// The thread that shows the bar. Dropping it removes the bar.
 #[derive(Debug)]
 pub(crate) struct Shown {
     /// Dropped to end the thread.
@@ -40,18 +40,18 @@ pub(crate) struct Shown {
 }
 
 /// Jobs shorter than this show no bar.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// Shows the progress through `files` files from one second on; never, if standard error is no
-/// terminal.
+/// Shows the progress through `files` files once the job has taken a second; not at all if standard
+/// error is no terminal.
 pub(crate) fn show(progress: &Arc<Progress>, files: usize) -> Option<Shown> {
     if !stderr().is_terminal() {
         return None;
     }
     let (until, ended) = channel();
     let progress = Arc::clone(progress);
-    // A thread that is refused is a bar less, and no reason to count less.
+    // Without the thread there is no bar; the job goes on.
     let thread = thread::Builder::new()
         .name("filch-progress".to_owned())
         .spawn(move || draw(&progress, files as u64, &ended))
@@ -65,7 +65,7 @@ pub(crate) fn show(progress: &Arc<Progress>, files: usize) -> Option<Shown> {
 fn draw(progress: &Progress, files: u64, ended: &Receiver<()>) {
     let still_counting =
         |within| matches!(ended.recv_timeout(within), Err(RecvTimeoutError::Timeout));
-    if !still_counting(PATIENCE) {
+    if !still_counting(SHOWN_AFTER) {
         return;
     }
     let bar = ProgressBar::new(files);
@@ -85,7 +85,7 @@ impl Drop for Shown {
     fn drop(&mut self) {
         self.until = None;
         if let Some(thread) = self.thread.take() {
-            // If it panicked, the bar is missing: nothing else depends on it.
+            // If it panicked, only the bar is missing.
             let _ = thread.join();
         }
     }

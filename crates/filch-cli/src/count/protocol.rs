@@ -19,7 +19,7 @@ impl Protocol for WordCount {
     type Message = Message;
     type Command = ReadFile;
     type Reply = Block;
-    /// The merger's totals. The other processes have told theirs by message and end with nothing;
+    /// The merger's totals. The other processes have sent theirs as messages and end with nothing;
     /// so does every process that was cancelled.
     type Output = Option<Totals>;
     type Error = JobError;
@@ -30,21 +30,20 @@ impl Protocol for WordCount {
 pub(crate) enum Message {
     /// Reader to counter: text to count, cut between words.
     Chunk { text: String, from: Pid },
-    /// Counter to reader: one of your chunks is counted.
+    /// Counter to reader: one of the reader's chunks is counted.
     Counted,
-    /// Reader to every counter: I shall send you no more.
+    /// Reader to every counter: the reader sends no more.
     NoMore,
-    /// Counter to merger: all that I have counted.
+    /// Counter to merger: all that the counter has counted.
     Tally(Tally),
-    /// Reader to merger: all that I have read.
+    /// Reader to merger: all that the reader has read.
     FilesRead(FilesRead),
 }
 
-/// From reader to disk. The tag tells the reader which of its files it is about.
+/// From reader to disk. The command's tag tells the reader which of its files it is about.
 #[derive(Debug)]
 pub(crate) enum ReadFile {
-    /// Open the file and read its first block. Fails before anything is read if it is not text to
-    /// its end.
+    /// Open the file and read its first block. Fails if the file is not text to its end.
     First(PathBuf),
     /// Read on.
     Next(File),
@@ -97,7 +96,7 @@ pub(crate) enum JobError {
     NotAFile,
     /// It is not UTF-8.
     NotText(NotText),
-    /// A process that must hear from us has ended.
+    /// A process that awaits a message from this one has ended.
     Gone(Pid),
     /// A process ended before its work was done.
     Broken(Pid, ExitReason),
@@ -117,7 +116,7 @@ impl fmt::Display for JobError {
     }
 }
 
-/// For processes with one entry point: is it the one asked for?
+/// Refuses a method that is not among the known ones.
 pub(crate) fn expect_method(
     method: &str,
     known: &'static [&'static str],

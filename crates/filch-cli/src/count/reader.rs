@@ -1,9 +1,9 @@
-//! The process that reads: has blocks of its files read, several at a time, and sends their text to
-//! the counters.
+//! The process that reads: it yields commands that read blocks of its files, several at a time, and
+//! sends their text to the counters.
 //!
-//! Its window bounds the memory that it causes: a place in the window is taken when a read is
-//! yielded, passes on to the chunk that comes of it, and is free again when a counter says that the
-//! chunk is counted.
+//! Its window bounds the memory that it uses. A read that is yielded takes a place in the window,
+//! the chunk that results keeps it, and the place is free again when a counter has counted the
+//! chunk.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -18,16 +18,16 @@ use super::text::{NotText, Splitter};
 
 /// Reads its share of the files.
 pub(crate) struct Reader {
-    /// Not begun yet.
+    /// Files that are not open yet.
     files: std::vec::IntoIter<PathBuf>,
-    /// Begun, by tag.
+    /// Open files, by tag.
     open: HashMap<u64, OpenFile>,
-    /// Of those, the ones whose next block nobody is reading.
+    /// Open files of which no block is being read, by tag.
     resting: VecDeque<(u64, File)>,
     next_tag: u64,
     counters: Vec<Pid>,
     next_counter: usize,
-    /// Reads yielded and chunks not counted.
+    /// Reads that were yielded and not completed, plus chunks that are not counted.
     under_way: usize,
     window: usize,
     merger: Pid,
@@ -65,7 +65,7 @@ impl Reader {
         }
     }
 
-    /// Takes the result of a read. Whatever is wrong with the file concerns that file only.
+    /// Takes the result of a read. An error concerns that file only.
     fn completed(
         &mut self,
         context: &Context<'_, WordCount>,
@@ -105,7 +105,7 @@ impl Reader {
 
     fn skip(&mut self, file: OpenFile, mut reason: String) {
         if file.sent > 0 {
-            // It was whole text when it was opened, and is not any more.
+            // It was text to its end when it was opened, and has changed since.
             reason = format!("{reason} (its first {} bytes are counted)", file.sent);
             self.read.bytes += file.sent;
         }
@@ -145,7 +145,7 @@ impl Reader {
         }
     }
 
-    /// Says to all who wait for it that there will be no more.
+    /// Tells the counters and the merger that this reader sends no more.
     fn finish(&mut self, context: &Context<'_, WordCount>) -> Result<(), JobError> {
         for &counter in &self.counters {
             send(context, counter, Message::NoMore)?;
@@ -211,7 +211,7 @@ impl Process<WordCount> for Reader {
             self.finish(context)?;
             out.done(None);
         } else {
-            // Not `wait`: a message that a chunk is counted is as good as a block that is read.
+            // Not `wait`: a `Counted` message makes room in the window as a read block does.
             out.idle();
         }
         Ok(())

@@ -18,7 +18,7 @@ use super::protocol::{JobError, WordCount};
 use super::reader::Reader;
 use super::{Report, Settings, count, io, run, submit, walk};
 
-/// What must come out. It shares no code with the job but the walk.
+/// The expected result. Its computation shares only the walk with the job.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Expected {
     counts: BTreeMap<String, u64>,
@@ -88,11 +88,11 @@ fn settings(workers: usize, block: usize, window: usize) -> Settings {
 }
 
 #[test]
-fn this_repository_is_counted_as_one_by_one() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+fn this_package_is_counted_as_one_by_one() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for workers in [1, 2, 4] {
-        assert_counts_right(&root, &settings(workers, 256 * 1024, 8));
-        assert_counts_right(&root, &settings(workers, 1000, 3));
+        assert_counts_right(root, &settings(workers, 256 * 1024, 8));
+        assert_counts_right(root, &settings(workers, 1000, 3));
     }
 }
 
@@ -147,7 +147,10 @@ fn contents() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(64)
+    })]
 
     #[test]
     fn any_tree_is_counted_as_one_by_one(

@@ -1,5 +1,5 @@
-//! From blocks of bytes to text: characters and words that a block's end cuts in two are put
-//! together again.
+//! From blocks of bytes to text: characters and words that the end of a block cuts in two are
+//! joined again.
 
 use std::fmt;
 use std::mem;
@@ -22,13 +22,13 @@ impl fmt::Display for NotText {
 /// Decodes UTF-8 block by block.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    /// The beginning of a character, at most three bytes.
+    /// The first bytes of a character that the block's end cut, at most three.
     tail: Vec<u8>,
     decoded: u64,
 }
 
 impl Decoder {
-    /// The characters that are whole with this block.
+    /// The characters that this block completes.
     pub(crate) fn decode(&mut self, block: Vec<u8>) -> Result<String, NotText> {
         let mut bytes = block;
         if !self.tail.is_empty() {
@@ -66,21 +66,21 @@ impl Decoder {
     }
 }
 
-/// Cuts a file's text between words. It holds the last word of what it was given, however long that
-/// is, and no more.
+/// Cuts a file's text between words. It keeps only the last word that it was given, however long
+/// that is.
 #[derive(Debug, Default)]
 pub(crate) struct Splitter {
     decoder: Decoder,
-    /// A word that may go on in the next block.
+    /// A word that the next block may continue.
     word: String,
 }
 
 impl Splitter {
-    /// The text up to the end of the last word that is certainly whole; it may be empty.
+    /// The text up to the last word that is certainly complete; it may be empty.
     pub(crate) fn push(&mut self, block: Vec<u8>) -> Result<String, NotText> {
         let mut text = self.decoder.decode(block)?;
-        // Only the new text is searched: a file that is one long word costs its length, not its
-        // square.
+        // Only the new text is searched: a file that is one long word costs linear time, not
+        // quadratic.
         let Some(at) = text.rfind(|c| !is_word_char(c)) else {
             self.word.push_str(&text);
             return Ok(String::new());
@@ -133,7 +133,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunks_make_the_text_and_cut_no_word(text in "[a_ä€𝄞 .\n]{0,40}", block in 1_usize..9) {
+        fn chunks_make_the_text_and_cut_no_word(
+            text in "[a_ä€𝄞 .\n]{0,40}",
+            block in 1_usize..9,
+        ) {
             let chunks = split(text.as_bytes(), block).unwrap();
             prop_assert_eq!(chunks.concat(), text.as_str());
             let cut: Vec<&str> = chunks.iter().flat_map(|chunk| words(chunk)).collect();
@@ -142,7 +145,10 @@ mod tests {
         }
 
         #[test]
-        fn what_is_no_text_is_refused_whatever_the_block(bytes in proptest::collection::vec(any::<u8>(), 0..40), block in 1_usize..9) {
+        fn what_is_no_text_is_refused_whatever_the_block(
+            bytes in proptest::collection::vec(any::<u8>(), 0..40),
+            block in 1_usize..9,
+        ) {
             let expected = std::str::from_utf8(&bytes);
             match split(&bytes, block) {
                 Ok(chunks) => prop_assert_eq!(chunks.concat().into_bytes(), bytes),

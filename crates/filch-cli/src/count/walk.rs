@@ -1,4 +1,4 @@
-//! Which files there are to count.
+//! Finds the files to count.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -9,15 +9,15 @@ use walkdir::{DirEntry, WalkDir};
 use super::CountError;
 use super::protocol::Skip;
 
-/// The regular files under a folder, in the order of their names, and what could not be looked at.
+/// The regular files under a folder, in the order of their names, and what cannot be counted.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) files: Vec<PathBuf>,
     pub(crate) skipped: Vec<Skip>,
 }
 
-/// Looks for files. What the user named is taken as it is; hidden folders, caches and links under
-/// it are passed by.
+/// Looks for files. The path that the user named is taken as it is; hidden folders, caches and
+/// links under it are passed by.
 pub(crate) fn walk(root: &Path) -> Result<Found, CountError> {
     let metadata = fs::metadata(root).map_err(|error| CountError::Root(root.to_owned(), error))?;
     let mut found = Found::default();
@@ -28,7 +28,7 @@ pub(crate) fn walk(root: &Path) -> Result<Found, CountError> {
     if !metadata.is_dir() {
         return Err(CountError::NeitherFileNorFolder(root.to_owned()));
     }
-    // Told at once: an unreadable root would else look like an empty folder.
+    // Reported here: an unreadable root would look like an empty folder otherwise.
     fs::read_dir(root).map_err(|error| CountError::Root(root.to_owned(), error))?;
     let entries = WalkDir::new(root)
         .sort_by_file_name()
@@ -63,8 +63,8 @@ fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
-/// Whether the folder is marked as in the Cache Directory Tagging Specification: by a file that
-/// begins so.
+/// Whether the folder is marked as the Cache Directory Tagging Specification says: by a file that
+/// begins with the signature.
 fn is_cache(folder: &Path) -> bool {
     const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
     let tag = folder.join("CACHEDIR.TAG");

@@ -26,7 +26,7 @@ impl Tally {
     /// Adds the words of a text.
     pub(crate) fn count(&mut self, text: &str) {
         for word in words(text) {
-            // Most words are in lower case and known: those cost no allocation.
+            // Most words are in lower case and known already: they cost no allocation.
             if word
                 .bytes()
                 .all(|b| b.is_ascii() && !b.is_ascii_uppercase())

@@ -12,7 +12,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub(crate) fn new(name: &str) -> Self {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        // ORDERING: Relaxed: only that no two are alike matters.
+        // ORDERING: Relaxed: the numbers only have to differ.
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = format!("filch-{}-{number}-{name}", std::process::id());
         let path = std::env::temp_dir().join(folder);

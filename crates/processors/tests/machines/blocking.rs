@@ -170,7 +170,7 @@ fn threads_that_come_back_get_their_turn_from_busy_processors() {
     const ROUNDS: usize = 2_000;
     let (pool, machines) = started(processors(2));
     let stop = Arc::new(AtomicBool::new(false));
-    /// Always one such task for each processor.
+    /// There is always one such task for each processor.
     fn busy(stop: Arc<AtomicBool>) -> Job {
         job(move |pool| {
             if !stop.load(Ordering::Relaxed) {
@@ -194,8 +194,7 @@ fn threads_that_come_back_get_their_turn_from_busy_processors() {
 }
 
 /// Two tasks block over and over, and whenever one of them gives the processor away, the other one
-/// is back and waits for it. A third one is in the queue: it has its turn nevertheless, and before
-/// long.
+/// is back and waits for it. A third one is in the queue: it runs nevertheless, and before long.
 #[test]
 fn calls_that_never_end_do_not_starve_the_queue() {
     const MANY: usize = 1_000;
@@ -233,7 +232,7 @@ fn calls_that_never_end_do_not_starve_the_queue() {
     assert!(ran_after <= 2 * 16, "after {ran_after} calls");
 }
 
-/// One that blocks without saying so keeps its processor; the other one runs everything else.
+/// A task that blocks unannounced keeps its processor; the other processor runs everything else.
 #[test]
 fn a_task_that_blocks_unannounced_costs_one_processor() {
     let (pool, machines) = started(processors(2));
@@ -266,7 +265,7 @@ fn calls_beside_no_other_task_wake_no_thread() {
     assert!(pool.stats()[0].parks <= 2, "{}", pool.dump());
 }
 
-/// A call whose task has a processor too many gives that up, and it is counted as such.
+/// A call whose task is on a surplus processor gives that up, and it is counted as such.
 #[test]
 fn a_call_gives_a_processor_too_many_up() {
     let (pool, machines) = started(processors(2));
@@ -290,8 +289,8 @@ fn a_call_gives_a_processor_too_many_up() {
     assert_eq!((stats[1].retired, stats[1].blocking_calls), (1, 1));
 }
 
-/// Tasks that are in blocking calls when the pool is stopped come back, schedule more, and all of
-/// it runs.
+/// Tasks that are in blocking calls when the pool is stopped come back and schedule more, and all
+/// of it runs.
 #[test]
 fn a_call_that_outlasts_the_pool() {
     let (pool, machines) = started(processors(2));

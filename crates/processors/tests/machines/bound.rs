@@ -1,4 +1,4 @@
-//! Tasks bound to a thread.
+//! Tasks bound to a thread: each runs there, and nothing else is held up.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -78,7 +78,7 @@ impl Witness {
         self.0.lock().unwrap().push((thread::current().id(), run));
     }
 
-    /// So many tasks ran, all on one thread, which is returned; and its local storage has lasted.
+    /// That many tasks ran, all on one thread, which is returned; and its local storage has lasted.
     fn one_thread(&self, tasks: usize) -> ThreadId {
         let all = self.0.lock().unwrap();
         assert_eq!(all.len(), tasks);
@@ -169,7 +169,8 @@ fn what_comes_meanwhile_waits_in_order() {
 }
 
 /// A bound thread has many tasks waiting, the other processor is taken, and a thread comes back
-/// from a blocking call: it has its turn after the bound task that runs, not after all of them.
+/// from a blocking call: it gets the processor after the bound task that runs, not after all of
+/// them.
 #[test]
 fn a_bound_thread_gives_way() {
     const TASKS: usize = 100;

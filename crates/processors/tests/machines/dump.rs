@@ -48,7 +48,7 @@ fn started(config: Config) -> (Arc<Pool>, Machines) {
     (pool, machines)
 }
 
-/// What keeps a thread reserved may be kept anywhere, and shared.
+/// A `BoundThread` may be kept anywhere, and shared.
 const _: fn() = || {
     fn can_be_shared<T: Send + Sync>() {}
     can_be_shared::<BoundThread<Named>>();
@@ -149,7 +149,7 @@ fn who_is_back_from_a_call_has_the_processor() {
     machines.join();
 }
 
-/// A thread that has lent its processor says to whom.
+/// A thread that has lent its processor is shown with the borrower.
 #[test]
 fn who_has_lent_to_whom() {
     let (pool, machines) = started(Config::default().processors(1).thread_name("lent"));

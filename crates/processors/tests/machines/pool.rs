@@ -1,3 +1,5 @@
+//! A pool whose tasks are closures, and how the tests start and stop it.
+
 use std::sync::Arc;
 
 use filch_processors::{Config, Machines, Processors, Runner};

@@ -31,7 +31,7 @@ fn idle_priority_comes_last() {
     let machines = Processors::start(&pool, Arc::new(runner)).unwrap();
     pool.wait_quiescent().unwrap();
     assert_eq!(*order.lock().unwrap(), ["a", "b", "c", "idle 1", "idle 2"]);
-    // It wakes a pool in which nothing else happens, and is run before the threads leave.
+    // It wakes a pool in which nothing else happens, and is run before the threads exit.
     pool.schedule_idle(note("idle 3"));
     pool.wait_quiescent().unwrap();
     pool.schedule_idle(note("idle 4"));

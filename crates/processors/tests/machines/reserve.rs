@@ -9,7 +9,7 @@ use filch_processors::{BoundThread, Processors, ReserveError};
 use crate::bound::{Pool, Task, Tasks, bound, finish, free, started};
 use crate::pool::processors;
 
-/// Long after whatever does not hang.
+/// Much longer than anything takes that does not hang.
 const HANGS: Duration = Duration::from_secs(60);
 
 /// Two threads are enough for a call that waits for another task, as long as none is reserved of
@@ -28,7 +28,7 @@ fn a_reserved_thread_takes_none_from_blocking_calls() {
     }));
     assert_eq!(is_done.recv(), Ok(Ok(7)));
     assert_eq!(pool.stats()[0].blocked_in_place, 0);
-    // Released, it is a thread too many for the limit, and leaves.
+    // Released, it is a thread too many for the limit, and exits.
     let threads = pool.threads();
     assert_eq!((threads.threads, threads.bound, threads.limit), (3, 1, 2));
     drop(thread);
@@ -38,7 +38,7 @@ fn a_reserved_thread_takes_none_from_blocking_calls() {
     finish(&pool, machines);
 }
 
-/// No more threads than may be, and what the caller is told.
+/// No more threads can be reserved than the limit says, and the caller is told so.
 #[test]
 fn a_thread_that_cannot_be_had() {
     let pool = Pool::new(processors(1).thread_limit(1)).unwrap();
@@ -56,7 +56,7 @@ fn a_thread_that_cannot_be_had() {
         "{another:?}"
     );
     drop(most);
-    // Not before one of them has left.
+    // Not before one of them has exited.
     while let Err(refused) = Processors::reserve_thread(&pool) {
         assert!(matches!(refused, ReserveError::Limit { .. }), "{refused:?}");
         thread::yield_now();

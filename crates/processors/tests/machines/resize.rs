@@ -109,7 +109,7 @@ fn resizes_under_load_lose_nothing() {
     finish(&pool, machines);
 }
 
-/// A shrink has made a processor one too many, and the pool is stopped, while it still runs a task,
+/// A shrink has made a processor surplus, and the pool is stopped, while it still runs a task,
 /// which then schedules another: it goes to a thread that has waited with nothing to do.
 #[test]
 fn a_processor_too_many_of_a_pool_that_stops() {
@@ -145,9 +145,9 @@ fn a_processor_too_many_of_a_pool_that_stops() {
     );
 }
 
-/// A task on a processor that is one too many makes another one and waits for it, while the only
-/// processor that is to stay sleeps. A failure: it hangs, because no thread is woken: there is one
-/// processor, as if it were the task's own.
+/// A task on a surplus processor makes another one and waits for it, while the only processor that
+/// is to stay sleeps. A failure: it hangs, because no thread is woken, as if the only active
+/// processor were the task's.
 #[test]
 fn who_is_one_too_many_wakes_who_stays() {
     let (pool, machines) = started(processors(2).max_processors(2));

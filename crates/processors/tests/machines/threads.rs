@@ -29,7 +29,7 @@ fn at_the_thread_limit_a_call_keeps_its_processor() {
     assert_eq!((threads.started, threads.refused, threads.limit), (2, 1, 2));
 }
 
-/// The system cannot give a stack of half the address space: no pool; and it is said why.
+/// The system cannot give a stack of half the address space: the pool does not start, and says why.
 #[test]
 fn a_thread_that_the_system_refuses() {
     let config = processors(1).stack_size(usize::MAX / 4);

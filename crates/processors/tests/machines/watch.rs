@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::pool::{Job, Pool, finish, job, processors, started};
 
-/// Long after whatever does not hang.
+/// Much longer than anything takes that does not hang.
 const HANGS: Duration = Duration::from_secs(60);
 
 fn watches(pool: &Pool) -> u64 {

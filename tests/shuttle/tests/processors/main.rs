@@ -1,4 +1,5 @@
-//! Whole pools of two or three processors: work finding, sleep and wake-up, stop.
+//! Whole pools of two or three processors: work finding, sleep and wake-up, blocking calls, the
+//! end.
 #![cfg(shuttle)]
 
 mod pool;
@@ -120,9 +121,9 @@ fn three_meet() {
 }
 
 /// Two tasks that end at once, and then two that end only when both have begun. A processor that is
-/// through with the first takes both of the others from the global queue in one batch, while the
-/// other one has its last look before it sleeps: it sees the queue empty and the deque not filled
-/// yet. A failure: a deadlock: no thread wakes it for what was in between.
+/// done with the first takes both of the others from the global queue in one batch, while the other
+/// one has its last look before it sleeps: it sees the queue empty and the deque not filled yet. A
+/// failure: a deadlock: no thread wakes it for what was in between.
 #[test]
 fn a_batch_on_its_way_is_not_overlooked() {
     explore("a batch on its way is not overlooked", 10_000, || {
@@ -190,8 +191,8 @@ fn a_panic_costs_its_task_alone() {
 }
 
 /// The stop comes from a task, while another thread still injects. A failure: machines that never
-/// leave (a deadlock in `join`), or a task that ran twice. One that came too late may stay where it
-/// is.
+/// exit (a deadlock in `join`), or a task that ran twice. A task that came too late may stay where
+/// it is.
 #[test]
 fn a_task_stops_the_pool() {
     explore("a stop from inside", 2_000, || {
@@ -283,7 +284,7 @@ fn a_shrink_and_the_stop_lose_nothing() {
 /// The pool is stopped while a task is in a blocking call, which then waits for two others: one
 /// that it makes itself, one that was in the queue. All of them block, so there are moments at
 /// which every processor is idle and nothing is queued, and yet it is not over. A failure: a
-/// deadlock, because the machines that were to run them have left.
+/// deadlock, because the machines that were to run them have exited.
 #[test]
 fn a_call_waits_in_a_pool_that_stops() {
     explore("a call under way at the stop is waited for", 3_000, || {
@@ -310,9 +311,9 @@ fn a_call_waits_in_a_pool_that_stops() {
     });
 }
 
-/// The number of processors changes while the pool is stopped: all new ones are there, or it is
-/// said that the pool has been stopped. A failure: another reason, or a thread that is never told
-/// to exit (a deadlock in `join`).
+/// The number of processors changes while the pool is stopped: all new ones are there, or the
+/// caller is told that the pool has been stopped. A failure: another reason, or a thread that is
+/// never told to exit (a deadlock in `join`).
 #[test]
 fn a_resize_meets_the_stop() {
     explore("a resize that meets the stop says so", 3_000, || {

@@ -1,3 +1,5 @@
+//! A pool whose tasks are closures, and which of them have run.
+
 use filch_processors::{Config, Processors, Runner};
 use shuttle::sync::{Arc, Mutex, Weak};
 

@@ -1,4 +1,4 @@
-//! The only task of a processor: a search leaves it there for a while, and not for ever.
+//! The only task of a processor: a search spares it for a while, and not for ever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -31,17 +31,11 @@ const RINGS: &[Ring] = &[
         most: 2,
     },
     // The interface of an actor is mutually recursive: a process is stepped with a context, which
-    // has the handle, which has the table of what is stepped.
+    // has the handle, which has the table of the processes.
     Ring {
         package: "crates/scheduler",
         places: &["api", "table"],
         most: 9,
-    },
-    // Those that have yet to be taken apart.
-    Ring {
-        package: "crates/processors",
-        places: &[""],
-        most: 12,
     },
 ];
 

@@ -33,7 +33,7 @@ const ORDERS: &[Order] = &[
         package: "crates/scheduler",
         layers: &[
             &[""],
-            // What the table holds of a process belongs to the interface's ring.
+            // One layer: a part of the interface's ring stands in `table`.
             &["api", "table"],
             &["worker"],
             &["ops"],

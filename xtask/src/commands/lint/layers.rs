@@ -33,6 +33,7 @@ const LAYERS: &[&[&str]] = &[
 const TOOLS: &[&str] = &[
     "xtask",
     "filch-benches",
+    "filch-operations",
     "compile-fail",
     "linearizability",
     "loom-tests",

@@ -44,8 +44,8 @@ const ORDINARY: &[&str] = &[
     "clock",
     "closed",
     "completed",
-    "connect",
     "config",
+    "connect",
     "context",
     "control",
     "counter",
@@ -78,7 +78,9 @@ const ORDINARY: &[&str] = &[
     "life",
     "limit",
     "link",
+    "list",
     "monitor",
+    "name",
     "never",
     "no",
     "node",
@@ -99,6 +101,7 @@ const ORDINARY: &[&str] = &[
     "refusal",
     "refused",
     "register",
+    "registry",
     "report",
     "reserve",
     "resize",
@@ -135,18 +138,7 @@ const ORDINARY: &[&str] = &[
 ];
 
 /// Words that have yet to be defined, or to go.
-const PENDING: &[&str] = &[
-    "activity",
-    "crew",
-    "hold",
-    "notice",
-    "standstill",
-    "stillness",
-    "tenant",
-    "urgency",
-    "urgent",
-    "worker",
-];
+const PENDING: &[&str] = &["urgency"];
 
 /// The glossary.
 struct Glossary {

@@ -12,10 +12,20 @@ use crate::support::process::root;
 const COLUMNS: usize = 100;
 
 /// Folders whose lines have yet to be cut.
-const WIDE: &[&str] = &["crates", "docs/decisions", "loom-tests/tests", "tests"];
+const WIDE: &[&str] = &[
+    "crates/blocking",
+    "crates/filch-cli",
+    "crates/injector",
+    "crates/process-table",
+    "crates/promise",
+    "crates/scheduler",
+    "crates/timers",
+    "loom-tests/tests",
+    "tests/book",
+];
 
 /// Folders whose files have yet to say what they are for.
-const WITHOUT_HEADS: &[&str] = &["crates", "loom-tests/tests", "tests"];
+const WITHOUT_HEADS: &[&str] = &[];
 
 /// All files that git knows, and those that it would add, relative to the root.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
@@ -47,13 +57,18 @@ pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
             report(line, format!("wider than {COLUMNS} columns"));
         }
     }
-    if matches!(kind, Kind::Rust) && !is_below(file, WITHOUT_HEADS) && !text.starts_with("//! ") {
+    if matches!(kind, Kind::Rust) && !is_below(file, WITHOUT_HEADS) && !says_what_it_is_for(&text) {
         report(
             1,
             "does not begin with a `//!` that says what it is for".to_owned(),
         );
     }
     Ok(findings)
+}
+
+fn says_what_it_is_for(text: &str) -> bool {
+    // A crate's root may have its README in that place.
+    text.starts_with("//! ") || text.starts_with("#![doc = include_str!(")
 }
 
 fn is_below(file: &Path, folders: &[&str]) -> bool {
@@ -99,12 +114,22 @@ fn may_be_wide(kind: Kind, line: &str, in_fence: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, wide_lines};
+    use super::{Kind, says_what_it_is_for, wide_lines};
 
     fn wide(kind: Kind, lines: &[&str]) -> Vec<usize> {
         let pad = |line: &&str| line.replace('…', &"long ".repeat(25));
         let lines: Vec<_> = lines.iter().map(pad).collect();
         wide_lines(kind, &lines.join("\n"))
+    }
+
+    #[test]
+    fn a_file_says_what_it_is_for() {
+        assert!(says_what_it_is_for("//! The queue.\n"));
+        assert!(says_what_it_is_for(
+            "#![doc = include_str!(\"../README.md\")]\n"
+        ));
+        assert!(!says_what_it_is_for("// The queue.\n//! Or so.\n"));
+        assert!(!says_what_it_is_for("use std::fmt;\n"));
     }
 
     #[test]

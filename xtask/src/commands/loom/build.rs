@@ -1,7 +1,6 @@
 //! Building the models and finding out what there is.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use super::sources;
 use crate::support::error::Result;
@@ -62,20 +61,12 @@ pub(super) fn models_named(tree: &Tree, filter: &str) -> Result<Vec<Model>> {
 pub(super) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Model>> {
     let mut models = Vec::new();
     for (file, program) in test_programs(tree, files)? {
-        let listing = Command::new(&program)
-            .args(["--list", "--format", "terse"])
-            .output()?;
-        if !listing.status.success() {
-            return Err(format!("{} does not list its tests", program.display()).into());
-        }
-        for line in String::from_utf8(listing.stdout)?.lines() {
-            if let Some(test) = line.strip_suffix(": test") {
-                models.push(Model {
-                    file: file.clone(),
-                    test: test.to_owned(),
-                    program: program.clone(),
-                });
-            }
+        for test in programs::tests(&program)? {
+            models.push(Model {
+                file: file.clone(),
+                test,
+                program: program.clone(),
+            });
         }
     }
     Ok(models)

@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Mutex;
 use std::thread;
 
 use crate::support::error::Result;
@@ -55,37 +54,4 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
     }
     fs::write(to, contents)?;
     Ok(())
-}
-
-/// Does `work` for each of `jobs`, one at a time in each copy; the results are in the order of the
-/// jobs. An error ends it.
-pub(super) fn each<J: Sync, R: Send>(
-    copies: &[Tree],
-    jobs: &[J],
-    work: impl Fn(&Tree, &J) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let queue = Mutex::new(jobs.iter().enumerate());
-    let next = || queue.lock().expect("no holder panics").next();
-    let serve = |copy: &Tree| {
-        let mut results = Vec::new();
-        while let Some((index, job)) = next() {
-            let result = work(copy, job).inspect_err(|_| while next().is_some() {})?;
-            results.push((index, result));
-        }
-        Result::Ok(results)
-    };
-    let mut results = Vec::new();
-    thread::scope(|scope| {
-        let serve = &serve;
-        let workers: Vec<_> = copies
-            .iter()
-            .map(|copy| scope.spawn(move || serve(copy)))
-            .collect();
-        for worker in workers {
-            results.extend(worker.join().expect("a worker does not panic")?);
-        }
-        Result::Ok(())
-    })?;
-    results.sort_by_key(|(index, _)| *index);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
 }

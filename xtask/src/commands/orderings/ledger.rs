@@ -70,10 +70,7 @@ impl Ledger {
     fn parse(table: &str) -> Self {
         let rows = table.lines().filter_map(|line| {
             let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-            // Tables used to have the line behind the file.
-            let ([file, function, access, from, to, verdict]
-            | [file, _, function, access, from, to, verdict]) = cells[..]
-            else {
+            let [file, function, access, from, to, verdict] = cells[..] else {
                 return None;
             };
             let file = Path::new("crates").join(file.trim_matches('`'));
@@ -276,14 +273,6 @@ fn f() {
         let ledger = Ledger::parse(&table(&mutants, &verdicts));
         assert_eq!(ledger.verdicts(&mutants), verdicts);
         assert_eq!(ledger.complaints(&mutants, &models()), [""; 0]);
-    }
-
-    #[test]
-    fn a_table_with_lines_is_read() {
-        let row = "| `deque/src/top.rs` | 12 | `f` | load | Acquire | Relaxed | SURVIVED |";
-        let without = row.replace("| 12 ", "");
-        assert_eq!(Ledger::parse(row), Ledger::parse(&without));
-        assert_eq!(Ledger::parse(row).rows.len(), 1);
     }
 
     #[test]

@@ -1,35 +1,43 @@
-//! The model build: loom's doubles.
+//! The model builds: the doubles of a checker, which is loom or shuttle.
+
+#[cfg(loom)]
+use loom as checker;
+#[cfg(not(loom))]
+use shuttle as checker;
 
 /// Atomic integers, pointers, fences and orderings.
 pub mod atomic {
-    pub use loom::sync::atomic::{
+    pub use super::checker::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
 }
 
 /// Shared data that atomics guard.
 pub mod cell {
+    #[cfg(loom)]
     pub use loom::cell::UnsafeCell;
+
+    /// Shuttle watches schedules, not data: the plain cell will do.
+    #[cfg(not(loom))]
+    pub use crate::plain_cell::UnsafeCell;
 }
 
-/// What a busy-wait loop tells the processor, or the model checker.
+/// What a busy-wait loop tells the checker.
 pub mod hint {
-    /// Lets another thread of the model run: a spin that does not yield would never end under loom.
-    pub fn spin_loop() {
-        loom::thread::yield_now();
-    }
+    /// Lets another thread of the model run: a spin that does not yield would never end.
+    pub use super::checker::hint::spin_loop;
 
-    /// Once is enough: how long a pause is means nothing here, where another thread may run through
+    /// Yields once at most: the length of a pause means nothing where another thread may run
     /// between any two steps.
     pub fn pause(times: u32) {
         (0..times.min(1)).for_each(|_| spin_loop());
     }
 }
 
-pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub use checker::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// A wait that ends when its time is up, which is whenever the scheduler likes: the lock is let go
-/// of and taken again.
+/// A wait that ends when its time is up, which the checker decides: it may run other threads while
+/// the lock is free.
 pub fn wait_until<'a, T>(
     _condvar: &Condvar,
     mutex: &'a Mutex<T>,
@@ -44,7 +52,7 @@ pub fn wait_until<'a, T>(
 }
 
 #[doc(hidden)]
-pub use loom::thread_local as model_thread_local;
+pub use checker::thread_local as model_thread_local;
 
 /// A static of which each thread of the model has its own; see the shipped build's.
 #[macro_export]
@@ -56,5 +64,5 @@ macro_rules! thread_local {
 
 /// Threads.
 pub mod thread {
-    pub use loom::thread::{Builder, JoinHandle, current, spawn, yield_now};
+    pub use super::checker::thread::{Builder, JoinHandle, current, spawn, yield_now};
 }
