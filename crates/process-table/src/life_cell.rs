@@ -9,7 +9,6 @@ use std::time::Instant;
 use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
-
 use filch_sync::panic::{catch_panic, drop_contained};
 
 /// What is told of the end.
@@ -25,8 +24,8 @@ enum Waiter<Exit> {
 /// | `word` | `content` belongs to |
 /// |---|---|
 /// | null: the process lives, nobody waits | the submitter, from `occupy` until it makes the process Ready; then the worker that made it Running, until it lets go |
-/// | a [`Waiter`]'s address: it lives, and somebody is to be told of its end | the same |
-/// | [`ended`]: it has ended | the process's handle, or the call that was left in its place; after these, the last thread out of the slot |
+/// | a waiter's address: it lives, and somebody is to be told of its end | the same |
+/// | `ended`: it has ended | the process's handle, or the call that was left in its place; after these, the last thread out of the slot |
 pub struct LifeCell<Body, Exit> {
     word: AtomicPtr<Waiter<Exit>>,
     content: UnsafeCell<Life<Body, Exit>>,

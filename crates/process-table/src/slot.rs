@@ -6,12 +6,12 @@ use filch_event_queue::EventQueue;
 use filch_process_state::ProcessState;
 use filch_slab::Occupancy;
 use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::panic::catch_panic;
 
 use crate::life_cell::LifeCell;
 use crate::mailbox::MailboxLimit;
 use crate::stats::{Awaited, ProcessStats};
 use crate::urgency::Urgency;
-use filch_sync::panic::catch_panic;
 
 /// One place of the [`Table`](crate::Table), for one process after another.
 ///

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::time::Duration;
 
-use filch_process_table::{Admission, Node};
+use filch_process_table::{Admission, NameRegistry, Node};
 use filch_processors::{Config, Machines, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded};
@@ -19,7 +19,6 @@ use crate::table::body::Table;
 use crate::worker::budget::Budget;
 use crate::worker::driver::Driver;
 use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, ShutdownReport};
-use filch_process_table::NameRegistry;
 
 /// How to make a [`Scheduler`]; from [`Scheduler::builder`].
 #[must_use = "nothing is started before `build` is called"]

@@ -1,8 +1,9 @@
 //! Commands: the handler that does them, and the right to complete one.
 
-use filch_sync::panic::{catch_panic, drop_contained};
 use std::any::Any;
 use std::cell::RefCell;
+
+use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::{CommandError, Handle, Pid, Protocol};
 

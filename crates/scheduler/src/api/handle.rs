@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use filch_process_table::{Admission, Pid};
+use filch_process_table::{Admission, NameRegistry, Pid};
 use filch_processors::{Dump, Processors};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded};
@@ -12,7 +12,6 @@ use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
 use crate::table::body::{Table, Task};
 use crate::{LifeCycle, Protocol, Stats, WorkerStats};
-use filch_process_table::NameRegistry;
 
 /// Everything one does with a scheduler, from any thread: submit processes, send messages, look at
 /// what is going on.

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker, ready};
 
 use filch_parker::{Parker, Unparker};
-use filch_promise::{Promised, promise};
+use filch_promise::{Output, Promised, promise};
 use filch_sync::panic::drop_contained;
 
 use crate::api::process_error::Exit;
 use crate::future::waker::FutureWaker;
 use crate::{JoinError, Pid, ProcessError, ProcessHandle, Protocol};
-use filch_promise::Output;
 
 /// The handle to a [spawned](crate::Handle::spawn) future: await it, or [`join`](Self::join) it.
 /// Dropping it lets the future go on unwatched.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 
 use filch_process_table::Refusal;
+use filch_promise::Stage;
 use filch_sync::panic::drop_all_contained;
 
 use crate::api::submission::Options;
@@ -17,7 +18,6 @@ use crate::{
     Context, Events, Handle, HookError, InitError, JoinHandle, Process, Protocol, StepOutput,
     SubmitError,
 };
-use filch_promise::Stage;
 
 impl<P: Protocol> Handle<P> {
     /// Submits a future as a process, whatever its output. Lock-free, except for memory.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use filch_process_table::{Watch, WatchKind};
+
 use crate::ops::signal::Heard;
 use crate::table::item::{ExitSignal, Signal};
 use crate::{Context, ExitReason, Handle, Link, Monitor, Pid, Protocol};
-use filch_process_table::{Watch, WatchKind};
 
 impl<P: Protocol> Handle<P> {
     /// Has the process `watcher` told of the end of `watched`, by one

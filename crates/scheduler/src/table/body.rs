@@ -3,13 +3,12 @@
 use std::ptr::NonNull;
 use std::time::Instant;
 
-use filch_process_table::InlineBox;
+use filch_process_table::{InlineBox, WatchList};
 
 use crate::api::process_error::Exit;
 use crate::table::backlog::Backlog;
 use crate::table::item::Item;
 use crate::{Process, Protocol};
-use filch_process_table::WatchList;
 
 /// The process table of a scheduler.
 pub(crate) type Table<P> = filch_process_table::Table<Body<P>, Item<P>, Exit<P>>;

@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use filch_process_state::Reason;
+use filch_process_table::{Watch, WatchKind};
 
 use crate::api::step_output::Successor;
 use crate::{Event, ExitReason, Pid, Protocol};
-use filch_process_table::{Watch, WatchKind};
 
 /// What a process's queue holds.
 pub(crate) enum Item<P: Protocol> {

@@ -1,6 +1,7 @@
 //! What a worker finds in a process's queue before a step: events for the process, and signals for
 //! itself.
 
+use filch_process_table::WatchKind;
 use filch_sync::panic::drop_all_contained;
 
 use crate::api::step_output::Successor;
@@ -9,7 +10,6 @@ use crate::table::body::{Body, Waits};
 use crate::table::item::{ExitSignal, Item, Signal};
 use crate::worker::start::take_over;
 use crate::{Context, Down, Event, Exited, Link, Monitor, ProcessError, Protocol};
-use filch_process_table::WatchKind;
 
 /// What a worker found besides the events that the next step gets.
 pub(crate) struct Inbox<P: Protocol> {

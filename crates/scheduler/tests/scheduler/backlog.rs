@@ -1,6 +1,5 @@
 //! A process with more events than a step is given: others come in between, nothing is lost or
 //! overtaken, and what ends or replaces the process does not wait for the rest.
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

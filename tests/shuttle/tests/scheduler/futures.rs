@@ -1,5 +1,5 @@
-//! Futures as processes: wake-ups against polls, the end against the one that awaits it, aborts against
-//! everything.
+//! Futures as processes: wake-ups against polls, the end against the one that awaits it, aborts
+//! against everything.
 
 use std::future::poll_fn;
 use std::task::Poll;

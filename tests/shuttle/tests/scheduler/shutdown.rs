@@ -5,9 +5,9 @@ use shuttle_tests::explore;
 
 use crate::{Closed, FOR_EVER, Note, prompt_scheduler, until_cancelled};
 
-/// Somebody submits and sends while the scheduler shuts down with all the patience there is.
-/// A process that is admitted is cancelled, and ends by it. A failure: an admitted process that hears of
-/// no cancellation: a deadlock in `shutdown`; or one that is not closed.
+/// A thread submits and sends while the scheduler shuts down with all the patience there is. A
+/// process that is admitted is cancelled, and ends by it. A failure: an admitted process that hears
+/// of no cancellation: a deadlock in `shutdown`; or one that is not closed.
 #[test]
 fn a_submission_races_with_the_shutdown() {
     explore("whoever is admitted is cancelled", 3_000, || {
