@@ -19,8 +19,8 @@ unsafe impl Sync for Deed {}
 
 /// Threads: main, two others. Two processes live; each leaves by another worker while main closes
 /// the admission. One thread at least must count none: main, or one of the leavers; and it must see
-/// the deeds of both. A failure: none does (the workers would never be told to stop), or a causality
-/// violation of a cell.
+/// the deeds of both. A failure: none does (the workers would never be told to stop), or a
+/// causality violation of a cell.
 #[test]
 fn two_leave_by_different_shards_while_it_closes() {
     let outcomes = Outcomes::new();

@@ -288,11 +288,12 @@ fn a_next_without_a_sequence_takes_a_stale_link() {
     );
 }
 
-/// Threads: two producers and main, which appends blocks of one slot. First `tail` is at block 0 with
-/// the sequence 0: one producer reads that, and stalls before it gets a block. Main appends block 1
-/// with the sequence 1: the other producer reads this, and stalls before its link. Main appends block
-/// 2, and block 1 leaves the queue. The first producer is given block 1. If it prepares it for the
-/// sequence 1 again, the second one's link succeeds, to a block that is not in the queue.
+/// Threads: two producers and main, which appends blocks of one slot. First `tail` is at block 0
+/// with the sequence 0: one producer reads that, and stalls before it gets a block. Main appends
+/// block 1 with the sequence 1: the other producer reads this, and stalls before its link. Main
+/// appends block 2, and block 1 leaves the queue. The first producer is given block 1. If it
+/// prepares it for the sequence 1 again, the second one's link succeeds, to a block that is not in
+/// the queue.
 fn prepare_after_a_stall(second_look: bool) {
     const fn word(sequence: u32, block: u32) -> u64 {
         ((sequence as u64) << 32) | block as u64

@@ -1,5 +1,6 @@
-//! Models of the promise, through which the exit of a spawned future reaches the one that awaits it. loom
-//! reports a wake-up that is lost as a deadlock, and a cell that two ends touch at once as a race.
+//! Models of the promise, through which the exit of a spawned future reaches the one that awaits
+//! it. loom reports a wake-up that is lost as a deadlock, and a cell that two ends touch at once as
+//! a race.
 #![cfg(loom)]
 
 use std::future::Future;

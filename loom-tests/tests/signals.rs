@@ -1,10 +1,11 @@
 //! How a watch meets the end of the process that it is about: the handshake of the scheduler's
-//! `ops/signal.rs`, around the real queue and the real state. Beside it the ways to lose a watch, each
-//! caught.
+//! `ops/signal.rs`, around the real queue and the real state. Beside it the ways to lose a watch,
+//! each caught.
 //!
 //! The race: a thread pushes a watch into a process's queue and wakes the process; a worker ends
 //! the process, or its submitter turns it away. The claim: the watch is answered, by one of the two
-//! at least (the word of the watch makes that one). A failure would be a watcher that is never told.
+//! at least (the word of the watch makes that one). A failure would be a watcher that is never
+//! told.
 #![cfg(loom)]
 
 use filch_event_queue::EventQueue;

@@ -1,6 +1,6 @@
-//! Models of the cell in which a spawned future lives and leaves its output. It has no atomics: it is
-//! handed from worker to worker by the process's state, and to the handle by the process's exit. So
-//! it is modelled between the shipped table and exit, as the models of `occupants` are.
+//! Models of the cell in which a spawned future lives and leaves its output. It has no atomics: it
+//! is handed from worker to worker by the process's state, and to the handle by the process's exit.
+//! So it is modelled between the shipped table and exit, as the models of `occupants` are.
 //!
 //! loom sees two threads that touch the cell at once, or one that has not acquired what the other
 //! did, as a race, and what is dropped twice or never by its `Arc`.

@@ -13,8 +13,8 @@ use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
 
 /// Threads for calls that block.
 ///
-/// Dropping it drops the work that has not begun, and waits for the rest, unless the dropping thread
-/// is one that [`new`](Self::new) was told of, or one of any such pool. Blocking.
+/// Dropping it drops the work that has not begun, and waits for the rest, unless the dropping
+/// thread is one that [`new`](Self::new) was told of, or one of any such pool. Blocking.
 pub struct BlockingPool {
     shared: Arc<Shared>,
     /// Whether the calling thread must not wait for these threads to end.
@@ -107,7 +107,8 @@ impl BlockingPool {
 }
 
 impl Shared {
-    /// Ignores poison: no critical section here panics half-way, as user code runs without the lock.
+    /// Ignores poison: no critical section here panics half-way, as user code runs without the
+    /// lock.
     fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -102,7 +102,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_survive_packing(sequence: u32, block in 0..MAX_BLOCKS, index in 0..=MAX_SLOTS as u32) {
+        fn positions_survive_packing(
+            sequence: u32,
+            block in 0..MAX_BLOCKS,
+            index in 0..=MAX_SLOTS as u32,
+        ) {
             let position = Position { sequence, block, index };
             prop_assert_eq!(Position::unpack(position.pack()), position);
         }

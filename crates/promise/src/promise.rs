@@ -52,7 +52,8 @@ pub struct Resolver<T> {
 }
 
 impl<T> Resolver<T> {
-    /// Gives the value, and wakes the future that awaits it. Wait-free, except for what the waker does.
+    /// Gives the value, and wakes the future that awaits it. Wait-free, except for what the waker
+    /// does.
     ///
     /// What the caller did before happens before the poll that returns the value.
     pub fn resolve(self, value: T) {

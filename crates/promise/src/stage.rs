@@ -48,8 +48,8 @@ impl<F: Future> Stage<F> {
             let Content::Pending(future) = stage else {
                 panic!("polled again after it was ready");
             };
-            // SAFETY: the stage is never moved (contract): when the future is over, it is overwritten,
-            // which drops it in place.
+            // SAFETY: the stage is never moved (contract): when the future is over, it is
+            // overwritten, which drops it in place.
             let future = unsafe { Pin::new_unchecked(future) };
             future
                 .poll(context)

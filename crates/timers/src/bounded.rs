@@ -54,8 +54,8 @@ impl<T> Bounded<T> {
         Self { value, limit }
     }
 
-    /// The value; `None` if the deadline came first, or the timers were shut down. Takes a lock for a
-    /// moment.
+    /// The value; `None` if the deadline came first, or the timers were shut down. Takes a lock for
+    /// a moment.
     pub fn take(self) -> Option<T> {
         self.value.take()
     }

@@ -111,8 +111,8 @@ impl Timers {
         self.service.cancel(key)
     }
 
-    /// Gives `value` a deadline: if nobody has [taken](Bounded::take) it by then, it goes to `call`.
-    /// If the timer is cancelled or shut down, it is dropped.
+    /// Gives `value` a deadline: if nobody has [taken](Bounded::take) it by then, it goes to
+    /// `call`. If the timer is cancelled or shut down, it is dropped.
     pub fn bound<T: Send + 'static>(
         &self,
         deadline: Instant,

@@ -46,7 +46,7 @@ fn two_first_pushes_install_a_block_each() {
 fn two_producers_cross_a_block_boundary() {
     let outcomes = Outcomes::new();
     check(
-        "every event arrives once, each producer's in order, while blocks are installed, linked and freed",
+        "every event arrives once, each producer's in order, while blocks come and go",
         Bound::preemptions(2, 5_000),
         {
             let outcomes = outcomes.clone();

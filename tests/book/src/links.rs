@@ -1,9 +1,9 @@
 //! What the links of an included file become in the book.
 //!
 //! READMEs and essays are written for rustdoc, which resolves `[Worker::pop]` by the crate's names
-//! and refuses what it does not find; all files are written for a reader of the repository. The book
-//! includes the same files. Here a link to an item becomes one to the crate's documentation, or to
-//! the page of an essay, and a link to a file becomes one to its page, or to the repository.
+//! and refuses what it does not find; all files are written for a reader of the repository. The
+//! book includes the same files. Here a link to an item becomes one to the crate's documentation,
+//! or to the page of an essay, and a link to a file becomes one to its page, or to the repository.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -120,8 +120,8 @@ fn target(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     ))
 }
 
-/// A link to a file: to its page, or to the repository. `None` for a page that does not exist, which
-/// is to be found.
+/// A link to a file: to its page, or to the repository. `None` for a page that does not exist,
+/// which is to be found.
 fn file(link: &str, page: &Path, pages: &Pages) -> Option<String> {
     let (path, anchor) = link.split_at(link.find('#').unwrap_or(link.len()));
     let mut file = PathBuf::new();
@@ -217,7 +217,10 @@ mod tests {
         );
         assert_eq!(
             in_the_book(page, "[`Parker`](filch_parker::Parker)"),
-            "[`Parker`](https://docs.rs/filch-parker/latest/filch_parker/?go_to_first=true&search=Parker)"
+            concat!(
+                "[`Parker`](https://docs.rs/filch-parker/latest/filch_parker/",
+                "?go_to_first=true&search=Parker)"
+            )
         );
     }
 
@@ -252,7 +255,10 @@ mod tests {
         );
         assert_eq!(
             in_the_book(page, "[e](examples/ping_pong.rs)"),
-            "[e](https://github.com/filch-rs/filch/blob/main/crates/event-queue/examples/ping_pong.rs)"
+            concat!(
+                "[e](https://github.com/filch-rs/filch/blob/main/",
+                "crates/event-queue/examples/ping_pong.rs)"
+            )
         );
     }
 

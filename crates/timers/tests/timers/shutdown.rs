@@ -1,5 +1,6 @@
 //! The thread, the end, and ends that would wait for each other.
 
+use std::cell::RefCell;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ impl Drop for Farewell {
 }
 
 thread_local! {
-    static AT_THE_END: std::cell::RefCell<Option<Farewell>> = const { std::cell::RefCell::new(None) };
+    static AT_THE_END: RefCell<Option<Farewell>> = const { RefCell::new(None) };
 }
 
 #[test]

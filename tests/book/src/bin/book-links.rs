@@ -1,4 +1,5 @@
-//! An mdbook preprocessor: the links of included files, as the book needs them (`book_tests::links`).
+//! An mdbook preprocessor: the links of included files, as the book needs them
+//! (`book_tests::links`).
 //!
 //! mdbook asks `book-links supports html` first; then it writes its context and the book to the
 //! standard input, as JSON, and reads the book from the standard output.

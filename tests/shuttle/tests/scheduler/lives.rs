@@ -63,8 +63,8 @@ fn submissions_from_inside_and_outside() {
 }
 
 /// There is room for one process; the thread that has joined it submits the next. A failure: a
-/// refusal, since the first was still counted, or still had its place in the table, when its end was
-/// told.
+/// refusal, since the first was still counted, or still had its place in the table, when its end
+/// was told.
 #[test]
 fn who_was_joined_has_left() {
     explore("a joined process has left", 2_000, || {

@@ -12,17 +12,7 @@ use crate::support::process::root;
 const COLUMNS: usize = 100;
 
 /// Folders whose lines have yet to be cut.
-const WIDE: &[&str] = &[
-    "crates/blocking",
-    "crates/filch-cli",
-    "crates/injector",
-    "crates/process-table",
-    "crates/promise",
-    "crates/scheduler",
-    "crates/timers",
-    "loom-tests/tests",
-    "tests/book",
-];
+const WIDE: &[&str] = &[];
 
 /// Folders whose files have yet to say what they are for.
 const WITHOUT_HEADS: &[&str] = &[];
