@@ -25,8 +25,8 @@ impl CommandHandler<Test> for Hoarder {
     }
 }
 
-#[test]
-fn a_handler_that_keeps_completions_is_dropped_by_the_shutdown() {
+/// A scheduler with such a handler, and what that holds while it lives.
+fn with_hoarder() -> (Scheduler<Test>, Arc<()>) {
     let alive = Arc::new(());
     let handler = Hoarder {
         hoard: Mutex::default(),
@@ -37,6 +37,12 @@ fn a_handler_that_keeps_completions_is_dropped_by_the_shutdown() {
         .handler(handler)
         .build()
         .unwrap();
+    (scheduler, alive)
+}
+
+#[test]
+fn a_handler_that_keeps_completions_is_dropped_by_the_shutdown() {
+    let (scheduler, alive) = with_hoarder();
     let process = scripted(|_, events, out| {
         if events.is_empty() {
             out.yield_command(0, Command::Echo(1));
@@ -111,16 +117,7 @@ fn an_init_that_outlasts_the_shutdown() {
 /// The handler goes with the last worker: when it is dropped, the threads have left.
 #[test]
 fn the_workers_of_a_scheduler_that_shut_down_from_inside_leave() {
-    let alive = Arc::new(());
-    let handler = Hoarder {
-        hoard: Mutex::default(),
-        _alive: Arc::clone(&alive),
-    };
-    let scheduler = Scheduler::builder()
-        .workers(2)
-        .handler(handler)
-        .build()
-        .unwrap();
+    let (scheduler, alive) = with_hoarder();
     let handle = scheduler.handle();
     let owner = Arc::new(Mutex::new(Some(scheduler)));
     let process = scripted({
