@@ -3,8 +3,7 @@
 use crate::{Handle, Pid, ProcessInfo, Protocol};
 
 impl<P: Protocol> Handle<P> {
-    /// What each process that lives is doing. Each line was true at some moment during the call;
-    /// processes that come and go meanwhile may be missing.
+    /// What each process that lives is doing; those that come and go meanwhile may be missing.
     pub fn list(&self) -> Vec<ProcessInfo> {
         self.table().iter().map(|process| process.info()).collect()
     }
