@@ -10,8 +10,8 @@ use filch_sync::{CachePadded, Condvar, Mutex, wait_until};
 /// A sharded count of the processes that live, with a closed flag in each shard.
 ///
 /// Without a limit each worker has a shard, and all other threads share one: a process may enter by
-/// one shard and leave by another, and only the sum over all shards is the number of processes. With
-/// a limit there is one shard for all, as the limit is exact.
+/// one shard and leave by another, and only the sum over all shards is the number of processes.
+/// With a limit there is one shard for all, as the limit is exact.
 #[derive(Debug)]
 pub struct Admission {
     /// Each: twice the processes that entered here, less twice those that left here, wrapping; plus
@@ -58,8 +58,8 @@ impl Admission {
         &self.shards[worker.map_or(0, |worker| worker + 1)]
     }
 
-    /// Counts one more process, if there is room and the admission is open. `worker` is the number of
-    /// the calling worker. Lock-free.
+    /// Counts one more process, if there is room and the admission is open. `worker` is the number
+    /// of the calling worker. Lock-free.
     ///
     /// # Errors
     /// [`Refusal`], and nothing is counted.
@@ -141,8 +141,8 @@ impl Admission {
     /// sees the closing of a thread whose later walk over the table does not find its process.
     #[inline]
     pub fn is_closed(&self) -> bool {
-        // ORDERING: Acquire, partner of the Release in `close`: a thread that counts after this sees
-        // every shard closed, and so all processes that ever entered. Without it, one might be
+        // ORDERING: Acquire, partner of the Release in `close`: a thread that counts after this
+        // sees every shard closed, and so all processes that ever entered. Without it, one might be
         // overlooked as it enters and seen as it leaves by another shard, and the count taken for
         // zero. Where the answer must not be old something stands before it: in `is_last` a fence,
         // in a submitter the RMW of `occupy`, which meets the one of the walk.

@@ -76,8 +76,8 @@ impl<T: ?Sized> InlineBox<T> {
                 let here = ManuallyDrop::new(here);
                 let room = ptr::from_ref(&here.room).cast();
                 // SAFETY: `new` has put a value of that layout into the room, which is not used
-                // again, nor dropped. `find` keeps the address, and the memory is what a box of such
-                // a value has.
+                // again, nor dropped. `find` keeps the address, and the memory is what a box of
+                // such a value has.
                 unsafe {
                     ptr::copy_nonoverlapping(room, memory, layout.size());
                     Box::from_raw((here.find)(memory.cast()))

@@ -52,8 +52,8 @@ impl<Body, Exit> LifeCell<Body, Exit> {
         }
     }
 
-    /// Gives the cell its body. To be called before `init` runs on it: a body that is prepared on the
-    /// stack is moved more often.
+    /// Gives the cell its body. To be called before `init` runs on it: a body that is prepared on
+    /// the stack is moved more often.
     ///
     /// # Safety
     /// The caller is the submitter, before the process became Ready.
@@ -110,8 +110,8 @@ impl<Body, Exit> LifeCell<Body, Exit> {
         }
     }
 
-    /// The process has ended like that. Wakes the thread that waits for it, or calls what was left to
-    /// be called. A panic in there is contained, as there is nobody to tell.
+    /// The process has ended like that. Wakes the thread that waits for it, or calls what was left
+    /// to be called. A panic in there is contained, as there is nobody to tell.
     ///
     /// # Safety
     /// The caller ends the process, calls this once, and has a pin on the slot.
@@ -119,9 +119,9 @@ impl<Body, Exit> LifeCell<Body, Exit> {
         // SAFETY: the process lives by the word, and it is the caller who ends it (contract).
         self.content
             .with_mut(|content| unsafe { *content = Life::Exit(exit) });
-        // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: a thread that sees
-        // the end sees the exit. Acquire, partner of the Release in `await_end`: the waiter's box
-        // is seen.
+        // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: a thread that
+        // sees the end sees the exit. Acquire, partner of the Release in `await_end`: the waiter's
+        // box is seen.
         let waiter = self.word.swap(ended(), Ordering::AcqRel);
         if waiter.is_null() {
             return;
@@ -145,7 +145,8 @@ impl<Body, Exit> LifeCell<Body, Exit> {
     /// first. What the process did happens before the return of its exit.
     ///
     /// # Safety
-    /// The caller has the process's handle, and calls neither this nor `watch` once it has the exit.
+    /// The caller has the process's handle, and calls neither this nor `watch` once it has the
+    /// exit.
     pub unsafe fn wait(&self, deadline: Option<Instant>) -> Option<Exit> {
         if !self.is_set() {
             let parker = Parker::new();

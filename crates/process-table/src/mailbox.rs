@@ -43,7 +43,8 @@ impl MailboxLimit {
             return Ok(());
         }
         // ORDERING: Relaxed, all: the count carries no data, the queue does. A loop and not an
-        // addition: a sender that overshoots for a moment would make another one see a full mailbox.
+        // addition: a sender that overshoots for a moment would make another one see a full
+        // mailbox.
         let mut undelivered = self.undelivered.load(Ordering::Relaxed);
         while undelivered < limit {
             // ORDERING: Relaxed: see above.

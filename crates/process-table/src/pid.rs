@@ -61,8 +61,8 @@ impl Pid {
         u128::from(self.origin.0) << 64 | u128::from(self.slot) << 32 | u128::from(self.generation)
     }
 
-    /// The PID that [`to_bits`](Self::to_bits) turned into a number. Any other number is a PID, too:
-    /// of a process that lives, or of none, and what is sent to the latter is refused.
+    /// The PID that [`to_bits`](Self::to_bits) turned into a number. Any other number is a PID,
+    /// too: of a process that lives, or of none, and what is sent to the latter is refused.
     pub fn from_bits(bits: u128) -> Self {
         Self {
             origin: Origin((bits >> 64) as u64),

@@ -31,10 +31,11 @@ use crate::urgency::Urgency;
 ///
 /// # Safety of the unsafe methods
 ///
-/// The unsafe methods of a slot, of its `events` and its `life` rely on these roles. They are handed
-/// from thread to thread by the edges of `state`, so a thread that calls such a method vouches that
-/// every user of the table takes these edges as the roles say: `submit` by the submitter, `start` by
-/// a worker that got the process from a run queue, all others by the worker that has it.
+/// The unsafe methods of a slot, of its `events` and its `life` rely on these roles. They are
+/// handed from thread to thread by the edges of `state`, so a thread that calls such a method
+/// vouches that every user of the table takes these edges as the roles say: `submit` by the
+/// submitter, `start` by a worker that got the process from a run queue, all others by the worker
+/// that has it.
 pub struct Slot<Body, Item, Exit> {
     /// Its place in the table.
     pub(crate) index: u32,
@@ -57,8 +58,8 @@ pub struct Slot<Body, Item, Exit> {
     bound_to: AtomicU32,
     /// Its body while it lives, then its exit.
     pub life: LifeCell<Body, Exit>,
-    /// Whether the table's hook is told when the occupant leaves. Set under a pin, read and reset by
-    /// the last thread out.
+    /// Whether the table's hook is told when the occupant leaves. Set under a pin, read and reset
+    /// by the last thread out.
     pub(crate) wants_notice: AtomicBool,
 }
 
@@ -124,9 +125,9 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
     /// The thread that the occupant runs on, or 0. For the worker that has it from a run queue.
     #[inline]
     pub fn bound_to(&self) -> u32 {
-        // ORDERING: Relaxed: set before the occupant was submitted, which happened before it was in a
-        // run queue: also where a late sender to an earlier occupant has put it there, whose `wake`
-        // acquired the submission.
+        // ORDERING: Relaxed: set before the occupant was submitted, which happened before it was in
+        // a run queue: also where a late sender to an earlier occupant has put it there, whose
+        // `wake` acquired the submission.
         self.bound_to.load(Ordering::Relaxed)
     }
 
@@ -159,10 +160,12 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
         self.occupancy.share();
     }
 
-    /// Passes all that is in the queue to `sink`, whose panics cost one item each, and not the rest.
+    /// Passes all that is in the queue to `sink`, whose panics cost one item each, and not the
+    /// rest.
     ///
     /// # Safety
-    /// The caller is the queue's consumer (see the type), and the queue is closed, so that this ends.
+    /// The caller is the queue's consumer (see the type), and the queue is closed, so that this
+    /// ends.
     pub unsafe fn discard_events(&self, mut sink: impl FnMut(Item)) {
         // SAFETY: the caller's.
         while catch_panic(|| unsafe { self.events.drain(&mut sink) }).is_err() {}

@@ -18,7 +18,8 @@ pub struct Standstill {
 pub enum Verdict {
     /// No process lives.
     AllEnded,
-    /// A thread outside holds the completion of a command, or is in the middle of submitting a process, or may hold the waker of a future.
+    /// A thread outside holds the completion of a command, or is in the middle of submitting a
+    /// process, or may hold the waker of a future.
     AwaitsOutside,
     /// No command is under way, and no future is pending: the processes wait for messages, which
     /// none of them can send. If no thread outside sends one either, this is a deadlock.

@@ -56,12 +56,13 @@ impl ProcessStats {
     }
 }
 
-/// What a process may wait for: commands that it yielded, or, if it is a future, its waker. One word,
-/// so that it fills a gap in the slot. Only the worker that has the process changes it.
+/// What a process may wait for: commands that it yielded, or, if it is a future, its waker. One
+/// word, so that it fills a gap in the slot. Only the worker that has the process changes it.
 #[derive(Debug)]
 pub struct Awaited(AtomicU32);
 
-/// The process is a future. The other bits count the commands whose completion no step has seen yet.
+/// The process is a future. The other bits count the commands whose completion no step has seen
+/// yet.
 const FUTURE: u32 = 1 << 31;
 
 impl Awaited {

@@ -44,8 +44,8 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     }
 
     /// Has `hook` called with the index of each slot whose occupant has left, if somebody
-    /// [asked](Slot::notify_when_vacated) for that during its life. What was done under a pin on the
-    /// slot happens before the call, and the next occupant comes after it.
+    /// [asked](Slot::notify_when_vacated) for that during its life. What was done under a pin on
+    /// the slot happens before the call, and the next occupant comes after it.
     #[must_use]
     pub fn on_vacated(mut self, hook: impl Fn(u32) + Send + Sync + 'static) -> Self {
         self.on_vacated = Some(Box::new(hook));
@@ -134,9 +134,9 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         slot.occupancy.is_current(pid.generation).then_some(slot)
     }
 
-    /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and wakes
-    /// it. Lock-free, and without a pin: the queue itself refuses what is meant for an earlier
-    /// generation.
+    /// Puts `item` into the queue of the process `pid`, whose slot was [found](Self::find), and
+    /// wakes it. Lock-free, and without a pin: the queue itself refuses what is meant for an
+    /// earlier generation.
     ///
     /// If the process ends between the push and the wake-up, the item is dropped with it, and the
     /// wake-up may reach the slot's next occupant, which then takes a turn for nothing.

@@ -24,8 +24,8 @@ impl<'table, Body, Item: Send, Exit> Closed<'table, Body, Item, Exit> {
     /// The process in that slot begins to end: its senders are refused from here on.
     ///
     /// # Safety
-    /// The caller has made the process Running, neither lets go of it nor ends it a second time, and
-    /// holds the process's pin.
+    /// The caller has made the process Running, neither lets go of it nor ends it a second time,
+    /// and holds the process's pin.
     pub unsafe fn begin(table: &'table Table<Body, Item, Exit>, index: u32) -> Self {
         let slot = table.slot(index);
         slot.events.close();

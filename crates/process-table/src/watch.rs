@@ -78,8 +78,8 @@ impl Watch {
         self.state.swap(CANCELLED, Ordering::Relaxed) == ARMED
     }
 
-    /// Whether it was cancelled, as far as the calling worker knows, which would deliver its end. If
-    /// a process cancels it in a step, the workers of all later steps see that: the edges of its
+    /// Whether it was cancelled, as far as the calling worker knows, which would deliver its end.
+    /// If a process cancels it in a step, the workers of all later steps see that: the edges of its
     /// state order them.
     pub fn is_cancelled(&self) -> bool {
         // ORDERING: Relaxed: see above.

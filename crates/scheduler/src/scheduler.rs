@@ -43,10 +43,10 @@ impl<P: Protocol> Builder<P> {
     }
 
     /// How long an idle worker sleeps between two looks at one that it watches: one that has come
-    /// for processes as quickly as a second worker could have. A process that was just made runnable
-    /// may wait that long behind the step that did so (Linux adds some 50 µs). Longer: a message that
-    /// goes from process to process disturbs fewer caches. Zero: no worker is watched, and such a
-    /// message takes longer. At most a second. Default: 50 µs.
+    /// for processes as quickly as a second worker could have. A process that was just made
+    /// runnable may wait that long behind the step that did so (Linux adds some 50 µs). Longer: a
+    /// message that goes from process to process disturbs fewer caches. Zero: no worker is watched,
+    /// and such a message takes longer. At most a second. Default: 50 µs.
     pub fn watch_interval(mut self, interval: Duration) -> Self {
         self.processors = self.processors.watch_interval(interval);
         self
@@ -68,8 +68,8 @@ impl<P: Protocol> Builder<P> {
     }
 
     /// How long a process that has more events than a step is given goes on with them, step after
-    /// step, before others run. Zero: for one step. Shorter: others come sooner, but its senders get
-    /// further ahead of it, and what it reads then has left the caches. Default: 4 ms.
+    /// step, before others run. Zero: for one step. Shorter: others come sooner, but its senders
+    /// get further ahead of it, and what it reads then has left the caches. Default: 4 ms.
     pub fn slice(mut self, slice: Duration) -> Self {
         self.budget.slice = slice;
         self
@@ -233,9 +233,9 @@ impl<P: Protocol> Scheduler<P> {
     /// all have ended, it waits for the workers to return, from
     /// [`on_exit`](crate::ProcessHandle::on_exit) calls and destructors too, as long as that takes.
     ///
-    /// It does not wait for the workers, which return by themselves, if it is called by what a timer
-    /// fires or [`BlockingThreads`](crate::BlockingThreads) do, or on a worker of another scheduler:
-    /// these workers may wait for that thread.
+    /// It does not wait for the workers, which return by themselves, if it is called by what a
+    /// timer fires or [`BlockingThreads`](crate::BlockingThreads) do, or on a worker of another
+    /// scheduler: these workers may wait for that thread.
     ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on

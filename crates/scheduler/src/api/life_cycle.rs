@@ -10,8 +10,8 @@ use crate::{Context, ExitReason, Protocol};
 /// What a scheduler tells of every life, to keep a register of processes, to count them, or to
 /// decide which may run.
 ///
-/// Both hooks run in the middle of the scheduler's work: one that blocks keeps that thread. The hooks
-/// are dropped with the last [handle](crate::Handle): hooks that keep one are never dropped.
+/// Both hooks run in the middle of the scheduler's work: one that blocks keeps that thread. The
+/// hooks are dropped with the last [handle](crate::Handle): hooks that keep one are never dropped.
 /// The example `log_server` of this crate counts failures by hooks.
 pub trait LifeCycle<P: Protocol>: Send + Sync + 'static {
     /// A process is about to start: its [`init`](crate::Process::init) has succeeded, its first

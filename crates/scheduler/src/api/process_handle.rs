@@ -84,9 +84,9 @@ impl<P: Protocol> ProcessHandle<P> {
         self.join_until(Some(deadline))
     }
 
-    /// Has `call` called with the exit, once, when the process has ended: on the worker that ends it,
-    /// where it should be short, and a panic is lost; or here, if it has ended already. What the
-    /// process did happens before the call.
+    /// Has `call` called with the exit, once, when the process has ended: on the worker that ends
+    /// it, where it should be short, and a panic is lost; or here, if it has ended already. What
+    /// the process did happens before the call.
     pub fn on_exit(self, call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static) {
         self.watch(|exit| call(with_output(exit)));
     }

@@ -22,8 +22,8 @@ use crate::{
 impl<P: Protocol> Handle<P> {
     /// Submits a future as a process, whatever its output. Lock-free, except for memory.
     ///
-    /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It is a
-    /// process like any other, except that messages to its PID are dropped. If it is
+    /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It is
+    /// a process like any other, except that messages to its PID are dropped. If it is
     /// [upgraded](Self::upgrade) to another process, the future is dropped, and its handle says
     /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) when that one has ended well,
     /// or how it failed.
@@ -37,8 +37,8 @@ impl<P: Protocol> Handle<P> {
     /// # use filch_scheduler::Scheduler;
     /// let scheduler = Scheduler::<Any>::builder().workers(2).build()?;
     /// let answer = scheduler.spawn(async { 6 * 7 })?;
-    /// let asked = scheduler.spawn(async { answer.await.map(|answer| format!("It is {answer}.")) })?;
-    /// assert_eq!(asked.join()??, "It is 42.");
+    /// let doubled = scheduler.spawn(async { answer.await.map(|answer| 2 * answer) })?;
+    /// assert_eq!(doubled.join()??, 84);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -14,8 +14,8 @@ impl<P: Protocol> Handle<P> {
     ///
     /// Exactly one, however the end and this call race: if `watched` has ended, or never was, the
     /// event says [`ExitReason::NoProcess`]. None if the watcher itself ends before, or
-    /// [ends the monitor](Monitor::demonitor). Each call makes another monitor. `Down` arrives after
-    /// every message that the ended process sent, and does not end a wait for commands.
+    /// [ends the monitor](Monitor::demonitor). Each call makes another monitor. `Down` arrives
+    /// after every message that the ended process sent, and does not end a wait for commands.
     pub fn monitor(&self, watcher: Pid, watched: Pid) -> Monitor {
         let watch = Watch::new(WatchKind::Monitor, watcher, watched);
         self.attach(watched, &watch);
@@ -31,10 +31,10 @@ impl<P: Protocol> Handle<P> {
     /// | otherwise | gets [`Event::Exited`](crate::Event::Exited) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
     /// | has ended before the call, in whatever way | gets [`Event::Exited`](crate::Event::Exited), [`NoProcess`](ExitReason::NoProcess) | ends with [`ProcessError::Linked`](crate::ProcessError::Linked) |
     ///
-    /// (Erlang's rules, except that each call makes another link.) Exactly one of those, however the
-    /// end and this call race, unless they are [unlinked](Link::unlink) before. A process that runs
-    /// ends after its step, as if [terminated](Self::terminate); one with a backlog, before its next
-    /// step. It passes the reason on to the processes that are linked to it.
+    /// (Erlang's rules, except that each call makes another link.) Exactly one of those, however
+    /// the end and this call race, unless they are [unlinked](Link::unlink) before. A process that
+    /// runs ends after its step, as if [terminated](Self::terminate); one with a backlog, before
+    /// its next step. It passes the reason on to the processes that are linked to it.
     ///
     /// A link of a process to itself does nothing.
     pub fn link(&self, one: Pid, other: Pid) -> Link {

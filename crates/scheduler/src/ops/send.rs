@@ -22,9 +22,9 @@ impl<P: Protocol> Handle<P> {
     /// Sends `message` to the process `to`. Lock-free.
     ///
     /// Messages of one thread arrive in the order sent; what the thread did before happens before
-    /// the step that sees the message. A message that is not read before the process ends is dropped
-    /// with it. A message for another node goes to the [`Receiver`](crate::Receiver) that is connected
-    /// for that node.
+    /// the step that sees the message. A message that is not read before the process ends is
+    /// dropped with it. A message for another node goes to the [`Receiver`](crate::Receiver) that
+    /// is connected for that node.
     ///
     /// # Errors
     /// [`SendError`], with the message, if the process has ended or never was, or its

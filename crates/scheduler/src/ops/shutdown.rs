@@ -80,6 +80,6 @@ impl<P: Protocol> Handle<P> {
     }
 }
 
-/// How long workers get, at least, to close processes that only wait: that is the workers' task, and
-/// no matter of patience with processes.
+/// How long workers get, at least, to close processes that only wait: that is the workers' task,
+/// and no matter of patience with processes.
 const CLOSING: Duration = Duration::from_secs(3);

@@ -12,10 +12,10 @@ impl<P: Protocol> Handle<P> {
     ///
     /// When a worker has the process next, before a step, and however many events wait, it calls
     /// `init` of the new version, with `method` and `input`; closes the old one, with
-    /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded); and steps the new one, with the events
-    /// that the old one had not been given. All else stays: the PID, the handle, the mailbox and its
-    /// limit, outstanding commands, whose completions the new version gets, monitors and links. If
-    /// that `init` refuses, the process ends with
+    /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded); and steps the new one, with the
+    /// events that the old one had not been given. All else stays: the PID, the handle, the mailbox
+    /// and its limit, outstanding commands, whose completions the new version gets, monitors and
+    /// links. If that `init` refuses, the process ends with
     /// [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions are closed.
     ///
     /// A process with a state to hand over is sent a message instead, and

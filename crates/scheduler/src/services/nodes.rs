@@ -49,8 +49,8 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// From now on messages for processes on `node` are refused. Returns the receiver that took them
-    /// until now; a message that is being sent just now may still reach it.
+    /// From now on messages for processes on `node` are refused. Returns the receiver that took
+    /// them until now; a message that is being sent just now may still reach it.
     pub fn disconnect(&self, node: Node) -> Option<Arc<dyn Receiver<P>>> {
         self.shared.routes.write().as_mut()?.remove(&node)
     }

@@ -150,7 +150,8 @@ impl fmt::Debug for Timers {
     }
 }
 
-/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`]. The process hears of the first of the two only.
+/// A [`Completion`] that fails by itself at its deadline; from [`Timers::deadline`]. The process
+/// hears of the first of the two only.
 #[must_use = "dropping it completes the command with an error"]
 pub struct Bounded<P: Protocol> {
     pid: Pid,

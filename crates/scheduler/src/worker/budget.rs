@@ -63,8 +63,8 @@ impl Budget {
         }
     }
 
-    /// Whether a process that is behind goes on at once. If not, its next slice begins with its next
-    /// turn.
+    /// Whether a process that is behind goes on at once. If not, its next slice begins with its
+    /// next turn.
     fn goes_on<P: Protocol>(&self, body: &mut Body<P>) -> bool {
         if body.waits == Waits::Turn || self.slice.is_zero() {
             return false;

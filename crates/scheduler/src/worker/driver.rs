@@ -81,8 +81,8 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
 enum After {
     /// It waits; another worker may have it already.
     Waits,
-    /// It is Ready: something came while it ran, or it has used up its budget of events, and not yet
-    /// its slice.
+    /// It is Ready: something came while it ran, or it has used up its budget of events, and not
+    /// yet its slice.
     Again,
     /// It is Ready: it has more to do, and others come first.
     GaveWay,
@@ -104,8 +104,8 @@ impl<P: Protocol> Driver<P> {
     /// The slot of a process from a run queue.
     #[inline]
     fn slot(&self, task: &Task<P>) -> &Slot<P> {
-        // SAFETY: only this scheduler's slots get into its run queues, and the driver's handle keeps
-        // their table.
+        // SAFETY: only this scheduler's slots get into its run queues, and the driver's handle
+        // keeps their table.
         unsafe { task.slot() }
     }
 

@@ -25,11 +25,11 @@ pub(crate) fn scheduler(events: usize) -> Scheduler<Test> {
         .unwrap()
 }
 
-/// Says when its first step has begun, and stays in there until it is let out. The later ones are
-/// `rest`'s.
-pub(crate) fn gated(
-    mut rest: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) + Send + 'static,
-) -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>) {
+/// Says when its first step has begun, and stays there until it is let out. Then comes `rest`.
+pub(crate) fn gated<F>(mut rest: F) -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>)
+where
+    F: FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) + Send + 'static,
+{
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel::<()>();
     let mut first = true;

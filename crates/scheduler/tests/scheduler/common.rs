@@ -61,8 +61,10 @@ pub(crate) fn scheduler(workers: usize) -> Scheduler<Test> {
         .unwrap()
 }
 
-type Step = dyn FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Result<(), String>
-    + Send;
+type Stepped = Result<(), String>;
+
+type Step =
+    dyn FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Stepped + Send;
 
 /// Calls its closure with the events of each step. Counts how often it is closed.
 pub(crate) struct Scripted {
@@ -71,7 +73,7 @@ pub(crate) struct Scripted {
 }
 
 pub(crate) fn scripted(
-    step: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Result<(), String>
+    step: impl FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Stepped
     + Send
     + 'static,
 ) -> Scripted {

@@ -95,8 +95,8 @@ fn an_output_that_nobody_takes_and_that_panics() {
 }
 
 /// Ready with an output that panics when it is dropped, as does the future itself: so it ends by
-/// the panic, and no thread gets the output. A failure: a thread that awaits it ends by that panic too, and
-/// does not learn of the first one.
+/// the panic, and no thread gets the output. A failure: a thread that awaits it ends by that panic
+/// too, and does not learn of the first one.
 #[test]
 fn an_output_that_is_left_over_does_not_panic_at_who_awaits_it() {
     let scheduler = scheduler(1);

@@ -81,8 +81,8 @@ fn a_cancel_behind_it_ends_a_wait_for_commands() {
     drop(completion);
 }
 
-/// Ends of others that were found behind the events of its step, by a worker that looked ahead for an upgrade.
-/// The first step of the new version wants to hear of them no more.
+/// Ends of others that were found behind the events of its step, by a worker that looked ahead for
+/// an upgrade. The first step of the new version wants to hear of them no more.
 #[test]
 fn what_was_cut_in_a_step_is_in_no_later_one() {
     let scheduler = scheduler(1);

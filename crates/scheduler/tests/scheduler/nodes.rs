@@ -106,8 +106,8 @@ fn receivers_are_let_go_of_at_the_shutdown() {
     drop(handle);
 }
 
-/// Numbers from elsewhere: the slot is there, and vacant; its next occupant will have that very name.
-/// (Of a life that is over by then nobody would know, and of the mailbox's limit neither.)
+/// Numbers from elsewhere: the slot is there, and vacant; its next occupant will have that very
+/// name. (Of a life that is over by then nobody would know, and of the mailbox's limit neither.)
 #[test]
 fn a_pid_of_a_process_that_is_yet_to_come_reaches_nobody() {
     let here = on_node(1);

@@ -53,8 +53,8 @@ fn one_message_more_than_the_limit_comes_back() {
     assert_eq!(gone.reason, Undelivered::Gone);
 }
 
-/// Held in the table by a completion outside, and full: a sender that tries again until there is room
-/// would try for ever.
+/// Held in the table by a completion outside, and full: a sender that tries again until there is
+/// room would try for ever.
 #[test]
 fn one_that_has_ended_is_gone_and_not_full() {
     let scheduler = scheduler(1);

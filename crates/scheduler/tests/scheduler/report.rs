@@ -90,8 +90,8 @@ fn a_completion_that_is_held_outside_is_no_deadlock() {
     drop(completions);
 }
 
-/// A future is woken by anything that has its waker: a thread, a timer, a device. Nobody knows that none
-/// will.
+/// A future is woken by anything that has its waker: a thread, a timer, a device. Nobody knows that
+/// none will.
 #[test]
 fn a_future_that_is_pending_is_no_deadlock() {
     let scheduler = scheduler(2);
