@@ -33,8 +33,7 @@ pub trait Protocol: 'static {
     type Error: fmt::Debug + fmt::Display + Send;
 }
 
-/// Implements `Error`, and `Debug` by what `Display` says: a protocol's types need not be
-/// printable.
+/// Implements `Error`, and `Debug` as `Display`: a protocol's types need not be printable.
 macro_rules! error_by_display {
     ($($name:ident<$($param:ident $(: $bound:ident)?),+>),+ $(,)?) => {$(
         impl<$($param $(: $bound)?),+> std::fmt::Debug for $name<$($param),+> {

@@ -19,8 +19,7 @@ use crate::{LifeCycle, Protocol, Stats, WorkerStats};
 /// A cheap clone of a reference. It does not keep the workers alive: the
 /// [`Scheduler`](crate::Scheduler) does.
 pub struct Handle<P: Protocol> {
-    /// Padded: the reference count is written with every handle, and the rest is read in every
-    /// step.
+    /// Padded: each handle writes the reference count, and each step reads the rest.
     pub(crate) shared: Arc<CachePadded<Shared<P>>>,
 }
 
@@ -85,7 +84,7 @@ impl<P: Protocol> Handle<P> {
         self.shared.admission.live()
     }
 
-    /// The PIDs of the processes that live now; those that come and go meanwhile may be missing.
+    /// The PIDs of the live processes. Processes that come and go meanwhile may be missing.
     pub fn processes(&self) -> Vec<Pid> {
         self.table().iter().map(|process| process.pid()).collect()
     }

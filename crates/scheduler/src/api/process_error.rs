@@ -17,7 +17,8 @@ pub enum ProcessError<P: Protocol> {
     Failed(P::Error),
     /// `step`, `close` or the destructor panicked with this message; or so did a future.
     Panicked(String),
-    /// The process said that it waits for commands, with none outstanding.
+    /// The process said that it waits for commands, with none outstanding, and would have waited
+    /// for ever.
     WaitsForNothing,
     /// Its new version, which was to take its place, did not start.
     Upgrade(InitError<P>),

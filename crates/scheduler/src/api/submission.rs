@@ -69,7 +69,8 @@ impl<P: Protocol> Handle<P> {
         self.prepare(process_box(process), method, input)
     }
 
-    /// As [`submission`](Self::submission), for a process that is boxed already.
+    /// As [`submission`](Self::submission), for a process whose type was chosen at run time, or
+    /// that was handed back.
     pub fn submission_boxed<'a>(
         &'a self,
         process: Box<dyn Process<P>>,

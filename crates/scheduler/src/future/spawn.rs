@@ -37,8 +37,8 @@ impl<P: Protocol> Handle<P> {
     /// # use filch_scheduler::Scheduler;
     /// let scheduler = Scheduler::<Any>::builder().workers(2).build()?;
     /// let answer = scheduler.spawn(async { 6 * 7 })?;
-    /// let twice = scheduler.spawn(async { answer.await.map(|answer| 2 * answer) })?;
-    /// assert_eq!(twice.join()??, 84);
+    /// let doubled = scheduler.spawn(async { answer.await.map(|answer| 2 * answer) })?;
+    /// assert_eq!(doubled.join()??, 84);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -25,7 +25,7 @@ pub(crate) fn scheduler(events: usize) -> Scheduler<Test> {
         .unwrap()
 }
 
-/// Says when its first step has begun, and is held there; `rest` takes the later ones.
+/// Says when its first step has begun, and stays there until it is let out. Then comes `rest`.
 pub(crate) fn gated<F>(mut rest: F) -> (Scripted, mpsc::Receiver<()>, mpsc::Sender<()>)
 where
     F: FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) + Send + 'static,

@@ -41,11 +41,10 @@ fn a_panic_in_a_blocking_call_ends_the_process() {
     let scheduler = scheduler(1);
     let process = scripted(|context, _, _| context.blocking(|| panic!("blocked and panicked")));
     let error = scheduler.execute(process, "run", 0).unwrap_err();
-    assert!(matches!(
-        error,
-        ExecuteError::Process(ProcessError::Panicked(message))
-            if message == "blocked and panicked"
-    ));
+    let ExecuteError::Process(ProcessError::Panicked(message)) = error else {
+        panic!("{error}");
+    };
+    assert_eq!(message, "blocked and panicked");
     let next = scripted(|_, _, out| {
         out.done(1);
         Ok(())

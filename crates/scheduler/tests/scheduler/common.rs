@@ -62,6 +62,7 @@ pub(crate) fn scheduler(workers: usize) -> Scheduler<Test> {
 }
 
 type Stepped = Result<(), String>;
+
 type Step =
     dyn FnMut(&Context<'_, Test>, Vec<Event<Test>>, &mut StepOutput<Test>) -> Stepped + Send;
 

@@ -93,17 +93,11 @@ fn a_command_may_fail_be_forgotten_or_panic_and_the_process_learns_which() {
             return Ok(());
         }
         outcomes.sort_by_key(|(tag, _)| *tag);
-        assert!(matches!(
-            &outcomes[0].1,
-            Err(CommandError::Failed(message))
-                if message == "no such page"
-        ));
+        let failure = "no such page";
+        assert!(matches!(&outcomes[0].1, Err(CommandError::Failed(m)) if m == failure));
         assert!(matches!(&outcomes[1].1, Err(CommandError::Abandoned)));
-        assert!(matches!(
-            &outcomes[2].1,
-            Err(CommandError::Panicked(m))
-                if **m == *"the handler's message"
-        ));
+        let panic = "the handler's message";
+        assert!(matches!(&outcomes[2].1, Err(CommandError::Panicked(m)) if **m == *panic));
         assert!(matches!(&outcomes[3].1, Ok(5)));
         out.done(4);
         Ok(())

@@ -65,11 +65,10 @@ fn an_unknown_method_is_named_with_the_known_ones() {
     let process = waiting();
     let closed = process.closed();
     let error = scheduler.submit(process, "rum", 0).unwrap_err();
-    assert!(matches!(
-        &error,
-        SubmitError::Init(InitError::UnknownMethod { method, .. })
-            if method == "rum"
-    ));
+    let SubmitError::Init(InitError::UnknownMethod { method, .. }) = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(method, "rum");
     assert_eq!(
         error.to_string(),
         "no method `rum`; this process has: run, fail, panic"
@@ -198,21 +197,19 @@ fn a_step_that_fails_or_panics_ends_its_process_and_no_other() {
     });
     let closed = failing.closed();
     let error = scheduler.execute(failing, "run", 0).unwrap_err();
-    assert!(matches!(
-        &error,
-        ExecuteError::Process(ProcessError::Failed(message))
-            if message == "cannot go on"
-    ));
+    let ExecuteError::Process(ProcessError::Failed(message)) = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(message, "cannot go on");
     assert!(closed_once(&closed));
 
     let panicking = scripted(|_, _, _| panic!("step's message"));
     let closed = panicking.closed();
     let error = scheduler.execute(panicking, "run", 0).unwrap_err();
-    assert!(matches!(
-        &error,
-        ExecuteError::Process(ProcessError::Panicked(message))
-            if message == "step's message"
-    ));
+    let ExecuteError::Process(ProcessError::Panicked(message)) = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(message, "step's message");
     assert!(closed_once(&closed));
 
     scheduler.send(bystander.pid(), (0, 8)).unwrap();
@@ -247,11 +244,10 @@ fn a_close_that_panics_is_told() {
     }
     let scheduler = scheduler(1);
     let error = scheduler.execute(BadEnd, "", 0).unwrap_err();
-    assert!(matches!(
-        &error,
-        ExecuteError::Process(ProcessError::Panicked(message))
-            if message == "close's message"
-    ));
+    let ExecuteError::Process(ProcessError::Panicked(message)) = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(message, "close's message");
     assert_eq!(
         scheduler.execute(summing(0), "run", 0).unwrap(),
         0,
