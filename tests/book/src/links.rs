@@ -254,10 +254,10 @@ mod tests {
             "[d](../../crates/deque/index.md)"
         );
         assert_eq!(
-            in_the_book(page, "[e](examples/ping_pong.rs)"),
+            in_the_book(page, "[e](examples/round_trip.rs)"),
             concat!(
                 "[e](https://github.com/filch-rs/filch/blob/main/",
-                "crates/event-queue/examples/ping_pong.rs)"
+                "crates/event-queue/examples/round_trip.rs)"
             )
         );
     }

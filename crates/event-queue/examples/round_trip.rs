@@ -4,7 +4,7 @@
 //! parker a token. The order matters. A thread that takes the token sees the event; the other way
 //! round it could take the token, find the mailbox empty, and sleep beside the event.
 //!
-//! Run it with `cargo run -p filch-event-queue --example ping_pong`.
+//! Run it with `cargo run -p filch-event-queue --example round_trip`.
 
 use std::thread;
 
