@@ -154,6 +154,6 @@ fn nothing_leaks_when_nobody_awaits() {
             }
         },
     );
-    // Whoever comes first has the waker: the resolver wakes it, the drop does not.
+    // The first of the two has the waker: the resolver wakes it, the drop does not.
     outcomes.assert_exactly([(true, 0), (false, 0), (false, 1)]);
 }

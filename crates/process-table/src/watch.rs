@@ -47,7 +47,7 @@ impl Watch {
         })
     }
 
-    /// Who is told what.
+    /// The watcher, and what it is told.
     pub fn kind(&self) -> WatchKind {
         self.kind
     }

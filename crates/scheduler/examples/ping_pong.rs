@@ -14,7 +14,7 @@ enum Game {}
 impl Protocol for Game {
     /// The partner, if the process begins, and how many messages each one sends.
     type Input = (Option<Pid>, u64);
-    /// Who sends, so that the partner can answer.
+    /// The sender, so that its partner can answer.
     type Message = Pid;
     type Command = ();
     type Reply = ();

@@ -1,4 +1,4 @@
-//! A value with a deadline: whoever takes it first has it.
+//! A value with a deadline: the first thread that takes it has it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! The table by itself: who calls what of it when, a method for each such caller. The table, its
-//! slots, the lives in them and the way in which a process ends are the shipped ones.
+//! The table by itself, and a method for each of its callers: the calls that one makes, in order.
+//! The table, its slots, the lives in them and the way in which a process ends are the shipped
+//! ones.
 
 use std::time::Instant;
 
