@@ -68,7 +68,8 @@ fn examples(workspace: &Workspace) -> Result<Tally> {
     for (package, _) in workspace.published() {
         // One package at a time: two may have an example of the same name, and so the same place.
         let mut build = cargo();
-        build.args(["build", "--quiet", "--package", package, "--examples"]);
+        build.args(["build", "--quiet", "--package", package]);
+        build.args(["--all-features", "--examples"]);
         for (name, program) in programs::build(&mut build, Kind::Example)? {
             let ended = run_within(&mut Command::new(program), EXAMPLE_LIMIT)?;
             let passed = ended.status.is_some_and(|status| status.success());

@@ -1,0 +1,51 @@
+//! Reads files on threads that may block, while this thread goes on with something else.
+//!
+//! `cargo run -p filch-blocking --example read_files`
+
+use std::fs;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+
+use filch_blocking::BlockingPool;
+
+/// The files in a folder.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect()
+}
+
+fn main() -> io::Result<()> {
+    let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))?;
+    // At most four calls block at a time. No thread of this program waits for these threads while
+    // one of them waits for it, so there is none that the pool's drop has to recognise.
+    let limit = NonZeroUsize::MIN.saturating_add(3);
+    let pool = BlockingPool::new(limit, || false);
+    let (read, results) = mpsc::channel();
+    for file in &files {
+        let (file, read) = (file.clone(), read.clone());
+        pool.run(move || {
+            let lines = fs::read_to_string(&file).map(|text| text.lines().count());
+            // An error is a result like any other: it goes to the one that asked.
+            let _ = read.send((file, lines));
+        });
+    }
+    drop(read);
+
+    // Not one of the threads that read, so nothing here waits for a file.
+    let ahead: u64 = (1..=1000).sum();
+
+    let mut lines = 0;
+    let mut answers = 0;
+    for (file, counted) in results {
+        let counted = counted?;
+        println!("{counted:5} {}", file.display());
+        lines += counted;
+        answers += 1;
+    }
+    assert_eq!((answers, ahead), (files.len(), 500_500));
+    println!("{lines:5} lines in {answers} files");
+    Ok(())
+}
