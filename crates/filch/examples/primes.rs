@@ -25,7 +25,7 @@ fn is_prime(number: u32) -> bool {
     number > 1
         && (2..number)
             .take_while(|factor| factor * factor <= number)
-            .all(|factor| number % factor != 0)
+            .all(|factor| !number.is_multiple_of(factor))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
