@@ -16,20 +16,8 @@ struct Ring {
     most: usize,
 }
 
-/// The circles that we have, and why.
+/// The circles that are allowed, and why.
 const RINGS: &[Ring] = &[
-    // A worker makes stealers, which move loot into workers.
-    Ring {
-        package: "crates/deque",
-        places: &["stealer.rs", "worker.rs"],
-        most: 2,
-    },
-    // A parker makes unparkers, which share its inside.
-    Ring {
-        package: "crates/parker",
-        places: &["parker.rs", "unparker.rs"],
-        most: 2,
-    },
     // The interface of an actor is mutually recursive: a process is stepped with a context, which
     // has the handle, which has the table of the processes.
     Ring {

@@ -137,9 +137,6 @@ const ORDINARY: &[&str] = &[
     "zero",
 ];
 
-/// Words that have yet to be defined, or to go.
-const PENDING: &[&str] = &[];
-
 /// The glossary.
 struct Glossary {
     /// The words of all terms, in lower case.
@@ -177,9 +174,9 @@ impl Glossary {
 
     fn has(&self, word: &str) -> bool {
         let singular = word.strip_suffix('s').unwrap_or(word);
-        [word, singular].iter().any(|form| {
-            self.words.contains(*form) || ORDINARY.contains(form) || PENDING.contains(form)
-        })
+        [word, singular]
+            .iter()
+            .any(|form| self.words.contains(*form) || ORDINARY.contains(form))
     }
 }
 

@@ -11,12 +11,6 @@ use crate::support::process::root;
 /// What fits two files beside each other.
 const COLUMNS: usize = 100;
 
-/// Folders whose lines have yet to be cut.
-const WIDE: &[&str] = &[];
-
-/// Folders whose files have yet to say what they are for.
-const WITHOUT_HEADS: &[&str] = &[];
-
 /// All files that git knows, and those that it would add, relative to the root.
 pub(super) fn files() -> Result<Vec<PathBuf>> {
     let mut list = Command::new("git");
@@ -42,12 +36,10 @@ pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
             message,
         });
     };
-    if !is_below(file, WIDE) {
-        for line in wide_lines(kind, &text) {
-            report(line, format!("wider than {COLUMNS} columns"));
-        }
+    for line in wide_lines(kind, &text) {
+        report(line, format!("wider than {COLUMNS} columns"));
     }
-    if matches!(kind, Kind::Rust) && !is_below(file, WITHOUT_HEADS) && !says_what_it_is_for(&text) {
+    if matches!(kind, Kind::Rust) && !says_what_it_is_for(&text) {
         report(
             1,
             "does not begin with a `//!` that says what it is for".to_owned(),
@@ -59,10 +51,6 @@ pub(super) fn check(file: &Path) -> Result<Vec<Finding>> {
 fn says_what_it_is_for(text: &str) -> bool {
     // A crate's root may have its README in that place.
     text.starts_with("//! ") || text.starts_with("#![doc = include_str!(")
-}
-
-fn is_below(file: &Path, folders: &[&str]) -> bool {
-    folders.iter().any(|folder| file.starts_with(folder))
 }
 
 #[derive(Clone, Copy)]
