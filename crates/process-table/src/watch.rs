@@ -19,7 +19,7 @@ pub struct Watch {
     state: AtomicU8,
 }
 
-/// Which of the two is told what.
+/// Which of the two is told of which end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchKind {
     /// `by` is told of the end of `with`.
@@ -47,7 +47,7 @@ impl Watch {
         })
     }
 
-    /// The watcher, and what it is told.
+    /// Whether one of the two is told of the other's end, or each.
     pub fn kind(&self) -> WatchKind {
         self.kind
     }
