@@ -11,6 +11,7 @@ use filch_promise::Stage;
 use filch_sync::panic::drop_all_contained;
 
 use crate::api::submission::Options;
+use crate::future::contained::WithContained;
 use crate::future::waker::FutureWaker;
 use crate::protocol::error_by_display;
 use crate::table::body::process_box;
@@ -59,7 +60,7 @@ impl<P: Protocol> Handle<P> {
             scheduler: self.clone(),
             pid: place.0,
         });
-        let stage = Arc::new(Stage::new(future));
+        let stage = Arc::new(Stage::new(WithContained(future)));
         let process = process_box(FutureProcess {
             stage: Arc::clone(&stage),
             waker: Waker::from(Arc::clone(&waker)),
