@@ -9,11 +9,11 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use filch_scheduler::{
-    Event, Events, ExitReason, InitError, JoinError, JoinHandle, Node, Pid, Process, ProcessError,
-    Protocol, Receiver, Scheduler, SendError, StepOutput, Undelivered,
+    Events, InitError, JoinError, JoinHandle, Process, ProcessError, Protocol, Scheduler,
+    StepOutput,
 };
 
-use crate::common::{scheduler, scripted, summing};
+use crate::common::{scheduler, summing};
 
 /// Counts when it is dropped, and then panics, if it is armed.
 struct Counted(Arc<AtomicUsize>, bool);
@@ -212,126 +212,6 @@ fn an_output_that_is_left_over_does_not_panic_at_who_awaits_it() {
     let message = awaiting.unwrap().join().unwrap();
     assert_eq!(message, "the process panicked: bomb");
     assert_eq!(count.load(Ordering::Relaxed), 2);
-}
-
-/// A protocol whose messages panic when they are dropped.
-enum Mines {}
-
-impl Protocol for Mines {
-    type Input = ();
-    type Message = Counted;
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
-
-/// Its PID is known to others, which send to it: by any way, while it runs and while it is pending.
-/// A failure: a message is taken, and dropped; or what a stranger does ends the future.
-#[test]
-fn a_message_to_a_future_comes_back() {
-    let scheduler = Scheduler::<Mines>::builder().workers(1).build().unwrap();
-    let count = counter();
-    let (say, begun) = mpsc::channel();
-    let (open, opened) = mpsc::channel::<()>();
-    let (give, take) = mpsc::channel::<Waker>();
-    let mut first = true;
-    let future = scheduler.spawn(poll_fn(move |context| {
-        if !std::mem::take(&mut first) {
-            return Poll::Ready(5);
-        }
-        say.send(()).unwrap();
-        opened.recv().unwrap();
-        give.send(context.waker().clone()).unwrap();
-        Poll::Pending
-    }));
-    let future = future.unwrap();
-    let pid = future.pid();
-    scheduler.register("future", pid).unwrap();
-    let message = || Counted(Arc::clone(&count), false);
-    let refused = |outcome: Result<(), SendError<Mines>>| {
-        let error = outcome.unwrap_err();
-        assert_eq!((error.to, error.reason), (pid, Undelivered::Future));
-        let before = count.load(Ordering::Relaxed);
-        drop(error.message);
-        assert_eq!(count.load(Ordering::Relaxed), before + 1, "it came back");
-    };
-    let all_ways = || {
-        refused(scheduler.send(pid, message()));
-        refused(scheduler.send(scheduler.whereis("future").unwrap(), message()));
-        refused(scheduler.handle().receive(pid, message()));
-        // Through the other node's scheduler, whose receiver is a handle to this one.
-        let away = Scheduler::<Mines>::builder().node(Node(1)).build().unwrap();
-        away.connect(Node(0), scheduler.handle()).unwrap();
-        refused(away.send(pid, message()));
-    };
-    begun.recv().unwrap();
-    all_ways();
-    open.send(()).unwrap();
-    let waker = take.recv().unwrap();
-    all_ways();
-    let info = scheduler.info(pid).unwrap();
-    assert_eq!((info.messages, info.undelivered), (0, None));
-    waker.wake();
-    assert_eq!(future.join().unwrap(), 5);
-    let gone = scheduler.send(pid, message()).unwrap_err();
-    assert_eq!(gone.reason, Undelivered::Gone);
-}
-
-/// The next occupant of its slot is no future, and takes messages; and a process that sends to a
-/// future from inside is refused too.
-#[test]
-fn only_the_future_has_no_mailbox() {
-    let slot = |pid: Pid| (pid.to_bits() >> 32) as u32;
-    let scheduler = scheduler(1);
-    let future = scheduler.spawn(pending::<()>()).unwrap();
-    let pid = future.pid();
-    let sender = scripted(move |context, _, out| {
-        let error = context.send(pid, (0, 3)).unwrap_err();
-        assert_eq!(error.reason, Undelivered::Future);
-        out.done(error.message.1);
-        Ok(())
-    });
-    let sender = scheduler.submit(sender, "run", 0).unwrap();
-    assert_eq!(sender.join().unwrap(), 3);
-    future.abort();
-    assert!(future.join().is_err());
-    let mut occupants = Vec::new();
-    let occupant = loop {
-        let occupant = scheduler.submit(summing(1), "run", 0).unwrap();
-        if slot(occupant.pid()) == slot(pid) {
-            break occupant;
-        }
-        occupants.push(occupant);
-    };
-    scheduler.send(occupant.pid(), (0, 4)).unwrap();
-    assert_eq!(occupant.join().unwrap(), 4);
-}
-
-/// A monitor, a link, an upgrade and a termination reach it as they reach any process.
-#[test]
-fn signals_reach_a_future() {
-    let scheduler = scheduler(2);
-    let watcher = scripted(|_, events, out| {
-        for event in events {
-            if let Event::Down(down) = event {
-                assert!(matches!(down.reason, ExitReason::Terminated), "{down:?}");
-                out.done(1);
-            }
-        }
-        Ok(())
-    });
-    let watcher = scheduler.submit(watcher, "run", 0).unwrap();
-    let (one, other) = (pending::<()>(), pending::<()>());
-    let one = scheduler.spawn(one).unwrap();
-    let other = scheduler.spawn(other).unwrap();
-    let _monitor = scheduler.monitor(watcher.pid(), one.pid());
-    let _told_in_vain = scheduler.monitor(other.pid(), one.pid());
-    let _link = scheduler.link(one.pid(), other.pid());
-    one.abort();
-    assert_eq!(watcher.join().unwrap(), 1);
-    assert!(matches!(error(one), ProcessError::Terminated));
-    assert!(matches!(error(other), ProcessError::Linked { .. }));
 }
 
 /// A failure: the future is dropped twice or late, or its handle takes what is not there.
