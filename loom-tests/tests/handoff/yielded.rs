@@ -1,5 +1,5 @@
-//! Tasks that have given way wait in a queue of their own, which the second look and quiescence must
-//! see.
+//! Tasks that have given way wait in a queue of their own, which the second look and quiescence
+//! must see.
 
 use filch_processors::protocol::{Permit, Work};
 use filch_sync::atomic::{AtomicUsize, Ordering};
