@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Deref;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use filch_process_table::{Admission, NameRegistry, Node};
 use filch_processors::{Config, Machines, Processors, StartError};
@@ -16,7 +16,7 @@ use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
 use crate::services::service_threads;
 use crate::table::body::Table;
-use crate::worker::budget::Budget;
+use crate::worker::budget::{Budget, Clock};
 use crate::worker::driver::Driver;
 use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, ShutdownReport};
 
@@ -25,7 +25,10 @@ use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, Shutd
 pub struct Builder<P: Protocol> {
     processors: Config,
     limit: Option<usize>,
-    budget: Budget,
+    events_per_step: usize,
+    slice: Duration,
+    /// Of the slices.
+    pub(crate) clock: Clock,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
@@ -58,20 +61,28 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How many events a step is given at most; the others come in further steps. Default: 1024.
+    /// How many events a step is given at most; the others come in further steps. A process that is
+    /// behind is given fewer if they take long: see [`slice`](Self::slice). Default: 1024.
     ///
     /// What ends a process, or replaces it, does not wait for those: see
     /// [`terminate`](Handle::terminate).
     pub fn events_per_step(mut self, events: usize) -> Self {
-        self.budget.events = events;
+        self.events_per_step = events;
         self
     }
 
     /// How long a process that has more events than a step is given goes on with them, step after
-    /// step, before others run. Zero: for one step. Shorter: others come sooner, but its senders
-    /// get further ahead of it, and what it reads then has left the caches. Default: 4 ms.
+    /// step, before others run. Its steps are timed, and it is given as many events as have so far
+    /// taken a quarter of this. So what an event costs decides how many it gets, and not how long
+    /// the others wait. A step cannot be interrupted, and lasts longer where that could not be
+    /// known: with one event that takes longer than the slice, with the first 64 of a process, or
+    /// with those that suddenly cost more than the ones before them.
+    ///
+    /// Shorter: others come sooner, but its senders get further ahead of it, and what it reads then
+    /// has left the caches. Zero: no step is timed; each is given as many events as there may be,
+    /// and then others run. Default: 4 ms.
     pub fn slice(mut self, slice: Duration) -> Self {
-        self.budget.slice = slice;
+        self.slice = slice;
         self
     }
 
@@ -103,9 +114,10 @@ impl<P: Protocol> Builder<P> {
         if self.limit == Some(0) {
             return Err(BuildError::ZeroLimit);
         }
-        if self.budget.events == 0 {
+        if self.events_per_step == 0 {
             return Err(BuildError::ZeroEventsPerStep);
         }
+        let budget = Budget::new(self.events_per_step, self.slice, self.clock);
         let limit = self.limit.and_then(NonZeroUsize::new);
         let processors = Processors::new(self.processors).map_err(BuildError::Processors)?;
         let workers = processors.max_count();
@@ -125,12 +137,13 @@ impl<P: Protocol> Builder<P> {
                 routes: Routes::default(),
                 admission: Admission::new(limit, workers),
                 hooks: self.hooks,
+                first_allowance: budget.first_allowance(),
                 counters,
                 aborting: AtomicBool::new(false),
                 aborted: AtomicUsize::new(0),
             })),
         };
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler, self.budget));
+        let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
@@ -145,7 +158,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
         f.debug_struct("Builder")
             .field("processors", &self.processors)
             .field("limit", &self.limit)
-            .field("budget", &self.budget)
+            .field("events_per_step", &self.events_per_step)
+            .field("slice", &self.slice)
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
             .field("hooks", &self.hooks.is_some())
@@ -207,10 +221,9 @@ impl<P: Protocol> Scheduler<P> {
         Builder {
             processors: Config::default(),
             limit: None,
-            budget: Budget {
-                events: EVENTS_PER_STEP,
-                slice: SLICE,
-            },
+            events_per_step: EVENTS_PER_STEP,
+            slice: SLICE,
+            clock: Instant::now,
             handler: None,
             node: Node::default(),
             hooks: None,

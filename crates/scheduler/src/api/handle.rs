@@ -33,6 +33,8 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) routes: Routes<P>,
     pub(crate) admission: Admission,
     pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
+    /// How many events the first step of a process is given.
+    pub(crate) first_allowance: u32,
     /// One per worker, which alone writes it.
     pub(crate) counters: Box<[CachePadded<Counters>]>,
     /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.

@@ -107,6 +107,7 @@ impl<P: Protocol> Handle<P> {
             process,
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
+            allowance: self.shared.first_allowance,
             cold: None,
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
