@@ -64,7 +64,7 @@ macro_rules! thread_local {
 
 /// Threads.
 pub mod thread {
-    pub use super::checker::thread::{Builder, JoinHandle, current, spawn, yield_now};
+    pub use super::checker::thread::{Builder, JoinHandle, Thread, current, spawn, yield_now};
 }
 
 /// The time.
