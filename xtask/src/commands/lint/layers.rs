@@ -35,6 +35,7 @@ const TOOLS: &[&str] = &[
     "filch-benches",
     "filch-operations",
     "compile-fail",
+    "hostile-tests",
     "linearizability",
     "loom-tests",
     "shuttle-tests",
