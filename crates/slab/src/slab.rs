@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::{array, error, fmt};
 
 use filch_sync::CachePadded;
-use filch_sync::atomic::{AtomicU32, Ordering};
+use filch_sync::atomic::{AtomicU32, Ordering, fence};
 
 use crate::free_list::FreeList;
 use crate::page::{PAGES, Page, Place, Slot};
@@ -105,12 +105,16 @@ impl<T> Slab<T> {
     ///
     /// If `make` does; the slab is then as it was before.
     pub fn allocate(&self) -> Result<u32, SlabFull> {
-        // The second look at the free list makes the error exact: a slot may have come back while
-        // another thread took the last new one. (By argument: in a model of four threads the search
-        // does not end.)
+        // The second look at the free list makes the error exact: a slot may have come back before
+        // another thread took the last new one.
         self.pop_free()
             .or_else(|| self.take_fresh())
-            .or_else(|| self.pop_free())
+            .or_else(|| {
+                // ORDERING: Acquire: pairs with the Release of `take_fresh` in the thread that took
+                // the last new slot: what had come back by then is seen by this look.
+                fence(Ordering::Acquire);
+                self.pop_free()
+            })
             .ok_or(SlabFull)
     }
 
