@@ -40,6 +40,7 @@ const TOOLS: &[&str] = &[
     "loom-tests",
     "shuttle-tests",
     "book-tests",
+    "soak",
 ];
 
 /// The program, which alone may have dependencies outside the workspace.
