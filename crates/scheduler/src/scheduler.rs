@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Deref;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use filch_process_table::{Admission, NameRegistry, Node};
 use filch_processors::{Config, Machines, Processors, StartError};
@@ -49,6 +49,15 @@ impl<P: Protocol> Builder<P> {
     /// and such a message takes longer. At most a second. Default: 50 µs.
     pub fn watch_interval(mut self, interval: Duration) -> Self {
         self.processors = self.processors.watch_interval(interval);
+        self
+    }
+
+    /// Where workers read the time to know when another process comes first, for tests and for
+    /// figures that must not depend on the machine's speed. Called between two steps, on any worker;
+    /// it must not panic. The timers, and the [slice](Self::slice) of a backlog, have clocks of
+    /// their own. Default: [`Instant::now`].
+    pub fn clock(mut self, now: fn() -> Instant) -> Self {
+        self.processors = self.processors.clock(now);
         self
     }
 
