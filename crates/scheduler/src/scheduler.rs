@@ -14,6 +14,7 @@ use filch_sync::{Arc, CachePadded};
 use crate::api::handle::Shared;
 use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
+use crate::ops::closing::Closing;
 use crate::services::service_threads;
 use crate::table::body::Table;
 use crate::worker::budget::{Budget, Clock};
@@ -141,14 +142,15 @@ impl<P: Protocol> Builder<P> {
                 counters,
                 aborting: AtomicBool::new(false),
                 aborted: AtomicUsize::new(0),
+                calls: Arc::default(),
+                left_timers: Arc::default(),
             })),
         };
         let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
-            handle,
-            machines: Some(machines),
+            running: Some((handle, machines)),
         })
     }
 }
@@ -206,13 +208,11 @@ impl Error for BuildError {
 /// one does with it.
 ///
 /// Dropping it is a [`shutdown`](Self::shutdown) without patience: it closes what lives, which may
-/// take a moment, and blocks for three seconds at most. But it waits for calls of
-/// [`on_exit`](crate::ProcessHandle::on_exit) that are under way, and for what the handler's
-/// destructor waits for: [`BlockingThreads`](crate::BlockingThreads) for the work that has begun,
-/// [`Timers`](crate::timers::Timers) for what they fire.
+/// take a moment, and blocks for three seconds at most, whatever the user's code does. Nobody reads
+/// the report then.
 pub struct Scheduler<P: Protocol> {
-    handle: Handle<P>,
-    machines: Option<Machines>,
+    /// Until it is shut down.
+    running: Option<(Handle<P>, Machines)>,
 }
 
 impl<P: Protocol> Scheduler<P> {
@@ -232,23 +232,39 @@ impl<P: Protocol> Scheduler<P> {
 
     /// A handle for other threads, and for processes.
     pub fn handle(&self) -> Handle<P> {
-        self.handle.clone()
+        Handle::clone(self)
     }
 
-    /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended, and
-    /// stops the workers. Blocking.
+    /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended and
+    /// what they have begun has returned, and stops the workers. Blocking, for `patience` and three
+    /// seconds at most.
     ///
     /// Processes that have not ended after `patience` are closed where they stand and end with
-    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a
-    /// step cannot be: it is given the same patience once more, but at least three seconds, and if
-    /// it still runs then, it is reported as stuck, with its thread left behind. From the call on,
-    /// [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for other nodes. When
-    /// all have ended, it waits for the workers to return, from
-    /// [`on_exit`](crate::ProcessHandle::on_exit) calls and destructors too, as long as that takes.
+    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). For that the workers get a
+    /// closing time of three seconds. In all that time, it waits for
+    ///
+    /// * processes in the middle of a step, which cannot be closed;
+    /// * commands that run on [`BlockingThreads`](crate::BlockingThreads), whose processes may have
+    ///   ended: a [`close`](crate::Process::close) that interrupts them makes this short;
+    /// * the workers, which may be in calls of [`on_exit`](crate::ProcessHandle::on_exit), or in
+    ///   destructors: of outputs, of the command handler, of the hooks with the last handle;
+    /// * what the handler's [`Timers`](crate::timers::Timers) fire, if it had the last of them.
+    ///
+    /// What has not returned then is in the [report](ShutdownReport::running), with its process and
+    /// the name of its thread. That thread is abandoned: it has what it needs for itself, and when
+    /// the call returns after all, that does no harm, and the thread leaves. None of the user's
+    /// code runs on the calling thread: the shutdown has one of its own, `filch-shutdown`, for what
+    /// it may come to drop. If a destructor keeps that one, a fourth second may pass. Only if the
+    /// system refuses that thread is there no limit.
+    ///
+    /// From the call on, [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for
+    /// other nodes. What the processes and their commands did happens before the return of a
+    /// [clean](ShutdownReport::is_clean) report.
     ///
     /// It does not wait for the workers, which return by themselves, if it is called by what a
     /// timer fires or [`BlockingThreads`](crate::BlockingThreads) do, or on a worker of another
-    /// scheduler: these workers may wait for that thread.
+    /// scheduler: these workers may wait for that thread. Nor does it wait for the command that it
+    /// is called from.
     ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on
@@ -258,37 +274,31 @@ impl<P: Protocol> Scheduler<P> {
     }
 
     fn stop(&mut self, patience: Duration) -> Result<ShutdownReport, CalledFromInside> {
-        let Some(machines) = self.machines.take() else {
+        let Some((handle, machines)) = self.running.take() else {
             return Ok(ShutdownReport::default());
         };
-        // A receiver may hold this scheduler.
-        self.handle.disconnect_all();
-        if self.handle.is_worker() {
+        if handle.is_worker() {
             // A worker must not wait. No process is admitted from now on, and those that live are
-            // asked to end.
-            self.handle.cancel_all();
+            // asked to end. A receiver may hold this scheduler.
+            handle.disconnect_all();
+            handle.cancel_all();
             machines.detach();
             return Err(CalledFromInside);
         }
-        let report = self.handle.end_all(patience);
-        let all_ended = self.handle.live() == 0;
-        if all_ended {
-            self.handle.shared.processors.stop();
-        }
-        if all_ended && !service_threads::is_ours() {
-            machines.join();
-        } else {
-            machines.detach();
-        }
-        Ok(report)
+        let joins = !service_threads::is_ours();
+        Ok(Closing::shut_down(handle, machines, patience, joins))
     }
 }
 
 impl<P: Protocol> Deref for Scheduler<P> {
     type Target = Handle<P>;
 
+    #[inline]
     fn deref(&self) -> &Handle<P> {
-        &self.handle
+        match &self.running {
+            Some((handle, _)) => handle,
+            None => unreachable!("it is shut down by value, or dropped"),
+        }
     }
 }
 
@@ -302,7 +312,7 @@ impl<P: Protocol> Drop for Scheduler<P> {
 impl<P: Protocol> fmt::Debug for Scheduler<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scheduler")
-            .field("stats", &self.handle.stats())
+            .field("stats", &self.stats())
             .finish()
     }
 }

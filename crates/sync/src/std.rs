@@ -58,7 +58,7 @@ pub fn wait_until<'a, T>(
 /// Threads.
 #[cfg(feature = "std")]
 pub mod thread {
-    pub use std::thread::{Builder, JoinHandle, current, spawn, yield_now};
+    pub use std::thread::{Builder, JoinHandle, Thread, current, spawn, yield_now};
 }
 
 /// The time.

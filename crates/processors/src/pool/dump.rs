@@ -187,7 +187,7 @@ impl<T: Send + 'static> Processors<T> {
                     }
                     Activity::Parked if lent_to.is_some() => ("has lent its processor", None, None),
                     Activity::Parked => ("parked", attached, None),
-                    Activity::Blocks => ("in a blocking call", None, unmoved),
+                    Activity::Blocks => ("in a blocking call", None, Some(public.blocks_for(now))),
                     Activity::Waits => (
                         "back from a blocking call, waits for a processor",
                         None,

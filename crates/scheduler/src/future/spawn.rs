@@ -47,7 +47,9 @@ impl<P: Protocol> Handle<P> {
     /// ```
     ///
     /// # Errors
-    /// [`SpawnError`], with the future, if the scheduler is shut down or full.
+    /// [`SpawnError`], with the future, if the scheduler is shut down or full, or has no memory for
+    /// one more process. (The two small pieces that a future has beside its slot are not refused:
+    /// see [`submit`](Self::submit).)
     pub fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
     where
         F: Future + Send + 'static,
@@ -59,6 +61,7 @@ impl<P: Protocol> Handle<P> {
             Ok(place) => place,
             Err(Refusal::Closed) => return Err(SpawnError::ShutDown(future)),
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
+            Err(Refusal::NoMemory) => return Err(SpawnError::NoMemory(future)),
         };
         let waker = Arc::new(FutureWaker {
             scheduler: self.clone(),
@@ -131,6 +134,8 @@ pub enum SpawnError<P: Protocol, F> {
         /// What was not spawned.
         future: F,
     },
+    /// There is no memory for one more process.
+    NoMemory(F),
     /// The [hook](crate::LifeCycle::on_start) refused or panicked; the future was dropped.
     Hook(HookError<P>),
 }
@@ -144,6 +149,7 @@ impl<P: Protocol, F> fmt::Display for SpawnError<P, F> {
             Self::LimitReached { limit, .. } => {
                 write!(f, "the limit of {limit} live processes is reached")
             }
+            Self::NoMemory(_) => f.write_str("there is no memory for one more process"),
             Self::Hook(error) => error.fmt(f),
         }
     }

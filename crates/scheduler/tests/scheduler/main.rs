@@ -1,5 +1,6 @@
 //! The scheduler from the outside, through its public interface, on real threads.
 
+mod abandoned;
 mod backlog;
 mod blocking;
 mod bound;
