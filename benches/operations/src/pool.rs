@@ -59,8 +59,8 @@ impl Job {
     }
 }
 
-/// The time, which does not depend on how fast instructions are counted: or else a worker would look
-/// around more often under a slow tool.
+/// The time, which does not depend on how fast instructions are counted: or else a worker would
+/// look around more often under a slow tool.
 fn standing_still() -> Instant {
     static NOW: OnceLock<Instant> = OnceLock::new();
     *NOW.get_or_init(Instant::now)
