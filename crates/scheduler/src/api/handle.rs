@@ -6,8 +6,9 @@ use std::fmt;
 use filch_process_table::{Admission, NameRegistry, Pid};
 use filch_processors::{Dump, Processors};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
-use filch_sync::{Arc, CachePadded};
+use filch_sync::{Arc, CachePadded, Mutex};
 
+use crate::api::joins::Joins;
 use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
 use crate::table::body::{Table, Task};
@@ -31,6 +32,10 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) names: Arc<NameRegistry>,
     /// How messages get to other nodes.
     pub(crate) routes: Routes<P>,
+    /// Which futures wait for which processes.
+    pub(crate) joins: Joins,
+    /// One thread at a time looks at what the futures wait for.
+    pub(crate) looking: Mutex<()>,
     pub(crate) admission: Admission,
     pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
     /// One per worker, which alone writes it.
@@ -52,6 +57,11 @@ impl<P: Protocol> Clone for Handle<P> {
 impl<P: Protocol> Handle<P> {
     pub(crate) fn table(&self) -> &Table<P> {
         &self.shared.table
+    }
+
+    /// The number of this scheduler while it is there, by which timers know it.
+    pub(crate) fn number(&self) -> usize {
+        Arc::as_ptr(&self.shared).addr()
     }
 
     /// The worker that the calling thread is just now. User code that blocks may come back on

@@ -5,6 +5,7 @@ pub(crate) mod command;
 pub(crate) mod context;
 pub(crate) mod event;
 pub(crate) mod handle;
+pub(crate) mod joins;
 pub(crate) mod life_cycle;
 pub(crate) mod process;
 pub(crate) mod process_error;
