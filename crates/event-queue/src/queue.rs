@@ -140,8 +140,10 @@ impl<T> EventQueue<T> {
     /// Exact: an accepted event is delivered in this life, or dropped with the queue.
     ///
     /// # Errors
-    /// [`PushError::Closed`] as for `push`; [`PushError::Stale`] if the queue was reopened since.
-    /// Both hand the event back. The second gives no happens-before edge.
+    /// [`PushError::Closed`] as for `push`; [`PushError::Stale`] if the queue was reopened since,
+    /// however the caller has learnt the generation. Both hand the event back. The second gives no
+    /// happens-before edge. A caller that has learnt of a reopening without an edge, from
+    /// [`generation`](Self::generation) or another relaxed word, may still find the queue closed.
     pub fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
         self.producers.push_in(generation, event)
     }

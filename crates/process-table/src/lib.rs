@@ -32,11 +32,11 @@ mod watch;
 
 pub use admission::{Admission, Refusal};
 pub use exit_reason::ExitReason;
-pub use filch_slab::SlabFull;
+pub use filch_slab::AllocateError;
 pub use info::{Activity, ProcessInfo};
 pub use inline_box::{InlineBox, Room};
 pub use life_cell::LifeCell;
-pub use mailbox::MailboxLimit;
+pub use mailbox::{Mailbox, MailboxError, MailboxLimit};
 pub use monitor::{Down, Exited, Link, Monitor};
 pub use names::{NameRegistry, RegisterError};
 pub use pid::{Node, Pid};

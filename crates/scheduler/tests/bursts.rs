@@ -53,7 +53,7 @@ fn done(
     Ok(())
 }
 
-const MANY: u64 = 63_000;
+const MANY: u64 = 100_000;
 
 /// What two workers may keep after a burst: memory for some events and commands, and tasks.
 const FIXED: i64 = 192 * 1024;

@@ -33,8 +33,7 @@ impl Process<Words> for Reader {
     }
 }
 
-/// As many as fill the slots of a table that grows by doubling.
-const PROCESSES: usize = (1 << 14) - 1;
+const PROCESSES: usize = 100_000;
 
 /// What the run queues, two workers and a table may keep besides.
 const FIXED: i64 = 512 * 1024;

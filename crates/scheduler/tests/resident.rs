@@ -78,7 +78,7 @@ fn an_idle_process_with_a_mailbox_is_260_bytes_resident() {
     if let Ok(count) = env::var(COUNT) {
         return measure(count.parse().unwrap());
     }
-    let counts = [(1 << 17) - 1];
+    let counts = [(1 << 17) - 1, 1 << 17, 150_000, 200_000];
     let resident = counts.map(|count| {
         let output = Command::new(env::current_exe().unwrap())
             .arg("--nocapture")

@@ -41,6 +41,10 @@ pub(super) struct Queue {
     closed: bool,
     /// How many threads wait for more timers.
     pub(super) watchers: usize,
+    /// Since when the thread that fires timers has been in a call, if it is in one.
+    pub(super) firing: Option<Instant>,
+    /// That thread fires nothing any more.
+    pub(super) left: bool,
 }
 
 impl Queue {

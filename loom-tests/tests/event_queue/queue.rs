@@ -8,7 +8,7 @@ use loom_tests::Crossing;
 /// What the queue holds: a value, aligned as nothing else in the models, so that their allocator
 /// knows a block.
 #[repr(align(32))]
-pub(crate) struct Event<T>(T);
+pub(crate) struct Event<T>(pub(crate) T);
 
 /// The queue, all its blocks with `CAP` slots, with a crossing before each call.
 pub(crate) struct Queue<T, const CAP: usize> {

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 
-use filch_process_table::Refusal;
+use filch_process_table::{Mailbox, Refusal};
 use filch_promise::Stage;
 use filch_sync::panic::drop_all_contained;
 
@@ -24,10 +24,13 @@ impl<P: Protocol> Handle<P> {
     /// Submits a future as a process, whatever its output. Lock-free, except for memory.
     ///
     /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It is
-    /// a process like any other, except that messages to its PID are dropped. If it is
-    /// [upgraded](Self::upgrade) to another process, the future is dropped, and its handle says
-    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) when that one has ended well,
-    /// or how it failed.
+    /// a process like any other, except that messages to its PID are refused, with
+    /// [`Undelivered::Future`](crate::Undelivered::Future). Signals, monitors and links reach it;
+    /// what they, and the shutdown, have to tell a process is dropped. If it is
+    /// [upgraded](Self::upgrade) to another process, the future is dropped, that one takes
+    /// messages, and the future's handle says
+    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) when it has ended well, or how
+    /// it failed.
     ///
     /// ```
     /// # enum Any {}
@@ -44,17 +47,21 @@ impl<P: Protocol> Handle<P> {
     /// ```
     ///
     /// # Errors
-    /// [`SpawnError`], with the future, if the scheduler is shut down or full.
+    /// [`SpawnError`], with the future, if the scheduler is shut down or full, or has no memory for
+    /// one more process. (The two small pieces that a future has beside its slot are not refused:
+    /// see [`submit`](Self::submit).)
     pub fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let options = Options::default();
+        let mut options = Options::default();
+        options.placement.mailbox = Mailbox::Closed;
         let place = match self.admit(&options) {
             Ok(place) => place,
             Err(Refusal::Closed) => return Err(SpawnError::ShutDown(future)),
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
+            Err(Refusal::NoMemory) => return Err(SpawnError::NoMemory(future)),
         };
         let waker = Arc::new(FutureWaker {
             scheduler: self.clone(),
@@ -95,7 +102,7 @@ where
         events: Events<'_, P>,
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
-        // One by one: a stranger's message may panic when it is dropped.
+        // None of these means anything to a future: what is watched has ended, the shutdown.
         drop_all_contained(events);
         let mut context = task::Context::from_waker(&self.waker);
         // SAFETY: this is the process, and it is stepped by the worker that has it.
@@ -127,6 +134,8 @@ pub enum SpawnError<P: Protocol, F> {
         /// What was not spawned.
         future: F,
     },
+    /// There is no memory for one more process.
+    NoMemory(F),
     /// The [hook](crate::LifeCycle::on_start) refused or panicked; the future was dropped.
     Hook(HookError<P>),
 }
@@ -140,6 +149,7 @@ impl<P: Protocol, F> fmt::Display for SpawnError<P, F> {
             Self::LimitReached { limit, .. } => {
                 write!(f, "the limit of {limit} live processes is reached")
             }
+            Self::NoMemory(_) => f.write_str("there is no memory for one more process"),
             Self::Hook(error) => error.fmt(f),
         }
     }

@@ -1,7 +1,9 @@
 //! What one does with a scheduler: the methods of `Handle`, each beside its errors.
 
+pub(crate) mod closing;
 pub(crate) mod info;
 pub(crate) mod monitor;
+pub(crate) mod running;
 pub(crate) mod send;
 pub(crate) mod shutdown;
 pub(crate) mod signal;

@@ -4,12 +4,14 @@
 //! commands · `let_go`, or `end`.
 
 use std::num::NonZeroU64;
+use std::sync::PoisonError;
 
 use filch_process_state::LetGo;
 use filch_process_table::{Pid, Urgent};
 use filch_processors::{BoundId, Runner};
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
+use filch_timers::drop_with_timers;
 
 use crate::api::command::dispatch;
 use crate::api::process_error::Exit;
@@ -88,6 +90,15 @@ enum After {
     GaveWay,
 }
 
+impl<P: Protocol> Drop for Driver<P> {
+    /// The last worker leaves. Nothing waits here for what the handler leaves behind.
+    fn drop(&mut self) {
+        let left = drop_with_timers(self.handler.take());
+        let timers = self.handle.shared.left_timers.lock();
+        timers.unwrap_or_else(PoisonError::into_inner).extend(left);
+    }
+}
+
 impl<P: Protocol> Driver<P> {
     pub(crate) fn new(
         handle: Handle<P>,
@@ -130,21 +141,28 @@ impl<P: Protocol> Driver<P> {
             // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
             // counter has one writer.
             slot.awaited.set_future(false);
+            slot.mailbox.unclose();
             scratch.worker = self.handle.worker();
         }
         if !wait_ends.end(body.waits, events) {
             // It was woken for a signal, or for what the step before had drained already: the flag
             // is set after the push. A step would get no event that it waits for.
             put_back(body, events);
+            if more {
+                body.cold().more = true;
+            }
             // SAFETY: as for the body.
-            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
+            let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
         }
         self.count(slot, events, wait_ends, scratch.worker);
-        body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
         if more || body.cold.is_some() {
+            self.budget.begin_step(body, events.len(), more);
+        }
+        body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
+        if body.cold.is_some() {
             // SAFETY: as for the body.
-            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
+            let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
         }
         Ok(self.let_go(slot, body.waits))
@@ -168,8 +186,8 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Fills the inbox from the backlog and the queue, up to the budget of a step; looks on behind
-    /// that where what matters was not found. Whether there is more in the queue.
+    /// Fills the inbox from the backlog and the queue, up to the allowance of a step; looks on
+    /// behind that where what matters was not found. Whether there is more in the queue.
     #[inline]
     fn fill(
         &self,
@@ -179,8 +197,9 @@ impl<P: Protocol> Driver<P> {
         has_urgent_signal: bool,
     ) -> (Inbox<P>, bool) {
         let mut inbox = Inbox::new();
-        inbox.recall(body, events, self.budget.events);
-        let room = self.budget.events - events.len();
+        let allowance = body.allowance as usize;
+        inbox.recall(body, events, allowance);
+        let room = allowance - events.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         let mut more = unsafe {
             slot.events
@@ -208,14 +227,14 @@ impl<P: Protocol> Driver<P> {
         // SAFETY: the worker that has the process, which is the caller, is its queue's one
         // consumer.
         let more = unsafe { slot.events.drain_up_to(max, |item| inbox.stow(item, body)) };
-        inbox.pick(body, events, self.budget.events);
+        inbox.pick(body, events, body.allowance as usize);
         more
     }
 
     /// Counts the step that begins, and what it is given.
     #[inline]
     fn count(&self, slot: &Slot<P>, events: &EventList<P>, wait_ends: WaitEnds, worker: usize) {
-        if slot.mailbox.is_limited() {
+        if slot.mailbox.counts() {
             let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
             let messages = events.iter().filter(is_message).count();
             slot.mailbox.deliver(messages as u32);

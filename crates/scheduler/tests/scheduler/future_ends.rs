@@ -1,5 +1,5 @@
 //! Futures and outputs that come to their end in hostile ways: destructors that panic, strangers'
-//! messages, upgrades, and handles that are dropped at that very moment.
+//! messages and signals, upgrades, and handles that are dropped at that very moment.
 
 use std::future::{Future, pending, poll_fn, ready};
 use std::pin::Pin;
@@ -211,46 +211,6 @@ fn an_output_that_is_left_over_does_not_panic_at_who_awaits_it() {
     let awaiting = scheduler.spawn(async move { future.await.map(drop).unwrap_err().to_string() });
     let message = awaiting.unwrap().join().unwrap();
     assert_eq!(message, "the process panicked: bomb");
-    assert_eq!(count.load(Ordering::Relaxed), 2);
-}
-
-/// A protocol whose messages panic when they are dropped.
-enum Mines {}
-
-impl Protocol for Mines {
-    type Input = ();
-    type Message = Counted;
-    type Command = ();
-    type Reply = ();
-    type Output = ();
-    type Error = String;
-}
-
-/// Its PID is known to others. A failure: what a stranger's message does when it is dropped ends
-/// the future, or costs its output.
-#[test]
-fn a_message_that_panics_does_not_end_a_future() {
-    let scheduler = Scheduler::<Mines>::builder().workers(1).build().unwrap();
-    let count = counter();
-    let (say, begun) = mpsc::channel();
-    let (open, opened) = mpsc::channel::<()>();
-    let mut first = true;
-    let future = scheduler.spawn(poll_fn(move |_| {
-        if !std::mem::take(&mut first) {
-            return Poll::Ready(5);
-        }
-        say.send(()).unwrap();
-        opened.recv().unwrap();
-        Poll::Pending
-    }));
-    let future = future.unwrap();
-    begun.recv().unwrap();
-    for _ in 0..2 {
-        let message = Counted(Arc::clone(&count), true);
-        assert!(scheduler.send(future.pid(), message).is_ok());
-    }
-    open.send(()).unwrap();
-    assert_eq!(future.join().unwrap(), 5);
     assert_eq!(count.load(Ordering::Relaxed), 2);
 }
 
