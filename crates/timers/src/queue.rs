@@ -1,7 +1,7 @@
 //! What is pending, in the order in which it is due: a value under the service's lock, without a
 //! thread and without a clock.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -52,7 +52,9 @@ pub(super) struct Due {
 pub(super) struct Queue {
     /// Ascending by deadline, then by number: of one deadline, what was registered first.
     order: BTreeSet<(Instant, u64)>,
-    timers: HashMap<u64, Pending>,
+    /// No hash map: that would keep the memory of the most timers that there ever were, and move
+    /// all of them under the lock when it grows.
+    timers: BTreeMap<u64, Pending>,
     closed: bool,
     /// All for whom timers have been set.
     served: Vec<Owner>,
@@ -203,7 +205,7 @@ impl Queue {
     }
 
     /// Takes everything out, and lets nothing in from now on.
-    pub(super) fn close(&mut self) -> HashMap<u64, Pending> {
+    pub(super) fn close(&mut self) -> BTreeMap<u64, Pending> {
         self.closed = true;
         self.order.clear();
         std::mem::take(&mut self.timers)
