@@ -278,7 +278,7 @@ fn the_next_owner_sees_what_the_last_one_did() {
 /// although the release had happened before it began (here: main heard of it through the flag).
 #[test]
 fn full_is_never_said_of_a_slab_with_a_free_slot() {
-    Outcomes::of("SlabFull is exact", Bound::exhaustive(200), || {
+    Outcomes::of("Full is exact", Bound::exhaustive(200), || {
         let slab = Arc::new(Slab::with_limit(owned, 2));
         let released = Arc::new(AtomicU32::new(0));
         let crossing = Crossing::new();
@@ -342,4 +342,48 @@ fn every_index_below_the_high_water_mark_has_a_value() {
         },
     )
     .assert_exactly([0, 1, 2]);
+}
+
+/// Threads: main and one other allocate, a third one releases, on a slab of two slots of which one
+/// is new. The third one then reads the high-water mark: if the last new slot was not taken yet,
+/// one was free all the time, and nobody may be told that the slab is full. The race: two find the
+/// free list empty, one slot comes back, and one of the two takes the new slot before the other. A
+/// failure: the other does not look at the free list again, and says "full".
+#[test]
+fn full_is_never_said_while_a_slot_comes_back() {
+    let outcomes = Outcomes::new();
+    check(
+        "Full is exact beside a release",
+        Bound::preemptions(3, 100),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let slab = Arc::new(Slab::with_limit(owned, 2));
+                let index = slab.allocate().unwrap();
+                let crossing = Crossing::new();
+                let others = [0, 1].map(|number| {
+                    let (slab, crossing) = (slab.clone(), crossing.clone());
+                    thread::spawn(move || {
+                        crossing.pass();
+                        if number == 0 {
+                            slab.release(index);
+                            return slab.high_water() == 1;
+                        }
+                        slab.allocate().is_ok()
+                    })
+                });
+                crossing.pass();
+                let own = slab.allocate().is_ok();
+                let [never_full, other] = others.map(|thread| thread.join().unwrap());
+                assert!(!never_full || own && other, "full, with a slot free");
+                outcomes.observe((never_full, own, other));
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (true, true, true),
+        (false, true, true),
+        (false, true, false),
+        (false, false, true),
+    ]);
 }

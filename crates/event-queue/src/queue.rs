@@ -12,8 +12,13 @@ use crate::producers::{MAX_SLOTS_OF_FIRST, Producers, Sizes};
 /// decides by other means which thread consumes. [`channel`](crate::channel) is the safe pair of
 /// ends.
 ///
-/// It has 40 bytes, and allocates nothing before the first event; then one small block of 3 to 15
-/// slots; and larger ones, of up to 511 slots, if more events wait than that.
+/// It has 40 bytes, and allocates nothing before the first event; then one small block of 3 slots;
+/// and larger ones, of up to 511 slots, if more events wait than that.
+///
+/// Its drop drops the events that are in it, oldest first. If a destructor panics, the others still
+/// run, every block is freed, and then the panic goes on, as with the elements of a `Vec`. Of
+/// several panics the first goes on, where the feature `std` of `filch-sync` is on, as in a
+/// scheduler; without it the second aborts.
 ///
 /// [`algorithm`](crate::algorithm) describes the algorithm, with its proof.
 ///

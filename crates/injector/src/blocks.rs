@@ -60,7 +60,6 @@ impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
     }
 
     /// How many blocks were in use at most.
-    #[cfg(test)]
     pub(crate) fn high_water(&self) -> u32 {
         self.0.high_water()
     }

@@ -36,7 +36,7 @@ pub use filch_slab::AllocateError;
 pub use info::{Activity, ProcessInfo};
 pub use inline_box::{InlineBox, Room};
 pub use life_cell::LifeCell;
-pub use mailbox::MailboxLimit;
+pub use mailbox::{Mailbox, MailboxError, MailboxLimit};
 pub use monitor::{Down, Exited, Link, Monitor};
 pub use names::{NameRegistry, RegisterError};
 pub use pid::{Node, Pid};

@@ -9,8 +9,9 @@ use crate::table::Table;
 
 /// Which name means which process.
 ///
-/// A name is looked up far less often than a PID: a lock that readers share will do. No user's code
-/// runs under it, and no pin is given back under it, since that may lead to
+/// A name is looked up far less often than a PID: a lock that readers share will do. Each time it
+/// is held for a number of look-ups that does not depend on how many names there are. No user's
+/// code runs under it, and no pin is given back under it, since that may lead to
 /// [`forget`](Self::forget).
 #[derive(Debug, Default)]
 pub struct NameRegistry {
@@ -19,10 +20,24 @@ pub struct NameRegistry {
 
 #[derive(Debug, Default)]
 struct Registry {
-    by_name: HashMap<Arc<str>, Pid>,
-    /// The names of the occupant of each slot that has any.
+    by_name: HashMap<Arc<str>, Holder>,
+    /// The names of the occupant of each slot that has any, in no order.
     by_slot: HashMap<u32, Vec<Arc<str>>>,
+    /// How many entries were looked up to take names away.
+    #[cfg(test)]
+    looked_up: usize,
 }
+
+/// The process that has a name.
+#[derive(Debug, Clone, Copy)]
+struct Holder {
+    pid: Pid,
+    /// Where the name stands among those of its slot.
+    position: usize,
+}
+
+/// How many names of an ended process are taken away before others get the lock.
+const BATCH: usize = 64;
 
 impl NameRegistry {
     /// Gives the process `pid` of `table` a name, until it leaves. A process may have many. Takes a
@@ -71,7 +86,7 @@ impl NameRegistry {
 
     /// The process that has the name.
     pub fn holder(&self, name: &str) -> Option<Pid> {
-        self.read().by_name.get(name).copied()
+        self.read().by_name.get(name).map(|holder| holder.pid)
     }
 
     /// Gives `name` to `pid`, if no process except `stale` has it.
@@ -81,17 +96,16 @@ impl NameRegistry {
     fn give(&self, name: &Arc<str>, pid: Pid, stale: Option<Pid>) -> Result<(), Pid> {
         let mut registry = self.write();
         if let Some(&holder) = registry.by_name.get(name) {
-            if Some(holder) != stale {
-                return Err(holder);
+            if Some(holder.pid) != stale {
+                return Err(holder.pid);
             }
             registry.remove(name);
         }
-        registry.by_name.insert(Arc::clone(name), pid);
-        registry
-            .by_slot
-            .entry(pid.slot())
-            .or_default()
-            .push(Arc::clone(name));
+        let names = registry.by_slot.entry(pid.slot()).or_default();
+        let position = names.len();
+        names.push(Arc::clone(name));
+        let holder = Holder { pid, position };
+        registry.by_name.insert(Arc::clone(name), holder);
         Ok(())
     }
 
@@ -100,22 +114,60 @@ impl NameRegistry {
         self.write().remove(name)
     }
 
-    /// The slot's occupant is gone, with its names.
+    /// The slot's occupant is gone, with its names. To be called before the slot gets its next
+    /// occupant.
+    ///
+    /// Takes the lock for a few names at a time. A name that is given to another process meanwhile
+    /// stays that one's.
     pub fn forget(&self, slot: u32) {
-        let mut registry = self.write();
-        for name in registry.by_slot.remove(&slot).unwrap_or_default() {
-            registry.by_name.remove(&name);
+        let names = self.write().by_slot.remove(&slot);
+        for batch in names.unwrap_or_default().chunks(BATCH) {
+            let mut registry = self.write();
+            for name in batch {
+                registry.forget(name, slot);
+            }
         }
     }
 }
 
 impl Registry {
     fn remove(&mut self, name: &str) -> Option<Pid> {
-        let pid = self.by_name.remove(name)?;
-        if let Some(names) = self.by_slot.get_mut(&pid.slot()) {
-            names.retain(|own| **own != *name);
+        let Holder { pid, position } = self.by_name.remove(name)?;
+        self.count_look_up();
+        // None while its process is being forgotten.
+        let Some(names) = self.by_slot.get_mut(&pid.slot()) else {
+            return Some(pid);
+        };
+        names.swap_remove(position);
+        if let Some(moved) = names.get(position) {
+            if let Some(holder) = self.by_name.get_mut(moved) {
+                holder.position = position;
+            }
+            self.count_look_up();
+        } else if names.is_empty() {
+            self.by_slot.remove(&pid.slot());
         }
         Some(pid)
+    }
+
+    /// Takes the name away from the slot's last occupant, if no other process has been given it.
+    fn forget(&mut self, name: &str, slot: u32) {
+        self.count_look_up();
+        if self
+            .by_name
+            .get(name)
+            .is_some_and(|own| own.pid.slot() == slot)
+        {
+            self.by_name.remove(name);
+        }
+    }
+
+    #[inline]
+    fn count_look_up(&mut self) {
+        #[cfg(test)]
+        {
+            self.looked_up += 1;
+        }
     }
 }
 
@@ -160,17 +212,33 @@ mod tests {
     use std::sync::Arc;
 
     use super::{NameRegistry, RegisterError};
-    use crate::{Node, Placement, Table};
+    use crate::{Node, Pid, Placement, Table};
 
-    #[test]
-    fn nothing_of_a_name_outlives_its_process() {
+    type Processes = Table<(), (), ()>;
+
+    fn processes() -> (Processes, Arc<NameRegistry>) {
         let names = Arc::new(NameRegistry::default());
-        let table = Table::<(), (), ()>::new(Node::default()).on_vacated({
+        let table = Processes::new(Node::default()).on_vacated({
             let names = Arc::clone(&names);
             move |slot| names.forget(slot)
         });
+        (table, names)
+    }
+
+    fn end(table: &Processes, pid: Pid) {
+        table.slot(pid.slot()).events.close();
+        // SAFETY: the two pins that `occupy` gives.
+        unsafe {
+            table.unpin(pid.slot());
+            table.unpin(pid.slot());
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_name_outlives_its_process() {
+        let (table, names) = processes();
         for round in 0..100 {
-            let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+            let (pid, _) = table.occupy(&Placement::default()).unwrap();
             for name in ["a", "b", "c", &round.to_string()] {
                 assert_eq!(names.register(&table, name, pid), Ok(()));
             }
@@ -178,14 +246,64 @@ mod tests {
             assert!(matches!(taken, Err(RegisterError::Taken { holder, .. }) if holder == pid));
             assert_eq!(names.remove("b"), Some(pid));
             assert_eq!(names.holder("c"), Some(pid));
-            slot.events.close();
-            // SAFETY: the two pins that `occupy` gives.
-            unsafe {
-                table.unpin(pid.slot());
-                table.unpin(pid.slot());
-            }
+            end(&table, pid);
             assert_eq!(names.holder("a"), None);
         }
+        let registry = names.read();
+        assert!(registry.by_name.is_empty() && registry.by_slot.is_empty());
+    }
+
+    /// Taken away from the front, from the back and from the middle. A failure: a name is left, or
+    /// another one goes with it; or a look-up per name that the process still has.
+    #[test]
+    fn a_name_among_many_is_taken_away_by_a_few_look_ups() {
+        const NAMES: usize = 3_000;
+        let (table, names) = processes();
+        let (pid, _) = table.occupy(&Placement::default()).unwrap();
+        let name = |number: usize| number.to_string();
+        for number in 0..NAMES {
+            assert_eq!(names.register(&table, &name(number), pid), Ok(()));
+        }
+        let middle_first = (0..NAMES).map(|index| (index * 1_009 + NAMES / 2) % NAMES);
+        for (taken, number) in middle_first.take(NAMES - 10).enumerate() {
+            assert_eq!(names.remove(&name(number)), Some(pid));
+            assert_eq!(names.remove(&name(number)), None);
+            assert_eq!(names.read().by_name.len(), NAMES - 1 - taken);
+        }
+        assert!(names.read().looked_up <= 2 * NAMES);
+        {
+            let registry = names.read();
+            let own = &registry.by_slot[&pid.slot()];
+            assert_eq!(own.len(), 10);
+            for (position, name) in own.iter().enumerate() {
+                assert_eq!(registry.by_name[name].position, position);
+            }
+        }
+        end(&table, pid);
+        let registry = names.read();
+        assert!(registry.by_name.is_empty() && registry.by_slot.is_empty());
+        assert!(registry.looked_up <= 2 * NAMES + 10);
+    }
+
+    /// The lock comes free between the batches: what another thread does with a name meanwhile.
+    #[test]
+    fn a_name_that_finds_a_new_holder_meanwhile_is_kept() {
+        let (table, names) = processes();
+        let (dead, _) = table.occupy(&Placement::default()).unwrap();
+        let (heir, _) = table.occupy(&Placement::default()).unwrap();
+        for name in ["inherited", "taken away", "left"] {
+            assert_eq!(names.register(&table, name, dead), Ok(()));
+        }
+        table.slot(dead.slot()).events.close();
+        let list = names.write().by_slot.remove(&dead.slot()).unwrap();
+        assert_eq!(names.register(&table, "inherited", heir), Ok(()));
+        assert_eq!(names.remove("taken away"), Some(dead));
+        for name in &list {
+            names.write().forget(name, dead.slot());
+        }
+        assert_eq!(names.holder("inherited"), Some(heir));
+        assert_eq!(names.holder("left"), None);
+        assert_eq!(names.remove("inherited"), Some(heir));
         let registry = names.read();
         assert!(registry.by_name.is_empty() && registry.by_slot.is_empty());
     }

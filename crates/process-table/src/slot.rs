@@ -9,7 +9,7 @@ use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::panic::catch_panic;
 
 use crate::life_cell::LifeCell;
-use crate::mailbox::MailboxLimit;
+use crate::mailbox::{Mailbox, MailboxLimit};
 use crate::stats::{Awaited, ProcessStats};
 use crate::urgency::Urgency;
 
@@ -19,7 +19,7 @@ use crate::urgency::Urgency;
 /// |---|---|
 /// | `occupancy`, `state`, `wants_notice` | any thread: atomic words |
 /// | `events` | producers: a thread that holds a pin, and any thread for the generation that its PID names; consumer: the worker that has the process, and the last thread out |
-/// | `mailbox` | set by the submitter before `occupy`; atomic words for a thread that holds a pin, and a hint for a sender without one |
+/// | `mailbox` | set by the submitter before `occupy`, opened by the worker that replaces a future; atomic words for a thread that holds a pin, and a hint for a sender without one |
 /// | `idle_priority`, `bound_to` | set by the submitter before `occupy`; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
 /// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |
 /// | `stats`, `awaited` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
@@ -66,8 +66,8 @@ pub struct Slot<Body, Item, Exit> {
 /// How a process is placed in the table, for its whole life.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Placement {
-    /// How many messages it may have been sent that no step has been given yet. `None`: no limit.
-    pub mailbox: Option<usize>,
+    /// What it takes of messages.
+    pub mailbox: Mailbox,
     /// Whether it runs only when nothing else can.
     pub idle_priority: bool,
     /// The thread that it runs on, as a number that is not 0; or 0 for any thread.

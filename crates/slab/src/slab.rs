@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use core::{error, fmt};
 
 use filch_sync::CachePadded;
-use filch_sync::atomic::{AtomicU32, Ordering};
+use filch_sync::atomic::{AtomicU32, Ordering, fence};
 
 use crate::array::NoMemory;
 use crate::free_list::FreeList;
@@ -156,14 +156,16 @@ impl<T> Slab<T> {
     /// If `make` does; the slab is then as it was before. If a `make` that
     /// [writes](Self::in_place) its value returns another one.
     pub fn allocate(&self) -> Result<u32, AllocateError> {
-        // The second look at the free list makes the error exact: a slot may have come back while
-        // another thread took the last new one. (By argument: in a model of four threads the search
-        // does not end.)
+        // The second look at the free list makes the error exact: a slot may have come back before
+        // another thread took the last new one.
         match self.pop_free() {
             Some(index) => Ok(index),
-            None => self
-                .take_fresh()
-                .or_else(|error| self.pop_free().ok_or(error)),
+            None => self.take_fresh().or_else(|error| {
+                // ORDERING: Acquire: pairs with the Release of `take_fresh` in the thread that took
+                // the last new slot: what had come back by then is seen by this look.
+                fence(Ordering::Acquire);
+                self.pop_free().ok_or(error)
+            }),
         }
     }
 

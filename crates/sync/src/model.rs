@@ -66,3 +66,15 @@ macro_rules! thread_local {
 pub mod thread {
     pub use super::checker::thread::{Builder, JoinHandle, current, spawn, yield_now};
 }
+
+/// The time.
+pub mod time {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+
+    /// Always the same: a model that depended on the time could not be run again.
+    pub fn now() -> Instant {
+        static NOW: OnceLock<Instant> = OnceLock::new();
+        *NOW.get_or_init(Instant::now)
+    }
+}

@@ -80,6 +80,9 @@ pub enum Undelivered {
         /// How many that is.
         limit: usize,
     },
+    /// The process is a [future](crate::Handle::spawn), which takes no messages. It does once it
+    /// has been [upgraded](crate::Handle::upgrade) to a process that does.
+    Future,
     /// The process lives on a node for which no [`Receiver`] is connected.
     NoRoute,
     /// The message was brought to the scheduler of another node than the process's, which does not
@@ -100,6 +103,7 @@ impl<P: Protocol> fmt::Display for SendError<P> {
                 "the mailbox of process {to} is full: it holds {limit} messages at most, and the \
                  process is slower than those who send to it"
             ),
+            Undelivered::Future => write!(f, "process {to} is a future, which takes no messages"),
             Undelivered::NoRoute => {
                 write!(f, "process {to} lives on node {at}, which is not connected")
             }

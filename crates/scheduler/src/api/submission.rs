@@ -1,6 +1,6 @@
 //! A process that is about to be submitted, and its options.
 
-use filch_process_table::Placement;
+use filch_process_table::{Mailbox, Placement};
 use filch_processors::BoundId;
 
 use crate::table::body::{ProcessBox, process_box};
@@ -31,7 +31,7 @@ impl<P: Protocol> Submission<'_, P> {
     /// with [`Undelivered::Full`](crate::Undelivered::Full), exactly. Other events are always
     /// accepted. Default: no limit. It costs senders a pin and a contended RMW more.
     pub fn mailbox(mut self, messages: usize) -> Self {
-        self.options.placement.mailbox = Some(messages);
+        self.options.placement.mailbox = Mailbox::Limited(messages);
         self
     }
 

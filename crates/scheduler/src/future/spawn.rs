@@ -6,11 +6,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 
-use filch_process_table::Refusal;
+use filch_process_table::{Mailbox, Refusal};
 use filch_promise::Stage;
 use filch_sync::panic::drop_all_contained;
 
 use crate::api::submission::Options;
+use crate::future::contained::WithContained;
 use crate::future::waker::FutureWaker;
 use crate::protocol::error_by_display;
 use crate::table::body::process_box;
@@ -23,10 +24,13 @@ impl<P: Protocol> Handle<P> {
     /// Submits a future as a process, whatever its output. Lock-free, except for memory.
     ///
     /// It is polled on the workers, one thread at a time; waking it makes the process Ready. It is
-    /// a process like any other, except that messages to its PID are dropped. If it is
-    /// [upgraded](Self::upgrade) to another process, the future is dropped, and its handle says
-    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) when that one has ended well,
-    /// or how it failed.
+    /// a process like any other, except that messages to its PID are refused, with
+    /// [`Undelivered::Future`](crate::Undelivered::Future). Signals, monitors and links reach it;
+    /// what they, and the shutdown, have to tell a process is dropped. If it is
+    /// [upgraded](Self::upgrade) to another process, the future is dropped, that one takes
+    /// messages, and the future's handle says
+    /// [`ProcessError::Terminated`](crate::ProcessError::Terminated) when it has ended well, or how
+    /// it failed.
     ///
     /// ```
     /// # enum Any {}
@@ -51,7 +55,8 @@ impl<P: Protocol> Handle<P> {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let options = Options::default();
+        let mut options = Options::default();
+        options.placement.mailbox = Mailbox::Closed;
         let place = match self.admit(&options) {
             Ok(place) => place,
             Err(Refusal::Closed) => return Err(SpawnError::ShutDown(future)),
@@ -62,7 +67,7 @@ impl<P: Protocol> Handle<P> {
             scheduler: self.clone(),
             pid: place.0,
         });
-        let stage = Arc::new(Stage::new(future));
+        let stage = Arc::new(Stage::new(WithContained(future)));
         let process = process_box(FutureProcess {
             stage: Arc::clone(&stage),
             waker: Waker::from(Arc::clone(&waker)),
@@ -97,7 +102,7 @@ where
         events: Events<'_, P>,
         out: &mut StepOutput<P>,
     ) -> Result<(), P::Error> {
-        // One by one: a stranger's message may panic when it is dropped.
+        // None of these means anything to a future: what is watched has ended, the shutdown.
         drop_all_contained(events);
         let mut context = task::Context::from_waker(&self.waker);
         // SAFETY: this is the process, and it is stepped by the worker that has it.

@@ -2,6 +2,7 @@
 
 use filch_event_queue::Closed;
 use filch_process_state::{Reason, Wake};
+use filch_process_table::MailboxError;
 use filch_sync::panic::drop_contained;
 
 use crate::table::body::{Slot, Task};
@@ -28,8 +29,8 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// [`SendError`], with the message, if the process has ended or never was, or its
-    /// [mailbox](crate::Submission::mailbox) is full, or it lives on a node that is not connected;
-    /// or what the receiver for that node says.
+    /// [mailbox](crate::Submission::mailbox) is full, or it is a [future](Self::spawn), or it lives
+    /// on a node that is not connected; or what the receiver for that node says.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let Some(slot) = self.table().find(to) else {
             if to.node() != self.table().node() {
@@ -50,20 +51,20 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// As `send`, if the mailbox was found to be limited. With a pin: the room that is reserved
-    /// must be in the mailbox of that process.
+    /// As `send`, if the mailbox was found to be limited, or none. With a pin: the room that is
+    /// reserved must be in the mailbox of that process.
     #[cold]
     fn send_limited(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
             return Err(refused(to, Undelivered::Gone, message));
         };
         let slot = process.slot();
-        if let Err(limit) = slot.mailbox.reserve() {
-            // Of a process that has ended, nobody will ever empty the mailbox.
-            let reason = if slot.events.is_closed() {
-                Undelivered::Gone
-            } else {
-                Undelivered::Full { limit }
+        if let Err(no_room) = slot.mailbox.reserve() {
+            let reason = match no_room {
+                // Of a process that has ended, nobody will ever empty the mailbox.
+                _ if slot.events.is_closed() => Undelivered::Gone,
+                MailboxError::Full(limit) => Undelivered::Full { limit },
+                MailboxError::Closed => Undelivered::Future,
             };
             return Err(refused(to, reason, message));
         }
@@ -129,7 +130,7 @@ impl<P: Protocol> Handle<P> {
         if slot.has_idle_priority() {
             self.shared.processors.schedule_idle(Task::of(slot));
         } else {
-            self.shared.processors.inject(Task::of(slot));
+            self.shared.processors.give_way(Task::of(slot));
         }
     }
 

@@ -14,7 +14,8 @@ impl<P: Protocol> Handle<P> {
     /// `init` of the new version, with `method` and `input`; closes the old one, with
     /// [`ExitReason::Upgraded`](crate::ExitReason::Upgraded); and steps the new one, with the
     /// events that the old one had not been given. All else stays: the PID, the handle, the mailbox
-    /// and its limit, outstanding commands, whose completions the new version gets, monitors and
+    /// and its limit (where a [future](Self::spawn) had none, there is one now, without a limit),
+    /// outstanding commands, whose completions the new version gets, monitors and
     /// links. If that `init` refuses, the process ends with
     /// [`ProcessError::Upgrade`](crate::ProcessError::Upgrade), and both versions are closed.
     ///

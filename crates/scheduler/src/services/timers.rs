@@ -89,8 +89,8 @@ impl Timers {
         Bounded { pid, completion }
     }
 
-    /// Sends `message` to the process `to` when the `deadline` has come. If the process has ended
-    /// by then, the message is dropped.
+    /// Sends `message` to the process `to` when the `deadline` has come. If it is
+    /// [refused](crate::Undelivered) then, the message is dropped.
     pub fn send_at<P: Protocol>(
         &self,
         deadline: Instant,
@@ -107,9 +107,10 @@ impl Timers {
     }
 
     /// Sends the process `to` a message each `period`, for the first time after one period, until
-    /// the timer is cancelled, or the process has ended; or, if it lives on another node, the
-    /// `scheduler` is shut down. Left out are turns that the machine slept through, and those for
-    /// which its [mailbox](crate::Submission::mailbox) has no room, or its node no route for now.
+    /// the timer is cancelled, or the process has ended or is found to be a future; or, if it lives
+    /// on another node, the `scheduler` is shut down. Left out are turns that the machine slept
+    /// through, and those for which its [mailbox](crate::Submission::mailbox) has no room, or its
+    /// node no route for now.
     ///
     /// # Errors
     /// [`ZeroPeriod`], if that is what the period is.
@@ -125,7 +126,7 @@ impl Timers {
             Ok(()) => true,
             Err(refused) => {
                 let over = match refused.reason {
-                    Undelivered::Gone => true,
+                    Undelivered::Gone | Undelivered::Future => true,
                     Undelivered::NoRoute => scheduler.is_cut_off(),
                     Undelivered::Full { .. } | Undelivered::Misrouted { .. } => false,
                 };

@@ -130,6 +130,7 @@ impl<P: Protocol> Driver<P> {
             // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
             // counter has one writer.
             slot.awaited.set_future(false);
+            slot.mailbox.unclose();
             scratch.worker = self.handle.worker();
         }
         if !wait_ends.end(body.waits, events) {
@@ -215,7 +216,7 @@ impl<P: Protocol> Driver<P> {
     /// Counts the step that begins, and what it is given.
     #[inline]
     fn count(&self, slot: &Slot<P>, events: &EventList<P>, wait_ends: WaitEnds, worker: usize) {
-        if slot.mailbox.is_limited() {
+        if slot.mailbox.counts() {
             let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
             let messages = events.iter().filter(is_message).count();
             slot.mailbox.deliver(messages as u32);

@@ -376,23 +376,23 @@ fn a_cancel_stands_behind_it() {
     assert!(shutdown.join().unwrap().stuck.is_empty());
 }
 
-/// A future's backlog is dropped share by share, and keeps it neither from its end nor from others.
+/// It takes no messages, but hears of ends. A future's backlog of those is dropped share by share,
+/// and keeps it neither from its end nor from others.
 #[test]
-fn a_future_goes_on_whatever_it_is_sent() {
+fn a_future_goes_on_whatever_it_is_told() {
     let scheduler = scheduler(1);
+    let dead = scheduler.submit(summing(0), "run", 0).unwrap();
+    let nobody = dead.pid();
+    dead.join().unwrap();
+    let tell = |future| (0..MANY).for_each(|_| drop(scheduler.monitor(future, nobody)));
     let (resolve, gate) = mpsc::channel();
-    let future = scheduler
-        .spawn(async move { gate.recv().unwrap() })
-        .unwrap();
-    for number in 0..MANY {
-        scheduler.send(future.pid(), (0, number)).unwrap();
-    }
+    let future = scheduler.spawn(async move { gate.recv().unwrap() });
+    let future = future.unwrap();
+    tell(future.pid());
     resolve.send(7).unwrap();
     assert_eq!(future.join().unwrap(), 7);
     let pending = scheduler.spawn(std::future::pending::<()>()).unwrap();
-    for number in 0..MANY {
-        scheduler.send(pending.pid(), (0, number)).unwrap();
-    }
+    tell(pending.pid());
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.processes[0].activity, Activity::Pending);
     pending.abort();

@@ -8,6 +8,7 @@ mod dynamic;
 mod fairness;
 mod forgotten;
 mod future_ends;
+mod future_mail;
 mod futures;
 mod hooks;
 mod hostile;

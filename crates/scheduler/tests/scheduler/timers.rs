@@ -192,3 +192,19 @@ fn a_message_at_a_time_and_none_to_the_dead() {
     clock.advance(SECOND);
     assert_eq!(timers.pending(), 0);
 }
+
+/// A future takes none when the time has come. A failure: the interval goes on for ever.
+#[test]
+fn no_message_at_a_time_to_a_future() {
+    let (clock, timers) = fake();
+    let scheduler = scheduler(1);
+    let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
+    timers.send_at(timers.now() + SECOND, &scheduler, future.pid(), (0, 9));
+    timers
+        .interval(SECOND, &scheduler, future.pid(), || (0, 1))
+        .unwrap();
+    assert_eq!(timers.pending(), 2);
+    clock.advance(SECOND);
+    assert_eq!(timers.pending(), 0);
+    assert_eq!(scheduler.info(future.pid()).unwrap().messages, 0);
+}
