@@ -1,6 +1,7 @@
 //! Jobs of a scheduler with one worker: processes that come and go, and a message that goes round.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use filch_scheduler::{
     Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
@@ -53,10 +54,20 @@ impl Job {
 
     /// Starts a scheduler, does the job `times` times, and shuts the scheduler down.
     pub fn run(&self, times: u64) {
-        let scheduler = Scheduler::builder().workers(1).build();
+        let scheduler = Scheduler::builder()
+            .workers(1)
+            .clock(standing_still)
+            .build();
         let scheduler = scheduler.expect("the system gives threads");
         (self.run)(&scheduler, times);
     }
+}
+
+/// The time, which does not depend on how fast instructions are counted: or else a worker would
+/// look around more often under a slow tool.
+fn standing_still() -> Instant {
+    static NOW: OnceLock<Instant> = OnceLock::new();
+    *NOW.get_or_init(Instant::now)
 }
 
 /// A process whose step is a closure.

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use filch_process_table::{Admission, NameRegistry, Node};
 use filch_processors::{Config, Machines, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
-use filch_sync::{Arc, CachePadded};
+use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::api::handle::Shared;
+use crate::api::joins::Joins;
 use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
 use crate::ops::closing::Closing;
@@ -53,6 +54,15 @@ impl<P: Protocol> Builder<P> {
     /// and such a message takes longer. At most a second. Default: 50 µs.
     pub fn watch_interval(mut self, interval: Duration) -> Self {
         self.processors = self.processors.watch_interval(interval);
+        self
+    }
+
+    /// Where workers read the time to know when another process comes first, for tests and for
+    /// figures that must not depend on the machine's speed. Called between two steps, on any
+    /// worker; it must not panic. The timers, and the [slice](Self::slice) of a backlog, have clocks of
+    /// their own. Default: [`Instant::now`].
+    pub fn clock(mut self, now: fn() -> Instant) -> Self {
+        self.processors = self.processors.clock(now);
         self
     }
 
@@ -136,6 +146,8 @@ impl<P: Protocol> Builder<P> {
                 table,
                 names,
                 routes: Routes::default(),
+                joins: Joins::default(),
+                looking: Mutex::new(()),
                 admission: Admission::new(limit, workers),
                 hooks: self.hooks,
                 first_allowance: budget.first_allowance(),
