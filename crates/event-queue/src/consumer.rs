@@ -269,7 +269,7 @@ impl<T> Consumer<T> {
     pub(crate) unsafe fn shrink(&self, producers: &Producers<T>) -> bool {
         let head = self.head();
         if head == Position::NONE {
-            // The consumer has not been in any block, so it has left none as the spare.
+            // The consumer is in no block, and so keeps none: it does when it goes on to the next.
             return producers.tail().next == Position::NONE;
         }
         // SAFETY: as ours.
