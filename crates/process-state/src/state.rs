@@ -123,6 +123,10 @@ impl Snapshot {
         self.0 & (COMPLETE | AWAITS_MASK) == 0
     }
 
+    pub(crate) const fn is_idle(self) -> bool {
+        self.0 == IDLE
+    }
+
     pub(crate) const fn is_complete(self) -> bool {
         self.0 & COMPLETE != 0
     }

@@ -12,9 +12,10 @@ extern crate alloc;
 
 const STATES: &str = include_str!("../STATES.md");
 
-const METHODS: [&str; 9] = [
+const METHODS: [&str; 10] = [
     "submit",
     "start",
+    "seize",
     "yield_now",
     "block",
     "idle",
@@ -47,6 +48,7 @@ fn take(word: Snapshot, method: &str) -> (Snapshot, Option<String>) {
     let answer = match method {
         "submit" => process.submit().map(done),
         "start" => process.start().map(done),
+        "seize" => process.seize().map(done),
         "yield_now" => process.yield_now().map(let_go),
         "block" => process.block().map(let_go),
         "idle" => process.idle().map(let_go),

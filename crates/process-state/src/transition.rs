@@ -13,7 +13,8 @@ use crate::state::{Reason, Snapshot, State};
 /// | [`wake`](Self::wake) | any thread, at any time |
 /// | [`submit`](Self::submit) | the owner of the slot |
 /// | [`start`](Self::start) | the worker that took the process out of a run queue |
-/// | [`yield_now`](Self::yield_now), [`block`](Self::block), [`idle`](Self::idle), [`complete`](Self::complete) | the worker that started it |
+/// | [`seize`](Self::seize) | a thread that looks at a process which waits |
+/// | [`yield_now`](Self::yield_now), [`block`](Self::block), [`idle`](Self::idle), [`complete`](Self::complete) | the worker that started it; or the thread that seized it |
 ///
 /// A caller that breaks these rules gets an [`IllegalTransition`], and the word stays as it was. Of
 /// two callers that race for one edge, one gets it.
@@ -63,6 +64,8 @@ pub enum Edge {
     Submit,
     /// [`ProcessState::start`], from Ready.
     Start,
+    /// [`ProcessState::seize`], from Idle.
+    Seize,
     /// [`ProcessState::yield_now`], from Running.
     Yield,
     /// [`ProcessState::block`], from Running.
@@ -132,6 +135,24 @@ impl ProcessState {
         // that of `submit`. All are RMWs, so the word that is read here continues the release
         // sequence of each. No Release: nothing was written that a waker reads.
         self.take(Edge::Start, Snapshot::is_ready, Ordering::Acquire, |_| {
+            Snapshot::RUNNING
+        })?;
+        Ok(())
+    }
+
+    /// Idle → Running: the caller looks at a process that waits, as a worker that has it would, and
+    /// lets go of it by [`idle`](Self::idle) at once. No flag was pending, and none is consumed:
+    /// what comes meanwhile makes it Ready then.
+    ///
+    /// The whole turn before happens before the return. Wait-free: an attempt fails only when a
+    /// waker has made the process Ready, or another thread has seized it.
+    ///
+    /// # Errors
+    /// The process is not Idle.
+    pub fn seize(&self) -> Result<(), IllegalTransition> {
+        // ORDERING: Acquire pairs with the Release of the letting-go edge: without it the caller
+        // would not see what that turn wrote into the process. No Release: nothing was written.
+        self.take(Edge::Seize, Snapshot::is_idle, Ordering::Acquire, |_| {
             Snapshot::RUNNING
         })?;
         Ok(())

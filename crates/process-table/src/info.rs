@@ -1,6 +1,7 @@
-//! What the processes of a table are doing.
+//! What the processes of a table are doing, and what they wait for.
 
 use std::fmt;
+use std::time::Duration;
 
 use filch_process_state::State;
 
@@ -87,4 +88,25 @@ impl fmt::Display for Activity {
             Self::Ending => "ending",
         })
     }
+}
+
+/// What a pending future waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingFuture {
+    /// Its process.
+    pub pid: Pid,
+    /// The processes whose handles it awaits. The end of each will wake it.
+    pub awaits: Vec<Pid>,
+    /// Clones of its waker that are kept elsewhere: by threads, timers, channels, or by other
+    /// futures than join handles. Each may wake it; of none it is known who has it.
+    pub wakers: usize,
+}
+
+/// Timers that are pending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PendingTimers {
+    /// How many there are.
+    pub count: usize,
+    /// How long it is until the first of them is due, by its own clock. Zero: it is due, or firing.
+    pub next: Duration,
 }

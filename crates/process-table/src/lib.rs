@@ -28,12 +28,13 @@ mod table;
 #[expect(unsafe_code, reason = "ends the process that the worker has")]
 mod teardown;
 mod urgency;
+mod wait_graph;
 mod watch;
 
 pub use admission::{Admission, Refusal};
 pub use exit_reason::ExitReason;
 pub use filch_slab::AllocateError;
-pub use info::{Activity, ProcessInfo};
+pub use info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
 pub use inline_box::{InlineBox, Room};
 pub use life_cell::LifeCell;
 pub use mailbox::{Mailbox, MailboxError, MailboxLimit};

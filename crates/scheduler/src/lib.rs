@@ -40,8 +40,8 @@ pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
 pub use api::submission::Submission;
 pub use filch_process_table::{
-    Activity, Down, ExitReason, Exited, Link, Monitor, Node, Pid, ProcessInfo, RegisterError,
-    Standstill, Verdict,
+    Activity, Down, ExitReason, Exited, Link, Monitor, Node, PendingFuture, PendingTimers, Pid,
+    ProcessInfo, RegisterError, Standstill, Verdict,
 };
 pub use filch_processors::{ProcessorStats, ReserveError, StartError};
 pub use future::join_handle::JoinHandle;

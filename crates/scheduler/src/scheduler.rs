@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use filch_process_table::{Admission, NameRegistry, Node};
 use filch_processors::{Config, Machines, Processors, StartError};
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
-use filch_sync::{Arc, CachePadded};
+use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::api::handle::Shared;
+use crate::api::joins::Joins;
 use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
 use crate::ops::closing::Closing;
@@ -145,6 +146,8 @@ impl<P: Protocol> Builder<P> {
                 table,
                 names,
                 routes: Routes::default(),
+                joins: Joins::default(),
+                looking: Mutex::new(()),
                 admission: Admission::new(limit, workers),
                 hooks: self.hooks,
                 first_allowance: budget.first_allowance(),

@@ -1,7 +1,7 @@
 //! What is pending, in the order in which it is due: a value under the service's lock, without a
 //! thread and without a clock.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -25,22 +25,45 @@ pub(super) enum Action {
     Wake(Waker),
 }
 
+/// For whom timers are set: a number that means something to the caller, or [`Owner::NONE`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Owner(pub(super) usize);
+
+impl Owner {
+    /// Whoever these timers serve.
+    pub(super) const NONE: Self = Self(0);
+}
+
 pub(super) struct Pending {
     deadline: Instant,
+    owner: Owner,
     /// Taken out while an interval fires.
     action: Option<Action>,
+}
+
+/// A timer whose time has come.
+pub(super) struct Due {
+    pub(super) key: TimerKey,
+    pub(super) owner: Owner,
+    pub(super) action: Action,
 }
 
 #[derive(Default)]
 pub(super) struct Queue {
     /// Ascending by deadline, then by number: of one deadline, what was registered first.
     order: BTreeSet<(Instant, u64)>,
-    timers: HashMap<u64, Pending>,
+    /// No hash map: that would keep the memory of the most timers that there ever were, and move
+    /// all of them under the lock when it grows.
+    timers: BTreeMap<u64, Pending>,
     closed: bool,
+    /// All for whom timers have been set.
+    served: Vec<Owner>,
+    /// For whom the calls were set that are being made just now.
+    firing: Vec<Owner>,
     /// How many threads wait for more timers.
     pub(super) watchers: usize,
     /// Since when the thread that fires timers has been in a call, if it is in one.
-    pub(super) firing: Option<Instant>,
+    pub(super) in_call_since: Option<Instant>,
     /// That thread fires nothing any more.
     pub(super) left: bool,
 }
@@ -50,7 +73,12 @@ impl Queue {
     ///
     /// # Errors
     /// The action, if the queue is closed.
-    pub(super) fn insert(&mut self, deadline: Instant, action: Action) -> Result<TimerKey, Action> {
+    pub(super) fn insert(
+        &mut self,
+        deadline: Instant,
+        owner: Owner,
+        action: Action,
+    ) -> Result<TimerKey, Action> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         if self.closed {
             return Err(action);
@@ -59,25 +87,70 @@ impl Queue {
         // lock orders the calls, and one atomic's values never go back.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         self.order.insert((deadline, number));
-        let action = Some(action);
-        self.timers.insert(number, Pending { deadline, action });
+        if owner != Owner::NONE && !self.served.contains(&owner) {
+            self.served.push(owner);
+        }
+        let pending = Pending {
+            deadline,
+            owner,
+            action: Some(action),
+        };
+        self.timers.insert(number, pending);
         Ok(TimerKey(number))
     }
 
     /// Takes the first timer that is due by `now`. An interval keeps its place among the pending
-    /// until [`again`](Self::again).
-    pub(super) fn pop_due(&mut self, now: Instant) -> Option<(TimerKey, Action)> {
+    /// until [`again`](Self::again). A call stays known until it [has fired](Self::fired).
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<Due> {
         let &(deadline, number) = self.order.first()?;
         if deadline > now {
             return None;
         }
         self.order.pop_first();
         let pending = self.timers.get_mut(&number)?;
-        let action = pending.action.take()?;
+        let (action, owner) = (pending.action.take()?, pending.owner);
         if !matches!(action, Action::Every(..)) {
             self.timers.remove(&number);
         }
-        Some((TimerKey(number), action))
+        self.firing.push(owner);
+        Some(Due {
+            key: TimerKey(number),
+            owner,
+            action,
+        })
+    }
+
+    /// What was due for that owner has been done.
+    pub(super) fn fired(&mut self, owner: Owner) {
+        if let Some(at) = self.firing.iter().position(|&one| one == owner) {
+            self.firing.swap_remove(at);
+        }
+    }
+
+    /// What may still wake that owner, or call one of its `wakers`: how many timers, and the first
+    /// deadline; none if it is being kept just now. A call that was set for nobody counts for all
+    /// that have been served here.
+    pub(super) fn pending_for(
+        &self,
+        owner: Owner,
+        is_its: &dyn Fn(&Waker) -> bool,
+    ) -> (usize, Option<Instant>) {
+        let counts = |set_for: Owner| {
+            set_for == owner || (set_for == Owner::NONE && self.served.contains(&owner))
+        };
+        let is_its = |pending: &&Pending| match &pending.action {
+            Some(Action::Wake(waker)) => is_its(waker),
+            // An interval that fires just now is counted below.
+            None => false,
+            Some(_) => counts(pending.owner),
+        };
+        let firing = self.firing.iter().filter(|&&owner| counts(owner)).count();
+        let (mut count, mut next) = (firing, None::<Instant>);
+        for pending in self.timers.values().filter(is_its) {
+            count += 1;
+            next = Some(next.map_or(pending.deadline, |next| next.min(pending.deadline)));
+        }
+        (count, if firing > 0 { None } else { next })
     }
 
     /// After an interval has fired: its next turn is a whole number of periods after the one
@@ -132,7 +205,7 @@ impl Queue {
     }
 
     /// Takes everything out, and lets nothing in from now on.
-    pub(super) fn close(&mut self) -> HashMap<u64, Pending> {
+    pub(super) fn close(&mut self) -> BTreeMap<u64, Pending> {
         self.closed = true;
         self.order.clear();
         std::mem::take(&mut self.timers)
@@ -170,7 +243,7 @@ pub(super) fn after(now: Instant, delay: Duration) -> Instant {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Action, Queue};
+    use super::{Action, Due, Owner, Queue};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -183,9 +256,9 @@ mod tests {
         let start = Instant::now();
         for (late, turn) in [(0, 1), (999, 1), (1_000, 2), (5_400, 6)] {
             let mut queue = Queue::default();
-            assert!(queue.insert(start, every_second()).is_ok());
+            assert!(queue.insert(start, Owner::NONE, every_second()).is_ok());
             let now = start + Duration::from_millis(late);
-            let (key, action) = queue.pop_due(now).unwrap();
+            let Due { key, action, .. } = queue.pop_due(now).unwrap();
             assert_eq!(queue.len(), 1, "it is pending while it fires");
             assert_eq!(queue.next(), None, "and not due");
             assert!(queue.again(key, SECOND, action, now).is_ok());
@@ -197,8 +270,12 @@ mod tests {
     fn an_interval_cancelled_while_it_fires_does_not_come_back() {
         let start = Instant::now();
         let mut queue = Queue::default();
-        let key = queue.insert(start, every_second()).ok().unwrap();
-        let (fired, action) = queue.pop_due(start).unwrap();
+        let key = queue
+            .insert(start, Owner::NONE, every_second())
+            .ok()
+            .unwrap();
+        let due = queue.pop_due(start).unwrap();
+        let (fired, action) = (due.key, due.action);
         assert_eq!(fired, key);
         assert!(queue.cancel(key).is_some());
         assert!(queue.again(key, SECOND, action, start).is_err());
@@ -209,10 +286,45 @@ mod tests {
     fn nothing_enters_a_closed_queue() {
         let start = Instant::now();
         let mut queue = Queue::default();
-        assert!(queue.insert(start, every_second()).is_ok());
+        assert!(queue.insert(start, Owner::NONE, every_second()).is_ok());
         assert_eq!(queue.close().len(), 1);
         assert!(queue.is_closed());
-        assert!(queue.insert(start, every_second()).is_err());
+        assert!(queue.insert(start, Owner::NONE, every_second()).is_err());
         assert!(queue.pop_due(start).is_none());
+    }
+
+    /// Of two owners, each is told of its own timers, and of those that anybody may have set.
+    #[test]
+    fn each_owner_is_told_what_may_wake_it() {
+        let start = Instant::now();
+        let (one, other) = (Owner(1), Owner(2));
+        let told = |queue: &Queue, owner| queue.pending_for(owner, &|_| false);
+        let once = || Action::Once(Box::new(|| ()));
+        let mut queue = Queue::default();
+        for (turns, owner) in [(3, one), (5, Owner::NONE), (4, one)] {
+            assert!(queue.insert(start + turns * SECOND, owner, once()).is_ok());
+        }
+        assert_eq!(told(&queue, one), (3, Some(start + 3 * SECOND)));
+        assert_eq!(told(&queue, other), (0, None), "never served here");
+        let due = queue.pop_due(start + 3 * SECOND).unwrap();
+        assert_eq!(told(&queue, one), (3, None), "it is being called");
+        queue.fired(due.owner);
+        assert_eq!(told(&queue, one), (2, Some(start + 4 * SECOND)));
+        assert!(queue.insert(start, other, every_second()).is_ok());
+        assert_eq!(told(&queue, other), (2, Some(start)));
+        let due = queue.pop_due(start).unwrap();
+        assert_eq!(told(&queue, other), (2, None));
+        let again = queue.again(due.key, SECOND, due.action, start);
+        queue.fired(due.owner);
+        assert!(again.is_ok());
+        assert_eq!(told(&queue, other), (2, Some(start + SECOND)));
+        let sleep = Action::Wake(std::task::Waker::noop().clone());
+        assert!(queue.insert(start, Owner::NONE, sleep).is_ok());
+        assert_eq!(
+            told(&queue, other),
+            (2, Some(start + SECOND)),
+            "no waker of its"
+        );
+        assert_eq!(queue.pending_for(other, &|_| true), (3, Some(start)));
     }
 }

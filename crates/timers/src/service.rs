@@ -2,16 +2,16 @@
 
 use std::cell::Cell;
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex as SystemMutex, MutexGuard as SystemGuard, PoisonError, Weak};
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
 
 use crate::clock::{Alarm, Clock, Ring, Ticks};
 use crate::lock;
-use crate::queue::{Action, Queue, TimerKey};
+use crate::queue::{Action, Due, Owner, Queue, TimerKey};
 use crate::timer_thread::{self, Leaves, RunningTimer, TimerThread};
 
 filch_sync::thread_local! {
@@ -25,6 +25,34 @@ filch_sync::thread_local! {
 /// those threads may be waiting for this one.
 pub fn is_timer_thread() -> bool {
     FIRES.with(Cell::get)
+}
+
+/// All timers of the program. Under a lock of the system, also where a model is checked: nothing is
+/// waited for under it.
+static SERVICES: SystemMutex<Vec<Weak<Shared>>> = SystemMutex::new(Vec::new());
+
+fn services() -> SystemGuard<'static, Vec<Weak<Shared>>> {
+    SERVICES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many timers, of all that there are in the program, may still call what was set for that
+/// `owner`, or one of the wakers for which `is_its` says so; and how long it is until the first is
+/// due, by its own clock.
+///
+/// A call that was set for no owner counts for each owner that its timers have served. A look at
+/// each pending timer, under the lock of its timers.
+pub fn pending_for(owner: usize, is_its: &dyn Fn(&Waker) -> bool) -> (usize, Duration) {
+    let services: Vec<_> = services().iter().filter_map(Weak::upgrade).collect();
+    let mut total = (0, Duration::MAX);
+    for service in services {
+        let (count, next) = service.lock().pending_for(Owner(owner), is_its);
+        if count > 0 {
+            let now = service.clock.now();
+            let left = next.map_or(Duration::ZERO, |next| next.saturating_duration_since(now));
+            total = (total.0 + count, total.1.min(left));
+        }
+    }
+    total
 }
 
 /// What all clones of one `Timers` share, and the last one takes with it.
@@ -66,6 +94,10 @@ impl Service {
                 Some(thread.spawn(move || shared.run())?)
             }
         };
+        let mut services = services();
+        services.retain(|service| service.strong_count() > 0);
+        services.push(Arc::downgrade(&shared));
+        drop(services);
         Ok(Self {
             shared,
             thread: Mutex::new(thread),
@@ -85,11 +117,16 @@ impl Service {
     ///
     /// # Errors
     /// The action, after the shutdown.
-    pub(super) fn register(&self, deadline: Instant, action: Action) -> Result<TimerKey, Action> {
+    pub(super) fn register(
+        &self,
+        deadline: Instant,
+        owner: Owner,
+        action: Action,
+    ) -> Result<TimerKey, Action> {
         let shared = &self.shared;
         let mut queue = shared.lock();
         let first = queue.next();
-        let key = queue.insert(deadline, action)?;
+        let key = queue.insert(deadline, owner, action)?;
         let watched = queue.watchers > 0;
         drop(queue);
         if first.is_none_or(|first| deadline < first) {
@@ -190,12 +227,13 @@ impl Shared {
         FIRES.with(|fires| fires.set(true));
         let mut queue = self.lock();
         while !queue.is_closed() {
-            if let Some((key, action)) = queue.pop_due(self.clock.now()) {
-                queue.firing = Some(Instant::now());
+            if let Some(Due { key, owner, action }) = queue.pop_due(self.clock.now()) {
+                queue.in_call_since = Some(Instant::now());
                 drop(queue);
                 self.fire(key, action);
                 queue = self.lock();
-                queue.firing = None;
+                queue.in_call_since = None;
+                queue.fired(owner);
                 continue;
             }
             queue = match queue.next() {
@@ -242,8 +280,8 @@ impl Leaves for Shared {
         let mut over = false;
         while !queue.left {
             if over {
-                let firing = queue.firing;
-                return firing.map_or(Ok(()), |since| Err(RunningTimer::since(since)));
+                let since = queue.in_call_since;
+                return since.map_or(Ok(()), |since| Err(RunningTimer::since(since)));
             }
             (queue, over) = match deadline {
                 Some(deadline) => wait_until(&self.left, &self.queue, queue, deadline),
@@ -263,8 +301,11 @@ impl Ring for Shared {
             let now = self.clock.now();
             // A statement apart, so that the lock is let go of before what is due fires.
             let due = self.lock().pop_due(now);
-            let Some((key, action)) = due else { return };
+            let Some(Due { key, owner, action }) = due else {
+                return;
+            };
             self.fire(key, action);
+            self.lock().fired(owner);
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use crate::queue::{Action, TimerKey};
+use crate::queue::{Action, Owner, TimerKey};
 use crate::service::Service;
 
 /// A future that is ready when its deadline has come; from
@@ -51,7 +51,8 @@ impl Future for Sleep {
             Some(key) => self.service.rewake(key, waker),
             None => {
                 let action = Action::Wake(waker);
-                self.key = self.service.register(self.deadline, action).ok();
+                let registered = self.service.register(self.deadline, Owner::NONE, action);
+                self.key = registered.ok();
                 self.key.is_some()
             }
         };

@@ -10,7 +10,7 @@ use filch_sync::panic::drop_contained;
 use crate::bounded::{Bounded, Limit, Place};
 use crate::clock::{Clock, SystemClock};
 use crate::guard::TimerGuard;
-use crate::queue::{Action, TimerKey, after};
+use crate::queue::{Action, Owner, TimerKey, after};
 use crate::service::Service;
 use crate::sleep::Sleep;
 use crate::timer_thread::RunningTimer;
@@ -23,6 +23,7 @@ use crate::timer_thread::RunningTimer;
 #[derive(Clone)]
 pub struct Timers {
     service: Arc<Service>,
+    owner: Owner,
 }
 
 impl Timers {
@@ -47,6 +48,18 @@ impl Timers {
     pub(crate) fn from_service(service: Service) -> Self {
         Self {
             service: Arc::new(service),
+            owner: Owner::NONE,
+        }
+    }
+
+    /// The same timers; what is set through the result is set for `owner`, a number that is not 0.
+    /// See [`pending_for`](crate::pending_for).
+    #[doc(hidden)] // for the schedulers, which tell what may still wake their processes
+    #[must_use]
+    pub fn on_behalf_of(&self, owner: usize) -> Self {
+        Self {
+            service: Arc::clone(&self.service),
+            owner: Owner(owner),
         }
     }
 
@@ -164,7 +177,7 @@ impl Timers {
     }
 
     fn register_or_drop(&self, deadline: Instant, action: Action) -> TimerKey {
-        match self.service.register(deadline, action) {
+        match self.service.register(deadline, self.owner, action) {
             Ok(key) => key,
             Err(refused) => {
                 drop_contained(refused);

@@ -118,6 +118,19 @@ impl Toy {
         true
     }
 
+    /// Looks at the process while it is idle; whether it was.
+    pub(crate) fn look(&self) -> bool {
+        if self.state.seize().is_err() {
+            return false;
+        }
+        // SAFETY: this thread has seized the process and has not let go of it.
+        self.seen.with_mut(|seen| unsafe { (*seen)[1] |= false });
+        if self.state.idle() == Ok(LetGo::Enqueue) {
+            self.enqueue();
+        }
+        true
+    }
+
     /// What the turns saw, after all threads were joined and the queue ran dry.
     pub(crate) fn settle(&self, end: End) -> [bool; 2] {
         while self.turn(end) {}

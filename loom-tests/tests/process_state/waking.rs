@@ -176,3 +176,30 @@ fn a_wake_up_that_changes_nothing_still_counts() {
     )
     .assert_exactly([(Wake::Noted, 0), (Wake::Noted, 1), (Wake::Enqueue, 1)]);
 }
+
+/// Three threads. One looks at a process that waits; a waker comes; a worker takes the entry, if
+/// there is one. A failure: the event is lost, since the look has consumed its flag; or loom
+/// reports a race on the process between the look and a turn.
+#[test]
+fn a_look_loses_no_wake_up() {
+    Outcomes::of("a look races a message", Bound::exhaustive(5_900), || {
+        let toy = Toy::waiting(End::Idle);
+        let waker = spawn(&toy, |toy| toy.send(0, Reason::Message));
+        let worker = spawn(&toy, |toy| toy.turn(End::Idle));
+        let looked = toy.look();
+        let wake = waker.join().unwrap();
+        let turn = worker.join().unwrap();
+        assert_eq!(toy.settle(End::Idle), [true, false], "the wake-up was lost");
+        (wake, looked, turn)
+    })
+    .assert_exactly([
+        // It comes before the look, which finds the process Ready, or after it; or after a turn.
+        (Wake::Enqueue, false, false),
+        (Wake::Enqueue, true, false),
+        (Wake::Enqueue, false, true),
+        (Wake::Enqueue, true, true),
+        // During the look, whose end enqueues.
+        (Wake::Noted, true, false),
+        (Wake::Noted, true, true),
+    ]);
+}

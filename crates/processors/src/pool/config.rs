@@ -188,6 +188,28 @@ pub enum StartError {
     Stopped,
     /// The system refused a thread.
     Thread(io::Error),
+    /// The runner panicked when it was to make the [scratch](crate::Runner::scratch) of a thread.
+    Scratch {
+        /// What the panic said.
+        message: String,
+    },
+}
+
+/// Why there is no thread.
+pub(crate) enum ThreadError {
+    /// The system refused it.
+    System(io::Error),
+    /// It had no scratch, and this is what the panic said.
+    Scratch(String),
+}
+
+impl From<ThreadError> for StartError {
+    fn from(error: ThreadError) -> Self {
+        match error {
+            ThreadError::System(error) => Self::Thread(error),
+            ThreadError::Scratch(message) => Self::Scratch { message },
+        }
+    }
 }
 
 impl fmt::Display for StartError {
@@ -204,6 +226,12 @@ impl fmt::Display for StartError {
                 write!(
                     f,
                     "{limit} threads are not enough for {processors} processors: raise the limit"
+                )
+            }
+            Self::Scratch { message } => {
+                write!(
+                    f,
+                    "a thread could not begin: making its scratch panicked: {message}"
                 )
             }
             Self::AlreadyStarted => f.write_str("the processors have been started already"),

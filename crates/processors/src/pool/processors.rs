@@ -15,6 +15,7 @@ use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
 use crate::queues::task_queues::TaskQueues;
 use crate::stats::ProcessorStats;
+use crate::thread::beginning::Beginning;
 use crate::thread::current;
 use crate::thread::handles::Handles;
 
@@ -32,8 +33,8 @@ pub struct Processors<T> {
 
 /// Starts threads, and knows what the runner says of a task.
 pub(crate) trait StartThread<T>: Send + Sync {
-    /// Starts the thread of a machine.
-    fn start(&self, machine: usize) -> io::Result<JoinHandle<()>>;
+    /// Starts the thread of a machine, which then tells whether it can run tasks.
+    fn start(&self, machine: usize, beginning: Arc<Beginning>) -> io::Result<JoinHandle<()>>;
 
     /// What the runner calls a task, for a [`Dump`](crate::Dump).
     fn label(&self, task: &T) -> Option<NonZeroU64>;

@@ -1,5 +1,7 @@
 //! Asking, and waiting, until nothing can run any more.
 
+use std::time::Instant;
+
 use crate::pool::processors::Processors;
 use crate::protocol::quiescence::NeverQuiescent;
 
@@ -25,11 +27,28 @@ impl<T: Send + 'static> Processors<T> {
     /// # Panics
     /// On a thread of the pool, which would wait for itself.
     pub fn wait_quiescent(&self) -> Result<(), NeverQuiescent> {
+        self.wait_quiescent_by(None).map(drop)
+    }
+
+    /// [`wait_quiescent`](Self::wait_quiescent), until the `deadline` at most. Whether there was
+    /// such a moment: `false` says that something ran until then.
+    ///
+    /// # Errors
+    /// As [`wait_quiescent`](Self::wait_quiescent).
+    ///
+    /// # Panics
+    /// As [`wait_quiescent`](Self::wait_quiescent).
+    pub fn wait_quiescent_until(&self, deadline: Instant) -> Result<bool, NeverQuiescent> {
+        self.wait_quiescent_by(Some(deadline))
+    }
+
+    fn wait_quiescent_by(&self, deadline: Option<Instant>) -> Result<bool, NeverQuiescent> {
         assert!(
             !self.is_machine(),
             "a task that waits until no task runs waits for itself"
         );
         let queues = &self.shared.queues;
-        self.shared.coordinator.await_quiescence(queues)
+        let coordinator = &self.shared.coordinator;
+        coordinator.await_quiescence_until(queues, deadline)
     }
 }

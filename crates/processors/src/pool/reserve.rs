@@ -7,6 +7,7 @@ use std::io;
 use filch_sync::Arc;
 
 use crate::lock::lock;
+use crate::pool::config::ThreadError;
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::{BoundId, MAX_BOUND};
 
@@ -60,6 +61,11 @@ pub enum ReserveError {
     },
     /// The system refused a thread.
     Thread(io::Error),
+    /// The runner panicked when it was to make the [scratch](crate::Runner::scratch) of the thread.
+    Scratch {
+        /// What the panic said.
+        message: String,
+    },
 }
 
 impl fmt::Display for ReserveError {
@@ -72,6 +78,12 @@ impl fmt::Display for ReserveError {
                 "{limit} threads are reserved, which is the most that may be: release one"
             ),
             Self::Thread(error) => write!(f, "the system refused a thread ({error})"),
+            Self::Scratch { message } => {
+                write!(
+                    f,
+                    "the thread could not begin: making its scratch panicked: {message}"
+                )
+            }
         }
     }
 }
@@ -135,7 +147,8 @@ impl<T: Send + 'static> Processors<T> {
                     id,
                 })
             }
-            (None, Some(error)) => Err(ReserveError::Thread(error)),
+            (None, Some(ThreadError::System(error))) => Err(ReserveError::Thread(error)),
+            (None, Some(ThreadError::Scratch(message))) => Err(ReserveError::Scratch { message }),
             (None, None) if pool.shared.coordinator.is_over() => Err(ReserveError::Stopped),
             (None, None) => Err(ReserveError::Limit { limit: MAX_BOUND }),
         }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 
 use crate::lock::lock;
+use crate::pool::config::ThreadError;
 use crate::pool::processors::Processors;
 
 /// Why a pool does not have as many processors as it was told to have.
@@ -33,6 +34,14 @@ pub enum ResizeError {
         /// What the system says; none if it was the pool's own limit.
         source: Option<io::Error>,
     },
+    /// The runner panicked when it was to make the [scratch](crate::Runner::scratch) of a thread
+    /// for one of the new processors.
+    Scratch {
+        /// The number of processors now.
+        reached: usize,
+        /// What the panic said.
+        message: String,
+    },
 }
 
 impl fmt::Display for ResizeError {
@@ -46,6 +55,11 @@ impl fmt::Display for ResizeError {
             ),
             Self::NotRunning => f.write_str("the pool has not been started"),
             Self::Stopped => f.write_str("the pool has been stopped"),
+            Self::Scratch { reached, message } => write!(
+                f,
+                "a thread could not begin: making its scratch panicked: {message}; there are \
+                 {reached} processors now"
+            ),
             Self::Thread {
                 reached,
                 source: None,
@@ -122,19 +136,27 @@ impl<T: Send + 'static> Processors<T> {
     fn grow_to(&self, before: usize, count: usize) -> Result<(), ResizeError> {
         self.shared.queues.reach(count);
         for processor in before..count {
-            let mut source = None;
+            let mut refusal = None;
             let grown = self.shared.coordinator.grow(processor, |machine| {
-                source = self.try_start_thread(machine).err();
-                source.is_none()
+                refusal = self.try_start_thread(machine).err();
+                refusal.is_none()
             });
             if !grown {
                 // All others may have exited meanwhile, and relied on this one.
                 self.end_if_deserted();
-                return Err(match self.shared.coordinator.is_over() {
-                    true => ResizeError::Stopped,
-                    false => ResizeError::Thread {
-                        reached: processor,
-                        source,
+                let reached = processor;
+                return Err(match refusal {
+                    _ if self.shared.coordinator.is_over() => ResizeError::Stopped,
+                    Some(ThreadError::Scratch(message)) => {
+                        ResizeError::Scratch { reached, message }
+                    }
+                    Some(ThreadError::System(error)) => ResizeError::Thread {
+                        reached,
+                        source: Some(error),
+                    },
+                    None => ResizeError::Thread {
+                        reached,
+                        source: None,
                     },
                 });
             }

@@ -3,8 +3,10 @@
 use std::error::Error;
 use std::fmt;
 use std::sync::PoisonError;
+use std::time::Instant;
 
 use filch_sync::atomic::{Ordering, fence};
+use filch_sync::wait_until;
 
 use crate::lock::lock;
 use crate::protocol::state::coordinator::Coordinator;
@@ -62,6 +64,19 @@ impl Coordinator {
     /// # Errors
     /// [`NeverQuiescent`].
     pub fn await_quiescence(&self, work: &impl Work) -> Result<(), NeverQuiescent> {
+        self.await_quiescence_until(work, None).map(drop)
+    }
+
+    /// [`await_quiescence`](Self::await_quiescence), until the deadline at most. Whether there was
+    /// such a moment.
+    ///
+    /// # Errors
+    /// [`NeverQuiescent`].
+    pub fn await_quiescence_until(
+        &self,
+        work: &impl Work,
+        deadline: Option<Instant>,
+    ) -> Result<bool, NeverQuiescent> {
         let observers = &self.observers;
         // All that is seen from here on is seen after what the caller did before, by the lock.
         let before = lock(&observers.moments).seen;
@@ -69,25 +84,28 @@ impl Coordinator {
         observers.count.fetch_add(1, Ordering::Relaxed);
         // ORDERING: partner of the fence in `announce_quiescence`.
         fence(Ordering::SeqCst);
-        let mut outcome = self.is_quiescent(work).then_some(Ok(()));
+        let mut outcome = self.is_quiescent(work).then_some(Ok(true));
         let mut moments = lock(&observers.moments);
         let outcome = loop {
             if let Some(outcome) = outcome {
                 break outcome;
             }
             if moments.seen != before {
-                outcome = Some(Ok(()));
+                outcome = Some(Ok(true));
             } else if moments.over {
                 outcome = Some(if work.exists() {
                     Err(NeverQuiescent)
                 } else {
-                    Ok(())
+                    Ok(true)
                 });
+            } else if let Some(deadline) = deadline {
+                let over;
+                (moments, over) =
+                    wait_until(&observers.changed, &observers.moments, moments, deadline);
+                outcome = (over && moments.seen == before).then_some(Ok(false));
             } else {
-                moments = observers
-                    .changed
-                    .wait(moments)
-                    .unwrap_or_else(PoisonError::into_inner);
+                let woken = observers.changed.wait(moments);
+                moments = woken.unwrap_or_else(PoisonError::into_inner);
             }
         };
         drop(moments);

@@ -95,6 +95,13 @@ impl Coordinator {
         }
     }
 
+    /// The thread of that place cannot run anything, and no other thread knows of it, but the one
+    /// that is starting it, and will [record](Self::record_start) that.
+    pub(crate) fn abandon(&self, machine: usize, parker: Parker) {
+        self.machine(machine).set_activity(Activity::Gone);
+        self.synced().parkers[machine] = Some(parker);
+    }
+
     /// The thread has been told to exit, and does. It must ask [`is_deserted`](Self::is_deserted)
     /// afterwards.
     pub fn exit(&self, machine: usize, parker: Parker) {

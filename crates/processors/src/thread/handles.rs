@@ -31,8 +31,9 @@ impl Handles {
         Ok(())
     }
 
-    /// The thread is about to leave its place to the next one. The one that had it before has
-    /// nothing left to do but to exit; when this one is joined, that one has.
+    /// The thread is about to leave its place to the next one, or had no thread in it for long. The
+    /// one that had it before has nothing left to do but to exit; when this one is joined, that one
+    /// has.
     pub(crate) fn join_former(&self, machine: usize) {
         let own = thread::current().id();
         let former: Vec<_> = lock(&self.threads)

@@ -1,7 +1,9 @@
 //! The main loop of a thread: wait for a grant, run tasks until the processor is gone, wait again.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use filch_parker::Parker;
-use filch_sync::panic::drop_contained;
+use filch_sync::panic::{catch_panic, discard, drop_contained};
 
 use crate::protocol::state::grant::Activity;
 use crate::protocol::{ControlWord, Grant, Permit};
@@ -11,14 +13,19 @@ use crate::thread::machine::{Machine, Vacated};
 use crate::thread::runner::Runner;
 use crate::thread::search::Found;
 
-/// Runs on the calling thread as machine number `machine`, until it is told to exit.
+/// Runs on the calling thread as machine number `machine`, until it is told to exit. Calls `begun`
+/// when it can run tasks.
+///
+/// # Errors
+/// What the panic said that kept it from its scratch. No other thread knows the machine then.
 pub(crate) fn run_machine<T: Send + 'static, R: Runner<T>>(
     shared: &Shared<T>,
     runner: &R,
     machine: usize,
     parker: &Parker,
-) {
-    Machine::new(shared, runner, machine, parker).main();
+    begun: impl FnOnce(),
+) -> Result<(), String> {
+    Machine::new(shared, runner, machine, parker).main(begun)
 }
 
 /// What a machine does between two tasks.
@@ -31,39 +38,64 @@ enum Next<T> {
 }
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    fn main(&self) {
+    fn main(&self, begun: impl FnOnce()) -> Result<(), String> {
         current::enter(self.shared, &self.current, || {
             let machine = self.current.machine;
-            let mut scratch = self.runner.scratch(machine);
+            let mut scratch = catch_panic(|| self.runner.scratch(machine))?;
+            begun();
             let mut grant = self.wait(Vacated::default());
             // Not before the first grant: until then it may not be known yet.
             self.bound.set(self.shared.coordinator.bound_as(machine));
-            loop {
-                let vacated = match grant {
-                    Grant::Run(permit) => match self.bound.get() {
-                        None => self.work(permit, None, &mut scratch),
-                        Some(id) => match self.work_bound(permit, id, &mut scratch) {
-                            None => Vacated::default(),
-                            Some(permit) => self.work(permit, None, &mut scratch),
-                        },
-                    },
-                    Grant::Search(permit) => {
-                        self.shared.queues.processors[permit.processor()]
-                            .counters
-                            .wake_ups
-                            .add(1);
-                        match self.spin(&permit) {
-                            Some(task) => self.work(permit, Some(task), &mut scratch),
-                            None => self.go_idle(permit, true),
-                        }
-                    }
-                    Grant::Exit => break,
-                };
+            while grant != Grant::Exit {
+                let vacated = self.obey_to_the_end(grant, &mut scratch);
                 // The one place where it waits, on a stack that is as short as can be.
                 grant = self.wait(vacated);
             }
             drop_contained(scratch);
-        });
+            Ok(())
+        })
+    }
+
+    /// Does what the grant says. If one of the runner's hooks panics, its task is gone, and the
+    /// machine goes on with the next one.
+    fn obey_to_the_end(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
+        let mut grant = grant;
+        loop {
+            let obey = AssertUnwindSafe(|| self.obey(grant, scratch));
+            let payload = match catch_unwind(obey) {
+                Ok(vacated) => return vacated,
+                Err(payload) => payload,
+            };
+            // A hook is called while the processor is here. Anything else is a bug of this crate.
+            let Some(permit) = self.current.permit.take() else {
+                resume_unwind(payload);
+            };
+            discard(payload);
+            let processor = &self.shared.queues.processors[permit.processor()];
+            processor.counters.panicked.add(1);
+            grant = Grant::Run(permit);
+        }
+    }
+
+    fn obey(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
+        match grant {
+            Grant::Run(permit) => match self.bound.get() {
+                None => self.work(permit, None, scratch),
+                Some(id) => match self.work_bound(permit, id, scratch) {
+                    None => Vacated::default(),
+                    Some(permit) => self.work(permit, None, scratch),
+                },
+            },
+            Grant::Search(permit) => {
+                let processor = &self.shared.queues.processors[permit.processor()];
+                processor.counters.wake_ups.add(1);
+                match self.spin(&permit) {
+                    Some(task) => self.work(permit, Some(task), scratch),
+                    None => self.go_idle(permit, true),
+                }
+            }
+            Grant::Exit => unreachable!("the main loop ends there"),
+        }
     }
 
     /// Runs tasks until the machine has no processor any more, which need not be the one that it

@@ -1,6 +1,7 @@
 //! The threads of a pool: what each runs, and what surrounds it. `main_loop` is built on `search`,
 //! `bound` and `watch`, which are built on `machine`.
 
+pub(crate) mod beginning;
 mod bound;
 #[expect(
     unsafe_code,

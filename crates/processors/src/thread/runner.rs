@@ -10,14 +10,19 @@ pub trait Runner<T>: Send + Sync + 'static {
     type Scratch;
 
     /// The scratch for the thread of that number. Threads come and go, as many at a time as
-    /// [`Config::thread_limit`](crate::Config::thread_limit) says, and numbers are used again. It
-    /// must not panic: the thread would be lost, and a processor with it.
+    /// [`Config::thread_limit`](crate::Config::thread_limit) says, and numbers are used again.
+    ///
+    /// The thread that starts another one waits for this. So it must not wait for a task, nor start
+    /// or resize the pool, or reserve a thread. If it panics, there is no such thread:
+    /// [`start`](crate::Processors::start), [`resize`](crate::Processors::resize) and
+    /// [`reserve_thread`](crate::Processors::reserve_thread) say so, with the message, and a
+    /// [`blocking`](crate::Processors::blocking) call that needs one keeps its processor.
     fn scratch(&self, machine: usize) -> Self::Scratch;
 
     /// The thread that the task is bound to, if it is: see
     /// [`Processors::reserve_thread`](crate::Processors::reserve_thread). Asked of every task that
     /// is about to run, by the thread that has found it. The default answers "none", and costs
-    /// nothing. It must not panic: the thread would be lost, and a processor with it.
+    /// nothing. If it panics, the task is gone, as if it had panicked itself.
     #[inline]
     fn bound_to(&self, _task: &T) -> Option<BoundId> {
         None
@@ -25,21 +30,22 @@ pub trait Runner<T>: Send + Sync + 'static {
 
     /// A number by which a [`Dump`](crate::Dump) can name the task while it runs, blocks or waits
     /// for its thread. The default answers "none", and costs nothing; a label costs two stores a
-    /// task. It must neither panic nor call the pool.
+    /// task. It must not call the pool. If it panics before the task runs, the task is gone, as if
+    /// it had panicked itself; in a dump it answers "none".
     #[inline]
     fn label(&self, _task: &T) -> Option<NonZeroU64> {
         None
     }
 
-    /// What a person should read for that number. It must not call the pool.
+    /// What a person should read for that number. It must not call the pool. If it panics, a dump
+    /// shows the number and what the panic said.
     fn describe(&self, label: NonZeroU64) -> String {
         format!("task {label}")
     }
 
     /// The number of the processor that the next task begins on: see
     /// [`Processors::current`](crate::Processors::current), which costs more. The default does
-    /// nothing, and costs nothing. It must not panic: the thread would be lost, and a processor
-    /// with it.
+    /// nothing, and costs nothing. If it panics, the task is gone, as if it had panicked itself.
     #[inline]
     fn on_processor(&self, _processor: usize, _scratch: &mut Self::Scratch) {}
 

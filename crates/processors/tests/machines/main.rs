@@ -6,6 +6,7 @@
 mod blocking;
 mod bound;
 mod dump;
+mod hooks;
 mod pool;
 mod quiescence;
 mod reserve;

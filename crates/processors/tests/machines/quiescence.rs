@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
 
 use filch_processors::{NeverQuiescent, Processors};
 
@@ -76,6 +77,27 @@ fn quiescence_is_exact() {
         pool.wait_quiescent().unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), 3);
     }
+    finish(&pool, machines);
+}
+
+/// A call that does not return: the wait for quiescence does.
+#[test]
+fn a_wait_for_quiescence_has_a_limit() {
+    let (pool, machines) = started(processors(2));
+    let (began, has_begun) = mpsc::channel();
+    let (to, from) = mpsc::channel::<()>();
+    pool.inject(job(move |_| {
+        began.send(()).unwrap();
+        from.recv().unwrap();
+    }));
+    has_begun.recv().unwrap();
+    let soon = || Instant::now() + Duration::from_millis(1);
+    assert_eq!(pool.wait_quiescent_until(Instant::now()), Ok(false));
+    assert_eq!(pool.wait_quiescent_until(soon()), Ok(false));
+    to.send(()).unwrap();
+    let late = Instant::now() + Duration::from_secs(600);
+    assert_eq!(pool.wait_quiescent_until(late), Ok(true));
+    assert_eq!(pool.wait_quiescent_until(Instant::now()), Ok(true));
     finish(&pool, machines);
 }
 

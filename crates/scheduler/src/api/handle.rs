@@ -10,6 +10,7 @@ use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
 use filch_timers::TimerThread;
 
+use crate::api::joins::Joins;
 use crate::api::receiver::Routes;
 use crate::api::running_call::CommandLabel;
 use crate::api::stats::Counters;
@@ -34,6 +35,10 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) names: Arc<NameRegistry>,
     /// How messages get to other nodes.
     pub(crate) routes: Routes<P>,
+    /// Which futures wait for which processes.
+    pub(crate) joins: Joins,
+    /// One thread at a time looks at what the futures wait for.
+    pub(crate) looking: Mutex<()>,
     pub(crate) admission: Admission,
     pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
     /// How many events the first step of a process is given.
@@ -61,6 +66,11 @@ impl<P: Protocol> Clone for Handle<P> {
 impl<P: Protocol> Handle<P> {
     pub(crate) fn table(&self) -> &Table<P> {
         &self.shared.table
+    }
+
+    /// The number of this scheduler while it is there, by which timers know it.
+    pub(crate) fn number(&self) -> usize {
+        Arc::as_ptr(&self.shared).addr()
     }
 
     /// The worker that the calling thread is just now. User code that blocks may come back on

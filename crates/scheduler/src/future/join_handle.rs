@@ -10,10 +10,10 @@ use filch_parker::{Parker, Unparker};
 use filch_promise::{Output, Promised, promise};
 use filch_sync::panic::drop_contained;
 
+use crate::api::joins::WakerId;
 use crate::api::process_error::Exit;
 use crate::future::contained::Contained;
-use crate::future::waker::FutureWaker;
-use crate::{JoinError, Pid, ProcessError, ProcessHandle, Protocol};
+use crate::{Handle, JoinError, Pid, ProcessError, ProcessHandle, Protocol};
 
 /// The handle to a [spawned](crate::Handle::spawn) future: await it, or [`join`](Self::join) it.
 /// Dropping it lets the future go on unwatched.
@@ -27,7 +27,7 @@ use crate::{JoinError, Pid, ProcessError, ProcessHandle, Protocol};
 pub struct JoinHandle<P: Protocol, T> {
     state: JoinState<P>,
     stage: Arc<dyn Output<Contained<T>>>,
-    task: Arc<FutureWaker<P>>,
+    pid: Pid,
 }
 
 /// How the handle learns of the end.
@@ -35,9 +35,58 @@ enum JoinState<P: Protocol> {
     /// It was not asked before the end.
     Handle(ProcessHandle<P>),
     /// It is awaited.
-    Awaited(Promised<Exit<P>>),
+    Awaited(Awaited<P>),
     /// It has been told.
     Told,
+}
+
+/// The end of a process, which a future awaits.
+struct Awaited<P: Protocol> {
+    scheduler: Handle<P>,
+    pid: Pid,
+    /// Of the future, while the scheduler knows that it waits.
+    known: Option<WakerId>,
+    promised: Promised<Exit<P>>,
+}
+
+impl<P: Protocol> Awaited<P> {
+    fn new(process: ProcessHandle<P>) -> Self {
+        let (scheduler, pid) = (process.scheduler().clone(), process.pid());
+        let (resolver, promised) = promise();
+        process.watch(|exit| resolver.resolve(exit));
+        Self {
+            scheduler,
+            pid,
+            known: None,
+            promised,
+        }
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
+        let waker = WakerId::of(context.waker());
+        if self.known != Some(waker) {
+            // Before the promise lets go of that waker.
+            self.forget();
+        }
+        let exit = Pin::new(&mut self.promised).poll(context);
+        if exit.is_pending() && self.known.is_none() {
+            self.scheduler.shared.joins.insert(self.pid, waker);
+            self.known = Some(waker);
+        }
+        exit
+    }
+
+    fn forget(&mut self) {
+        if self.known.take().is_some() {
+            self.scheduler.shared.joins.remove(self.pid);
+        }
+    }
+}
+
+impl<P: Protocol> Drop for Awaited<P> {
+    fn drop(&mut self) {
+        self.forget();
+    }
 }
 
 impl<P: Protocol> JoinState<P> {
@@ -58,16 +107,23 @@ impl<P: Protocol> JoinState<P> {
             if process.has_ended() {
                 return Poll::Ready(exit_of(process));
             }
-            let (resolver, promised) = promise();
-            process.watch(|exit| resolver.resolve(exit));
-            *self = Self::Awaited(promised);
+            *self = Self::Awaited(Awaited::new(process));
         }
-        let Self::Awaited(promised) = self else {
+        let Self::Awaited(awaited) = self else {
             panic!("polled again after it was ready");
         };
-        let exit = ready!(Pin::new(promised).poll(context));
+        let exit = ready!(awaited.poll(context));
         *self = Self::Told;
         Poll::Ready(exit)
+    }
+
+    /// The scheduler, unless the end has been told.
+    fn scheduler(&self) -> Option<&Handle<P>> {
+        match self {
+            Self::Handle(process) => Some(process.scheduler()),
+            Self::Awaited(awaited) => Some(&awaited.scheduler),
+            Self::Told => None,
+        }
     }
 }
 
@@ -84,22 +140,22 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     pub(crate) unsafe fn new(
         process: ProcessHandle<P>,
         stage: Arc<dyn Output<Contained<T>>>,
-        task: Arc<FutureWaker<P>>,
     ) -> Self {
+        let pid = process.pid();
         let state = JoinState::Handle(process);
-        Self { state, stage, task }
+        Self { state, stage, pid }
     }
 
     /// The PID of the future's process.
     pub fn pid(&self) -> Pid {
-        self.task.pid
+        self.pid
     }
 
     /// Whether the future has ended, so that awaiting it would not wait.
     pub fn has_ended(&self) -> bool {
         match &self.state {
             JoinState::Handle(process) => process.has_ended(),
-            JoinState::Awaited(promised) => promised.is_resolved(),
+            JoinState::Awaited(awaited) => awaited.promised.is_resolved(),
             JoinState::Told => true,
         }
     }
@@ -107,8 +163,10 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// Has the future dropped, where it is suspended, and its process end with
     /// [`ProcessError::Terminated`], as if [terminated](crate::Handle::terminate). Lock-free.
     pub fn abort(&self) {
-        // Refused: it has ended.
-        let _ = self.task.scheduler.terminate(self.task.pid);
+        if let Some(scheduler) = self.state.scheduler() {
+            // Refused: it has ended.
+            let _ = scheduler.terminate(self.pid);
+        }
     }
 
     /// Waits until the future has ended, and returns its output. Blocking.
@@ -120,7 +178,8 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// # Panics
     /// If it was polled to its end before.
     pub fn join(mut self) -> Result<T, JoinError<P, Self>> {
-        if self.task.scheduler.is_worker() && !self.has_ended() {
+        let scheduler = self.state.scheduler();
+        if scheduler.is_some_and(Handle::is_worker) && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
         let exit = match self.state.take_handle() {
@@ -198,7 +257,7 @@ impl<P: Protocol, T> Future for JoinHandle<P, T> {
 impl<P: Protocol, T> fmt::Debug for JoinHandle<P, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinHandle")
-            .field("pid", &self.task.pid)
+            .field("pid", &self.pid)
             .field("ended", &self.has_ended())
             .finish_non_exhaustive()
     }

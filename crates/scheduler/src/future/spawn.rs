@@ -63,31 +63,34 @@ impl<P: Protocol> Handle<P> {
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
             Err(Refusal::NoMemory) => return Err(SpawnError::NoMemory(future)),
         };
-        let waker = Arc::new(FutureWaker {
+        let shared = Arc::new(FutureWaker {
             scheduler: self.clone(),
             pid: place.0,
         });
         let stage = Arc::new(Stage::new(WithContained(future)));
         let process = process_box(FutureProcess {
             stage: Arc::clone(&stage),
-            waker: Waker::from(Arc::clone(&waker)),
+            waker: Waker::from(Arc::clone(&shared)),
+            shared,
         });
         match self.begin(place, process, |_, _| Ok(()), &options) {
             // SAFETY: the stage is that of the process.
-            Ok(process) => Ok(unsafe { JoinHandle::new(process, stage, waker) }),
+            Ok(process) => Ok(unsafe { JoinHandle::new(process, stage) }),
             Err(SubmitError::Hook(error)) => Err(SpawnError::Hook(error)),
             Err(error) => unreachable!("it was admitted, and has no `init`: {error}"),
         }
     }
 }
 
-/// The process of a future: three words, so that it fits into its slot.
-struct FutureProcess<F: Future> {
+/// The process of a future: four words, so that it fits into its slot.
+struct FutureProcess<P: Protocol, F: Future> {
     stage: Arc<Stage<F>>,
     waker: Waker,
+    /// What the waker is made of.
+    shared: Arc<FutureWaker<P>>,
 }
 
-impl<P: Protocol, F> Process<P> for FutureProcess<F>
+impl<P: Protocol, F> Process<P> for FutureProcess<P, F>
 where
     F: Future + Send,
     F::Output: Send,
@@ -112,9 +115,14 @@ where
         }
         Ok(())
     }
+
+    fn waker(&self) -> Option<(&Waker, usize)> {
+        // Two are here.
+        Some((&self.waker, Arc::strong_count(&self.shared) - 2))
+    }
 }
 
-impl<F: Future> Drop for FutureProcess<F> {
+impl<P: Protocol, F: Future> Drop for FutureProcess<P, F> {
     /// The handle may be kept for long: the future goes with the process, and only an output stays.
     fn drop(&mut self) {
         // SAFETY: as in `step`; and this is the last time.

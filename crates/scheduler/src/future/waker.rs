@@ -5,7 +5,8 @@ use std::task::Wake;
 
 use crate::{Handle, Pid, Protocol};
 
-/// The PID of a future's process, and its scheduler: both the waker and the handle need it.
+/// What the wakers of a future share, and nothing else does: how many there are is how many clones
+/// of its waker there are.
 pub(crate) struct FutureWaker<P: Protocol> {
     pub(crate) scheduler: Handle<P>,
     pub(crate) pid: Pid,

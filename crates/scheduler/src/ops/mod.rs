@@ -2,6 +2,8 @@
 
 pub(crate) mod closing;
 pub(crate) mod info;
+#[expect(unsafe_code, reason = "has the process that it looks at")]
+pub(crate) mod look;
 pub(crate) mod monitor;
 pub(crate) mod running;
 pub(crate) mod send;

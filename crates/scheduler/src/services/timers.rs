@@ -5,6 +5,10 @@
 //! the scheduler's types add to them. [`Timers`] is made before the scheduler and given to the
 //! command handler, which delegates to it: see the example `deadlines` of this crate.
 //!
+//! A [standstill](crate::Handle::wait_for_standstill) counts the timers that are pending: those
+//! that are set here for a process, sleeps of futures, and calls that are set for nobody on timers
+//! that have served the scheduler.
+//!
 //! A pending completion keeps the place of its process in the table, even if that one ends before.
 //! A timer that is [cancelled](filch_timers::Timers::cancel) or [shut
 //! down](filch_timers::Timers::shutdown) before it fires drops its completion, so that the process
@@ -63,7 +67,8 @@ impl Timers {
         completion: Completion<P>,
         reply: P::Reply,
     ) -> TimerKey {
-        self.call_at(deadline, move || completion.complete(reply))
+        let timers = self.on_behalf_of(completion.handle().number());
+        timers.call_at(deadline, move || completion.complete(reply))
     }
 
     /// [`complete_at`](Self::complete_at), that long from now.
@@ -73,7 +78,8 @@ impl Timers {
         completion: Completion<P>,
         reply: P::Reply,
     ) -> TimerKey {
-        self.call_after(delay, move || completion.complete(reply))
+        let timers = self.on_behalf_of(completion.handle().number());
+        timers.call_after(delay, move || completion.complete(reply))
     }
 
     /// Gives a command a deadline: if it is not completed by then, it fails with `error`.
@@ -85,7 +91,8 @@ impl Timers {
     ) -> Bounded<P> {
         let pid = completion.pid();
         let fail = |completion: Completion<P>| completion.fail(error);
-        let completion = self.bound(deadline, completion, fail);
+        let timers = self.on_behalf_of(completion.handle().number());
+        let completion = timers.bound(deadline, completion, fail);
         Bounded { pid, completion }
     }
 
@@ -99,7 +106,8 @@ impl Timers {
         message: P::Message,
     ) -> TimerKey {
         let scheduler = scheduler.clone();
-        self.call_at(deadline, move || {
+        let timers = self.on_behalf_of(scheduler.number());
+        timers.call_at(deadline, move || {
             if let Err(refused) = scheduler.send(to, message) {
                 drop_contained(refused);
             }
@@ -122,7 +130,8 @@ impl Timers {
         mut message: impl FnMut() -> P::Message + Send + 'static,
     ) -> Result<TimerKey, ZeroPeriod> {
         let scheduler = scheduler.clone();
-        self.call_every(period, move || match scheduler.send(to, message()) {
+        let timers = self.on_behalf_of(scheduler.number());
+        timers.call_every(period, move || match scheduler.send(to, message()) {
             Ok(()) => true,
             Err(refused) => {
                 let over = match refused.reason {

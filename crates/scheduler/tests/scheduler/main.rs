@@ -32,3 +32,4 @@ mod timer_races;
 mod timers;
 mod under_fire;
 mod upgrade;
+mod waiting;

@@ -1,10 +1,12 @@
 //! The list of processes, and the standstill: what each waits for when nothing can run any more.
 
+use std::future::poll_fn;
 use std::sync::mpsc;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use crate::common::{Command, scheduler, scripted, summing, waiting};
-use filch_scheduler::{Activity, Standstill, StandstillError, Verdict};
+use filch_scheduler::{Activity, Pid, Standstill, StandstillError, Verdict};
 
 #[test]
 fn nothing_is_left() {
@@ -90,15 +92,23 @@ fn a_completion_that_is_held_outside_is_no_deadlock() {
     drop(completions);
 }
 
-/// A future is woken by anything that has its waker: a thread, a timer, a device. Nobody knows that
-/// none will.
+/// A future is woken by anything that has its waker. While a thread has it, and does not use it, it
+/// is no deadlock; when nothing has it any more, nothing can come.
 #[test]
-fn a_future_that_is_pending_is_no_deadlock() {
+fn a_future_that_is_pending_waits_for_whatever_has_its_waker() {
     let scheduler = scheduler(2);
     let bystander = scheduler.submit(waiting(), "run", 0).unwrap();
-    let future = scheduler.spawn(std::future::pending::<()>()).unwrap();
+    let (give, take) = mpsc::channel();
+    let future = scheduler.spawn(poll_fn(move |context| {
+        give.send(context.waker().clone()).unwrap();
+        Poll::<()>::Pending
+    }));
+    let future = future.unwrap();
+    let waker: Waker = take.recv().unwrap();
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::AwaitsOutside, "{standstill}");
+    assert_eq!(standstill.futures[0].wakers, 1);
+    assert_eq!(standstill.stuck(), []);
     let text = standstill.to_string();
     assert!(
         text.starts_with(
@@ -109,6 +119,11 @@ fn a_future_that_is_pending_is_no_deadlock() {
     let activity = |pid| scheduler.info(pid).unwrap().activity;
     assert_eq!(activity(future.pid()), Activity::Pending);
     assert_eq!(activity(bystander.pid()), Activity::Idle);
+    drop(waker);
+    let standstill = scheduler.wait_for_standstill().unwrap();
+    assert_eq!(standstill.verdict(), Verdict::Deadlock, "{standstill}");
+    assert_eq!(standstill.stuck(), [future.pid()]);
+    assert_eq!(standstill.rings(), Vec::<Vec<Pid>>::new());
     // Replaced by a process that waits for messages, it is no future any more.
     let successor = Box::new(waiting());
     scheduler
@@ -116,6 +131,7 @@ fn a_future_that_is_pending_is_no_deadlock() {
         .unwrap();
     let standstill = scheduler.wait_for_standstill().unwrap();
     assert_eq!(standstill.verdict(), Verdict::Deadlock, "{standstill}");
+    assert_eq!((standstill.stuck(), standstill.futures), (vec![], vec![]));
     // Nor is the next occupant of its slot.
     let pid = future.pid();
     future.abort();

@@ -1,0 +1,45 @@
+//! A look at a future that is pending.
+
+use filch_process_state::LetGo;
+use filch_sync::atomic::{Ordering, fence};
+
+use crate::api::joins::WakerId;
+use crate::{Handle, Pid, Protocol};
+
+/// What a pending future can be woken by.
+pub(crate) struct Wakers {
+    pub(crate) id: WakerId,
+    /// Clones of its waker, wherever they are.
+    pub(crate) clones: usize,
+}
+
+impl<P: Protocol> Handle<P> {
+    /// The wakers of the future `pid`, if it is pending; none if it has been woken, or is being
+    /// looked at by another thread.
+    pub(crate) fn look_at_future(&self, pid: Pid) -> Option<Wakers> {
+        let process = self.table().pin(pid)?;
+        let slot = process.slot();
+        slot.state.seize().ok()?;
+        // SAFETY: seized: as a worker's `start` would, this has made the process Running, so this
+        // thread has it until it lets go, below; the Acquire in there saw the last turn.
+        let body = unsafe { slot.life.body() };
+        let wakers = body
+            .and_then(|body| body.process.waker())
+            .map(|(waker, clones)| Wakers {
+                id: WakerId::of(waker),
+                clones,
+            });
+        // ORDERING: Acquire, partner of the Release with which a thread drops its clone: if that is
+        // not counted any more, what it was used for has happened, and `idle` sees that the future
+        // was woken. (A fence, as the standard library counts by a Relaxed load.)
+        fence(Ordering::Acquire);
+        match slot.state.idle() {
+            Ok(LetGo::Waits) => wakers,
+            Ok(LetGo::Enqueue) => {
+                self.enqueue(slot);
+                None
+            }
+            Err(error) => unreachable!("only the thread that has it lets go of it: {error}"),
+        }
+    }
+}
