@@ -116,7 +116,8 @@ fn spawn(scheduler: &Scheduler<Numbers>, times: u64) {
 fn spawn_and_send(scheduler: &Scheduler<Numbers>, times: u64) {
     brood(scheduler, times, |context| {
         let child = submit(context.handle(), |_, events, out| {
-            assert_eq!(events.count(), 1);
+            // The last ones may also get a cancel.
+            assert!(events.count() > 0);
             out.done(());
         });
         assert!(context.send(child.pid(), 7).is_ok());
