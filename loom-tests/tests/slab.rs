@@ -101,7 +101,7 @@ fn take(slab: &Slab<Large>) -> u32 {
 fn two_threads_install_a_directory() {
     Outcomes::of(
         "one directory is installed, and each page once",
-        Bound::preemptions(4, 100),
+        Bound::preemptions(4, 560),
         || {
             let slab = slab_of_large();
             assert_eq!(take(&slab), 0);
@@ -123,7 +123,7 @@ fn two_threads_install_a_directory() {
 fn what_is_found_behind_a_directory_is_constructed() {
     Outcomes::of(
         "a directory is found with its pages, and a page with its slots",
-        Bound::exhaustive(10),
+        Bound::exhaustive(340),
         || {
             let slab = slab_of_large();
             assert_eq!(take(&slab), 0);

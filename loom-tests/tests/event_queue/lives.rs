@@ -165,7 +165,7 @@ fn a_generation_that_was_learnt_without_an_edge_is_not_stale() {
     let outcomes = Outcomes::new();
     check(
         "the present life is never said to be over",
-        Bound::exhaustive(10),
+        Bound::exhaustive(165),
         {
             let outcomes = outcomes.clone();
             move || {
