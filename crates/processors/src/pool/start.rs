@@ -38,7 +38,7 @@ impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
             drop_contained(runner);
             pool.handles.join_former(machine);
             coordinator.exit(machine, parker);
-            pool.end_if_deserted();
+            pool.end_after(machine);
         })
     }
 
