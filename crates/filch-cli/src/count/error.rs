@@ -59,13 +59,9 @@ impl fmt::Display for CountError {
             Self::Build(error) => error.fmt(f),
             Self::Failed(message) => f.write_str(message),
             Self::Cancelled => f.write_str("the scheduler was shut down before the job was done"),
-            Self::Unclean(report) => write!(
-                f,
-                "counted, but the shutdown was not clean: {} processes had to be closed, \
-                 {} are stuck",
-                report.aborted,
-                report.stuck.len()
-            ),
+            Self::Unclean(report) => {
+                write!(f, "counted, but the shutdown was not clean: {report}")
+            }
         }
     }
 }

@@ -102,7 +102,7 @@ pub(crate) fn run(root: &Path, settings: &Settings) -> Result<Report, CountError
         .map_err(|error| CountError::Failed(error.to_string()))?;
     let stats = handle.stats();
     let totals = outcome?;
-    if shutdown.aborted > 0 || !shutdown.stuck.is_empty() {
+    if shutdown.aborted > 0 || !shutdown.is_clean() {
         return Err(CountError::Unclean(shutdown));
     }
     // The last handle: dropping it frees the scheduler's memory, and drops the command handler,

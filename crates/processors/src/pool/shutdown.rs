@@ -4,6 +4,7 @@ use filch_sync::panic::drop_contained;
 
 use crate::lock::lock;
 use crate::pool::processors::Processors;
+use crate::protocol::state::grant::Activity;
 
 impl<T: Send + 'static> Processors<T> {
     /// Lets the threads exit, once no work remains: when all that has been scheduled has run, and
@@ -12,6 +13,17 @@ impl<T: Send + 'static> Processors<T> {
     /// is. Takes a lock for a moment; waits for no task.
     pub fn stop(&self) {
         self.shared.coordinator.stop(&self.shared.queues);
+    }
+
+    /// The machine's thread has nothing left to do but to exit. If it is the last one, it is shown
+    /// as busy until the end, which may be long: see below.
+    pub(crate) fn end_after(&self, machine: usize) {
+        if self.shared.coordinator.is_deserted() {
+            let public = self.shared.coordinator.machine(machine);
+            public.set_activity(Activity::Runs);
+            self.end_if_deserted();
+            public.set_activity(Activity::Gone);
+        }
     }
 
     /// A thread has exited, or could not be had. If there is none left now, this is the end.

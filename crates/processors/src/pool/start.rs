@@ -44,7 +44,7 @@ impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
             }
             pool.handles.join_former(machine);
             coordinator.exit(machine, parker);
-            pool.end_if_deserted();
+            pool.end_after(machine);
         })
     }
 

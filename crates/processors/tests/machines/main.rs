@@ -11,6 +11,7 @@ mod pool;
 mod quiescence;
 mod reserve;
 mod resize;
+mod running;
 mod stopping;
 mod threads;
 mod watch;

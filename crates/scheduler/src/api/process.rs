@@ -42,6 +42,10 @@ pub trait Process<P: Protocol>: Send {
     /// Releases what the process holds. Called once, after the last step, with the reason why there
     /// is no other one.
     ///
+    /// A command of the process may still run on another thread. Nobody reads its answer; a process
+    /// that knows how to interrupt it does so here, or a shutdown waits for it until its time is
+    /// over. See the example `sockets` of this crate.
+    ///
     /// A process that must hear of this end [watches](crate::Handle::monitor) it.
     fn close(&mut self, reason: &ExitReason) {
         let _ = reason;

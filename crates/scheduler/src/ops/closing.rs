@@ -100,7 +100,7 @@ impl<P: Protocol> Closing<P> {
         };
         handle.disconnect_all();
         let report = handle.end_all(self.times);
-        let all_ended = report.stuck.is_empty();
+        let all_ended = handle.live() == 0;
         if all_ended {
             handle.shared.processors.stop();
         }

@@ -17,8 +17,9 @@ pub struct ShutdownReport {
     pub cancelled: usize,
     /// How many had not ended when its patience had, and were closed instead of stepped.
     pub aborted: usize,
-    /// Processes that had still not ended at the very end: in the middle of user code, or queued
-    /// behind one that is. They end, and their threads leave, when they get there.
+    /// Processes that had still not ended at the very end: in the middle of user code, be it `init`
+    /// on the thread that submits, or queued behind one that is. They end, and their threads leave,
+    /// when they get there.
     pub stuck: Vec<Pid>,
     /// The calls of the user's code that had not returned at the very end, whether or not their
     /// processes have ended. Their threads are left to themselves. If there are none, all workers
