@@ -79,17 +79,11 @@ impl Bound {
         quick.filter(|_| is_long).chain([self]).collect()
     }
 
-    /// What `cargo xtask loom --bound N`, `--full` or `--quick`, or `cargo xtask orderings`, asks
-    /// for instead, if anything: bounds to explore one after the other, until one gives enough
-    /// executions.
+    /// What `cargo xtask loom --bound N`, `--full` or `--quick` asks for instead, if anything:
+    /// bounds to explore one after the other, until one gives enough executions. A mutant may
+    /// change their number and nothing else: beside one, any number will do at the last bound.
     fn or_as_asked(self) -> Vec<Self> {
-        if std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some() {
-            return vec![Self {
-                at_least: 2,
-                ..self
-            }];
-        }
-        match std::env::var("FILCH_LOOM_BOUND").ok().as_deref() {
+        let mut bounds = match std::env::var("FILCH_LOOM_BOUND").ok().as_deref() {
             None | Some("") => vec![self],
             Some("quick") => self.quick(),
             Some("full") => vec![Self {
@@ -107,7 +101,13 @@ impl Bound {
                     at_least: if weaker { 2 } else { self.at_least },
                 }]
             }
+        };
+        if std::env::var_os("FILCH_LOOM_ANY_COUNT").is_some()
+            && let Some(last) = bounds.last_mut()
+        {
+            last.at_least = 2;
         }
+        bounds
     }
 
     fn builder(self) -> loom::model::Builder {

@@ -284,3 +284,40 @@ fn shared_pins_keep_the_slot() {
         },
     );
 }
+
+/// Threads: main gives the occupant's pin back; one other comes twice, by generation, and goes.
+/// Main may find the other's pin, give its own back after that one has gone, and then lose against
+/// the other's second visit: the slot is live and unpinned for a moment. A failure: main takes
+/// itself for the last one all the same, so that two are told, and the slot is released twice.
+#[test]
+fn a_visitor_that_comes_back_is_the_last_alone() {
+    let outcomes = Outcomes::of("one is told", Bound::exhaustive(50), || {
+        let slot = Arc::new(Occupancy::new());
+        let generation = slot.occupy(1);
+        let crossing = Crossing::new();
+        let visitor = thread::spawn({
+            let (slot, crossing) = (slot.clone(), crossing.clone());
+            move || {
+                let visit = |()| {
+                    crossing.pass();
+                    match slot.pin(generation) {
+                        Ok(()) => slot.unpin(),
+                        Err(Stale(left)) => left,
+                    }
+                };
+                [(); 2].map(visit).map(|left| left == Unpinned::Last)
+            }
+        });
+        crossing.pass();
+        let own = slot.unpin() == Unpinned::Last;
+        let [first, second] = visitor.join().unwrap();
+        let told = [own, first, second].iter().filter(|told| **told).count();
+        assert_eq!(told, 1, "{told} are told that they are the last");
+        (own, first, second)
+    });
+    outcomes.assert_exactly([
+        (true, false, false),
+        (false, true, false),
+        (false, false, true),
+    ]);
+}

@@ -5,6 +5,7 @@ pub(crate) mod book;
 pub(crate) mod ci;
 pub(crate) mod lint;
 pub(crate) mod loom;
+pub(crate) mod mutants;
 pub(crate) mod orderings;
 pub(crate) mod package;
 pub(crate) mod sanitize;

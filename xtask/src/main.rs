@@ -10,7 +10,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, book, ci, lint, loom, orderings, package, sanitize, shuttle, soak, test};
+use commands::{
+    bench, book, ci, lint, loom, mutants, orderings, package, sanitize, shuttle, soak, test,
+};
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about, version)]
@@ -39,6 +41,9 @@ enum Command {
     Package,
     /// Weakens one ordering at a time and runs the models against it.
     Orderings(orderings::Options),
+    /// Makes one condition, effect or order of the primitives wrong at a time, and runs the tests
+    /// and models that reach it.
+    Mutants(mutants::Options),
     /// Whole pools and schedulers under shuttle's randomised schedules, with a table of what was
     /// run.
     Shuttle(shuttle::Options),
@@ -58,6 +63,7 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&options),
         Command::Package => package::run(),
         Command::Orderings(options) => orderings::run(&options),
+        Command::Mutants(options) => mutants::run(&options),
         Command::Shuttle(options) => shuttle::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
         Command::Soak(options) => soak::run(&options),

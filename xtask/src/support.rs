@@ -1,6 +1,7 @@
 //! What the commands share: running programs, counting results, reading the workspace.
 
 pub(crate) mod code;
+pub(crate) mod copies;
 pub(crate) mod error;
 pub(crate) mod metadata;
 pub(crate) mod parallel;

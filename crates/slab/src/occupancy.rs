@@ -306,16 +306,28 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "forgotten instead of given back")]
     fn forgotten_pins_do_not_overflow_into_the_live_bit() {
-        let slot = Occupancy::new();
+        extern crate std;
         let many = Status {
             generation: 0,
             live: true,
             pins: super::MAX_PINS,
         };
-        slot.word.store(many.pack(), super::Ordering::Relaxed);
-        slot.share();
+        let more: [fn(&Occupancy); 3] = [
+            Occupancy::share,
+            |slot| _ = slot.pin(0),
+            |slot| _ = slot.pin_current(),
+        ];
+        for more in more {
+            let slot = Occupancy::new();
+            slot.word.store(many.pack(), super::Ordering::Relaxed);
+            let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| more(&slot)));
+            let message = refused.expect_err("one pin too many");
+            let message = message.downcast_ref::<std::string::String>().unwrap();
+            assert!(message.contains("forgotten instead of given back"));
+            let word = slot.word.load(super::Ordering::Relaxed);
+            assert_eq!(Status::unpack(word), many, "none was added");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use filch_injector::Injector;
 use filch_sync::thread;
 use loom::alloc::Track;
 use loom_tests::{Bound, Crossing, Outcomes, check};
@@ -57,6 +58,68 @@ fn the_block_of_an_abandoned_slot_comes_back() {
         }
     });
     outcomes.assert_exactly([(None, 2), (Some(10), 2)]);
+}
+
+/// Pushes and takes until each block that came back has been used again; then says how many there
+/// are.
+fn blocks_after_use<const BLOCK: usize>(queue: &Injector<Track<u32>, BLOCK>) -> u32 {
+    for item in 0..4 * BLOCK as u32 {
+        queue.push(Track::new(item));
+        assert_eq!(pop(queue), Some(item));
+    }
+    queue.most_blocks()
+}
+
+/// Threads: main takes, a producer pushes a batch of two into a block of three, and main may
+/// abandon the slots. A failure: the batch does not count a slot that was abandoned, so that its
+/// block never comes back, and one more is needed.
+#[test]
+fn the_block_of_an_abandoned_batch_comes_back() {
+    let outcomes = Outcomes::of("two blocks are enough", Bound::exhaustive(100), || {
+        let queue = queue::<3>([]);
+        let crossing = Crossing::new();
+        let producer = thread::spawn({
+            let (queue, crossing) = (queue.clone(), crossing.clone());
+            move || {
+                crossing.pass();
+                queue.push_batch([10, 11].map(Track::new));
+            }
+        });
+        crossing.pass();
+        let early = pop(&queue);
+        producer.join().unwrap();
+        let late = drain(&queue);
+        assert_eq!(early.into_iter().chain(late).collect::<Vec<_>>(), [10, 11]);
+        (early, blocks_after_use(&queue))
+    });
+    outcomes.assert_exactly([(None, 2), (Some(10), 2)]);
+}
+
+/// Threads: two producers at the end of a block. Both ask the slab for the next one, and one of
+/// them links its own. A failure: the other, which has come too late, or has seen that in time,
+/// keeps its block, and one more is needed.
+#[test]
+fn the_block_that_came_too_late_comes_back() {
+    let outcomes = Outcomes::of(
+        "three blocks are enough",
+        Bound::preemptions(3, 100),
+        || {
+            let queue = queue::<2>([10, 11]);
+            let crossing = Crossing::new();
+            let other = producer(&queue, &crossing, &[20]);
+            crossing.pass();
+            queue.push(Track::new(12));
+            other.join().unwrap();
+            assert_delivered(&[10, 11, 12, 20], &[&drain(&queue)]);
+            // The first block, and the one that came too late if there was one, follow the second.
+            for item in 30..34 {
+                queue.push(Track::new(item));
+            }
+            assert_eq!(drain(&queue), [30, 31, 32, 33]);
+            queue.most_blocks()
+        },
+    );
+    outcomes.assert_exactly([3]);
 }
 
 /// Threads: two producers, and main, which pushes and takes until the block is free again that came

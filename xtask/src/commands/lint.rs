@@ -10,12 +10,13 @@ mod modules;
 mod source;
 mod terms;
 mod text;
+mod unsafety;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::commands::orderings;
+use crate::commands::{mutants, orderings};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::root;
@@ -56,6 +57,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
         note(text::check(&file)?);
     }
     note(terms::check()?);
+    note(unsafety::check()?);
     for file in markdown::files()? {
         note(markdown::check(&file)?);
     }
@@ -64,6 +66,14 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
         line: 1,
         message,
     });
+    note(verdicts.collect());
+    let verdicts = mutants::complaints()?
+        .into_iter()
+        .map(|(name, message)| Finding {
+            file: mutants::place(name),
+            line: 1,
+            message,
+        });
     note(verdicts.collect());
     Ok(tally)
 }

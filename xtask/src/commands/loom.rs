@@ -20,7 +20,7 @@ use crate::support::parallel;
 use crate::support::process::{Tree, root, run_within};
 use crate::support::tally::Tally;
 
-use build::Model;
+pub(crate) use build::{Model, models};
 use report::Outcome;
 
 #[derive(Args)]
@@ -146,7 +146,7 @@ pub(crate) fn first_failure(
     limit: u64,
     rank: impl Fn(&str) -> usize,
 ) -> Result<Option<String>> {
-    let mut models = build::models(tree, files)?;
+    let mut models = models(tree, files)?;
     models.sort_by_cached_key(|model| rank(&model.full_name()));
     let any_count = vec![("FILCH_LOOM_ANY_COUNT", "1".to_owned())];
     for model in &models {

@@ -6,7 +6,6 @@
 //! what `loom cannot` show.
 
 mod access;
-mod copies;
 mod ledger;
 mod moves;
 mod mutant;
@@ -17,11 +16,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use clap::Args;
 
 use crate::commands::loom;
+use crate::support::copies;
 use crate::support::error::Result;
 use crate::support::parallel;
 use crate::support::process::{Tree, files_below, root};
@@ -133,11 +134,12 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/process-table/src/table.rs", &["occupants"]),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/promise/src/promise.rs", &["promise"]),
+    ("crates/promise/src/stage.rs", &["stage"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     ("crates/slab/src", &["slab", "walk"]),
 ];
 
-fn models_about(file: &Path) -> Option<&'static [&'static str]> {
+pub(crate) fn models_about(file: &Path) -> Option<&'static [&'static str]> {
     MODELS
         .iter()
         .find(|(sources, _)| file.starts_with(sources))
@@ -154,6 +156,21 @@ fn mutants() -> Result<Vec<Mutant>> {
         }
     }
     Ok(mutants)
+}
+
+/// A copy of the tree per processor, so that mutants are at work at the same time.
+fn copies() -> Result<Vec<Tree>> {
+    let place = root().join("target/orderings");
+    let copy = |number| Tree {
+        root: place.join(format!("tree-{number}")),
+        target: place.join(format!("build-{number}")),
+    };
+    let copies: Vec<_> = (0..thread::available_parallelism()?.get())
+        .map(copy)
+        .collect();
+    let trees: Vec<_> = copies.iter().map(|copy| copy.root.clone()).collect();
+    copies::make("orderings", &trees, &BTreeMap::new())?;
+    Ok(copies)
 }
 
 /// One run.
@@ -177,7 +194,7 @@ impl Campaign {
 
     /// The verdict on each mutant; beside it is the last one that is known.
     fn run(&self, mutants: &[(&Mutant, &Verdict)]) -> Result<Vec<Verdict>> {
-        let copies = copies::make()?;
+        let copies = copies()?;
         let mut suites: Vec<_> = mutants
             .iter()
             .filter_map(|(mutant, _)| models_about(&mutant.file))

@@ -96,13 +96,19 @@ impl Tree {
         }
     }
 
-    /// [`cargo`] for a build of this tree with `--cfg NAME`.
-    pub(crate) fn cargo_with_cfg(&self, name: &str) -> Command {
+    /// [`cargo`] for a plain build of this tree.
+    pub(crate) fn cargo(&self) -> Command {
         let mut command = cargo();
         command
             .current_dir(&self.root)
-            .env("RUSTFLAGS", format!("--cfg {name}"))
             .env("CARGO_TARGET_DIR", &self.target);
+        command
+    }
+
+    /// [`cargo`] for a build of this tree with `--cfg NAME`.
+    pub(crate) fn cargo_with_cfg(&self, name: &str) -> Command {
+        let mut command = self.cargo();
+        command.env("RUSTFLAGS", format!("--cfg {name}"));
         command
     }
 }

@@ -12,6 +12,8 @@ use super::error::Result;
 pub(crate) enum Kind {
     /// A file in `tests`.
     Test,
+    /// The same, or the tests within a library.
+    AnyTest,
     /// A file in `examples`.
     Example,
 }
@@ -48,11 +50,13 @@ pub(crate) fn tests(program: &Path) -> Result<Vec<String>> {
 /// Reads one of cargo's messages; `None` unless it announces a program of that kind.
 fn program(message: &Value, kind: Kind) -> Option<(String, PathBuf)> {
     let target = &message["target"];
-    let wanted = match kind {
-        Kind::Test => "test",
-        Kind::Example => "example",
+    let wanted: &[_] = match kind {
+        Kind::Test => &["test"],
+        Kind::AnyTest => &["test", "lib"],
+        Kind::Example => &["example"],
     };
-    let is_wanted = target["kind"].as_array()?.iter().any(|kind| kind == wanted);
+    let mut kinds = target["kind"].as_array()?.iter().filter_map(Value::as_str);
+    let is_wanted = kinds.any(|kind| wanted.contains(&kind));
     let executable = message["executable"].as_str()?;
     let name = target["name"].as_str()?;
     is_wanted.then(|| (name.to_owned(), PathBuf::from(executable)))

@@ -8,7 +8,7 @@ use crate::support::process::Tree;
 use crate::support::programs::{self, Kind};
 
 /// One test of one file in `loom-tests/tests`.
-pub(super) struct Model {
+pub(crate) struct Model {
     /// The file's name, without `.rs`.
     pub file: String,
     /// The test function's path in it.
@@ -19,7 +19,7 @@ pub(super) struct Model {
 
 impl Model {
     /// What a filter is compared with.
-    pub(super) fn full_name(&self) -> String {
+    pub(crate) fn full_name(&self) -> String {
         format!("{}::{}", self.file, self.test)
     }
 
@@ -58,7 +58,7 @@ pub(super) fn models_named(tree: &Tree, filter: &str) -> Result<Vec<Model>> {
 }
 
 /// Builds these files of `loom-tests` with `--cfg loom`, and lists their tests, ordered by file.
-pub(super) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Model>> {
+pub(crate) fn models(tree: &Tree, files: &[&str]) -> Result<Vec<Model>> {
     let mut models = Vec::new();
     for (file, program) in test_programs(tree, files)? {
         for test in programs::tests(&program)? {

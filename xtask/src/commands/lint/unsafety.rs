@@ -1,0 +1,201 @@
+//! Where unsafe code may stand: nowhere but in the files that are listed here.
+//!
+//! Tests and models are not listed: each model owns cells whose exclusive use is its claim.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::finding::Finding;
+use crate::support::code::{contains_word, without_comments, without_tests};
+use crate::support::error::Result;
+use crate::support::process::{PACKAGES, files_below, root};
+
+/// The folder, its files, and what they need it for. A crate without a row forbids unsafe code;
+/// one that needs it in few places denies it, and expects it where it is.
+const LISTED: &[(&str, &[&str], &str)] = &[
+    (
+        "crates/deque/src",
+        &[
+            "claim.rs",
+            "deque.rs",
+            "loot.rs",
+            "ring.rs",
+            "room.rs",
+            "worker.rs",
+        ],
+        "slots that owner and thieves take turns at",
+    ),
+    (
+        "crates/event-queue/src",
+        &[
+            "block.rs",
+            "channel.rs",
+            "consumer.rs",
+            "content.rs",
+            "pass.rs",
+            "producers.rs",
+            "queue.rs",
+            "stalled.rs",
+        ],
+        "slots and blocks between producers and the consumer",
+    ),
+    (
+        "crates/injector/src",
+        &[
+            "block.rs",
+            "claim.rs",
+            "injector.rs",
+            "push.rs",
+            "reserved.rs",
+        ],
+        "slots and blocks between producers and consumers",
+    ),
+    (
+        "crates/slab/src",
+        &["page.rs", "slab.rs"],
+        "pages that are published once and live until the slab is dropped",
+    ),
+    (
+        "crates/promise/src",
+        &["promise.rs", "stage.rs"],
+        "a value and a waker that two ends take turns at",
+    ),
+    (
+        "crates/process-table/src",
+        &[
+            "inline_box.rs",
+            "life_cell.rs",
+            "slot.rs",
+            "table.rs",
+            "teardown.rs",
+        ],
+        "a body that one worker at a time may touch, an exit that one handle takes",
+    ),
+    (
+        "crates/process-table/examples",
+        &["bank.rs"],
+        "an example without a scheduler keeps its workers' promises itself",
+    ),
+    (
+        "crates/processors/src",
+        &[
+            "pool/processors.rs",
+            "protocol/state/coordinator.rs",
+            "protocol/state/grant.rs",
+            "protocol/state/permit.rs",
+            "protocol/state/synced.rs",
+            "thread/current.rs",
+            "thread/main_loop.rs",
+        ],
+        "a processor's number becomes the permit again; a thread's way to its own machine",
+    ),
+    (
+        "crates/scheduler/src",
+        &[
+            "api/command.rs",
+            "api/process_handle.rs",
+            "future/join_handle.rs",
+            "future/spawn.rs",
+            "ops/submit.rs",
+            "table/body.rs",
+            "worker/budget.rs",
+            "worker/driver.rs",
+            "worker/end.rs",
+        ],
+        "the process in its slot; values that must not move",
+    ),
+    (
+        "benches/src",
+        &["groups/event_queue/floors.rs", "memory.rs"],
+        "a floor without the checks that a queue needs; a counting allocator",
+    ),
+];
+
+/// What is unsafe and not listed, listed and not unsafe, and what the compiler is not told.
+pub(super) fn check() -> Result<Vec<Finding>> {
+    let listed: BTreeSet<_> = LISTED
+        .iter()
+        .flat_map(|(folder, files, _)| files.iter().map(|file| Path::new(folder).join(file)))
+        .collect();
+    let mut findings = Vec::new();
+    let mut report = |file: &Path, message: &str| {
+        findings.push(Finding {
+            file: file.to_owned(),
+            line: 1,
+            message: message.to_owned(),
+        });
+    };
+    let mut found = BTreeSet::new();
+    for file in files_below(root(), PACKAGES, "rs")? {
+        if is_test(&file) {
+            continue;
+        }
+        let text = fs::read_to_string(root().join(&file))?;
+        if is_unsafe(&text) {
+            if !listed.contains(&file) {
+                report(
+                    &file,
+                    "has unsafe code, and is not listed in lint/unsafety.rs",
+                );
+            }
+            found.insert(file);
+        }
+    }
+    for file in listed.difference(&found) {
+        report(
+            file,
+            "is listed in lint/unsafety.rs, and has no unsafe code",
+        );
+    }
+    for library in libraries()? {
+        let folder = library.parent().unwrap_or(&library);
+        let has_some = listed.iter().any(|file| file.starts_with(folder));
+        let text = fs::read_to_string(root().join(&library))?;
+        if !has_some && !text.contains("#![forbid(unsafe_code)]") {
+            report(&library, "has no unsafe code, and does not forbid it");
+        }
+    }
+    Ok(findings)
+}
+
+/// The root files of the crates and of the program.
+fn libraries() -> Result<Vec<PathBuf>> {
+    let files = files_below(root(), &["crates"], "rs")?;
+    let is_root = |file: &PathBuf| {
+        let parts: Vec<_> = file.iter().skip(2).collect();
+        parts == ["src", "lib.rs"] || parts == ["src", "main.rs"]
+    };
+    Ok(files.into_iter().filter(is_root).collect())
+}
+
+fn is_test(file: &Path) -> bool {
+    let folders = ["tests", "loom-tests"];
+    file.iter()
+        .any(|part| folders.iter().any(|folder| part == *folder))
+}
+
+fn is_unsafe(text: &str) -> bool {
+    let code = without_tests(&without_comments(text));
+    let code = code
+        .replace("unsafe_code", "")
+        .replace("unsafe_op_in_unsafe_fn", "");
+    contains_word(&code, &["unsafe"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_unsafe;
+
+    #[test]
+    fn only_code_is_unsafe() {
+        assert!(is_unsafe("fn f() { unsafe { g() } }"));
+        assert!(is_unsafe("unsafe impl Send for A {}"));
+        assert!(!is_unsafe(
+            "#![forbid(unsafe_code)]\n// unsafe\nconst A: &str = \"unsafe\";"
+        ));
+        assert!(!is_unsafe(
+            "#[cfg(test)]\nmod tests { fn f() { unsafe { g() } } }"
+        ));
+    }
+}

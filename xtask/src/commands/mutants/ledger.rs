@@ -1,0 +1,146 @@
+//! The verdicts on all mutants of a crate, as `loom-tests/mutants` keeps them: a file per crate, an
+//! entry per function.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::support::error::Result;
+use crate::support::process::root;
+
+/// Where the files are.
+pub(super) const FOLDER: &str = "loom-tests/mutants";
+
+/// The verdicts on a function's mutants.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+pub(super) struct Row {
+    /// `claim.rs Claim::drop`.
+    pub(super) at: String,
+    /// The fingerprint of the function that was judged.
+    pub(super) code: String,
+    /// How many showed, by symptom.
+    #[serde(default)]
+    pub(super) killed: BTreeMap<String, usize>,
+    /// How many do not compile, or are in a function that a constant calls.
+    #[serde(default)]
+    pub(super) left_out: usize,
+    /// The tests and models that showed one.
+    #[serde(default)]
+    pub(super) by: BTreeSet<String>,
+    #[serde(default)]
+    pub(super) survived: Vec<Survivor>,
+}
+
+/// A mutant that nothing shows.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+pub(super) struct Survivor {
+    pub(super) mutant: String,
+    /// Why that is all right; empty until somebody has found out.
+    pub(super) because: String,
+}
+
+impl Row {
+    /// Whether a survivor has no reason yet.
+    pub(super) fn is_open(&self) -> bool {
+        let mut survived = self.survived.iter();
+        survived.any(|survivor| survivor.because.is_empty())
+    }
+
+    pub(super) fn mutants(&self) -> usize {
+        self.killed.values().sum::<usize>() + self.left_out + self.survived.len()
+    }
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct Ledger {
+    #[serde(default, rename = "function")]
+    pub(super) rows: Vec<Row>,
+}
+
+pub(crate) fn place(name: &str) -> PathBuf {
+    PathBuf::from(FOLDER).join(format!("{name}.toml"))
+}
+
+impl Ledger {
+    /// The verdicts of the crate in `crates/NAME`; none, if there is no file yet.
+    pub(super) fn read(name: &str) -> Result<Self> {
+        let Ok(text) = fs::read_to_string(root().join(place(name))) else {
+            return Ok(Self::default());
+        };
+        toml::from_str(&text).map_err(|error| format!("{}: {error}", place(name).display()).into())
+    }
+
+    pub(super) fn write(&self, name: &str) -> Result<()> {
+        fs::create_dir_all(root().join(FOLDER))?;
+        fs::write(root().join(place(name)), self.text())?;
+        Ok(())
+    }
+
+    fn text(&self) -> String {
+        let mut text =
+            "# Made by `cargo xtask mutants`, but for each `because`: that is for people \
+                        to write.\n"
+                .to_owned();
+        let quoted =
+            |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+        for row in &self.rows {
+            let killed = row
+                .killed
+                .iter()
+                .map(|(symptom, count)| format!("{symptom} = {count}"));
+            let killed: Vec<_> = killed.collect();
+            let by: Vec<_> = row
+                .by
+                .iter()
+                .map(|by| format!("  {},\n", quoted(by)))
+                .collect();
+            let (at, code) = (quoted(&row.at), quoted(&row.code));
+            let _ = write!(text, "\n[[function]]\nat = {at}\ncode = {code}\n");
+            if !killed.is_empty() {
+                let _ = writeln!(text, "killed = {{ {} }}", killed.join(", "));
+                let _ = writeln!(text, "by = [\n{}]", by.concat());
+            }
+            if row.left_out > 0 {
+                let _ = writeln!(text, "left_out = {}", row.left_out);
+            }
+            if !row.survived.is_empty() {
+                text += "survived = [\n";
+                for Survivor { mutant, because } in &row.survived {
+                    let (mutant, because) = (quoted(mutant), quoted(because));
+                    let _ = writeln!(text, "  {{ mutant = {mutant}, because = {because} }},");
+                }
+                text += "]\n";
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ledger, Row, Survivor};
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let row = Row {
+            at: "claim.rs Claim::drop".to_owned(),
+            code: "0a1b2c3d".to_owned(),
+            killed: [("race".to_owned(), 2), ("wrong".to_owned(), 1)].into(),
+            left_out: 1,
+            by: ["injector::lives::one".to_owned()].into(),
+            survived: vec![Survivor {
+                mutant: "drop: a(\"b\\n\")".to_owned(),
+                because: "only speed".to_owned(),
+            }],
+        };
+        assert_eq!(row.mutants(), 5);
+        let ledger = Ledger {
+            rows: vec![row.clone(), Row::default()],
+        };
+        let again: Ledger = toml::from_str(&ledger.text()).unwrap();
+        assert_eq!(again.rows, [row, Row::default()]);
+    }
+}

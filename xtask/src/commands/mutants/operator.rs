@@ -1,0 +1,396 @@
+//! What is changed in a function: conditions, comparisons, counts, effects, and their order.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{
+    BinOp, Block, Expr, ExprClosure, ExprIf, ExprLit, ExprMatch, ExprMethodCall, ExprWhile, Item,
+    Lit, Local, Pat, ReturnType, Stmt, Type,
+};
+
+use super::edit::{Change, Edit, Swap, chosen};
+use super::function::Function;
+use super::syntax::{
+    Pair, has_effect, is_comparison, is_condition, is_droppable, is_logical, is_shadowed_in,
+    may_leave, mentions, name_of, operands_of, place_of, shown,
+};
+
+/// One change of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Mutant {
+    /// Its number among all mutants of a build.
+    pub(super) number: u32,
+    /// What is changed, in the words of the tally: `false: self.advance(head, 1)`.
+    pub(super) what: String,
+    /// Lines of the original that it touches, counted from 1.
+    pub(super) lines: Range<usize>,
+}
+
+/// The statements that change places are taken from runs of this length at most: each swap writes
+/// the run once more.
+const LONGEST_RUN: usize = 6;
+
+/// The mutants of `function`, numbered from `first` on, and the edits that hold them; those of
+/// `left_out`, by their place in the function, are not made, and keep their numbers.
+pub(super) fn mutants(
+    function: &Function,
+    first: u32,
+    left_out: &BTreeSet<usize>,
+) -> (Vec<Mutant>, Vec<Edit>) {
+    let mut finder = Finder {
+        first,
+        left_out,
+        mutants: Vec::new(),
+        edits: Vec::new(),
+    };
+    finder.body(function);
+    (finder.mutants, finder.edits)
+}
+
+struct Finder<'f> {
+    first: u32,
+    left_out: &'f BTreeSet<usize>,
+    mutants: Vec<Mutant>,
+    edits: Vec<Edit>,
+}
+
+impl Finder<'_> {
+    fn body(&mut self, function: &Function) {
+        let answers_yes_or_no = match &function.signature.output {
+            ReturnType::Type(_, of) => matches!(&**of, Type::Path(of) if of.path.is_ident("bool")),
+            ReturnType::Default => false,
+        };
+        if let (true, Some(Stmt::Expr(tail, None))) =
+            (answers_yes_or_no, function.block.stmts.last())
+            && !matches!(
+                tail,
+                Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Unsafe(_)
+            )
+            && !is_condition(tail)
+        {
+            self.truths(tail, true, true);
+        }
+        self.visit_block(&function.block);
+    }
+
+    /// The number of a new mutant, unless it is left out.
+    fn add(&mut self, kind: &str, of: &impl ToTokens) -> Option<u32> {
+        let place = self.mutants.len();
+        let number = self.first + place as u32;
+        let span = of.span();
+        self.mutants.push(Mutant {
+            number,
+            what: format!("{kind}: {}", shown(of)),
+            lines: span.start().line..span.end().line + 1,
+        });
+        (!self.left_out.contains(&place)).then_some(number)
+    }
+
+    fn wrap(&mut self, of: &impl Spanned, before: impl Into<String>, after: impl Into<String>) {
+        self.edits.push(Edit {
+            bytes: of.span().byte_range(),
+            change: Change::Wrap(before.into(), after.into()),
+        });
+    }
+
+    /// Makes a condition true, or false; it is evaluated all the same.
+    fn truths(&mut self, condition: &Expr, yes: bool, no: bool) {
+        let yes = yes.then(|| self.add("true", condition)).flatten();
+        let no = no.then(|| self.add("false", condition)).flatten();
+        let (mut before, mut after) = ("(".to_owned(), ")".to_owned());
+        if let Some(yes) = yes {
+            before = format!("{before}{} | (", chosen(yes));
+            after = format!("){after}");
+        }
+        if let Some(no) = no {
+            before = format!("(!{} & {before}", chosen(no));
+            after = format!("{after})");
+        }
+        if yes.is_some() || no.is_some() {
+            self.wrap(condition, before, after);
+        }
+    }
+
+    /// The mutants of a whole condition: of `if`, `while` or a guard, or of a logical operator
+    /// elsewhere.
+    fn condition(&mut self, condition: &Expr) {
+        match condition {
+            Expr::Paren(inner) => self.condition(&inner.expr),
+            Expr::Binary(of) if is_logical(&of.op) => {
+                let is_and = matches!(of.op, BinOp::And(_));
+                let mut operands = Vec::new();
+                operands_of(condition, is_and, &mut operands);
+                for (index, operand) in operands.into_iter().enumerate() {
+                    // One false operand of a conjunction is as good as another.
+                    let is_first = index == 0;
+                    match operand {
+                        Expr::Let(_) => {}
+                        Expr::Binary(inner) if is_logical(&inner.op) => self.condition(operand),
+                        _ if is_and => self.truths(operand, true, is_first),
+                        _ => self.truths(operand, is_first, true),
+                    }
+                }
+            }
+            Expr::Let(_) | Expr::Lit(_) | Expr::Macro(_) => {}
+            _ => self.truths(condition, true, true),
+        }
+    }
+
+    /// A pattern that does not match, whatever is there.
+    fn refuse_pattern(&mut self, condition: &Expr) {
+        if let Expr::Let(pattern) = condition
+            && let Some(number) = self.add("no match", &pattern.pat)
+        {
+            self.wrap(condition, "", format!(" && !{}", chosen(number)));
+        }
+    }
+
+    fn compare(&mut self, of: &syn::ExprBinary, is_whole_condition: bool) {
+        let other = match of.op {
+            BinOp::Lt(_) => "<=",
+            BinOp::Le(_) => "<",
+            BinOp::Gt(_) => ">=",
+            BinOp::Ge(_) => ">",
+            BinOp::Eq(_) if !is_whole_condition => "!=",
+            BinOp::Ne(_) if !is_whole_condition => "==",
+            _ => return,
+        };
+        let Some(number) = self.add(other, of) else {
+            return;
+        };
+        let operator = of.op.to_token_stream().to_string();
+        let operator = operator.trim();
+        self.wrap(
+            of,
+            "(match (&(",
+            format!(
+                ")) {{ (l, r) => if {} {{ *l {other} *r }} else {{ *l {operator} *r }} }})",
+                chosen(number)
+            ),
+        );
+        self.edits.push(Edit {
+            bytes: of.op.span().byte_range(),
+            change: Change::Replace("), &(".to_owned()),
+        });
+    }
+
+    fn off_by_one(&mut self, expression: &Expr) {
+        if let Some(number) = self.add("+ 1", expression) {
+            self.wrap(
+                expression,
+                format!("::filch_sync::mutant::off({number}, "),
+                ")",
+            );
+        }
+    }
+
+    fn literal(&mut self, expression: &Expr) {
+        if let Expr::Lit(ExprLit {
+            lit: Lit::Int(_), ..
+        }) = expression
+        {
+            self.off_by_one(expression);
+        }
+    }
+
+    fn drop_statement(&mut self, statement: &Stmt) {
+        if let Some(number) = self.add("drop", statement) {
+            self.wrap(statement, format!("if !{} {{ ", chosen(number)), " }");
+        }
+    }
+
+    /// Swaps neighbours in the runs of statements that have effects.
+    fn swaps(&mut self, statements: &[Stmt]) {
+        let is_movable = |statement: &Stmt| has_effect(statement) && !may_leave(statement);
+        for run in statements.chunk_by(|one, other| is_movable(one) && is_movable(other)) {
+            for run in run.chunks(LONGEST_RUN) {
+                if run.len() > 1 && !run.iter().any(is_shadowed_in(run)) {
+                    self.swap_run(run);
+                }
+            }
+        }
+    }
+
+    fn swap_run(&mut self, run: &[Stmt]) {
+        let mut swaps = Vec::new();
+        for (index, pair) in run.windows(2).enumerate() {
+            let depends = name_of(&pair[0]).is_some_and(|name| mentions(&pair[1], &name));
+            let both_the_same = shown(&pair[0]) == shown(&pair[1]);
+            if depends || both_the_same {
+                continue;
+            }
+            let pair = Pair(&pair[0], &pair[1]);
+            swaps.extend(self.add("swap", &pair).map(|number| (index, number)));
+        }
+        if swaps.is_empty() {
+            return;
+        }
+        let statements: Vec<_> = run.iter().map(place_of).collect();
+        let bytes = statements[0].bytes.start..statements[run.len() - 1].bytes.end;
+        let change = Change::Swap(Swap { statements, swaps });
+        self.edits.push(Edit { bytes, change });
+    }
+}
+
+impl<'ast> Visit<'ast> for Finder<'_> {
+    // Items in a function are functions of their own, or constants.
+    fn visit_item(&mut self, _: &'ast Item) {}
+    fn visit_pat(&mut self, _: &'ast Pat) {}
+    fn visit_type(&mut self, _: &'ast Type) {}
+    fn visit_expr_const(&mut self, _: &'ast syn::ExprConst) {}
+    fn visit_expr_repeat(&mut self, repeat: &'ast syn::ExprRepeat) {
+        self.visit_expr(&repeat.expr);
+    }
+
+    fn visit_local(&mut self, local: &'ast Local) {
+        let Some(init) = &local.init else { return };
+        self.visit_expr(&init.expr);
+        // What must diverge has no statement to spare.
+        if let Some((_, otherwise)) = &init.diverge
+            && let Expr::Block(otherwise) = &**otherwise
+        {
+            let before = otherwise
+                .block
+                .stmts
+                .split_last()
+                .map_or(&[][..], |(_, before)| before);
+            before
+                .iter()
+                .for_each(|statement| self.visit_stmt(statement));
+        }
+    }
+
+    fn visit_block(&mut self, block: &'ast Block) {
+        self.swaps(&block.stmts);
+        visit::visit_block(self, block);
+    }
+
+    fn visit_stmt(&mut self, statement: &'ast Stmt) {
+        if is_droppable(statement) {
+            self.drop_statement(statement);
+        }
+        visit::visit_stmt(self, statement);
+    }
+
+    fn visit_expr_if(&mut self, of: &'ast ExprIf) {
+        self.condition(&of.cond);
+        self.refuse_pattern(&of.cond);
+        self.visit_condition(&of.cond);
+        // To leave out the only statement is to make the condition false.
+        match (&of.then_branch.stmts[..], &of.else_branch) {
+            ([only], None) => visit::visit_stmt(self, only),
+            _ => self.visit_block(&of.then_branch),
+        }
+        if let Some((_, otherwise)) = &of.else_branch {
+            self.visit_expr(otherwise);
+        }
+    }
+
+    fn visit_expr_while(&mut self, of: &'ast ExprWhile) {
+        self.condition(&of.cond);
+        self.refuse_pattern(&of.cond);
+        self.visit_condition(&of.cond);
+        self.visit_block(&of.body);
+    }
+
+    fn visit_expr_match(&mut self, of: &'ast ExprMatch) {
+        self.visit_expr(&of.expr);
+        let is_nothing =
+            |arm: &syn::Arm| matches!(&*arm.body, Expr::Block(of) if of.block.stmts.is_empty());
+        let gives_nothing = of.arms.iter().any(is_nothing);
+        for arm in &of.arms {
+            if let Some((_, guard)) = &arm.guard {
+                self.condition(guard);
+                self.visit_condition(guard);
+            }
+            if gives_nothing
+                && matches!(
+                    &*arm.body,
+                    Expr::Call(_) | Expr::MethodCall(_) | Expr::Return(_)
+                )
+                && let Some(number) = self.add("drop", &arm.body)
+            {
+                self.wrap(&arm.body, format!("{{ if !{} {{ ", chosen(number)), " } }");
+            }
+            self.visit_expr(&arm.body);
+        }
+    }
+
+    fn visit_expr_binary(&mut self, of: &'ast syn::ExprBinary) {
+        match of.op {
+            BinOp::Add(_) | BinOp::Sub(_) | BinOp::AddAssign(_) | BinOp::SubAssign(_) => {
+                let is_literal = |side: &Expr| matches!(side, Expr::Lit(_));
+                let is_sum = matches!(of.op, BinOp::Add(_) | BinOp::Sub(_));
+                if is_sum && !is_literal(&of.left) && !is_literal(&of.right) {
+                    let whole = Expr::Binary(of.clone());
+                    self.off_by_one(&whole);
+                }
+                self.literal(&of.left);
+                self.literal(&of.right);
+            }
+            BinOp::And(_) | BinOp::Or(_) => {
+                self.condition(&Expr::Binary(of.clone()));
+                return self.visit_condition(&Expr::Binary(of.clone()));
+            }
+            _ => self.compare(of, false),
+        }
+        visit::visit_expr_binary(self, of);
+    }
+
+    fn visit_expr_method_call(&mut self, of: &'ast ExprMethodCall) {
+        let closure = match of.args.first() {
+            Some(Expr::Closure(closure)) if of.args.len() == 1 => Some(closure),
+            _ => None,
+        };
+        if let Some(ExprClosure { body, .. }) = closure {
+            let is_second_look = of.method == "or_else" && !matches!(&**body, Expr::Block(_));
+            if is_second_look && let Some(number) = self.add("None", body) {
+                let none = format!("if {} {{ Default::default() }} else {{ ", chosen(number));
+                self.wrap(body, none, " }");
+            }
+            if ["inspect", "inspect_err"].contains(&of.method.to_string().as_str())
+                && let Some(number) = self.add("drop", body)
+            {
+                self.wrap(body, format!("if !{} {{ ", chosen(number)), " }");
+            }
+        }
+        of.args.iter().for_each(|argument| self.literal(argument));
+        visit::visit_expr_method_call(self, of);
+    }
+
+    fn visit_expr_call(&mut self, of: &'ast syn::ExprCall) {
+        of.args.iter().for_each(|argument| self.literal(argument));
+        visit::visit_expr_call(self, of);
+    }
+
+    fn visit_expr_range(&mut self, of: &'ast syn::ExprRange) {
+        of.start
+            .iter()
+            .chain(&of.end)
+            .for_each(|end| self.literal(end));
+        visit::visit_expr_range(self, of);
+    }
+}
+
+impl Finder<'_> {
+    /// Visits what is within a condition whose truth has its mutants.
+    fn visit_condition(&mut self, condition: &Expr) {
+        match condition {
+            Expr::Paren(inner) => self.visit_condition(&inner.expr),
+            Expr::Let(pattern) => self.visit_expr(&pattern.expr),
+            Expr::Binary(of) if is_logical(&of.op) => {
+                self.visit_condition(&of.left);
+                self.visit_condition(&of.right);
+            }
+            Expr::Binary(of) if is_comparison(&of.op) => {
+                self.compare(of, true);
+                self.visit_expr(&of.left);
+                self.visit_expr(&of.right);
+            }
+            _ => self.visit_expr(condition),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The part of filch-sync, in the copy, that asks the environment which mutant was chosen.
+
+/// The module's path in the tree, and that of the file that declares it.
+pub(super) const PLACE: &str = "crates/sync/src/mutant.rs";
+pub(super) const PARENT: &str = "crates/sync/src/lib.rs";
+
+/// The mutant that is chosen, by its number.
+pub(super) const CHOSEN: &str = "FILCH_MUTANT";
+/// The file to which the numbers of the mutants are written whose code runs.
+pub(super) const REACHED: &str = "FILCH_MUTANTS_REACHED";
+
+/// The most mutants of one build.
+pub(super) const MOST: usize = 16_384;
+
+/// What follows the text of [`PARENT`].
+pub(super) const DECLARATION: &str = "\n/// Mutants.\npub mod mutant;\n";
+
+/// The text of [`PLACE`].
+pub(super) fn text() -> String {
+    TEXT.replace("MOST", &MOST.to_string())
+        .replace("CHOSEN_VARIABLE", CHOSEN)
+        .replace("REACHED_VARIABLE", REACHED)
+}
+
+const TEXT: &str = r#"
+extern crate std;
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::string::String;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+struct Choice {
+    number: u32,
+    record: Option<String>,
+}
+
+/// Whether mutant `number` is chosen.
+pub fn is(number: u32) -> bool {
+    static CHOICE: OnceLock<Choice> = OnceLock::new();
+    let choice = CHOICE.get_or_init(|| Choice {
+        number: std::env::var("CHOSEN_VARIABLE").map_or(u32::MAX, |text| text.parse().unwrap()),
+        record: std::env::var("REACHED_VARIABLE").ok(),
+    });
+    if let Some(record) = &choice.record {
+        static SEEN: [AtomicBool; MOST] = [const { AtomicBool::new(false) }; MOST];
+        if !SEEN[number as usize].swap(true, Ordering::Relaxed) {
+            let mut file = OpenOptions::new().create(true).append(true).open(record).unwrap();
+            file.write_all(std::format!("{number}\n").as_bytes()).unwrap();
+        }
+    }
+    number == choice.number
+}
+
+/// `value`, or one more if mutant `number` is chosen.
+pub fn off<T: Off>(number: u32, value: T) -> T {
+    if is(number) { value.more() } else { value }
+}
+
+/// What can be off by one.
+pub trait Off {
+    /// One more.
+    fn more(self) -> Self;
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {
+        $(impl Off for $type { fn more(self) -> Self { self.wrapping_add(1) } })*
+    };
+}
+
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+impl Off for Duration {
+    fn more(self) -> Self {
+        self + Duration::from_millis(1)
+    }
+}
+
+impl Off for Instant {
+    fn more(self) -> Self {
+        self + Duration::from_millis(1)
+    }
+}
+"#;

@@ -1,0 +1,190 @@
+//! What kind of code a piece of syntax is, and how it is shown.
+
+use proc_macro2::TokenTree;
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{BinOp, Expr, Local, Pat, Stmt};
+
+use super::edit::{Binding, Statement};
+
+/// How much of the code a mutant's name shows.
+const SHOWN: usize = 60;
+
+/// Two statements, as one piece of text.
+pub(super) struct Pair<'s>(pub(super) &'s Stmt, pub(super) &'s Stmt);
+
+impl ToTokens for Pair<'_> {
+    fn to_tokens(&self, tokens: &mut proc_macro2::TokenStream) {
+        self.0.to_tokens(tokens);
+        self.1.to_tokens(tokens);
+    }
+}
+
+pub(super) fn is_logical(operator: &BinOp) -> bool {
+    matches!(operator, BinOp::And(_) | BinOp::Or(_))
+}
+
+pub(super) fn is_comparison(operator: &BinOp) -> bool {
+    use BinOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    matches!(operator, Lt(_) | Le(_) | Gt(_) | Ge(_) | Eq(_) | Ne(_))
+}
+
+pub(super) fn is_condition(expression: &Expr) -> bool {
+    matches!(expression, Expr::Binary(of) if is_logical(&of.op) || is_comparison(&of.op))
+}
+
+pub(super) fn operands_of<'e>(expression: &'e Expr, is_and: bool, operands: &mut Vec<&'e Expr>) {
+    match expression {
+        Expr::Binary(of) if is_logical(&of.op) && matches!(of.op, BinOp::And(_)) == is_and => {
+            operands_of(&of.left, is_and, operands);
+            operands_of(&of.right, is_and, operands);
+        }
+        _ => operands.push(expression),
+    }
+}
+
+pub(super) fn is_droppable(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::Expr(expression, Some(_)) => match expression {
+            Expr::Binary(of) => !is_logical(&of.op) && !is_comparison(&of.op),
+            Expr::Assign(_) | Expr::Break(_) | Expr::Call(_) | Expr::Continue(_) => true,
+            Expr::MethodCall(_) | Expr::Return(_) | Expr::Try(_) | Expr::Unsafe(_) => true,
+            _ => false,
+        },
+        Stmt::Local(local) => matches!(local.pat, Pat::Wild(_)) && local.init.is_some(),
+        _ => false,
+    }
+}
+
+/// Whether a statement does something that another thread or a later statement may notice, and can
+/// be moved as text.
+pub(super) fn has_effect(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_), _) => false,
+        Stmt::Expr(..) => is_droppable(statement),
+        Stmt::Local(local) => {
+            let Some(init) = &local.init else {
+                return false;
+            };
+            let is_plain = match &local.pat {
+                Pat::Ident(_) => true,
+                Pat::Type(of) => matches!(&*of.pat, Pat::Ident(_)),
+                _ => false,
+            };
+            let calls = init.expr.to_token_stream().to_string().contains('(');
+            let is_reference = matches!(&*init.expr, Expr::Reference(_) | Expr::Closure(_));
+            is_plain && calls && !is_reference && init.diverge.is_none() && local.attrs.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// Whether a statement may end the function, or the turn of a loop.
+pub(super) fn may_leave(statement: &Stmt) -> bool {
+    let words = ["return", "break", "continue"];
+    any_token(statement.to_token_stream(), &|token| match token {
+        TokenTree::Ident(word) => words.contains(&word.to_string().as_str()),
+        TokenTree::Punct(mark) => mark.as_char() == '?',
+        _ => false,
+    })
+}
+
+/// The name that a statement declares.
+pub(super) fn name_of(statement: &Stmt) -> Option<String> {
+    let Stmt::Local(local) = statement else {
+        return None;
+    };
+    let pattern = match &local.pat {
+        Pat::Type(of) => &*of.pat,
+        pattern => pattern,
+    };
+    match pattern {
+        Pat::Ident(of) => Some(of.ident.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether `tokens` name a variable of this name: not a field or a method.
+fn uses(tokens: &impl ToTokens, name: &str) -> bool {
+    let text = tokens.to_token_stream().to_string();
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let is_whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+        let before = before.trim_end();
+        is_whole && (!before.ends_with('.') || before.ends_with(".."))
+    })
+}
+
+pub(super) fn mentions(statement: &Stmt, name: &str) -> bool {
+    uses(statement, name)
+}
+
+/// Whether a declaration takes the place of a name that its own run uses.
+pub(super) fn is_shadowed_in(run: &[Stmt]) -> impl Fn(&Stmt) -> bool {
+    move |statement| {
+        let Stmt::Local(Local {
+            init: Some(init), ..
+        }) = statement
+        else {
+            return false;
+        };
+        let mut before = run
+            .iter()
+            .take_while(|other| !std::ptr::eq(*other, statement));
+        name_of(statement)
+            .is_some_and(|name| uses(&init.expr, &name) || before.any(|other| uses(other, &name)))
+    }
+}
+
+fn any_token(tokens: proc_macro2::TokenStream, is_it: &dyn Fn(&TokenTree) -> bool) -> bool {
+    tokens.into_iter().any(|token| match &token {
+        TokenTree::Group(group) => any_token(group.stream(), is_it),
+        _ => is_it(&token),
+    })
+}
+
+pub(super) fn place_of(statement: &Stmt) -> Statement {
+    let bytes = statement.span().byte_range();
+    let Stmt::Local(local) = statement else {
+        return Statement {
+            bytes,
+            binding: None,
+        };
+    };
+    let name = name_of(statement);
+    let init = local.init.as_ref();
+    let binding = name.zip(init).map(|(name, init)| Binding {
+        declaration: format!("let {};", local.pat.to_token_stream()),
+        name,
+        value: init.expr.span().byte_range().start,
+    });
+    Statement { bytes, binding }
+}
+
+/// The code, on one line, cut to a readable length.
+pub(super) fn shown(of: &impl ToTokens) -> String {
+    let text = of.to_token_stream().to_string();
+    let mut text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (spaced, tight) in [
+        (" . ", "."),
+        (" (", "("),
+        ("( ", "("),
+        (" )", ")"),
+        (" ;", ";"),
+        (" ,", ","),
+        (" :: ", "::"),
+        ("& ", "&"),
+        (" ?", "?"),
+        ("* ", "*"),
+        ("! ", "!"),
+    ] {
+        text = text.replace(spaced, tight);
+    }
+    let text = text.trim_end_matches(';').replace('`', "'");
+    if text.chars().count() > SHOWN {
+        text.chars().take(SHOWN - 1).chain(['…']).collect()
+    } else {
+        text
+    }
+}
