@@ -49,7 +49,7 @@ enum Command {
     Shuttle(shuttle::Options),
     /// The stress tests under a sanitizer (needs a nightly toolchain).
     Sanitize(sanitize::Options),
-    /// The integration tests on real threads, in release, over and over.
+    /// Schedulers under faults of all kinds, for as long as asked, with accounts of everything.
     Soak(soak::Options),
 }
 

@@ -13,11 +13,11 @@ pub(crate) struct Sample {
     pub(crate) threads: usize,
 }
 
-/// How much more than at the beginning may be in use: what grows to the size of the largest phase so
-/// far, and stays.
+/// How much more than at the beginning may be in use: what grows to the size of the largest phase
+/// so far, and stays.
 pub(crate) const HEAP_BOUND: i64 = 1 << 20;
 
-/// The same for what is resident: the allocator's fragments, and stacks, come on top.
+/// The same for what is resident: the allocator's fragments and stacks are on top.
 pub(crate) const RESIDENT_BOUND: i64 = 128 << 20;
 
 /// How many points are kept: of a long soak, one for each of so many stretches of time.

@@ -20,7 +20,7 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) phase: Option<u64>,
 
-    /// Prints the plan of the phases as they begin.
+    /// Prints the plan of the phases as they begin, and the live heap after each.
     #[arg(long)]
     pub(crate) plan: bool,
 

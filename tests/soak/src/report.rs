@@ -6,6 +6,15 @@ use crate::account::happening::totals;
 use crate::curve::{HEAP_BOUND, RESIDENT_BOUND, Sample};
 use crate::soak::Outcome;
 
+/// What the page begins with.
+const HEAD: &str = "\
+# What a soak keeps
+
+Written by `cargo xtask soak --minutes 60 --report FILE`. [How to soak](../how-to-soak.md) says what
+is done, and what must hold.
+
+";
+
 /// How many lines the table of the curve has.
 const ROWS: usize = 24;
 
@@ -42,11 +51,12 @@ pub(crate) fn markdown(seed: u64, outcome: &Outcome) -> String {
     let minutes = outcome.elapsed.as_secs_f64() / 60.0;
     let phases: u64 = outcome.phases.iter().map(|(_, count)| count).sum();
     let findings = outcome.findings.len();
+    page.push_str(HEAD);
     line(
         &mut page,
         format_args!(
-            "Seed {seed}, {minutes:.1} minutes, {phases} phases, {findings} violations. Between two \
-             phases all\nhas ended. The live heap is what was asked for and not given back; at \
+            "Seed {seed}, {minutes:.1} minutes, {phases} phases, {findings} violations. Between \
+             two phases all\nhas ended. The live heap is what was asked for and not given back; at \
              most {HEAP_BOUND} bytes more\nthan at the beginning are allowed, and {RESIDENT_BOUND} \
              resident bytes more.\n"
         ),

@@ -57,6 +57,9 @@ pub(crate) fn run(seed: u64, length: Duration, only: Option<u64>, prints_plan: b
         }
         carry_out(&phase, &resident, number);
         outcome.count(phase.title());
+        if prints_plan {
+            println!("phase {number}, after it: {} bytes", heap::live_bytes());
+        }
         if let Err(excess) = outcome.curve.add(sample(began)) {
             complain(excess);
         }

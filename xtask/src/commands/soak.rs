@@ -1,64 +1,79 @@
-//! `cargo xtask soak`: the integration tests of the crates, in release, over and over.
+//! `cargo xtask soak`: schedulers under faults of all kinds, for as long as asked.
 //!
-//! What stress tests look for needs luck: a preemption between two instructions. This buys it by
-//! repetition.
+//! The program is the package `soak`. This builds it, and passes the options on.
 
-use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Args;
 
 use crate::support::error::Result;
-use crate::support::metadata::Workspace;
-use crate::support::process::{cargo, run_within};
-use crate::support::programs::{self, Kind};
-use crate::support::tally::Tally;
+use crate::support::process::{cargo, tee_stdout};
+use crate::support::tally::{Tally, closing_tally};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How long to go on.
-    #[arg(long, value_name = "MINUTES", default_value_t = 10)]
-    minutes: u64,
+    /// How long to go on. Default: 60.
+    #[arg(long, value_name = "N", conflicts_with = "minutes")]
+    seconds: Option<u64>,
 
-    /// Only the tests whose name contains this, for example `stress`.
-    #[arg(default_value = "")]
-    filter: String,
+    /// The same, in minutes.
+    #[arg(long, value_name = "N")]
+    minutes: Option<u64>,
+
+    /// What decides the plan; of the time, if none is given. It is printed.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Only this phase of the plan, over and over.
+    #[arg(long, value_name = "N")]
+    phase: Option<u64>,
+
+    /// Print the plan of each phase as it begins, and the live heap after it.
+    #[arg(long)]
+    plan: bool,
+
+    /// Write the report, as Markdown, to this file.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
-/// A program that runs for longer has hung: they take seconds.
-const LIMIT: Duration = Duration::from_secs(300);
-
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let mut build = cargo();
-    build.args(["test", "--no-run", "--release", "--tests"]);
-    let workspace = Workspace::read()?;
-    let packages = workspace.reachable_from("filch");
-    for package in packages.into_iter().chain(["linearizability"]) {
-        build.args(["--package", package]);
-    }
-    let programs = programs::build(&mut build, Kind::Test)?;
-    let began = Instant::now();
-    let mut tally = Tally::default();
-    for round in 1.. {
-        for (name, program) in &programs {
-            let ended = run_within(Command::new(program).arg(&options.filter), LIMIT)?;
-            let passed = ended.status.is_some_and(|status| status.success());
-            if !passed {
-                println!(
-                    "round {round}, {name}: failed, or ran for longer than {LIMIT:?}\n{}",
-                    ended.output
-                );
-            }
-            tally += Tally::of(passed);
-        }
-        println!(
-            "round {round}: {tally}, {:.0} s",
-            began.elapsed().as_secs_f64()
-        );
-        if began.elapsed() >= Duration::from_secs(60 * options.minutes) {
-            break;
+    Ok(soak(options)?.exit_code())
+}
+
+/// Builds the program, optimised, with every assertion, as the models are; and runs it. It prints
+/// its seed, and its tally last.
+fn soak(options: &Options) -> Result<Tally> {
+    let mut command = cargo();
+    command.args([
+        "run",
+        "--quiet",
+        "--profile",
+        "loom",
+        "--package",
+        "soak",
+        "--",
+    ]);
+    let minutes = options.minutes.map(|minutes| 60 * minutes);
+    let numbers = [
+        ("--seconds", options.seconds.or(minutes)),
+        ("--seed", options.seed),
+        ("--phase", options.phase),
+    ];
+    for (name, number) in numbers {
+        if let Some(number) = number {
+            command.args([name, &number.to_string()]);
         }
     }
-    println!("{tally}");
-    Ok(tally.exit_code())
+    if options.plan {
+        command.arg("--plan");
+    }
+    if let Some(file) = &options.report {
+        command.arg("--report").arg(file);
+    }
+    // The caller's directory, so that the report is where they expect it.
+    command.current_dir(std::env::current_dir()?);
+    let (status, output) = tee_stdout(&mut command)?;
+    Ok(closing_tally(status, &output))
 }

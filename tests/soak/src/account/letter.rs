@@ -114,11 +114,7 @@ impl Letter {
         match reason {
             Undelivered::Gone => {
                 note(Happening::HandedBackGone);
-                if !to.ending.is_up() {
-                    complain(format!(
-                        "a message to {to} was refused as gone, while it lives"
-                    ));
-                }
+                to.is_said_to_be_gone();
             }
             Undelivered::Full { limit } => {
                 note(Happening::HandedBackFull);

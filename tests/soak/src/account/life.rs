@@ -49,6 +49,8 @@ pub(crate) struct Life {
     pub(crate) ending: Flag,
     /// The step that runs leaves events behind.
     pub(crate) leaving: Flag,
+    /// Somebody was told that it is gone.
+    said_gone: Flag,
     /// A step of it has left events behind, so that it may not know what it was told.
     pub(crate) has_left: Flag,
     running: Flag,
@@ -94,6 +96,7 @@ impl Life {
             started: Flag::default(),
             ending: Flag::default(),
             leaving: Flag::default(),
+            said_gone: Flag::default(),
             has_left: Flag::default(),
             running: Flag::default(),
             terminated: Flag::default(),
@@ -131,6 +134,11 @@ impl Life {
     /// Whether it was accepted and has not ended.
     pub(crate) fn is_alive(&self) -> bool {
         self.started.is_up() && self.completed.get() == 0
+    }
+
+    /// Somebody was told that it is gone: it must end by itself, if it has not.
+    pub(crate) fn is_said_to_be_gone(&self) {
+        self.said_gone.raise();
     }
 
     /// A step begins.
@@ -335,6 +343,9 @@ impl Life {
         }
         if self.terminated.is_up() {
             return Some(format!("{self} was terminated and has not ended"));
+        }
+        if self.said_gone.is_up() {
+            return Some(format!("{self} was said to be gone, and lives"));
         }
         let open = &lock(&self.inner).asked;
         (!open.is_empty()).then(|| format!("{self} has no answer to its commands {open:?}"))

@@ -1,4 +1,4 @@
-//! The accounts: what was made and is gone again, what happened how often, and what was found wrong.
+//! The accounts: what was made and is gone again, what happened how often, what was found wrong.
 
 pub(crate) mod count;
 pub(crate) mod findings;

@@ -225,7 +225,7 @@ impl Actor {
 
     fn upgrade_itself(&mut self, out: &mut StepOutput<Soak>) {
         let mut role = Role::draw(&mut self.random, self.role.faults, self.energy / 2);
-        role.is_brief = false;
+        role.is_brief = self.life.role.is_brief;
         if role.begin != Begin::Well {
             self.life.intends(Intent::UpgradesBadly);
         }

@@ -172,10 +172,8 @@ impl Doer<'_> {
         };
         life.terminated.raise();
         note(Happening::Terminations);
-        if self.handle.terminate(pid).is_err() && !life.ending.is_up() {
-            complain(format!(
-                "{life} lives, and cannot be terminated: no such process"
-            ));
+        if self.handle.terminate(pid).is_err() {
+            life.is_said_to_be_gone();
         }
     }
 
@@ -186,7 +184,7 @@ impl Doer<'_> {
         match self.handle.register(&name_of(self.world, name), pid) {
             Ok(()) => note(Happening::Named),
             Err(RegisterError::Taken { .. }) => note(Happening::NameTaken),
-            Err(RegisterError::Gone { .. }) if life.ending.is_up() => {}
+            Err(RegisterError::Gone { .. }) => life.is_said_to_be_gone(),
             Err(error) => complain(format!("{life} lives, and gets no name: {error}")),
         }
     }
@@ -195,8 +193,9 @@ impl Doer<'_> {
         let Some(pid) = life.pid() else {
             return;
         };
+        // A thread may wait for one that is brief.
         let role = Role {
-            is_brief: false,
+            is_brief: life.role.is_brief,
             ..role
         };
         if role.begin != Begin::Well {
@@ -206,9 +205,7 @@ impl Doer<'_> {
         let next = Box::new(Actor::version(self.world, life, role));
         let input = Token::new(Kind::Input);
         if let Err(error) = self.handle.upgrade(pid, next, role.method(), input) {
-            if !life.ending.is_up() {
-                complain(format!("{life} lives, and cannot be upgraded: {error}"));
-            }
+            life.is_said_to_be_gone();
             dispose(error);
         }
     }
@@ -292,9 +289,8 @@ impl Doer<'_> {
                 if let Some(life) = self.world.peer(peer / 4)
                     && let Some(pid) = life.pid()
                     && handle.info(pid).is_none()
-                    && !life.ending.is_up()
                 {
-                    complain(format!("{life} lives, and cannot be found"));
+                    life.is_said_to_be_gone();
                 }
             }
         }

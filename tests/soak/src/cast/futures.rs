@@ -116,7 +116,7 @@ async fn body(world: Arc<World>, role: FutureRole, awaited: Option<Spawned>) -> 
         dispose(exit);
     }
     assert!(role.end != FutureEnd::Panics, "soak: a future");
-    Parcel::new(Kind::Output, role.seed, false)
+    Parcel::new(Kind::Output, role.seed, role.output_bomb)
 }
 
 /// Counts the polls of a future, each of which is a step.

@@ -1,15 +1,16 @@
 //! A submission: in one way or another, with what its answer must be.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use filch_scheduler::{Handle, ProcessHandle, Submission, SubmitError};
+use filch_scheduler::{Handle, ProcessError, ProcessHandle, Submission, SubmitError};
 
 use crate::account::findings::complain;
 use crate::account::happening::{Happening, note};
 use crate::account::life::Life;
 use crate::account::token::{Kind, Token, dispose};
 use crate::cast::actor::{Actor, Small};
-use crate::cast::vocabulary::Soak;
+use crate::cast::vocabulary::{Parcel, Soak};
 use crate::cast::world::World;
 use crate::plan::role::{Begin, Hook, Keep, Role, Size};
 
@@ -68,7 +69,7 @@ fn accepted(
             life.exits_due.add(1);
             let (world, handle, life) = (Arc::clone(world), handle.clone(), Arc::clone(life));
             let token = Token::new(Kind::Closure);
-            process.on_exit(move |exit| {
+            let told = move |exit: Result<Parcel, ProcessError<Soak>>| {
                 let _token = token;
                 note(Happening::ExitCalled);
                 life.exits(&exit, world.shutting.is_up());
@@ -80,7 +81,9 @@ fn accepted(
                 if !world.resting.is_up() && life.role.seed.is_multiple_of(8) {
                     submit(&world, &handle, Role::plain(life.role.seed));
                 }
-            });
+            };
+            // It is called here if the process has ended by now, and its panic is ours then.
+            let _ = catch_unwind(AssertUnwindSafe(|| process.on_exit(told)));
         }
     }
 }

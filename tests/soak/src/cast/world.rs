@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use filch_scheduler::timers::{TimerKey, Timers};
-use filch_scheduler::{BoundThread, Handle, Pid, ProcessHandle};
+use filch_scheduler::{BoundThread, Handle, Pid, ProcessHandle, ProcessInfo};
 
 use crate::account::count::{Count, Flag, lock};
 use crate::account::letter;
@@ -217,7 +217,7 @@ impl World {
         if let Some(unrest) = self.watches.unrest() {
             return Some(unrest);
         }
-        let running = handle.list().into_iter().find(|info| info.can_run())?;
+        let running = handle.list().into_iter().find(ProcessInfo::can_run)?;
         Some(format!("process {} is {}", running.pid, running.activity))
     }
 }

@@ -10,7 +10,10 @@ const PLANNED: &str = "soak: ";
 /// Sorts all panics of this program from now on.
 pub(crate) fn watch() {
     panic::set_hook(Box::new(|info| {
-        let message = info.payload_as_str().unwrap_or("no text");
+        let payload = info.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        let message = text.unwrap_or("no text");
         if !message.starts_with(PLANNED) {
             let place = info.location().map(ToString::to_string).unwrap_or_default();
             complain(format!(

@@ -193,6 +193,7 @@ pub(crate) struct FutureRole {
     pub(crate) seed: u64,
     pub(crate) waits: u8,
     pub(crate) end: FutureEnd,
+    pub(crate) output_bomb: bool,
     pub(crate) keep: KeepFuture,
 }
 
@@ -207,6 +208,7 @@ impl FutureRole {
                 1 if hostile => FutureEnd::DestructorPanics,
                 _ => FutureEnd::Ready,
             },
+            output_bomb: hostile && random.percent(5),
             keep: random.pick(&[KeepFuture::Join, KeepFuture::Await, KeepFuture::Forget]),
         }
     }

@@ -135,7 +135,7 @@ fn play(
 fn shut_down(scheduler: Scheduler<Soak>, patience: Duration) -> ShutdownReport {
     match scheduler.shutdown(patience) {
         Ok(report) => {
-            if !report.stuck.is_empty() || report.aborted > report.cancelled + SINCE {
+            if !report.is_clean() || report.aborted > report.cancelled + SINCE {
                 complain(format!("no process hangs: {report:?}"));
             }
             report
@@ -178,7 +178,7 @@ fn end_from_inside(scheduler: Scheduler<Soak>, world: &Arc<World>, handle: &Hand
     settle("waiting for the end from inside", || {
         // Nobody closes those that do not end when they are asked.
         for life in world.lives() {
-            if life.is_alive() && life.role.is_stubborn {
+            if life.is_alive() && (life.role.is_stubborn || life.upgraded.is_up()) {
                 life.terminated.raise();
                 let _ = life.pid().map(|pid| handle.terminate(pid));
             }
