@@ -150,8 +150,8 @@ impl<P: Protocol> Closing<P> {
         let mut report = progress.report.take().unwrap_or_default();
         match &progress.handle {
             Some(handle) => report.running = handle.running(),
-            // It was there until now, or the processes that are stuck have said what runs.
-            None if report.stuck.is_empty() => report.running = commands(&self.calls),
+            // All workers have left, or the report says already what keeps them.
+            None if report.running.is_empty() => report.running = commands(&self.calls),
             None => {}
         }
         report.running.append(&mut timers);
