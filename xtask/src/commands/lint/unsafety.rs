@@ -53,7 +53,13 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     ),
     (
         "crates/slab/src",
-        &["page.rs", "slab.rs"],
+        &[
+            "array.rs",
+            "once_array.rs",
+            "pages.rs",
+            "slab.rs",
+            "slot.rs",
+        ],
         "pages that are published once and live until the slab is dropped",
     ),
     (
@@ -95,8 +101,10 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         &[
             "api/command.rs",
             "api/process_handle.rs",
+            "future/contained.rs",
             "future/join_handle.rs",
             "future/spawn.rs",
+            "ops/look.rs",
             "ops/submit.rs",
             "table/body.rs",
             "worker/budget.rs",
