@@ -193,8 +193,8 @@ fn loot_is_stolen_on_in_order() {
     .assert_exactly([0, 1, 2]);
 }
 
-/// Two threads: two workers rob each other. Neither waits for the other. A failure: an item lost or
-/// doubled in a cycle of steals.
+/// Three threads: two workers rob each other, and a thief robs one of them. No thread waits for
+/// another. A failure: an item lost or doubled in a cycle of steals.
 #[test]
 fn workers_rob_each_other() {
     fn take_from(victim: &Stealer<u32>, own: &Worker<u32>) -> Vec<u32> {
@@ -205,10 +205,11 @@ fn workers_rob_each_other() {
             .collect()
     }
 
-    check("mutual steal-half", Bound::exhaustive(240), || {
+    check("mutual steal-half", Bound::preemptions(2, 2_300), || {
         let left = Worker::with_capacity(2);
         let right = Worker::with_capacity(2);
         let (left_end, right_end) = (left.stealer(), right.stealer());
+        let third = thief(left.stealer(), 1);
         let other = thread::spawn(move || {
             right.push(2);
             right.push(3);
@@ -218,7 +219,8 @@ fn workers_rob_each_other() {
         left.push(1);
         let taken = take_from(&right_end, &left);
         let (others, right) = other.join().unwrap();
-        assert_each_once(4, &[&taken, &others, &drain(&left), &drain(&right)]);
+        let third = third.join().unwrap();
+        assert_each_once(4, &[&taken, &others, &third, &drain(&left), &drain(&right)]);
     });
 }
 
