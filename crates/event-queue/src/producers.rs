@@ -43,6 +43,14 @@ pub(crate) struct Sizes {
     pub(crate) later: usize,
 }
 
+/// Whether one generation comes after the other. Out of line: mostly they are the same, and a push
+/// need not know more.
+#[cold]
+#[inline(never)]
+fn is_later(generation: u32, than: u32) -> bool {
+    generation.wrapping_sub(than).cast_signed() > 0
+}
+
 impl<T> Producers<T> {
     /// # Panics
     /// If a block had no slot, or more than 255, or more than 511 if it is a later one.
@@ -80,7 +88,8 @@ impl<T> Producers<T> {
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
         // A life that is over does not come back, so there is no need to cancel a slot. An earlier
         // generation than the caller's says nothing: the load may be old.
-        if self.generation().wrapping_sub(generation).cast_signed() > 0 {
+        let now = self.generation();
+        if now != generation && is_later(now, generation) {
             return Err(PushError::Stale(event));
         }
         let Some(place) = self.claim() else {
