@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::harness::{Measured, Series};
+use crate::measured::{Measured, Series};
 
 /// See the [module](self).
 #[derive(Default)]

@@ -2,6 +2,7 @@
 
 mod deque;
 mod event_queue;
+mod fairness;
 mod injector;
 mod parker;
 mod process_state;
@@ -16,6 +17,7 @@ use crate::harness::{Effort, Scenario};
 pub(crate) enum Group {
     Deque,
     EventQueue,
+    Fairness,
     Injector,
     Parker,
     ProcessState,
@@ -27,6 +29,7 @@ impl Group {
     pub(crate) const ALL: &[Self] = &[
         Self::Deque,
         Self::EventQueue,
+        Self::Fairness,
         Self::Injector,
         Self::Parker,
         Self::ProcessState,
@@ -38,6 +41,7 @@ impl Group {
         match self {
             Self::Deque => "deque",
             Self::EventQueue => "event-queue",
+            Self::Fairness => "fairness",
             Self::Injector => "injector",
             Self::Parker => "parker",
             Self::ProcessState => "process-state",
@@ -50,6 +54,7 @@ impl Group {
         match self {
             Self::Deque => deque::scenarios(effort),
             Self::EventQueue => event_queue::scenarios(effort),
+            Self::Fairness => fairness::scenarios(effort),
             Self::Injector => injector::scenarios(effort),
             Self::Parker => parker::scenarios(effort),
             Self::ProcessState => process_state::scenarios(effort),
@@ -59,8 +64,9 @@ impl Group {
     }
 
     /// The scenarios that are measured over the number of workers, for pools with `workers`.
-    pub(crate) fn curve(self, workers: usize) -> Vec<(&'static str, Scenario)> {
+    pub(crate) fn curve(self, workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
         match self {
+            Self::Fairness => fairness::curve(workers, effort),
             Self::Processors => processors::curve(workers).into(),
             _ => Vec::new(),
         }

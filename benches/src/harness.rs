@@ -7,12 +7,14 @@
 //!
 //! Some operations can be timed one by one and take one of two very different times: a wake-up on
 //! the same core or on another. There the contenders take turns after each operation, and a round's
-//! figure is the median.
+//! figure is the median. Where the slowest operations matter, a turn returns the latency of each.
 
 use std::hint;
 use std::sync::{Barrier, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::measured::{Better, Measured, Series, median};
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +45,7 @@ impl Effort {
 pub(crate) struct Scenario {
     name: String,
     unit: &'static str,
+    better: Better,
     /// Turns of each contender in a round.
     samples: u64,
     contenders: Vec<Contender>,
@@ -51,29 +54,25 @@ pub(crate) struct Scenario {
 struct Contender {
     name: &'static str,
     floor: bool,
-    turn: Box<dyn FnMut() -> f64>,
+    turn: Turn,
 }
 
-/// The figures of a scenario's contenders.
-pub(crate) struct Measured {
-    pub(crate) scenario: String,
-    pub(crate) unit: &'static str,
-    pub(crate) series: Vec<Series>,
-}
-
-/// One contender's rounds, sorted.
-pub(crate) struct Series {
-    pub(crate) contender: &'static str,
-    pub(crate) floor: bool,
-    figures: Vec<f64>,
+/// Does the work once.
+enum Turn {
+    /// Returns its figure.
+    Figure(Box<dyn FnMut() -> f64>),
+    /// Returns the latency of each operation.
+    Latencies(Box<dyn FnMut() -> Vec<f64>>),
 }
 
 impl Scenario {
-    /// A scenario whose figures are in `unit`: times, bytes, or shares of a core. Lower is better.
+    /// A scenario whose figures are in `unit`: times, bytes, or shares of a core. Lower is better,
+    /// unless [said otherwise](Self::higher_is_better).
     pub(crate) fn new(name: impl Into<String>, unit: &'static str) -> Self {
         Self {
             name: name.into(),
             unit,
+            better: Better::Lower,
             samples: 1,
             contenders: Vec::new(),
         }
@@ -82,6 +81,11 @@ impl Scenario {
     /// Each contender has `samples` turns a round, and the median of their figures counts.
     pub(crate) fn sampled(mut self, samples: u64) -> Self {
         self.samples = samples;
+        self
+    }
+
+    pub(crate) fn higher_is_better(mut self) -> Self {
+        self.better = Better::Higher;
         self
     }
 
@@ -100,15 +104,25 @@ impl Scenario {
     }
 
     /// `turn` does the work once and returns its figure.
-    pub(crate) fn contender(
-        mut self,
+    pub(crate) fn contender(self, name: &'static str, turn: impl FnMut() -> f64 + 'static) -> Self {
+        self.taking(name, Turn::Figure(Box::new(turn)))
+    }
+
+    /// `turn` does the work once and returns the latency of each operation. A round's figure is
+    /// their median; the report adds quantiles over the latencies of all rounds.
+    pub(crate) fn latencies(
+        self,
         name: &'static str,
-        turn: impl FnMut() -> f64 + 'static,
+        turn: impl FnMut() -> Vec<f64> + 'static,
     ) -> Self {
+        self.taking(name, Turn::Latencies(Box::new(turn)))
+    }
+
+    fn taking(mut self, name: &'static str, turn: Turn) -> Self {
         self.contenders.push(Contender {
             name,
             floor: false,
-            turn: Box::new(turn),
+            turn,
         });
         self
     }
@@ -123,68 +137,40 @@ impl Scenario {
     /// One discarded round, then `rounds` that count.
     pub(crate) fn measure(mut self, rounds: usize, seed: u64) -> Measured {
         let mut random = Random::new(seed);
-        let mut series: Vec<Series> = self.contenders.iter().map(Series::of).collect();
+        let new_series = |contender: &Contender| Series::new(contender.name, contender.floor);
+        let mut series: Vec<Series> = self.contenders.iter().map(new_series).collect();
         let mut order: Vec<usize> = (0..series.len()).collect();
         for round in 0..=rounds {
             let mut figures = vec![Vec::new(); series.len()];
             for _ in 0..self.samples {
                 random.shuffle(&mut order);
                 for &index in &order {
-                    figures[index].push((self.contenders[index].turn)());
+                    match &mut self.contenders[index].turn {
+                        Turn::Figure(turn) => figures[index].push(turn()),
+                        Turn::Latencies(turn) => {
+                            let latencies = turn();
+                            if round > 0 {
+                                series[index].add_latencies(&latencies);
+                            }
+                            figures[index].extend(latencies);
+                        }
+                    }
                 }
             }
             if round > 0 {
                 for (one, mut figures) in series.iter_mut().zip(figures) {
                     figures.sort_by(f64::total_cmp);
-                    one.figures.push(median(&figures));
+                    one.add_round(median(&figures));
                 }
             }
         }
-        for one in &mut series {
-            one.figures.sort_by(f64::total_cmp);
-        }
+        series.iter_mut().for_each(Series::sort);
         Measured {
             scenario: self.name,
             unit: self.unit,
+            better: self.better,
             series,
         }
-    }
-}
-
-impl Series {
-    fn of(contender: &Contender) -> Self {
-        Self {
-            contender: contender.name,
-            floor: contender.floor,
-            figures: Vec::new(),
-        }
-    }
-
-    pub(crate) fn median(&self) -> f64 {
-        median(&self.figures)
-    }
-
-    pub(crate) fn min(&self) -> f64 {
-        self.figures[0]
-    }
-
-    pub(crate) fn max(&self) -> f64 {
-        self.figures[self.figures.len() - 1]
-    }
-
-    /// How far apart the extremes are, as a share of the median.
-    pub(crate) fn spread(&self) -> f64 {
-        (self.max() - self.min()) / self.median()
-    }
-}
-
-/// The median of sorted figures.
-fn median(figures: &[f64]) -> f64 {
-    let middle = figures.len() / 2;
-    if figures.len() % 2 == 1 {
-        figures[middle]
-    } else {
-        f64::midpoint(figures[middle - 1], figures[middle])
     }
 }
 
@@ -322,8 +308,8 @@ mod tests {
             .contender("one", counting(0.0))
             .floor("other", counting(100.0));
         let measured = scenario.measure(4, 7);
-        assert_eq!(measured.series[0].figures, [2.0, 3.0, 4.0, 5.0]);
-        assert_eq!(measured.series[1].figures, [102.0, 103.0, 104.0, 105.0]);
+        assert_eq!(measured.series[0].figures(), [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(measured.series[1].figures(), [102.0, 103.0, 104.0, 105.0]);
         assert_eq!(measured.series[0].median(), 3.5);
         assert!(measured.series[1].floor);
     }
@@ -344,8 +330,8 @@ mod tests {
             .contender("a", taking('a', [9.0, 1.0, 2.0]))
             .contender("b", taking('b', [5.0, 7.0, 6.0]));
         let measured = scenario.measure(2, 7);
-        assert_eq!(measured.series[0].figures, [2.0, 2.0]);
-        assert_eq!(measured.series[1].figures, [6.0, 6.0]);
+        assert_eq!(measured.series[0].figures(), [2.0, 2.0]);
+        assert_eq!(measured.series[1].figures(), [6.0, 6.0]);
         let turns = turns.borrow();
         assert_eq!(turns.len(), 3 * 3 * 2);
         for pair in turns.as_bytes().chunks(2) {
@@ -356,6 +342,21 @@ mod tests {
             turns.as_bytes().chunks(6).any(is_mixed),
             "one order a round: {turns}"
         );
+    }
+
+    #[test]
+    fn latencies_are_kept_over_the_rounds_that_count() {
+        let mut round = 0.0;
+        let scenario = Scenario::new("waiting", "ns").latencies("one", move || {
+            round += 1.0;
+            vec![10.0 * round, round, 100.0 * round]
+        });
+        let measured = scenario.measure(2, 7);
+        let series = &measured.series[0];
+        assert_eq!(series.figures(), [20.0, 30.0]);
+        assert_eq!(series.quantile(0.0), Some(2.0));
+        assert_eq!(series.quantile(0.5), Some(20.0));
+        assert_eq!(series.quantile(1.0), Some(300.0));
     }
 
     #[test]

@@ -8,8 +8,10 @@ mod floor;
 mod groups;
 mod harness;
 mod machine;
+mod measured;
 mod memory;
 mod outside;
+mod processor_time;
 mod report;
 mod rivals;
 mod total;
@@ -91,7 +93,7 @@ fn main() -> ExitCode {
             }
         }
         for &workers in &arguments.workers {
-            for (kind, scenario) in group.curve(workers.max(1)) {
+            for (kind, scenario) in group.curve(workers.max(1), effort) {
                 if let Some(measured) = measure(scenario) {
                     curves.add(kind, workers, &measured);
                 }

@@ -7,8 +7,17 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::harness::{Effort, Measured, Series};
+use crate::harness::Effort;
 use crate::machine::Machine;
+use crate::measured::{Measured, Series};
+
+/// The quantiles of latencies that are shown, and their headings.
+const QUANTILES: [(f64, &str); 4] = [
+    (0.5, "p50"),
+    (0.99, "p99"),
+    (0.999, "p99.9"),
+    (1.0, "worst"),
+];
 
 /// What `--json` writes.
 #[derive(Serialize)]
@@ -30,6 +39,9 @@ struct Row {
     max: f64,
     better: &'static str,
     floor: bool,
+    /// Over the latencies of all rounds, if they were taken: as in [`QUANTILES`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantiles: Option<[f64; QUANTILES.len()]>,
 }
 
 impl Report {
@@ -70,8 +82,9 @@ impl Report {
                 median: rounded(series.median()),
                 min: rounded(series.min()),
                 max: rounded(series.max()),
-                better: "lower",
+                better: measured.better.name(),
                 floor: series.floor,
+                quantiles: quantiles(series).map(|all| all.map(rounded)),
             });
         }
         table(group, measured)
@@ -92,14 +105,41 @@ fn is_ours(series: &Series) -> bool {
     series.contender.starts_with("filch")
 }
 
-/// The lowest median among the contenders that `belongs` selects; floors never count.
+/// The best median among the contenders that `belongs` selects; floors never count.
 fn best(measured: &Measured, belongs: impl Fn(&Series) -> bool) -> Option<f64> {
-    let medians = measured
-        .series
-        .iter()
-        .filter(|series| !series.floor && belongs(series))
-        .map(Series::median);
-    medians.min_by(f64::total_cmp)
+    let contenders = measured.series.iter();
+    let belonging = contenders.filter(|series| !series.floor && belongs(series));
+    measured.better.best(belonging.map(Series::median))
+}
+
+/// `None` without latencies.
+fn quantiles(series: &Series) -> Option<[f64; QUANTILES.len()]> {
+    series.quantile(0.0)?;
+    let quantile = |(part, _)| series.quantile(part).unwrap_or_default();
+    Some(QUANTILES.map(quantile))
+}
+
+/// A table of their own: what each contender's operations took over all rounds.
+fn latencies(measured: &Measured, width: usize) -> String {
+    let mut text = String::new();
+    for series in &measured.series {
+        let Some(quantiles) = quantiles(series) else {
+            continue;
+        };
+        if text.is_empty() {
+            let _ = write!(text, "  {:<width$}", "latencies");
+            for (_, heading) in QUANTILES {
+                let _ = write!(text, " {heading:>9}");
+            }
+            text.push('\n');
+        }
+        let _ = write!(text, "  {:<width$}", series.contender);
+        for quantile in quantiles {
+            let _ = write!(text, " {quantile:>9.2}");
+        }
+        text.push('\n');
+    }
+    text
 }
 
 fn table(group: &str, measured: &Measured) -> String {
@@ -114,7 +154,8 @@ fn table(group: &str, measured: &Measured) -> String {
         .iter()
         .map(|series| series.contender.len())
         .max()
-        .unwrap_or(0);
+        .unwrap_or(0)
+        .max("latencies".len());
     let mut text = format!("{group}: {}, {}\n", measured.scenario, measured.unit);
     let headings = ["median", "min", "max", "spread", "/ rival", "/ best"];
     let _ = write!(text, "  {:<width$}", "");
@@ -136,5 +177,6 @@ fn table(group: &str, measured: &Measured) -> String {
             ratio(series, best_of_all),
         );
     }
+    text.push_str(&latencies(measured, width));
     text
 }

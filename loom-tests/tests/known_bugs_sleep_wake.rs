@@ -9,6 +9,8 @@ use loom_tests::{Bound, check, refute};
 #[derive(Default)]
 struct Pool {
     task: AtomicBool,
+    /// A task that has given way: in a queue of its own.
+    yielded: AtomicBool,
     idle: AtomicBool,
     token: AtomicBool,
     searching: AtomicBool,
@@ -18,6 +20,7 @@ impl Pool {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             task: AtomicBool::new(false),
+            yielded: AtomicBool::new(false),
             idle: AtomicBool::new(false),
             token: AtomicBool::new(false),
             searching: AtomicBool::new(false),
@@ -131,6 +134,44 @@ fn look_before_registering() {
                 }
             });
         },
+    );
+}
+
+/// A worker has a task give way, and goes on with another one.
+fn give_way(pool: &Pool) {
+    pool.yielded.store(true, Ordering::Release);
+    fence(Ordering::SeqCst);
+    if pool.idle.load(Ordering::Acquire) {
+        pool.token.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The control.
+#[test]
+fn both_queues_are_in_the_second_look() {
+    check(
+        "give way, fence, look; register, fence, look at both queues",
+        Bound::exhaustive(10),
+        || {
+            race(give_way, |pool| {
+                pool.idle.store(true, Ordering::Release);
+                fence(Ordering::SeqCst);
+                if pool.task.load(Ordering::Acquire) || pool.yielded.load(Ordering::Acquire) {
+                    pool.token.store(true, Ordering::Relaxed);
+                }
+            });
+        },
+    );
+}
+
+/// Mistake: the second look leaves out the queue of those that have given way.
+#[test]
+fn a_second_look_at_one_queue_of_two() {
+    refute(
+        "register, fence, look at the global queue alone",
+        "its processor sleeps",
+        Bound::exhaustive(2),
+        || race(give_way, correct_sleeper),
     );
 }
 

@@ -1,6 +1,8 @@
 //! The slab: an index has one owner, and what its last owner did is seen by the next.
 #![cfg(loom)]
 
+use std::mem::MaybeUninit;
+
 use filch_slab::Slab;
 use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::cell::UnsafeCell;
@@ -56,6 +58,99 @@ fn two_threads_install_the_first_page() {
         },
     )
     .assert_exactly([(0, 1), (1, 0)]);
+}
+
+/// A value that fills a page, so that from the second slot on each has a page of its own, behind a
+/// directory.
+struct Large {
+    index: AtomicU32,
+    _counted: Arc<()>,
+    _room: MaybeUninit<[u8; 1 << 16]>,
+}
+
+fn slab_of_large() -> Arc<Slab<Large>> {
+    let slab = Slab::in_place(
+        |index, place: &mut MaybeUninit<Large>| {
+            let large = place.as_mut_ptr();
+            // SAFETY: two fields of what is lent; the third needs no value.
+            unsafe {
+                (&raw mut (*large).index).write(AtomicU32::new(index));
+                (&raw mut (*large)._counted).write(Arc::new(()));
+                place.assume_init_mut()
+            }
+        },
+        u32::MAX,
+    );
+    Arc::new(slab)
+}
+
+/// Takes a slot, whose value this thread must see as it was constructed.
+fn take(slab: &Slab<Large>) -> u32 {
+    let index = slab.allocate().unwrap();
+    // ORDERING: Relaxed: the edges of the directory and the page alone must show the value.
+    let value = slab.get(index).unwrap().index.load(Ordering::Relaxed);
+    assert_eq!(value, index);
+    index
+}
+
+/// Threads: main, one other. Slot 0 is taken. Slots 1 and 2 have a page each, in one directory, and
+/// both threads want slot 1: both bring a directory, both bring its first page, and one of them
+/// then brings the second page. A failure: a page that was installed in a directory that is gone,
+/// an index twice, or a page that leaks.
+#[test]
+fn two_threads_install_a_directory() {
+    Outcomes::of(
+        "one directory is installed, and each page once",
+        Bound::preemptions(4, 100),
+        || {
+            let slab = slab_of_large();
+            assert_eq!(take(&slab), 0);
+            let other = thread::spawn({
+                let slab = slab.clone();
+                move || take(&slab)
+            });
+            let own = take(&slab);
+            (own, other.join().unwrap())
+        },
+    )
+    .assert_exactly([(1, 2), (2, 1)]);
+}
+
+/// Threads: main, one other, which takes slots 1 and 2. Main looks for the values of both,
+/// without having heard of them: of a slot that it finds it sees the value as it was constructed. A
+/// failure: a directory or a page that is found before its contents are there.
+#[test]
+fn what_is_found_behind_a_directory_is_constructed() {
+    Outcomes::of(
+        "a directory is found with its pages, and a page with its slots",
+        Bound::exhaustive(10),
+        || {
+            let slab = slab_of_large();
+            assert_eq!(take(&slab), 0);
+            let crossing = Crossing::new();
+            let other = thread::spawn({
+                let (slab, crossing) = (slab.clone(), crossing.clone());
+                move || {
+                    [(); 2].map(|()| {
+                        crossing.pass();
+                        take(&slab)
+                    })
+                }
+            });
+            let found = [1, 2].map(|index| {
+                crossing.pass();
+                // ORDERING: Relaxed: as in `take`.
+                let value = slab
+                    .get(index)
+                    .map(|value| value.index.load(Ordering::Relaxed));
+                assert!(value.is_none_or(|value| value == index), "not constructed");
+                value.is_some()
+            });
+            assert_eq!(other.join().unwrap(), [1, 2]);
+            found
+        },
+    )
+    .assert_exactly([[false, false], [true, false], [false, true], [true, true]]);
 }
 
 /// Threads: main, one other. Slots 0 and 1 are free, 0 on top. One thread allocates: it reads top 0
@@ -212,16 +307,16 @@ fn full_is_never_said_of_a_slab_with_a_free_slot() {
     .assert_exactly([(Some(1), None), (Some(1), Some(0)), (Some(0), Some(1))]);
 }
 
-/// Threads: main, one other, which grows the slab onto its second page. Main asks for the
-/// high-water mark and then for every value below it. A failure: a mark that ran ahead of the
-/// pages, so that `get` finds nothing.
+/// Threads: main, one other, which grows the slab onto its second page, behind a directory. Main
+/// asks for the high-water mark and then for every value below it. A failure: a mark that ran ahead
+/// of the pages, so that `get` finds nothing.
 #[test]
 fn every_index_below_the_high_water_mark_has_a_value() {
     Outcomes::of(
         "high_water is behind the pages",
         Bound::exhaustive(20),
         || {
-            let slab = Arc::new(Slab::new(AtomicU32::new));
+            let slab = slab_of_large();
             let crossing = Crossing::new();
             let other = thread::spawn({
                 let (slab, crossing) = (slab.clone(), crossing.clone());
@@ -237,7 +332,9 @@ fn every_index_below_the_high_water_mark_has_a_value() {
             for index in 0..mark {
                 // ORDERING: Relaxed: the edges of the mark and the page must show the constructed
                 // value.
-                let value = slab.get(index).map(|value| value.load(Ordering::Relaxed));
+                let value = slab
+                    .get(index)
+                    .map(|value| value.index.load(Ordering::Relaxed));
                 assert_eq!(value, Some(index), "no value below the mark");
             }
             other.join().unwrap();
@@ -245,4 +342,48 @@ fn every_index_below_the_high_water_mark_has_a_value() {
         },
     )
     .assert_exactly([0, 1, 2]);
+}
+
+/// Threads: main and one other allocate, a third one releases, on a slab of two slots of which one
+/// is new. The third one then reads the high-water mark: if the last new slot was not taken yet,
+/// one was free all the time, and nobody may be told that the slab is full. The race: two find the
+/// free list empty, one slot comes back, and one of the two takes the new slot before the other. A
+/// failure: the other does not look at the free list again, and says "full".
+#[test]
+fn full_is_never_said_while_a_slot_comes_back() {
+    let outcomes = Outcomes::new();
+    check(
+        "SlabFull is exact beside a release",
+        Bound::preemptions(3, 100),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let slab = Arc::new(Slab::with_limit(owned, 2));
+                let index = slab.allocate().unwrap();
+                let crossing = Crossing::new();
+                let others = [0, 1].map(|number| {
+                    let (slab, crossing) = (slab.clone(), crossing.clone());
+                    thread::spawn(move || {
+                        crossing.pass();
+                        if number == 0 {
+                            slab.release(index);
+                            return slab.high_water() == 1;
+                        }
+                        slab.allocate().is_ok()
+                    })
+                });
+                crossing.pass();
+                let own = slab.allocate().is_ok();
+                let [never_full, other] = others.map(|thread| thread.join().unwrap());
+                assert!(!never_full || own && other, "full, with a slot free");
+                outcomes.observe((never_full, own, other));
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (true, true, true),
+        (false, true, true),
+        (false, true, false),
+        (false, false, true),
+    ]);
 }

@@ -7,6 +7,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use filch_blocking::BlockingPool;
 
@@ -19,14 +20,13 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 fn main() -> io::Result<()> {
     let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))?;
-    // At most four calls block at a time. No thread of this program waits for these threads while
-    // one of them waits for it, so there is none that the pool's drop has to recognise.
+    // At most four calls block at a time.
     let limit = NonZeroUsize::MIN.saturating_add(3);
-    let pool = BlockingPool::new(limit, || false);
+    let pool = BlockingPool::new(limit);
     let (read, results) = mpsc::channel();
     for file in &files {
         let (file, read) = (file.clone(), read.clone());
-        pool.run(move || {
+        pool.run_labelled(file.display().to_string(), move || {
             let lines = fs::read_to_string(&file).map(|text| text.lines().count());
             // An error is a result like any other: it goes to the one that asked.
             let _ = read.send((file, lines));
@@ -47,5 +47,9 @@ fn main() -> io::Result<()> {
     }
     assert_eq!((answers, ahead), (files.len(), 500_500));
     println!("{lines:5} lines in {answers} files");
+    // A file on a dead network drive would show here, instead of keeping the program.
+    for call in pool.shutdown(Duration::from_secs(1)) {
+        eprintln!("still reading: {call}");
+    }
     Ok(())
 }

@@ -1,41 +1,45 @@
 //! The pool: a queue of work under a lock, and the threads that serve it.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
+use std::io;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use filch_sync::panic::{catch_panic, drop_all_contained};
 use filch_sync::thread::Builder;
-use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
+use filch_sync::{Arc, Condvar, Mutex, MutexGuard, wait_until};
+
+use crate::calls::{Calls, RunningCall};
 
 /// Threads for calls that block.
 ///
-/// Dropping it drops the work that has not begun, and waits for the rest, unless the dropping
-/// thread is one that [`new`](Self::new) was told of, or one of any such pool. Blocking.
+/// Dropping it drops the work that has not begun, and waits for nothing: calls that run go on, and
+/// their threads leave when these return. To wait for them, and to learn which do not return,
+/// [shut it down](Self::shutdown).
 pub struct BlockingPool {
     shared: Arc<Shared>,
-    /// Whether the calling thread must not wait for these threads to end.
-    detach_if: fn() -> bool,
 }
+
+type Label = Option<Cow<'static, str>>;
 
 struct Shared {
     limit: NonZeroUsize,
     state: Mutex<PoolState>,
     /// Idle threads sleep here.
     work: Condvar,
-    /// The thread that drops the pool sleeps here until they have left.
-    left: Condvar,
+    calls: Arc<Calls<Label>>,
 }
 
 #[derive(Default)]
 struct PoolState {
-    queue: VecDeque<Box<dyn FnOnce() + Send>>,
+    queue: VecDeque<(Label, Box<dyn FnOnce() + Send>)>,
     idle: usize,
-    /// Idle ones included.
-    threads: usize,
+    /// For each thread's number, whether there is one, idle ones included.
+    threads: Vec<bool>,
     closed: bool,
 }
 
@@ -56,17 +60,15 @@ pub fn is_blocking_thread() -> bool {
 }
 
 impl BlockingPool {
-    /// At most `limit` threads; none is started before there is work. Where `detach_if` says so, a
-    /// drop does not wait for them.
-    pub fn new(limit: NonZeroUsize, detach_if: fn() -> bool) -> Self {
+    /// At most `limit` threads; none is started before there is work.
+    pub fn new(limit: NonZeroUsize) -> Self {
         Self {
             shared: Arc::new(Shared {
                 limit,
                 state: Mutex::default(),
                 work: Condvar::new(),
-                left: Condvar::new(),
+                calls: Arc::default(),
             }),
-            detach_if,
         }
     }
 
@@ -75,34 +77,65 @@ impl BlockingPool {
     ///
     /// What the caller did before happens before `work`.
     pub fn run(&self, work: impl FnOnce() + Send + 'static) {
+        self.enqueue(None, Box::new(work));
+    }
+
+    /// As [`run`](Self::run), with a label by which [`running`](Self::running) and
+    /// [`shutdown`](Self::shutdown) name the call.
+    pub fn run_labelled(
+        &self,
+        label: impl Into<Cow<'static, str>>,
+        work: impl FnOnce() + Send + 'static,
+    ) {
+        self.enqueue(Some(label.into()), Box::new(work));
+    }
+
+    fn enqueue(&self, label: Label, work: Box<dyn FnOnce() + Send>) {
         let mut state = self.shared.lock();
-        state.queue.push_back(Box::new(work));
+        state.queue.push_back((label, work));
         if state.idle >= state.queue.len() {
             drop(state);
             self.shared.work.notify_one();
             return;
         }
-        if state.threads >= self.shared.limit.get() {
-            return;
-        }
-        let shared = Arc::clone(&self.shared);
-        let thread = Builder::new().name("filch-blocking".to_owned());
-        match thread.spawn(move || shared.serve()) {
-            Ok(_) => state.threads += 1,
-            Err(_) if state.threads > 0 => {}
-            Err(_) => {
-                let work = state.queue.pop_back();
-                drop(state);
-                if let Some(work) = work {
-                    work();
-                }
+        let threads = state.threads();
+        if threads < self.shared.limit.get()
+            && Shared::start_thread(&self.shared, &mut state).is_err()
+            && threads == 0
+        {
+            let work = state.queue.pop_back();
+            drop(state);
+            if let Some((label, work)) = work {
+                let _call = Calls::begin(&self.shared.calls, label);
+                work();
             }
         }
     }
 
     /// How many threads there are just now.
     pub fn threads(&self) -> usize {
-        self.shared.lock().threads
+        self.shared.lock().threads()
+    }
+
+    /// The calls that run now, and for how long they have. Takes a lock for a moment.
+    pub fn running(&self) -> Vec<RunningCall> {
+        self.shared.calls.running()
+    }
+
+    /// Drops the work that has not begun, and waits for `patience` at most until no call runs.
+    /// Returns those that still do: their threads, which have names, are left to themselves, and
+    /// leave when they return. Blocking.
+    ///
+    /// On one of the pool's own threads it does not wait for the call that it is called from, which
+    /// is then one of those that it returns.
+    ///
+    /// What the calls did that have returned happens before this returns.
+    pub fn shutdown(self, patience: Duration) -> Vec<RunningCall> {
+        // A deadline that the clock cannot express never comes.
+        let deadline = Instant::now().checked_add(patience);
+        self.shared.close();
+        self.shared.calls.wait(deadline);
+        self.shared.calls.running()
     }
 }
 
@@ -113,15 +146,33 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread's life.
-    fn serve(&self) {
+    /// Starts one more thread, with the first number that is free.
+    fn start_thread(shared: &Arc<Self>, state: &mut PoolState) -> io::Result<()> {
+        let vacant = state.threads.iter().position(|taken| !taken);
+        let number = vacant.unwrap_or(state.threads.len());
+        // Linux keeps 15 bytes of a name: the number must be among them.
+        let thread = Builder::new().name(format!("filch-block-{number}"));
+        let served = Arc::clone(shared);
+        thread.spawn(move || served.serve(number))?;
+        match state.threads.get_mut(number) {
+            Some(taken) => *taken = true,
+            None => state.threads.push(true),
+        }
+        Ok(())
+    }
+
+    /// The life of the thread of that number.
+    fn serve(&self, number: usize) {
         SERVES.with(|serves| serves.set(true));
         let mut state = self.lock();
         loop {
-            if let Some(work) = state.queue.pop_front() {
+            if let Some((label, work)) = state.queue.pop_front() {
+                // Under the lock: a shutdown finds it in the queue or among the calls.
+                let call = Calls::begin(&self.calls, label);
                 drop(state);
                 // Nobody is told of a panic.
                 let _ = catch_panic(work);
+                drop(call);
                 state = self.lock();
                 continue;
             }
@@ -136,32 +187,30 @@ impl Shared {
                 break;
             }
         }
-        state.threads -= 1;
-        let last = state.closed && state.threads == 0;
+        state.threads[number] = false;
+    }
+
+    /// No work begins any more, and threads leave.
+    fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        let queue = std::mem::take(&mut state.queue);
         drop(state);
-        if last {
-            self.left.notify_all();
-        }
+        self.work.notify_all();
+        drop_all_contained(queue);
+    }
+}
+
+impl PoolState {
+    /// How many threads there are.
+    fn threads(&self) -> usize {
+        self.threads.iter().filter(|taken| **taken).count()
     }
 }
 
 impl Drop for BlockingPool {
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
-        state.closed = true;
-        let queue = std::mem::take(&mut state.queue);
-        drop(state);
-        self.shared.work.notify_all();
-        drop_all_contained(queue);
-        if is_blocking_thread() || (self.detach_if)() {
-            // They leave by themselves.
-            return;
-        }
-        let mut state = self.shared.lock();
-        while state.threads > 0 {
-            let woken = self.shared.left.wait(state);
-            state = woken.unwrap_or_else(PoisonError::into_inner);
-        }
+        self.shared.close();
     }
 }
 
@@ -170,7 +219,7 @@ impl fmt::Debug for BlockingPool {
         let state = self.shared.lock();
         f.debug_struct("BlockingPool")
             .field("limit", &self.shared.limit)
-            .field("threads", &state.threads)
+            .field("threads", &state.threads())
             .field("queued", &state.queue.len())
             .finish_non_exhaustive()
     }

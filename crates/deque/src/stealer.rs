@@ -197,8 +197,24 @@ impl<T> Stealer<T> {
     /// changed since.
     ///
     /// A sleeper asks this after the sequentially consistent fence of its handshake; then it sees
-    /// every item that was pushed before the pusher's fence. While the owner replaces its ring the
-    /// answer is `false`.
+    /// every item that was public before the pusher's fence. In a [`Strict`](crate::Strict) deque
+    /// an item is public when it is pushed. In a [`Lazy`](crate::Lazy) one it may be private until
+    /// its owner's next [`flush`](Worker::flush), and the answer is `true` meanwhile: an owner that
+    /// looks for sleepers flushes before its fence, or runs the rest itself. While the owner
+    /// replaces its ring the answer is `false`.
+    ///
+    /// ```
+    /// use filch_deque::Worker;
+    ///
+    /// let worker = Worker::lazy(64);
+    /// worker.push_batch(0..4);
+    /// while !worker.stealer().is_empty() {
+    ///     let _ = worker.stealer().steal();
+    /// }
+    /// assert!(!worker.is_empty(), "a thief does not see what is private");
+    /// worker.flush();
+    /// assert!(!worker.stealer().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.deque.observe().is_empty()
     }

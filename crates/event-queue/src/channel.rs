@@ -138,7 +138,8 @@ impl<T> fmt::Debug for Sender<T> {
 /// it.
 ///
 /// Its drop closes the queue and drops the events that are in it. An event whose push is under way
-/// at that moment is dropped with the last sender.
+/// at that moment is dropped with the last sender. Destructors that panic do so as in the drop of
+/// an [`EventQueue`](crate::EventQueue).
 pub struct Receiver<T> {
     queue: Arc<Queue<T>>,
     /// Not Sync: one thread at a time, also for the methods that only look.
@@ -232,12 +233,56 @@ impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.queue.producers.close();
         // SAFETY: there is one receiver, and this is it.
-        unsafe { self.queue.consumer.drain(&self.queue.producers, drop) };
+        unsafe { self.queue.consumer.discard(&self.queue.producers) };
     }
 }
 
 impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Receiver").field(&*self.queue).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::boxed::Box;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+    use std::sync::Arc;
+
+    use super::channel;
+    use crate::block::Block;
+
+    /// Panics with its number when it is dropped.
+    struct Loud {
+        number: u32,
+        _alive: Arc<()>,
+    }
+
+    impl Drop for Loud {
+        fn drop(&mut self) {
+            resume_unwind(Box::new(self.number));
+        }
+    }
+
+    /// Pushes that are under way while the receiver goes. No caller can make a push stall, so this
+    /// test stands in the crate.
+    #[test]
+    fn the_last_sender_drops_all_whatever_panics() {
+        let alive = Arc::new(());
+        let (sender, receiver) = channel::<Loud>();
+        let producers = &sender.queue.producers;
+        let stalled = [1, 2, 3].map(|number| (producers.claim().unwrap(), number));
+        drop(receiver);
+        for (place, number) in stalled {
+            let _alive = Arc::clone(&alive);
+            let event = Loud { number, _alive };
+            // SAFETY: claimed above, and filled once.
+            unsafe { Block::at(place.block()).fill(place.left() - 1, event) };
+        }
+        let panic = catch_unwind(AssertUnwindSafe(|| drop(sender))).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&1_u32));
+        assert_eq!(Arc::strong_count(&alive), 1);
     }
 }

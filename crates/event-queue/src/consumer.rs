@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
+use filch_sync::drop_each;
 
 use crate::block::Block;
 use crate::closed::ReopenError;
@@ -298,17 +299,27 @@ impl<T> Consumer<T> {
         Ok(unsafe { producers.open_next_life() })
     }
 
-    /// Drops the events and frees the blocks.
+    /// Drops the events that are in the queue, also if some of their destructors panic: see
+    /// [`drop_each`].
+    pub(crate) unsafe fn discard(&self, producers: &Producers<T>) {
+        // SAFETY: as ours.
+        drop_each(|| unsafe { self.pop(producers) });
+    }
+
+    /// Drops the events, as `discard` does, and frees the blocks.
     ///
     /// # Safety
     /// No thread uses the queue any more.
     pub(crate) unsafe fn clear(&self, producers: &Producers<T>) {
-        // SAFETY: no call is under way (contract), so every claimed slot is full, and one pass
-        // empties them all. Then one block is left, and no thread competes for the tail.
-        unsafe {
-            self.drain(producers, drop);
-            self.shrink(producers);
-        }
+        // SAFETY: no call is under way (contract), so every claimed slot is full, and `pop` finds
+        // them all. Then one block is left, and no thread competes for the tail.
+        drop_each(|| unsafe {
+            let event = self.pop(producers);
+            if event.is_none() {
+                self.shrink(producers);
+            }
+            event
+        });
     }
 
     /// The pass that an earlier call has kept.

@@ -74,8 +74,9 @@ impl<T> Producers<T> {
 
     #[inline]
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
-        // A life that is over does not come back, so there is no need to cancel a slot.
-        if self.generation() != generation {
+        // A life that is over does not come back, so there is no need to cancel a slot. An earlier
+        // generation than the caller's says nothing: the load may be old.
+        if self.generation().wrapping_sub(generation).cast_signed() > 0 {
             return Err(PushError::Stale(event));
         }
         let Some(place) = self.claim() else {

@@ -12,8 +12,13 @@ use crate::producers::{MAX_SLOTS_OF_FIRST, Producers, Sizes};
 /// decides by other means which thread consumes. [`channel`](crate::channel) is the safe pair of
 /// ends.
 ///
-/// It has 40 bytes, and allocates nothing before the first event; then one small block of 3 to 15
-/// slots; and larger ones, of up to 511 slots, if more events wait than that.
+/// It has 40 bytes, and allocates nothing before the first event; then one small block of 3 slots;
+/// and larger ones, of up to 511 slots, if more events wait than that.
+///
+/// Its drop drops the events that are in it, oldest first. If a destructor panics, the others still
+/// run, every block is freed, and then the panic goes on, as with the elements of a `Vec`. Of
+/// several panics the first goes on, where the feature `std` of `filch-sync` is on, as in a
+/// scheduler; without it the second aborts.
 ///
 /// [`algorithm`](crate::algorithm) describes the algorithm, with its proof.
 ///
@@ -134,8 +139,10 @@ impl<T> EventQueue<T> {
     /// Exact: an accepted event is delivered in this life, or dropped with the queue.
     ///
     /// # Errors
-    /// [`PushError::Closed`] as for `push`; [`PushError::Stale`] if the queue was reopened since.
-    /// Both hand the event back. The second gives no happens-before edge.
+    /// [`PushError::Closed`] as for `push`; [`PushError::Stale`] if the queue was reopened since,
+    /// however the caller has learnt the generation. Both hand the event back. The second gives no
+    /// happens-before edge. A caller that has learnt of a reopening without an edge, from
+    /// [`generation`](Self::generation) or another relaxed word, may still find the queue closed.
     pub fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
         self.producers.push_in(generation, event)
     }

@@ -1,6 +1,5 @@
 //! A block of slots, and every access to what is in them.
 
-use core::array;
 use core::mem::MaybeUninit;
 
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -77,15 +76,22 @@ pub(crate) enum Abandon {
 }
 
 impl<T, const SLOTS: usize> Block<T, SLOTS> {
-    /// A block that is ready to be the queue's first, with sequence 0.
-    pub(crate) fn new() -> Self {
-        Self {
-            next: AtomicU64::new(unlinked(0)),
-            done: AtomicU32::new(0),
-            slots: array::from_fn(|_| Slot {
-                state: AtomicU32::new(EMPTY),
-                value: UnsafeCell::new(MaybeUninit::uninit()),
-            }),
+    /// Makes a block in `place`, ready to be the queue's first, with sequence 0. A block may be
+    /// larger than the stack, so no part of it but one slot is ever there.
+    pub(crate) fn construct(place: &mut MaybeUninit<Self>) -> &mut Self {
+        let block = place.as_mut_ptr();
+        // SAFETY: fields of the block, which is lent exclusively; all of them are written.
+        unsafe {
+            (&raw mut (*block).next).write(AtomicU64::new(unlinked(0)));
+            (&raw mut (*block).done).write(AtomicU32::new(0));
+            let slots = (&raw mut (*block).slots).cast::<Slot<T>>();
+            for slot in 0..SLOTS {
+                slots.add(slot).write(Slot {
+                    state: AtomicU32::new(EMPTY),
+                    value: UnsafeCell::new(MaybeUninit::uninit()),
+                });
+            }
+            place.assume_init_mut()
         }
     }
 

@@ -1,6 +1,9 @@
 //! All blocks of a queue: those that it is made of, and those that wait for their next use.
 
-use filch_slab::Slab;
+use alloc::alloc::handle_alloc_error;
+use core::alloc::Layout;
+
+use filch_slab::{AllocateError, Slab};
 
 use crate::block::Block;
 use crate::position::MAX_BLOCKS;
@@ -10,7 +13,10 @@ pub(crate) struct Blocks<T, const BLOCK: usize>(Slab<Block<T, BLOCK>>);
 
 impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
     pub(crate) fn new() -> Self {
-        Self(Slab::with_limit(|_| Block::new(), MAX_BLOCKS))
+        Self(Slab::in_place(
+            |_, place| Block::construct(place),
+            MAX_BLOCKS,
+        ))
     }
 
     /// The block with this number.
@@ -25,13 +31,17 @@ impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
     ///
     /// # Panics
     ///
-    /// If all of them are in use.
+    /// If all of them are in use. Without memory for one more the program ends, as it does when a
+    /// `Vec` cannot grow.
     #[inline]
     pub(crate) fn allocate(&self) -> u32 {
-        let Ok(number) = self.0.allocate() else {
-            panic!("the injector is full: {MAX_BLOCKS} blocks are in use");
-        };
-        number
+        match self.0.allocate() {
+            Ok(number) => number,
+            Err(AllocateError::Full) => {
+                panic!("the injector is full: {MAX_BLOCKS} blocks are in use")
+            }
+            Err(AllocateError::NoMemory) => handle_alloc_error(Layout::new::<Block<T, BLOCK>>()),
+        }
     }
 
     /// Gives back a block that is the caller's alone.
@@ -50,7 +60,6 @@ impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
     }
 
     /// How many blocks were in use at most.
-    #[cfg(test)]
     pub(crate) fn high_water(&self) -> u32 {
         self.0.high_water()
     }

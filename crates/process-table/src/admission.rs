@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use filch_slab::AllocateError;
 use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use filch_sync::{CachePadded, Condvar, Mutex, wait_until};
 
@@ -32,7 +33,22 @@ pub enum Refusal {
     Closed,
     /// As many processes live as this limit allows.
     Full(NonZeroUsize),
+    /// The table has no memory for one more process.
+    NoMemory,
 }
+
+/// What the [table](crate::Table) says of a process that was admitted.
+impl From<AllocateError> for Refusal {
+    fn from(error: AllocateError) -> Self {
+        match error {
+            AllocateError::Full => Self::Full(MOST),
+            AllocateError::NoMemory => Self::NoMemory,
+        }
+    }
+}
+
+/// As many processes as a table can hold.
+const MOST: NonZeroUsize = NonZeroUsize::new(u32::MAX as usize).expect("it is not zero");
 
 const CLOSED: usize = 1;
 const ONE: usize = 2;

@@ -33,7 +33,7 @@ mod watch;
 
 pub use admission::{Admission, Refusal};
 pub use exit_reason::ExitReason;
-pub use filch_slab::SlabFull;
+pub use filch_slab::AllocateError;
 pub use info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
 pub use inline_box::{InlineBox, Room};
 pub use life_cell::LifeCell;

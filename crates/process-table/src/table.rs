@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU32;
 use filch_event_queue::{PushError, ReopenError};
 use filch_injector::Injector;
 use filch_process_state::{Reason, State, Wake};
-use filch_slab::{Slab, SlabFull, Unpinned};
+use filch_slab::{AllocateError, Slab, Unpinned};
 use filch_sync::atomic::Ordering;
 
 use crate::info::ProcessInfo;
@@ -71,11 +71,12 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     /// gets two pins: the process's and that of its handle. Lock-free, except for memory.
     ///
     /// # Errors
-    /// [`SlabFull`]: 2³² − 1 processes live.
+    /// [`AllocateError::Full`]: 2³² − 1 processes live. [`AllocateError::NoMemory`]: all slots that
+    /// there are have occupants, and there is no memory for more of them.
     pub fn occupy(
         &self,
         placement: &Placement,
-    ) -> Result<(Pid, &Slot<Body, Item, Exit>), SlabFull> {
+    ) -> Result<(Pid, &Slot<Body, Item, Exit>), AllocateError> {
         self.finish();
         let index = self.slots.allocate()?;
         let slot = self.slot(index);

@@ -28,6 +28,7 @@ pub use pool::dump::Dump;
 pub use pool::processors::Processors;
 pub use pool::reserve::{BoundThread, ReserveError};
 pub use pool::resize::ResizeError;
+pub use pool::running::{Inside, RunningTask};
 pub use protocol::quiescence::NeverQuiescent;
 pub use protocol::state::binding::BoundId;
 pub use protocol::threads::ThreadStats;

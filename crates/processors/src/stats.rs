@@ -2,7 +2,7 @@
 
 use std::ops::Add;
 
-use filch_sync::atomic::{AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -45,6 +45,15 @@ counters! {
     scheduled,
     /// Tasks taken from the global queue, in batches or singly.
     from_injector,
+    /// Tasks taken from those that had given way.
+    from_yielded,
+    /// Times it looked around, because its turns had taken long enough.
+    looks,
+    /// Tasks that had their turn at such a look though newer ones were there: one that had given
+    /// way, or the oldest of a deque.
+    rotated,
+    /// Of those, the ones of other processors, which had more.
+    balanced,
     /// Tasks taken from other processors, without those that a third one stole onwards at once.
     stolen,
     /// Successful steals: each took one task or more.
@@ -97,6 +106,22 @@ impl Counter {
     /// The count now, or a moment ago.
     pub fn get(&self) -> u64 {
         // ORDERING: Relaxed: see `add`.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A number with one writer at a time, for people.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge(AtomicU32);
+
+impl Gauge {
+    pub(crate) fn set(&self, value: u32) {
+        // ORDERING: Relaxed: it carries no other data.
+        self.0.store(value, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u32 {
+        // ORDERING: Relaxed: see `set`.
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -27,6 +27,7 @@ mod worker;
 
 pub use api::command::{CommandHandler, Completion};
 pub use api::context::Context;
+pub use api::dump::Dump;
 pub use api::event::{CommandError, Event, Events};
 pub use api::handle::{CalledFromInside, Handle};
 pub use api::life_cycle::{HookError, LifeCycle};
@@ -34,6 +35,7 @@ pub use api::process::{InitError, Process};
 pub use api::process_error::ProcessError;
 pub use api::process_handle::{JoinError, ProcessHandle};
 pub use api::receiver::{NoSuchProcess, Receiver, SendError, Undelivered};
+pub use api::running_call::{CallKind, RunningCall};
 pub use api::stats::{Stats, WorkerStats};
 pub use api::step_output::StepOutput;
 pub use api::submission::Submission;
@@ -41,7 +43,7 @@ pub use filch_process_table::{
     Activity, Down, ExitReason, Exited, Link, Monitor, Node, PendingFuture, PendingTimers, Pid,
     ProcessInfo, RegisterError, Standstill, Verdict,
 };
-pub use filch_processors::{Dump, ProcessorStats, ReserveError, StartError};
+pub use filch_processors::{ProcessorStats, ReserveError, StartError};
 pub use future::join_handle::JoinHandle;
 pub use future::spawn::SpawnError;
 pub use ops::shutdown::ShutdownReport;

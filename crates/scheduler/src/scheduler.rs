@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Deref;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use filch_process_table::{Admission, NameRegistry, Node};
 use filch_processors::{Config, Machines, Processors, StartError};
@@ -15,9 +15,10 @@ use crate::api::handle::Shared;
 use crate::api::joins::Joins;
 use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
+use crate::ops::closing::Closing;
 use crate::services::service_threads;
 use crate::table::body::Table;
-use crate::worker::budget::Budget;
+use crate::worker::budget::{Budget, Clock};
 use crate::worker::driver::Driver;
 use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, ShutdownReport};
 
@@ -26,7 +27,10 @@ use crate::{CalledFromInside, CommandHandler, Handle, LifeCycle, Protocol, Shutd
 pub struct Builder<P: Protocol> {
     processors: Config,
     limit: Option<usize>,
-    budget: Budget,
+    events_per_step: usize,
+    slice: Duration,
+    /// Of the slices.
+    pub(crate) clock: Clock,
     handler: Option<Box<dyn CommandHandler<P>>>,
     node: Node,
     hooks: Option<Box<dyn LifeCycle<P>>>,
@@ -59,20 +63,28 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How many events a step is given at most; the others come in further steps. Default: 1024.
+    /// How many events a step is given at most; the others come in further steps. A process that is
+    /// behind is given fewer if they take long: see [`slice`](Self::slice). Default: 1024.
     ///
     /// What ends a process, or replaces it, does not wait for those: see
     /// [`terminate`](Handle::terminate).
     pub fn events_per_step(mut self, events: usize) -> Self {
-        self.budget.events = events;
+        self.events_per_step = events;
         self
     }
 
     /// How long a process that has more events than a step is given goes on with them, step after
-    /// step, before others run. Zero: for one step. Shorter: others come sooner, but its senders
-    /// get further ahead of it, and what it reads then has left the caches. Default: 4 ms.
+    /// step, before others run. Its steps are timed, and it is given as many events as have so far
+    /// taken a quarter of this. So what an event costs decides how many it gets, and not how long
+    /// the others wait. A step cannot be interrupted, and lasts longer where that could not be
+    /// known: with one event that takes longer than the slice, with the first 64 of a process, or
+    /// with those that suddenly cost more than the ones before them.
+    ///
+    /// Shorter: others come sooner, but its senders get further ahead of it, and what it reads then
+    /// has left the caches. Zero: no step is timed; each is given as many events as there may be,
+    /// and then others run. Default: 4 ms.
     pub fn slice(mut self, slice: Duration) -> Self {
-        self.budget.slice = slice;
+        self.slice = slice;
         self
     }
 
@@ -104,9 +116,10 @@ impl<P: Protocol> Builder<P> {
         if self.limit == Some(0) {
             return Err(BuildError::ZeroLimit);
         }
-        if self.budget.events == 0 {
+        if self.events_per_step == 0 {
             return Err(BuildError::ZeroEventsPerStep);
         }
+        let budget = Budget::new(self.events_per_step, self.slice, self.clock);
         let limit = self.limit.and_then(NonZeroUsize::new);
         let processors = Processors::new(self.processors).map_err(BuildError::Processors)?;
         let workers = processors.max_count();
@@ -128,17 +141,19 @@ impl<P: Protocol> Builder<P> {
                 looking: Mutex::new(()),
                 admission: Admission::new(limit, workers),
                 hooks: self.hooks,
+                first_allowance: budget.first_allowance(),
                 counters,
                 aborting: AtomicBool::new(false),
                 aborted: AtomicUsize::new(0),
+                calls: Arc::default(),
+                left_timers: Arc::default(),
             })),
         };
-        let driver = Arc::new(Driver::new(handle.clone(), self.handler, self.budget));
+        let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;
         Ok(Scheduler {
-            handle,
-            machines: Some(machines),
+            running: Some((handle, machines)),
         })
     }
 }
@@ -148,7 +163,8 @@ impl<P: Protocol> fmt::Debug for Builder<P> {
         f.debug_struct("Builder")
             .field("processors", &self.processors)
             .field("limit", &self.limit)
-            .field("budget", &self.budget)
+            .field("events_per_step", &self.events_per_step)
+            .field("slice", &self.slice)
             .field("handler", &self.handler.is_some())
             .field("node", &self.node)
             .field("hooks", &self.hooks.is_some())
@@ -195,13 +211,11 @@ impl Error for BuildError {
 /// one does with it.
 ///
 /// Dropping it is a [`shutdown`](Self::shutdown) without patience: it closes what lives, which may
-/// take a moment, and blocks for three seconds at most. But it waits for calls of
-/// [`on_exit`](crate::ProcessHandle::on_exit) that are under way, and for what the handler's
-/// destructor waits for: [`BlockingThreads`](crate::BlockingThreads) for the work that has begun,
-/// [`Timers`](crate::timers::Timers) for what they fire.
+/// take a moment, and blocks for three seconds at most, whatever the user's code does. Nobody reads
+/// the report then.
 pub struct Scheduler<P: Protocol> {
-    handle: Handle<P>,
-    machines: Option<Machines>,
+    /// Until it is shut down.
+    running: Option<(Handle<P>, Machines)>,
 }
 
 impl<P: Protocol> Scheduler<P> {
@@ -210,10 +224,9 @@ impl<P: Protocol> Scheduler<P> {
         Builder {
             processors: Config::default(),
             limit: None,
-            budget: Budget {
-                events: EVENTS_PER_STEP,
-                slice: SLICE,
-            },
+            events_per_step: EVENTS_PER_STEP,
+            slice: SLICE,
+            clock: Instant::now,
             handler: None,
             node: Node::default(),
             hooks: None,
@@ -222,23 +235,39 @@ impl<P: Protocol> Scheduler<P> {
 
     /// A handle for other threads, and for processes.
     pub fn handle(&self) -> Handle<P> {
-        self.handle.clone()
+        Handle::clone(self)
     }
 
-    /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended, and
-    /// stops the workers. Blocking.
+    /// Sends every process [`Event::Cancel`](crate::Event::Cancel), waits until all have ended and
+    /// what they have begun has returned, and stops the workers. Blocking, for `patience` and three
+    /// seconds at most.
     ///
     /// Processes that have not ended after `patience` are closed where they stand and end with
-    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). One that is in the middle of a
-    /// step cannot be: it is given the same patience once more, but at least three seconds, and if
-    /// it still runs then, it is reported as stuck, with its thread left behind. From the call on,
-    /// [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for other nodes. When
-    /// all have ended, it waits for the workers to return, from
-    /// [`on_exit`](crate::ProcessHandle::on_exit) calls and destructors too, as long as that takes.
+    /// [`ProcessError::ShutDown`](crate::ProcessError::ShutDown). For that the workers get a
+    /// closing time of three seconds. In all that time, it waits for
+    ///
+    /// * processes in the middle of a step, which cannot be closed;
+    /// * commands that run on [`BlockingThreads`](crate::BlockingThreads), whose processes may have
+    ///   ended: a [`close`](crate::Process::close) that interrupts them makes this short;
+    /// * the workers, which may be in calls of [`on_exit`](crate::ProcessHandle::on_exit), or in
+    ///   destructors: of outputs, of the command handler, of the hooks with the last handle;
+    /// * what the handler's [`Timers`](crate::timers::Timers) fire, if it had the last of them.
+    ///
+    /// What has not returned then is in the [report](ShutdownReport::running), with its process and
+    /// the name of its thread. That thread is abandoned: it has what it needs for itself, and when
+    /// the call returns after all, that does no harm, and the thread leaves. None of the user's
+    /// code runs on the calling thread: the shutdown has one of its own, `filch-shutdown`, for what
+    /// it may come to drop. If a destructor keeps that one, a fourth second may pass. Only if the
+    /// system refuses that thread is there no limit.
+    ///
+    /// From the call on, [`submit`](Handle::submit) refuses, and [`send`](Handle::send) what is for
+    /// other nodes. What the processes and their commands did happens before the return of a
+    /// [clean](ShutdownReport::is_clean) report.
     ///
     /// It does not wait for the workers, which return by themselves, if it is called by what a
     /// timer fires or [`BlockingThreads`](crate::BlockingThreads) do, or on a worker of another
-    /// scheduler: these workers may wait for that thread.
+    /// scheduler: these workers may wait for that thread. Nor does it wait for the command that it
+    /// is called from.
     ///
     /// # Errors
     /// [`CalledFromInside`] on one of the scheduler's own workers; the scheduler then goes on
@@ -248,37 +277,31 @@ impl<P: Protocol> Scheduler<P> {
     }
 
     fn stop(&mut self, patience: Duration) -> Result<ShutdownReport, CalledFromInside> {
-        let Some(machines) = self.machines.take() else {
+        let Some((handle, machines)) = self.running.take() else {
             return Ok(ShutdownReport::default());
         };
-        // A receiver may hold this scheduler.
-        self.handle.disconnect_all();
-        if self.handle.is_worker() {
+        if handle.is_worker() {
             // A worker must not wait. No process is admitted from now on, and those that live are
-            // asked to end.
-            self.handle.cancel_all();
+            // asked to end. A receiver may hold this scheduler.
+            handle.disconnect_all();
+            handle.cancel_all();
             machines.detach();
             return Err(CalledFromInside);
         }
-        let report = self.handle.end_all(patience);
-        let all_ended = self.handle.live() == 0;
-        if all_ended {
-            self.handle.shared.processors.stop();
-        }
-        if all_ended && !service_threads::is_ours() {
-            machines.join();
-        } else {
-            machines.detach();
-        }
-        Ok(report)
+        let joins = !service_threads::is_ours();
+        Ok(Closing::shut_down(handle, machines, patience, joins))
     }
 }
 
 impl<P: Protocol> Deref for Scheduler<P> {
     type Target = Handle<P>;
 
+    #[inline]
     fn deref(&self) -> &Handle<P> {
-        &self.handle
+        match &self.running {
+            Some((handle, _)) => handle,
+            None => unreachable!("it is shut down by value, or dropped"),
+        }
     }
 }
 
@@ -292,7 +315,7 @@ impl<P: Protocol> Drop for Scheduler<P> {
 impl<P: Protocol> fmt::Debug for Scheduler<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scheduler")
-            .field("stats", &self.handle.stats())
+            .field("stats", &self.stats())
             .finish()
     }
 }

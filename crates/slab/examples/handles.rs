@@ -8,7 +8,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use filch_slab::{Occupancy, Slab, SlabFull, Stale, Unpinned};
+use filch_slab::{AllocateError, Occupancy, Slab, Stale, Unpinned};
 
 /// A slot. Each session that occupies it writes its number before it is made known.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Table {
         self.slots.get(index).expect("the index was allocated")
     }
 
-    fn open(&self, number: u64) -> Result<Handle, SlabFull> {
+    fn open(&self, number: u64) -> Result<Handle, AllocateError> {
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
         // ORDERING: Relaxed: `occupy` publishes it to every visitor that pins this generation.

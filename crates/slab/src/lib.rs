@@ -8,13 +8,16 @@ compile_error!(
     "filch-slab needs 64-bit atomics: an index and a tag of 32 bits each change together"
 );
 
+mod array;
 mod free_list;
 mod occupancy;
-mod page;
+mod once_array;
+mod pages;
 mod slab;
+mod slot;
 
 pub use occupancy::{Occupancy, Stale, Unpinned};
-pub use slab::{Slab, SlabFull};
+pub use slab::{AllocateError, Slab};
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}

@@ -1,14 +1,16 @@
 //! The slots and their indices.
 
-use alloc::boxed::Box;
 use core::marker::PhantomData;
-use core::{array, error, fmt};
+use core::mem::MaybeUninit;
+use core::{error, fmt};
 
 use filch_sync::CachePadded;
-use filch_sync::atomic::{AtomicU32, Ordering};
+use filch_sync::atomic::{AtomicU32, Ordering, fence};
 
+use crate::array::NoMemory;
 use crate::free_list::FreeList;
-use crate::page::{PAGES, Page, Place, Slot};
+use crate::pages::Pages;
+use crate::slot::{Make, Slot};
 
 /// Slots that never move, handed out by index.
 ///
@@ -37,13 +39,12 @@ use crate::page::{PAGES, Page, Place, Slot};
 /// table.get(index).unwrap().generation.fetch_add(1, Ordering::Relaxed);
 /// table.release(index);
 /// assert_ne!(table.get(index).unwrap().generation.load(Ordering::Relaxed), stale);
-/// # Ok::<(), filch_slab::SlabFull>(())
+/// # Ok::<(), filch_slab::AllocateError>(())
 /// ```
 pub struct Slab<T> {
-    /// Read by every `get`, written 32 times in a life.
-    pages: [Page<T>; PAGES],
+    pages: Pages<T>,
     limit: u32,
-    make: fn(u32) -> T,
+    make: Make<T>,
     /// Indices from here on were never allocated.
     fresh: CachePadded<AtomicU32>,
     free: FreeList,
@@ -58,17 +59,31 @@ unsafe impl<T: Send> Send for Slab<T> {}
 // thread's `allocate` is dropped by the thread that drops the slab (`T: Send`). All else is atomic.
 unsafe impl<T: Send + Sync> Sync for Slab<T> {}
 
-/// Every slot below the limit is allocated.
+/// Why no slot was allocated. The slab is as it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlabFull;
+pub enum AllocateError {
+    /// Every slot below the limit is allocated.
+    Full,
+    /// No slot is free, and the global allocator has no memory for more of them.
+    NoMemory,
+}
 
-impl fmt::Display for SlabFull {
+impl fmt::Display for AllocateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("every slot of the slab is allocated")
+        f.write_str(match self {
+            Self::Full => "every slot of the slab is allocated",
+            Self::NoMemory => "there is no memory for more slots",
+        })
     }
 }
 
-impl error::Error for SlabFull {}
+impl error::Error for AllocateError {}
+
+impl From<NoMemory> for AllocateError {
+    fn from(NoMemory: NoMemory) -> Self {
+        Self::NoMemory
+    }
+}
 
 impl<T> Slab<T> {
     /// An empty slab of up to `u32::MAX` slots. Allocates nothing.
@@ -80,10 +95,40 @@ impl<T> Slab<T> {
         Self::with_limit(make, u32::MAX)
     }
 
-    /// Like [`new`](Self::new), with at most `limit` slots: every index is below `limit`.
+    /// Like [`new`](Self::new), with at most `limit` slots: every index that is allocated is below
+    /// `limit`.
     pub fn with_limit(make: fn(u32) -> T, limit: u32) -> Self {
+        Self::with_make(Make::Value(make), limit)
+    }
+
+    /// Like [`with_limit`](Self::with_limit), for values that are too large for the stack:
+    /// `make(index, place)` writes the value to its place, and returns it.
+    ///
+    /// ```
+    /// use filch_slab::Slab;
+    ///
+    /// // A megabyte of zeros in each slot.
+    /// let buffers = Slab::<[u8; 1 << 20]>::in_place(
+    ///     |_index, place| {
+    ///         // SAFETY: zeros are a value of this type.
+    ///         unsafe {
+    ///             place.as_mut_ptr().write_bytes(0, 1);
+    ///             place.assume_init_mut()
+    ///         }
+    ///     },
+    ///     1_000,
+    /// );
+    /// let index = buffers.allocate()?;
+    /// assert_eq!(buffers.get(index).unwrap()[0], 0);
+    /// # Ok::<(), filch_slab::AllocateError>(())
+    /// ```
+    pub fn in_place(make: fn(u32, &mut MaybeUninit<T>) -> &mut T, limit: u32) -> Self {
+        Self::with_make(Make::InPlace(make), limit)
+    }
+
+    fn with_make(make: Make<T>, limit: u32) -> Self {
         Self {
-            pages: array::from_fn(|_| Page::absent()),
+            pages: Pages::new(),
             limit,
             make,
             fresh: CachePadded::new(AtomicU32::new(0)),
@@ -92,26 +137,36 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Takes a free slot: the one released last, or a new one if none is free. Lock-free.
+    /// Takes a free slot: the one released last, or a new one if none is free. Lock-free, except
+    /// that new slots come from the global allocator, a page of 64 KiB at most at once (or a single
+    /// slot, if it is larger), and now and then a directory of as many pages as there are already,
+    /// with 16 bytes for each.
     ///
     /// What happened before the [`release`](Self::release) of this index happens before this
     /// returns.
     ///
     /// # Errors
     ///
-    /// [`SlabFull`] if, at some moment during the call, every slot below the limit was allocated.
+    /// [`AllocateError::Full`] if, at some moment during the call, every slot below the limit was
+    /// allocated. [`AllocateError::NoMemory`] if no slot was free at some moment during the call,
+    /// and the allocator refused the memory for more.
     ///
     /// # Panics
     ///
-    /// If `make` does; the slab is then as it was before.
-    pub fn allocate(&self) -> Result<u32, SlabFull> {
-        // The second look at the free list makes the error exact: a slot may have come back while
-        // another thread took the last new one. (By argument: in a model of four threads the search
-        // does not end.)
-        self.pop_free()
-            .or_else(|| self.take_fresh())
-            .or_else(|| self.pop_free())
-            .ok_or(SlabFull)
+    /// If `make` does; the slab is then as it was before. If a `make` that
+    /// [writes](Self::in_place) its value returns another one.
+    pub fn allocate(&self) -> Result<u32, AllocateError> {
+        // The second look at the free list makes the error exact: a slot may have come back before
+        // another thread took the last new one.
+        match self.pop_free() {
+            Some(index) => Ok(index),
+            None => self.take_fresh().or_else(|error| {
+                // ORDERING: Acquire: pairs with the Release of `take_fresh` in the thread that took
+                // the last new slot: what had come back by then is seen by this look.
+                fence(Ordering::Acquire);
+                self.pop_free().ok_or(error)
+            }),
+        }
     }
 
     /// Gives a slot back. Its value stays, for the next owner of the index to find. Lock-free.
@@ -129,7 +184,8 @@ impl<T> Slab<T> {
         self.free.push(index, &slot.link);
     }
 
-    /// The value at `index`, whether or not the caller owns it. Wait-free: one load.
+    /// The value at `index`, whether or not the caller owns it. Wait-free: one load, or two where
+    /// there is more than a page.
     ///
     /// `Some` if the allocation of `index` happens before this call. Slots are constructed by the
     /// page, so an index that was never allocated may have a value too.
@@ -151,18 +207,7 @@ impl<T> Slab<T> {
 
     #[inline]
     fn slot(&self, index: u32) -> Option<&Slot<T>> {
-        if index >= self.limit {
-            return None;
-        }
-        let place = Place::of(index);
-        let first = self.pages[place.page].load();
-        if first.is_null() {
-            return None;
-        }
-        // SAFETY: the acquired pointer is to the slots of this page, constructed before it was
-        // installed and neither moved nor freed before the slab is. `index < limit`, so `offset` is
-        // below `page_len(page)`, its length.
-        Some(unsafe { &*first.add(place.offset) })
+        self.pages.slot(index)
     }
 
     fn pop_free(&self) -> Option<u32> {
@@ -173,14 +218,14 @@ impl<T> Slab<T> {
     }
 
     /// Takes the lowest index that was never allocated. Lock-free.
-    fn take_fresh(&self) -> Option<u32> {
-        // ORDERING: Relaxed: `ensure_page` acquires the page itself; a stale index only fails the
+    fn take_fresh(&self) -> Result<u32, AllocateError> {
+        // ORDERING: Relaxed: `ensure` acquires the page itself; a stale index only fails the
         // exchange.
         let mut index = self.fresh.load(Ordering::Relaxed);
         while index < self.limit {
             // First the page, then the index: `make` may panic, and `high_water` must not run ahead
             // of the pages.
-            self.ensure_page(Place::of(index).page);
+            self.pages.ensure(index, &self.make)?;
             // ORDERING: success Release: pairs with the Acquire of `high_water`: a thread that sees
             // the index below the mark sees the page. Acquire: pairs with the Release there.
             // Failure Relaxed: as the load.
@@ -190,59 +235,11 @@ impl<T> Slab<T> {
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return Some(index),
+                Ok(_) => return Ok(index),
                 Err(now) => index = now,
             }
         }
-        None
-    }
-
-    /// Constructs the page if it is absent. On return this thread has acquired it.
-    #[inline]
-    fn ensure_page(&self, page: usize) {
-        if self.pages[page].load().is_null() {
-            self.construct_page(page);
-        }
-    }
-
-    #[cold]
-    fn construct_page(&self, page: usize) {
-        let start = page_start(page);
-        let slots: Box<[Slot<T>]> = (start..start + self.page_len(page))
-            .map(|index| Slot {
-                link: AtomicU32::new(index),
-                value: (self.make)(index),
-            })
-            .collect();
-        self.pages[page].install(slots);
-        // The page may be another thread's: acquire it, for the owner of the index and for
-        // `high_water`.
-        let installed = self.pages[page].load();
-        debug_assert!(!installed.is_null());
-    }
-
-    /// Slots of `page` below the limit.
-    fn page_len(&self, page: usize) -> u32 {
-        (1 << page).min(self.limit - page_start(page))
-    }
-}
-
-/// The first index of `page`.
-const fn page_start(page: usize) -> u32 {
-    (1 << page) - 1
-}
-
-impl<T> Drop for Slab<T> {
-    fn drop(&mut self) {
-        for page in 0..PAGES {
-            if page_start(page) >= self.limit {
-                break;
-            }
-            let len = self.page_len(page) as usize;
-            // SAFETY: `construct_page` gives a page `page_len(page)` slots, and the limit never
-            // changes; references into the page borrow the slab, which is being dropped.
-            unsafe { self.pages[page].free(len) };
-        }
+        Err(AllocateError::Full)
     }
 }
 

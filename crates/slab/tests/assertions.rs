@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::MutexGuard;
 use std::sync::atomic::AtomicU32;
 
-use filch_slab::{Occupancy, Slab, SlabFull, Stale, Unpinned};
+use filch_slab::{AllocateError, Occupancy, Slab, Stale, Unpinned};
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
 // A shared slab gives references to all threads, and the last one drops the values: Sync needs
@@ -24,12 +24,12 @@ assert_impl_all!(Occupancy: Send, Sync, Default, Debug);
 assert_not_impl_any!(Occupancy: Clone, Copy);
 assert_impl_all!(Unpinned: Send, Sync, Copy, Eq, Debug);
 assert_impl_all!(Stale: Send, Sync, Copy, Eq, Debug);
-assert_impl_all!(SlabFull: Send, Sync, Copy, Eq, Error);
+assert_impl_all!(AllocateError: Send, Sync, Copy, Eq, Error);
 
 // The counter of fresh slots and the free list are alone on their cache lines; values are
 // elsewhere.
 const_assert!(align_of::<Slab<u8>>() == 128);
 assert_eq_size!(Slab<u8>, Slab<[u64; 100]>);
-const_assert!(size_of::<Slab<u8>>() <= 640);
+const_assert!(size_of::<Slab<u8>>() <= 768);
 assert_eq_size!(Occupancy, u64);
 assert_eq_size!(Result<(), Stale>, u8);

@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod cache_padded;
+mod drop_each;
 #[cfg(any(feature = "std", loom, shuttle))]
 pub mod panic;
 #[cfg(not(loom))]
@@ -19,4 +20,5 @@ mod imp;
 mod imp;
 
 pub use cache_padded::CachePadded;
+pub use drop_each::drop_each;
 pub use imp::*;

@@ -64,5 +64,25 @@ macro_rules! thread_local {
 
 /// Threads.
 pub mod thread {
-    pub use super::checker::thread::{Builder, JoinHandle, current, spawn, yield_now};
+    pub use super::checker::thread::{Builder, JoinHandle, Thread, current, spawn, yield_now};
+}
+
+/// The time.
+pub mod time {
+    use std::cell::Cell;
+    use std::sync::OnceLock;
+    use std::time::{Duration, Instant};
+
+    /// 100 µs later each time it is asked for in a model: an execution with the same schedule sees
+    /// the same times.
+    pub fn now() -> Instant {
+        static START: OnceLock<Instant> = OnceLock::new();
+        std::thread_local! {
+            /// The checkers run all threads of a model on one.
+            static READINGS: Cell<u64> = const { Cell::new(0) };
+        }
+
+        READINGS.set(READINGS.get() + 1);
+        *START.get_or_init(Instant::now) + Duration::from_micros(100 * READINGS.get())
+    }
 }

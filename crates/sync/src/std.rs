@@ -58,7 +58,19 @@ pub fn wait_until<'a, T>(
 /// Threads.
 #[cfg(feature = "std")]
 pub mod thread {
-    pub use std::thread::{Builder, JoinHandle, current, spawn, yield_now};
+    pub use std::thread::{Builder, JoinHandle, Thread, current, spawn, yield_now};
+}
+
+/// The time.
+#[cfg(feature = "std")]
+pub mod time {
+    use std::time::Instant;
+
+    /// What time it is, by the system's monotonic clock.
+    #[inline]
+    pub fn now() -> Instant {
+        Instant::now()
+    }
 }
 
 /// Without a system there are no threads: instead of yielding, the processor pauses.

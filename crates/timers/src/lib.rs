@@ -9,6 +9,7 @@ mod guard;
 mod queue;
 mod service;
 mod sleep;
+mod timer_thread;
 mod timers;
 
 pub use bounded::Bounded;
@@ -22,6 +23,9 @@ pub use queue::TimerKey;
 // may still wake their processes
 pub use service::{is_timer_thread, pending_for};
 pub use sleep::{Sleep, TimersClosed};
+pub use timer_thread::RunningTimer;
+#[doc(hidden)] // for the schedulers, whose handlers own timers
+pub use timer_thread::{TimerThread, drop_with_timers};
 pub use timers::{Timers, ZeroPeriod};
 
 use filch_sync::{Mutex, MutexGuard};

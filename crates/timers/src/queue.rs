@@ -57,9 +57,13 @@ pub(super) struct Queue {
     /// All for whom timers have been set.
     served: Vec<Owner>,
     /// For whom the calls were set that are being made just now.
-    firing: Vec<Owner>,
+    calling: Vec<Owner>,
     /// How many threads wait for more timers.
     pub(super) watchers: usize,
+    /// Since when the thread that fires timers has been in a call, if it is in one.
+    pub(super) firing: Option<Instant>,
+    /// That thread fires nothing any more.
+    pub(super) left: bool,
 }
 
 impl Queue {
@@ -106,7 +110,7 @@ impl Queue {
         if !matches!(action, Action::Every(..)) {
             self.timers.remove(&number);
         }
-        self.firing.push(owner);
+        self.calling.push(owner);
         Some(Due {
             key: TimerKey(number),
             owner,
@@ -116,8 +120,8 @@ impl Queue {
 
     /// What was due for that owner has been done.
     pub(super) fn fired(&mut self, owner: Owner) {
-        if let Some(at) = self.firing.iter().position(|&one| one == owner) {
-            self.firing.swap_remove(at);
+        if let Some(at) = self.calling.iter().position(|&one| one == owner) {
+            self.calling.swap_remove(at);
         }
     }
 
@@ -138,13 +142,13 @@ impl Queue {
             None => false,
             Some(_) => counts(pending.owner),
         };
-        let firing = self.firing.iter().filter(|&&owner| counts(owner)).count();
-        let (mut count, mut next) = (firing, None::<Instant>);
+        let calling = self.calling.iter().filter(|&&owner| counts(owner)).count();
+        let (mut count, mut next) = (calling, None::<Instant>);
         for pending in self.timers.values().filter(is_its) {
             count += 1;
             next = Some(next.map_or(pending.deadline, |next| next.min(pending.deadline)));
         }
-        (count, if firing > 0 { None } else { next })
+        (count, if calling > 0 { None } else { next })
     }
 
     /// After an interval has fired: its next turn is a whole number of periods after the one

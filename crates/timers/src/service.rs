@@ -12,6 +12,7 @@ use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
 use crate::clock::{Alarm, Clock, Ring, Ticks};
 use crate::lock;
 use crate::queue::{Action, Due, Owner, Queue, TimerKey};
+use crate::timer_thread::{self, Leaves, RunningTimer, TimerThread};
 
 filch_sync::thread_local! {
     static FIRES: Cell<bool> = Cell::new(false)
@@ -71,6 +72,8 @@ struct Shared {
     changed: Condvar,
     /// `block_until` waits here.
     registered: Condvar,
+    /// Threads that wait for the thread's end with a deadline sleep here.
+    left: Condvar,
 }
 
 impl Service {
@@ -80,13 +83,14 @@ impl Service {
             queue: Mutex::new(Queue::default()),
             changed: Condvar::new(),
             registered: Condvar::new(),
+            left: Condvar::new(),
         });
         let ring: Arc<dyn Ring> = shared.clone();
         let thread = match shared.clock.attach(Alarm::new(Arc::downgrade(&ring))) {
             Ticks::ByHand => None,
             Ticks::ByItself => {
                 let shared = Arc::clone(&shared);
-                let thread = filch_sync::thread::Builder::new().name("filch-timers".to_owned());
+                let thread = filch_sync::thread::Builder::new().name(timer_thread::NAME.to_owned());
                 Some(thread.spawn(move || shared.run())?)
             }
         };
@@ -163,13 +167,7 @@ impl Service {
     }
 
     pub(super) fn shutdown(&self) {
-        let pending = self.shared.lock().close();
-        self.shared.changed.notify_one();
-        self.shared.registered.notify_all();
-        for timer in pending.into_values() {
-            // A waker or a destructor that panics costs its own timer, not the others.
-            let _ = catch_panic(|| timer.give_up());
-        }
+        self.close();
         if is_timer_thread() || (self.detach_here)() {
             // The thread leaves when what it fires returns.
             return;
@@ -180,11 +178,42 @@ impl Service {
             let _ = thread.join();
         }
     }
+
+    /// # Errors
+    /// The call that has not returned by the `deadline`, if there is one.
+    pub(super) fn shutdown_by(&self, deadline: Option<Instant>) -> Result<(), RunningTimer> {
+        self.close();
+        match self.thread() {
+            Some(thread) if !is_timer_thread() && !(self.detach_here)() => thread.wait(deadline),
+            _ => Ok(()),
+        }
+    }
+
+    /// The thread, unless there is none, or it has been joined.
+    fn thread(&self) -> Option<TimerThread> {
+        let started = lock(&self.thread).is_some();
+        started.then(|| TimerThread::new(self.shared.clone()))
+    }
+
+    /// Ends all that is pending, and lets the thread leave.
+    fn close(&self) {
+        let pending = self.shared.lock().close();
+        self.shared.changed.notify_one();
+        self.shared.registered.notify_all();
+        for timer in pending.into_values() {
+            // A waker or a destructor that panics costs its own timer, not the others.
+            let _ = catch_panic(|| timer.give_up());
+        }
+    }
 }
 
 impl Drop for Service {
+    /// Waits for nothing: what fires may never return.
     fn drop(&mut self) {
-        self.shutdown();
+        self.close();
+        if let Some(thread) = self.thread() {
+            timer_thread::leave(thread);
+        }
     }
 }
 
@@ -199,9 +228,11 @@ impl Shared {
         let mut queue = self.lock();
         while !queue.is_closed() {
             if let Some(Due { key, owner, action }) = queue.pop_due(self.clock.now()) {
+                queue.firing = Some(Instant::now());
                 drop(queue);
                 self.fire(key, action);
                 queue = self.lock();
+                queue.firing = None;
                 queue.fired(owner);
                 continue;
             }
@@ -213,6 +244,9 @@ impl Shared {
                 }
             };
         }
+        queue.left = true;
+        drop(queue);
+        self.left.notify_all();
     }
 
     fn fire(&self, key: TimerKey, action: Action) {
@@ -237,6 +271,27 @@ impl Shared {
                 drop_contained(over);
             }
         }
+    }
+}
+
+impl Leaves for Shared {
+    fn wait(&self, deadline: Option<Instant>) -> Result<(), RunningTimer> {
+        let mut queue = self.lock();
+        let mut over = false;
+        while !queue.left {
+            if over {
+                let firing = queue.firing;
+                return firing.map_or(Ok(()), |since| Err(RunningTimer::since(since)));
+            }
+            (queue, over) = match deadline {
+                Some(deadline) => wait_until(&self.left, &self.queue, queue, deadline),
+                None => {
+                    let woken = self.left.wait(queue);
+                    (woken.unwrap_or_else(PoisonError::into_inner), false)
+                }
+            };
+        }
+        Ok(())
     }
 }
 

@@ -13,9 +13,11 @@ use crate::guard::TimerGuard;
 use crate::queue::{Action, Owner, TimerKey, after};
 use crate::service::Service;
 use crate::sleep::Sleep;
+use crate::timer_thread::RunningTimer;
 
 /// Sets timers. Clones share the timers and their thread; when the last one is dropped, with the
-/// last [`Sleep`] and the last [`TimerGuard`], that is a [`shutdown`](Self::shutdown).
+/// last [`Sleep`] and the last [`TimerGuard`], that is a [`shutdown`](Self::shutdown) that does not
+/// wait: what fires just then goes on, and the thread leaves when it returns.
 ///
 /// Setting a timer happens before it fires.
 #[derive(Clone)]
@@ -155,11 +157,23 @@ impl Timers {
     /// Cancels all that is pending, and refuses what comes later, by dropping it: a [`Sleep`] says
     /// [`TimersClosed`](crate::TimersClosed). When it returns, the thread has ended.
     ///
-    /// Blocking, for as long as what fires just now takes. It does not wait on a thread that fires
+    /// Blocking, for as long as what fires just now takes, which may be for ever: see
+    /// [`shutdown_timeout`](Self::shutdown_timeout). It does not wait on a thread that fires
     /// timers, be it of other ones, nor where [`Builder::detach_if`](crate::Builder::detach_if)
     /// says so: it might be waited for in turn.
     pub fn shutdown(&self) {
         self.service.shutdown();
+    }
+
+    /// As [`shutdown`](Self::shutdown), but it waits for `patience` at most. When it returns `Ok`,
+    /// nothing fires any more.
+    ///
+    /// # Errors
+    /// [`RunningTimer`]: what fired has not returned. Its thread leaves when it does.
+    pub fn shutdown_timeout(&self, patience: Duration) -> Result<(), RunningTimer> {
+        // A deadline that the clock cannot express never comes.
+        self.service
+            .shutdown_by(Instant::now().checked_add(patience))
     }
 
     fn register_or_drop(&self, deadline: Instant, action: Action) -> TimerKey {

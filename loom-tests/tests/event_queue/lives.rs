@@ -1,6 +1,7 @@
 //! One life after another: whose pushes are heard, and when a life may begin.
 
 use filch_event_queue::{PushError, ReopenError};
+use filch_sync::atomic::{AtomicU32, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
 
@@ -152,5 +153,52 @@ fn a_producer_reads_the_generation() {
         (1, Fate::Accepted, true),
         // The generation is released by the opening, and may be seen before it.
         (1, Fate::Closed, true),
+    ]);
+}
+
+/// The consumer begins the second life, and tells of it by a word that carries no edge. A producer
+/// that has read the word pushes for the second life, though it may see the queue as it was before:
+/// closed, or with the number of the first life. It may be told "closed"; that the second life is
+/// over would not be true. A failure: the push is stale.
+#[test]
+fn a_generation_that_was_learnt_without_an_edge_is_not_stale() {
+    let outcomes = Outcomes::new();
+    check(
+        "the present life is never said to be over",
+        Bound::exhaustive(10),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 1>::new();
+                let word = Arc::new(AtomicU32::new(0));
+                let producer = thread::spawn({
+                    let (queue, word) = (queue.clone(), word.clone());
+                    move || {
+                        // ORDERING: Relaxed: the claim is about a caller without an edge.
+                        let generation = word.load(Ordering::Relaxed);
+                        let pushed = queue.queue.push_in(generation, Arc::new(generation));
+                        (generation, fate(pushed))
+                    }
+                });
+                queue.close();
+                let first = queue.drain().len();
+                if let Ok(generation) = queue.reopen() {
+                    // ORDERING: Relaxed: see the load.
+                    word.store(generation, Ordering::Relaxed);
+                }
+                let (generation, fate) = producer.join().unwrap();
+                let late: Vec<_> = queue.drain().iter().map(|event| **event).collect();
+                assert_eq!(first + late.len(), usize::from(fate == Fate::Accepted));
+                assert!(late.iter().all(|event| *event == generation));
+                outcomes.observe((generation, fate));
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (0, Fate::Accepted),
+        (0, Fate::Closed),
+        (0, Fate::Stale),
+        (1, Fate::Accepted),
+        (1, Fate::Closed),
     ]);
 }

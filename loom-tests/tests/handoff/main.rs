@@ -17,3 +17,4 @@ mod pool;
 mod quiescence;
 mod resize;
 mod watch;
+mod yielded;

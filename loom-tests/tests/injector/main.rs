@@ -7,4 +7,5 @@
 mod batches;
 mod blocks;
 mod delivery;
+mod lives;
 mod tracked;

@@ -54,6 +54,8 @@ impl<T: Send + 'static> Processors<T> {
         // Counted before it is given away: afterwards these counters are another thread's.
         let counters = &queues.processors[permit.processor()].counters;
         counters.blocking_calls.add(1);
+        coordinator.machine(machine).begin_blocking();
+        queues.locals.get(&permit).turns.pause();
         if coordinator.control_word().is_surplus(permit.processor()) {
             counters.retired.add(1);
             match coordinator.retire_for_call(permit, machine, queues) {

@@ -4,7 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use filch_sync::time;
 
 use crate::protocol::Idle;
 
@@ -18,6 +20,7 @@ pub struct Config {
     pub(crate) thread_name: &'static str,
     pub(crate) stack_size: Option<usize>,
     pub(crate) watch_interval: Duration,
+    pub(crate) clock: fn() -> Instant,
 }
 
 impl Default for Config {
@@ -31,6 +34,7 @@ impl Default for Config {
             thread_name: "filch",
             stack_size: None,
             watch_interval: Duration::from_micros(50),
+            clock: time::now,
         }
     }
 }
@@ -101,6 +105,16 @@ impl Config {
     #[must_use]
     pub fn watch_interval(mut self, interval: Duration) -> Self {
         self.watch_interval = interval.min(MAX_WATCH_INTERVAL);
+        self
+    }
+
+    /// Where processors read the time, to know when it is another task's turn: for tests, which
+    /// then know it too. What a watch interval is, and what a dump says, is the system's time. It
+    /// may stand still; if it goes back, that counts as standing still. Called between two tasks,
+    /// on any of the pool's threads; it must not panic. Default: [`Instant::now`].
+    #[must_use]
+    pub fn clock(mut self, now: fn() -> Instant) -> Self {
+        self.clock = now;
         self
     }
 

@@ -25,6 +25,7 @@ pub struct Dump {
     /// Idle processors, the next to be woken first.
     idle: Vec<usize>,
     injector: usize,
+    yielded: usize,
     idle_priority: usize,
     processors: Vec<ProcessorLine>,
     machines: Vec<MachineLine>,
@@ -39,6 +40,8 @@ struct ProcessorLine {
     /// The machine that watches it.
     watcher: Option<String>,
     tasks: usize,
+    /// Turns from one reading of the time to the next.
+    interval: u32,
     stats: ProcessorStats,
 }
 
@@ -122,6 +125,7 @@ impl<T: Send + 'static> Processors<T> {
                     .watcher(number)
                     .map(|machine| self.name(machine)),
                 tasks: queues.processors[number].stealer.len(),
+                interval: queues.processors[number].interval.get(),
                 stats,
             })
             .collect();
@@ -132,6 +136,7 @@ impl<T: Send + 'static> Processors<T> {
             searching,
             idle,
             injector: queues.injector.len(),
+            yielded: queues.yielded.len(),
             idle_priority: queues.idle_priority.len(),
             processors,
             machines,
@@ -182,7 +187,7 @@ impl<T: Send + 'static> Processors<T> {
                     }
                     Activity::Parked if lent_to.is_some() => ("has lent its processor", None, None),
                     Activity::Parked => ("parked", attached, None),
-                    Activity::Blocks => ("in a blocking call", None, unmoved),
+                    Activity::Blocks => ("in a blocking call", None, Some(public.blocks_for(now))),
                     Activity::Waits => (
                         "back from a blocking call, waits for a processor",
                         None,
@@ -223,12 +228,14 @@ impl fmt::Display for Dump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} processors, {} idle, {} searching{}; global queue: {}, idle priority: {}",
+            "{} processors, {} idle, {} searching{}; global queue: {}, given way: {}, \
+             idle priority: {}",
             self.active,
             self.idle.len(),
             self.searching,
             if self.stopping { ", stopping" } else { "" },
             self.injector,
+            self.yielded,
             self.idle_priority,
         )?;
         for processor in &self.processors {
@@ -268,10 +275,15 @@ impl ProcessorLine {
         }
         writeln!(
             f,
-            ", deque: {}; run {}, panicked {}, stolen {} in {} steals, parks {}, wake-ups {}, \
-             lent {}, blocking calls {}, kept in {}",
+            ", deque: {}; run {}, looks {} (the time read every {} turns), rotated {}, \
+             balanced {}, panicked {}, stolen {} in {} steals, parks {}, wake-ups {}, lent {}, \
+             blocking calls {}, kept in {}",
             self.tasks,
             stats.run,
+            stats.looks,
+            self.interval,
+            stats.rotated,
+            stats.balanced,
             stats.panicked,
             stats.stolen,
             stats.steals,

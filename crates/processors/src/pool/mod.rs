@@ -9,5 +9,6 @@ mod progress;
 mod quiescence;
 pub(crate) mod reserve;
 pub(crate) mod resize;
+pub(crate) mod running;
 mod shutdown;
 mod start;

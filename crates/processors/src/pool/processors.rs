@@ -54,10 +54,11 @@ impl<T: Send + 'static> Processors<T> {
         let (processors, places, threads) = config.resolve()?;
         Ok(Arc::new(Self {
             shared: Shared {
-                queues: TaskQueues::new(places),
+                queues: TaskQueues::new(places, (config.clock)()),
                 coordinator: Coordinator::new(places, processors, threads, config.spare_threads),
                 bound_tasks: BoundTasks::default(),
                 watch_interval: config.watch_interval,
+                clock: config.clock,
             },
             config,
             starter: Mutex::new(None),
@@ -107,6 +108,17 @@ impl<T: Send + 'static> Processors<T> {
     #[inline(never)]
     pub fn inject(&self, task: T) {
         self.shared.queues.injector.push(task);
+        self.shared.coordinator.wake_one();
+    }
+
+    /// Makes `task` runnable, after all that is runnable now: for a task that has more to do and
+    /// lets others go first. A processor takes such a task when its own deque and the global queue
+    /// are empty; besides, while others are always runnable, one every 400 µs or when the running
+    /// task ends, whichever is later. First in, first out among its like. Lock-free.
+    ///
+    /// What the caller did before happens before the task runs.
+    pub fn give_way(&self, task: T) {
+        self.shared.queues.yielded.push(task);
         self.shared.coordinator.wake_one();
     }
 

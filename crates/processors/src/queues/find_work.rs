@@ -1,5 +1,5 @@
-//! The order in which a processor looks for work: its own deque, the global queue, the other
-//! processors' deques, and last a task of idle priority.
+//! The order in which a processor looks for work: its own deque, the global queue, the tasks that
+//! have given way, the other processors' deques, and last a task of idle priority.
 
 use filch_deque::Steal;
 use filch_sync::{hint, thread};
@@ -8,56 +8,45 @@ use crate::queues::local::Local;
 use crate::queues::shared::Shared;
 use crate::queues::steal_policy::StealMode;
 
-/// How many tasks come along with one that is taken from the global queue.
-const BATCH: usize = 16;
-
-/// In one of this many turns the global queue, or by turns the oldest of its own tasks, comes
-/// first: however busily tasks on top of the deque wake each other, those below and those outside
-/// get their turn.
-const FAIRNESS: u32 = 61;
-
 /// Rounds through all victims in which some race was lost, before the thread yields between rounds.
 const RACES: u32 = 4;
 
 impl<T: Send + 'static> Local<T> {
     /// The next task that needs no search: the newest of its own, else the oldest of the global
-    /// queue and up to [`BATCH`] more.
+    /// queue, else the oldest of those that have given way. At times it is another one's turn:
+    /// `look_around.rs`.
     #[inline]
     pub(crate) fn next(&self, shared: &Shared<T>) -> Option<T> {
-        let tick = self.tick.get().checked_sub(1);
-        let tick = tick.unwrap_or(2 * FAIRNESS - 1);
-        self.tick.set(tick);
-        if matches!(tick, 0 | FAIRNESS)
-            && let Some(task) = self.take_old(shared, tick)
+        if self.turns.tick()
+            && let Some(task) = self.look_around(shared)
         {
             return Some(task);
         }
-        self.deque.pop().or_else(|| self.take_global(shared, BATCH))
+        self.unsearched(shared)
     }
 
-    /// One round of a search: own deque, global queue, then victims; last, one idle-priority task.
+    /// One round of a search: own deque, global queues, then victims; last, one idle-priority task.
     pub(crate) fn search(&self, shared: &Shared<T>, mode: StealMode) -> Option<T> {
-        self.next(shared)
+        self.unsearched(shared)
             .or_else(|| self.steal(shared, mode))
             .or_else(|| self.take_idle_priority(shared, mode))
     }
 
-    /// What comes first in one of many turns.
-    #[cold]
-    fn take_old(&self, shared: &Shared<T>, tick: u32) -> Option<T> {
-        if tick == 0 {
-            return self.take_global(shared, 0);
-        }
-        match shared.queues.processors[self.own].stealer.steal() {
-            Steal::Success(task) => Some(task),
-            // Lost to a thief, which runs it: fair enough.
-            Steal::Retry | Steal::Empty => None,
-        }
+    #[inline]
+    fn unsearched(&self, shared: &Shared<T>) -> Option<T> {
+        self.deque.pop().or_else(|| self.take_shared(shared))
+    }
+
+    /// The oldest task of the global queue, where more come along if tasks are short, else of those
+    /// that have given way.
+    #[inline(never)]
+    fn take_shared(&self, shared: &Shared<T>) -> Option<T> {
+        self.take_global(shared, self.turns.batch())
+            .or_else(|| self.take_yielded(shared))
     }
 
     /// The oldest task of the global queue, and up to `more` of the next ones into the own deque.
-    #[inline(never)]
-    fn take_global(&self, shared: &Shared<T>, more: usize) -> Option<T> {
+    pub(crate) fn take_global(&self, shared: &Shared<T>, more: usize) -> Option<T> {
         let mut moved = 0;
         let task = shared.queues.injector.pop_batch(more, |task| {
             self.deque.push(task);
@@ -71,6 +60,14 @@ impl<T: Send + 'static> Local<T> {
             // that looked for the last time before it slept may have missed them.
             shared.coordinator.wake_one();
         }
+        Some(task)
+    }
+
+    /// The oldest task of those that have given way: one at a time, so that none overtakes another.
+    pub(crate) fn take_yielded(&self, shared: &Shared<T>) -> Option<T> {
+        let task = shared.queues.yielded.pop()?;
+        let counters = &shared.queues.processors[self.own].counters;
+        counters.from_yielded.add(1);
         Some(task)
     }
 

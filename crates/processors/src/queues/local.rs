@@ -1,10 +1,12 @@
 //! The local part of a processor: its end of its deque, and where its search stands.
 
 use std::cell::Cell;
+use std::time::Instant;
 
 use filch_deque::Worker;
 
 use crate::queues::steal_policy::StealPolicy;
+use crate::queues::turn_clock::TurnClock;
 use crate::random::Random;
 
 /// The local part of a processor. Only the thread with its permit reaches it.
@@ -13,9 +15,13 @@ pub(crate) struct Local<T> {
     /// The number of the processor.
     pub(crate) own: usize,
     pub(crate) deque: Worker<T>,
-    /// Turns until the global queue comes first again.
-    pub(crate) tick: Cell<u32>,
-    /// Picks the first victim of a round.
+    /// Until it looks around.
+    pub(crate) turns: TurnClock,
+    /// Whether the last reading of the time brought a task of the global queue.
+    pub(crate) took_global: Cell<bool>,
+    /// Whether the last rotation was for a task that had given way.
+    pub(crate) took_yielded: Cell<bool>,
+    /// Picks the first victim of a round, and the one to relieve.
     pub(crate) random: Random,
     pub(crate) policy: StealPolicy,
     /// Whether the last task from elsewhere came from the global queue and brought others along.
@@ -23,11 +29,13 @@ pub(crate) struct Local<T> {
 }
 
 impl<T: Send + 'static> Local<T> {
-    pub(crate) fn new(own: usize, deque: Worker<T>) -> Self {
+    pub(crate) fn new(own: usize, deque: Worker<T>, now: Instant) -> Self {
         Self {
             own,
             deque,
-            tick: Cell::new(0),
+            turns: TurnClock::new(now),
+            took_global: Cell::new(false),
+            took_yielded: Cell::new(false),
             random: Random::new(own),
             policy: StealPolicy::default(),
             is_fed: Cell::new(false),

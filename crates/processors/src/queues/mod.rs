@@ -3,7 +3,11 @@
 pub(crate) mod bound_tasks;
 mod find_work;
 pub(crate) mod local;
+pub(crate) mod look_around;
 pub(crate) mod shared;
+#[cfg(test)]
+mod simulation;
 pub(crate) mod steal_policy;
 pub(crate) mod task_queues;
+pub(crate) mod turn_clock;
 mod watching;

@@ -1,6 +1,6 @@
 //! What the threads of a pool share, without what only its users need.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::protocol::Coordinator;
 use crate::queues::bound_tasks::BoundTasks;
@@ -14,6 +14,8 @@ pub(crate) struct Shared<T> {
     /// How long a machine sleeps between two looks at a processor that it watches. Zero: no
     /// processor is watched.
     pub(crate) watch_interval: Duration,
+    /// What time it is.
+    pub(crate) clock: fn() -> Instant,
 }
 
 impl<T> Shared<T> {

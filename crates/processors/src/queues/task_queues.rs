@@ -1,6 +1,7 @@
 //! All the places where ordinary tasks wait.
 
 use std::fmt;
+use std::time::Instant;
 
 use filch_deque::{Steal, Stealer, Worker};
 use filch_injector::Injector;
@@ -10,7 +11,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use crate::protocol::state::permit::{Locals, Permit};
 use crate::protocol::state::work::Work;
 use crate::queues::local::Local;
-use crate::stats::Counters;
+use crate::stats::{Counters, Gauge};
 
 /// What other threads see of a processor: where to steal from it, and what it has done.
 ///
@@ -18,6 +19,8 @@ use crate::stats::Counters;
 pub(crate) struct Processor<T> {
     pub(crate) stealer: Stealer<T>,
     pub(crate) counters: CachePadded<Counters>,
+    /// Turns from one reading of the time to the next.
+    pub(crate) interval: Gauge,
 }
 
 /// All the places where tasks wait, except for bound ones that have been found.
@@ -25,6 +28,8 @@ pub(crate) struct TaskQueues<T> {
     pub(crate) processors: Box<[Processor<T>]>,
     pub(crate) locals: Locals<Local<T>>,
     pub(crate) injector: Injector<T>,
+    /// For tasks that have given way to all others.
+    pub(crate) yielded: Injector<T>,
     /// For tasks that can wait until no processor has anything else to do.
     pub(crate) idle_priority: Injector<T>,
     /// Processors from here on have never run anything.
@@ -32,7 +37,7 @@ pub(crate) struct TaskQueues<T> {
 }
 
 impl<T: Send + 'static> TaskQueues<T> {
-    pub(crate) fn new(processors: usize) -> Self {
+    pub(crate) fn new(processors: usize, now: Instant) -> Self {
         let workers: Vec<Worker<T>> = (0..processors).map(|_| Worker::new()).collect();
         Self {
             processors: workers
@@ -40,15 +45,17 @@ impl<T: Send + 'static> TaskQueues<T> {
                 .map(|worker| Processor {
                     stealer: worker.stealer(),
                     counters: CachePadded::new(Counters::default()),
+                    interval: Gauge::default(),
                 })
                 .collect(),
             locals: Locals::new(
                 workers
                     .into_iter()
                     .enumerate()
-                    .map(|(own, worker)| Local::new(own, worker)),
+                    .map(|(own, worker)| Local::new(own, worker, now)),
             ),
             injector: Injector::new(),
+            yielded: Injector::new(),
             idle_priority: Injector::new(),
             reach: CachePadded::new(AtomicUsize::new(0)),
         }
@@ -82,6 +89,7 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
         };
         !self.injector.is_empty()
             || self.in_reach().iter().enumerate().any(counts)
+            || !self.yielded.is_empty()
             || !self.idle_priority.is_empty()
     }
 
@@ -113,12 +121,14 @@ impl<T> fmt::Debug for Processor<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::TaskQueues;
     use crate::protocol::{Coordinator, Grant, Work};
 
     #[test]
     fn only_a_watched_processors_only_task_does_not_count() {
-        let queues = TaskQueues::new(2);
+        let queues = TaskQueues::new(2, Instant::now());
         queues.reach(2);
         let coordinator = Coordinator::new(2, 1, 1, 0);
         assert!(coordinator.grow(0, |_| true));
@@ -137,10 +147,14 @@ mod tests {
 
     #[test]
     fn what_is_in_no_deque_always_counts() {
-        let queues = TaskQueues::new(1);
+        let queues = TaskQueues::new(1, Instant::now());
         queues.injector.push(());
         assert!(queues.exists_beside(|_| true));
         queues.injector.pop();
+        assert!(!queues.exists_beside(|_| true));
+        queues.yielded.push(());
+        assert!(queues.exists_beside(|_| true));
+        queues.yielded.pop();
         assert!(!queues.exists_beside(|_| true));
         queues.idle_priority.push(());
         assert!(queues.exists_beside(|_| true));

@@ -89,6 +89,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let counters = &shared.queues.processors[permit.processor()].counters;
         counters.parks.add(1);
         let local = shared.queues.locals.get(&permit);
+        local.turns.pause();
         let vacated = match local.policy.has_watched() {
             false => Vacated::default(),
             true => self.leave_watching(local, counters),

@@ -3,13 +3,16 @@
 use std::error::Error;
 use std::fmt;
 
+use filch_blocking::Calls;
 use filch_process_table::{Admission, NameRegistry, Pid};
-use filch_processors::{Dump, Processors};
+use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
+use filch_timers::TimerThread;
 
 use crate::api::joins::Joins;
 use crate::api::receiver::Routes;
+use crate::api::running_call::CommandLabel;
 use crate::api::stats::Counters;
 use crate::table::body::{Table, Task};
 use crate::{LifeCycle, Protocol, Stats, WorkerStats};
@@ -38,12 +41,18 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) looking: Mutex<()>,
     pub(crate) admission: Admission,
     pub(crate) hooks: Option<Box<dyn LifeCycle<P>>>,
+    /// How many events the first step of a process is given.
+    pub(crate) first_allowance: u32,
     /// One per worker, which alone writes it.
     pub(crate) counters: Box<[CachePadded<Counters>]>,
     /// Set when the patience of a shutdown has run out: processes are closed instead of stepped.
     pub(crate) aborting: AtomicBool,
     /// How many were.
     pub(crate) aborted: AtomicUsize,
+    /// The commands that run on blocking threads, which may outlive the scheduler.
+    pub(crate) calls: Arc<Calls<CommandLabel>>,
+    /// The threads of the timers that went with the handler.
+    pub(crate) left_timers: Arc<Mutex<Vec<TimerThread>>>,
 }
 
 impl<P: Protocol> Clone for Handle<P> {
@@ -97,12 +106,6 @@ impl<P: Protocol> Handle<P> {
     /// The PIDs of the live processes. Processes that come and go meanwhile may be missing.
     pub fn processes(&self) -> Vec<Pid> {
         self.table().iter().map(|process| process.pid()).collect()
-    }
-
-    /// What the workers and their threads are doing just now, to be printed when something hangs.
-    /// [`list`](Self::list) says what all the other processes wait for.
-    pub fn dump(&self) -> Dump {
-        self.shared.processors.dump()
     }
 
     /// What the scheduler has done so far. Each number was true at some moment during the call.

@@ -3,6 +3,7 @@
 #[expect(unsafe_code, reason = "shares a pin, and gives it back")]
 pub(crate) mod command;
 pub(crate) mod context;
+pub(crate) mod dump;
 pub(crate) mod event;
 pub(crate) mod handle;
 pub(crate) mod joins;
@@ -12,6 +13,7 @@ pub(crate) mod process_error;
 #[expect(unsafe_code, reason = "has the handle's right to the exit")]
 pub(crate) mod process_handle;
 pub(crate) mod receiver;
+pub(crate) mod running_call;
 pub(crate) mod stats;
 pub(crate) mod step_output;
 pub(crate) mod submission;

@@ -12,17 +12,21 @@ use filch_sync::panic::drop_contained;
 
 use crate::api::joins::WakerId;
 use crate::api::process_error::Exit;
+use crate::future::contained::Contained;
 use crate::{Handle, JoinError, Pid, ProcessError, ProcessHandle, Protocol};
 
 /// The handle to a [spawned](crate::Handle::spawn) future: await it, or [`join`](Self::join) it.
 /// Dropping it lets the future go on unwatched.
+///
+/// An output that nobody takes is dropped with the handle, or at the end of the future if that
+/// comes later. A panic of its destructor is contained, as it is for a [`ProcessHandle`].
 ///
 /// What the future did happens before its output is seen. This keeps the process's place in the
 /// table until it is awaited, joined or dropped, and the memory of the future until it is dropped.
 #[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
 pub struct JoinHandle<P: Protocol, T> {
     state: JoinState<P>,
-    stage: Arc<dyn Output<T>>,
+    stage: Arc<dyn Output<Contained<T>>>,
     pid: Pid,
 }
 
@@ -133,7 +137,10 @@ fn exit_of<P: Protocol>(process: ProcessHandle<P>) -> Exit<P> {
 impl<P: Protocol, T> JoinHandle<P, T> {
     /// # Safety
     /// `process` is the process of the future whose stage this is.
-    pub(crate) unsafe fn new(process: ProcessHandle<P>, stage: Arc<dyn Output<T>>) -> Self {
+    pub(crate) unsafe fn new(
+        process: ProcessHandle<P>,
+        stage: Arc<dyn Output<Contained<T>>>,
+    ) -> Self {
         let pid = process.pid();
         let state = JoinState::Handle(process);
         Self { state, stage, pid }
@@ -207,12 +214,21 @@ impl<P: Protocol, T> JoinHandle<P, T> {
                 drop_contained(another);
                 // Without an output: its process was replaced by another one. See
                 // `Handle::upgrade`.
-                output.ok_or(ProcessError::Terminated)
+                output
+                    .map(Contained::into_inner)
+                    .ok_or(ProcessError::Terminated)
             }
-            Err(error) => {
-                drop_contained(output);
-                Err(error)
-            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl<P: Protocol, T> Drop for JoinHandle<P, T> {
+    /// An exit that has come, and that nobody has asked for, may hold what is the user's: that of a
+    /// process that has replaced the future. A [`ProcessHandle`] contains it by itself.
+    fn drop(&mut self) {
+        if let JoinState::Awaited(promised) = std::mem::replace(&mut self.state, JoinState::Told) {
+            drop_contained(promised);
         }
     }
 }

@@ -11,6 +11,7 @@ use filch_promise::Stage;
 use filch_sync::panic::drop_all_contained;
 
 use crate::api::submission::Options;
+use crate::future::contained::WithContained;
 use crate::future::waker::FutureWaker;
 use crate::protocol::error_by_display;
 use crate::table::body::process_box;
@@ -46,7 +47,9 @@ impl<P: Protocol> Handle<P> {
     /// ```
     ///
     /// # Errors
-    /// [`SpawnError`], with the future, if the scheduler is shut down or full.
+    /// [`SpawnError`], with the future, if the scheduler is shut down or full, or has no memory for
+    /// one more process. (The two small pieces that a future has beside its slot are not refused:
+    /// see [`submit`](Self::submit).)
     pub fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
     where
         F: Future + Send + 'static,
@@ -58,12 +61,13 @@ impl<P: Protocol> Handle<P> {
             Ok(place) => place,
             Err(Refusal::Closed) => return Err(SpawnError::ShutDown(future)),
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
+            Err(Refusal::NoMemory) => return Err(SpawnError::NoMemory(future)),
         };
         let shared = Arc::new(FutureWaker {
             scheduler: self.clone(),
             pid: place.0,
         });
-        let stage = Arc::new(Stage::new(future));
+        let stage = Arc::new(Stage::new(WithContained(future)));
         let process = process_box(FutureProcess {
             stage: Arc::clone(&stage),
             waker: Waker::from(Arc::clone(&shared)),
@@ -138,6 +142,8 @@ pub enum SpawnError<P: Protocol, F> {
         /// What was not spawned.
         future: F,
     },
+    /// There is no memory for one more process.
+    NoMemory(F),
     /// The [hook](crate::LifeCycle::on_start) refused or panicked; the future was dropped.
     Hook(HookError<P>),
 }
@@ -151,6 +157,7 @@ impl<P: Protocol, F> fmt::Display for SpawnError<P, F> {
             Self::LimitReached { limit, .. } => {
                 write!(f, "the limit of {limit} live processes is reached")
             }
+            Self::NoMemory(_) => f.write_str("there is no memory for one more process"),
             Self::Hook(error) => error.fmt(f),
         }
     }

@@ -1,9 +1,11 @@
 //! What one does with a scheduler: the methods of `Handle`, each beside its errors.
 
+pub(crate) mod closing;
 pub(crate) mod info;
 #[expect(unsafe_code, reason = "has the process that it looks at")]
 pub(crate) mod look;
 pub(crate) mod monitor;
+pub(crate) mod running;
 pub(crate) mod send;
 pub(crate) mod shutdown;
 pub(crate) mod signal;

@@ -130,7 +130,7 @@ impl<P: Protocol> Handle<P> {
         if slot.has_idle_priority() {
             self.shared.processors.schedule_idle(Task::of(slot));
         } else {
-            self.shared.processors.inject(Task::of(slot));
+            self.shared.processors.give_way(Task::of(slot));
         }
     }
 

@@ -24,8 +24,15 @@ impl<P: Protocol> Handle<P> {
     /// before happens before the first step. Lock-free, except for `init` and memory.
     ///
     /// # Errors
-    /// [`SubmitError`]: the scheduler is shut down or full, and hands the process back; or `init`
-    /// or a hook refused, and the process is closed. In either case nothing stays registered.
+    /// [`SubmitError`]: the scheduler is shut down or full, or has no memory for one more process,
+    /// and hands the process back; or `init` or a hook refused, and the process is closed. In
+    /// either case nothing stays registered.
+    ///
+    /// # Memory
+    /// What is refused is a process for which the table would have to grow, by 64 KiB at a time.
+    /// The small pieces abort the program where there is none, as everywhere in Rust: the box of a
+    /// process of more than four words, and of any process that is handed back; and a run queue
+    /// that grows.
     pub fn submit(
         &self,
         process: impl Process<P> + 'static,
@@ -89,9 +96,9 @@ impl<P: Protocol> Handle<P> {
     pub(crate) fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
         let worker = self.shared.processors.current();
         self.shared.admission.enter(worker)?;
-        self.table().occupy(&options.placement).map_err(|_full| {
+        self.table().occupy(&options.placement).map_err(|error| {
             self.leave();
-            Refusal::Full(NonZeroUsize::new(u32::MAX as usize).unwrap_or(NonZeroUsize::MAX))
+            error.into()
         })
     }
 
@@ -107,6 +114,7 @@ impl<P: Protocol> Handle<P> {
             process,
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
+            allowance: self.shared.first_allowance,
             cold: None,
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
@@ -214,6 +222,7 @@ fn hand_back<P: Protocol>(
     match refusal {
         Refusal::Closed => SubmitError::ShutDown(refused),
         Refusal::Full(limit) => SubmitError::LimitReached { limit, refused },
+        Refusal::NoMemory => SubmitError::NoMemory(refused),
     }
 }
 
@@ -239,6 +248,8 @@ pub enum SubmitError<P: Protocol> {
         /// What was not submitted.
         refused: Refused<P>,
     },
+    /// There is no memory for one more process.
+    NoMemory(Refused<P>),
     /// `init` returned an error or panicked; the process was closed.
     Init(InitError<P>),
     /// The [hook](crate::LifeCycle::on_start) refused or panicked; the process was closed.
@@ -256,6 +267,7 @@ impl<P: Protocol> fmt::Display for SubmitError<P> {
                 "the limit of {limit} live processes is reached: wait until one ends, or build the \
                  scheduler with a higher limit"
             ),
+            Self::NoMemory(_) => f.write_str("there is no memory for one more process"),
             Self::Init(error) => error.fmt(f),
             Self::Hook(error) => error.fmt(f),
         }

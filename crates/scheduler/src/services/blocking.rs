@@ -1,10 +1,11 @@
 //! Calls that block: in a step, and on threads made for them.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
-use filch_blocking::BlockingPool;
+use filch_blocking::{BlockingPool, Calls};
 
-use crate::services::service_threads;
+use crate::api::running_call::CommandLabel;
 use crate::{Completion, Context, Handle, Protocol};
 
 impl<P: Protocol> Handle<P> {
@@ -33,28 +34,66 @@ impl<P: Protocol> Context<'_, P> {
 ///
 /// Work whose process has ended meanwhile is dropped instead of run. Dropping this drops the work
 /// that has not begun, whose commands complete as [abandoned](crate::CommandError::Abandoned), and
-/// waits for the rest: but not on one of filch's own threads, which might be waited for in turn.
+/// waits for nothing: [`shutdown`](crate::Scheduler::shutdown) waits for the work that has begun,
+/// and reports what does not return. A process whose command must not outlast it interrupts the
+/// command in its [`close`](crate::Process::close): see the example `sockets` of this crate.
 #[derive(Debug)]
 pub struct BlockingThreads(BlockingPool);
 
 impl BlockingThreads {
     /// At most `limit` threads; none is started before there is work.
     pub fn new(limit: NonZeroUsize) -> Self {
-        Self(BlockingPool::new(limit, service_threads::is_ours))
+        Self(BlockingPool::new(limit))
     }
 
     /// Runs `work` on one of the threads, and completes the command with what it returns, or with
     /// [`CommandError::Panicked`](crate::CommandError::Panicked). If the system refuses the very
     /// first thread, `work` runs here.
+    ///
+    /// While it runs, [`Handle::dump`] and [`Handle::running`] show it.
     pub fn run<P: Protocol>(
         &self,
         completion: Completion<P>,
         work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
     ) {
+        self.enqueue(None, completion, work);
+    }
+
+    /// As [`run`](Self::run), with a label for people: which file, which peer.
+    pub fn run_labelled<P: Protocol>(
+        &self,
+        label: impl Into<Cow<'static, str>>,
+        completion: Completion<P>,
+        work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
+    ) {
+        self.enqueue(Some(label.into()), completion, work);
+    }
+
+    fn enqueue<P: Protocol>(
+        &self,
+        label: Option<Cow<'static, str>>,
+        completion: Completion<P>,
+        work: impl FnOnce() -> Result<P::Reply, P::Error> + Send + 'static,
+    ) {
         self.0.run(move || {
+            let calls = &completion.handle().shared.calls;
+            let (process, tag) = (completion.pid(), completion.tag());
+            // Listed before it asks whether the process lives: a shutdown that has seen it end, and
+            // then no call, knows that none begins.
+            let call = Calls::begin(
+                calls,
+                CommandLabel {
+                    process,
+                    tag,
+                    label,
+                },
+            );
             if completion.is_wanted() {
                 completion.answer_by(work);
+            } else {
+                drop((completion, work));
             }
+            drop(call);
         });
     }
 

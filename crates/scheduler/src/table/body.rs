@@ -37,6 +37,9 @@ pub(crate) struct Body<P: Protocol> {
     pub(crate) waits: Waits,
     /// Whether the end of a linked process is an event for it.
     pub(crate) trap_exits: bool,
+    /// How many events its next step is given: at least one. Learnt from what they cost when it
+    /// was behind.
+    pub(crate) allowance: u32,
     /// What few processes have.
     pub(crate) cold: Option<Box<ColdState<P>>>,
 }
@@ -45,12 +48,24 @@ pub(crate) struct Body<P: Protocol> {
 pub(crate) struct ColdState<P: Protocol> {
     /// What was drained before a step could have it.
     pub(crate) backlog: Backlog<P>,
+    /// In a turn: whether there was more in the queue than was drained.
+    pub(crate) more: bool,
     /// Whether there was more than a step is given, and it has not caught up since.
     pub(crate) behind: bool,
     /// Since when it has gone on with its backlog, step after step.
     pub(crate) since: Option<Instant>,
+    /// The step that it takes, or took last, if that is timed.
+    pub(crate) timed: Option<TimedStep>,
     /// What is to be told of its end.
     pub(crate) watches: WatchList,
+}
+
+/// A step of a process that has more events than the step was given.
+#[derive(Clone, Copy)]
+pub(crate) struct TimedStep {
+    pub(crate) began: Instant,
+    /// Those that it was given.
+    pub(crate) events: u32,
 }
 
 impl<P: Protocol> Body<P> {
@@ -58,8 +73,10 @@ impl<P: Protocol> Body<P> {
         self.cold.get_or_insert_with(|| {
             Box::new(ColdState {
                 backlog: Backlog::new(),
+                more: false,
                 behind: false,
                 since: None,
+                timed: None,
                 watches: WatchList::default(),
             })
         })

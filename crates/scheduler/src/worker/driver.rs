@@ -4,12 +4,14 @@
 //! commands · `let_go`, or `end`.
 
 use std::num::NonZeroU64;
+use std::sync::PoisonError;
 
 use filch_process_state::LetGo;
 use filch_process_table::{Pid, Urgent};
 use filch_processors::{BoundId, Runner};
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
+use filch_timers::drop_with_timers;
 
 use crate::api::command::dispatch;
 use crate::api::process_error::Exit;
@@ -88,6 +90,15 @@ enum After {
     GaveWay,
 }
 
+impl<P: Protocol> Drop for Driver<P> {
+    /// The last worker leaves. Nothing waits here for what the handler leaves behind.
+    fn drop(&mut self) {
+        let left = drop_with_timers(self.handler.take());
+        let timers = self.handle.shared.left_timers.lock();
+        timers.unwrap_or_else(PoisonError::into_inner).extend(left);
+    }
+}
+
 impl<P: Protocol> Driver<P> {
     pub(crate) fn new(
         handle: Handle<P>,
@@ -137,15 +148,21 @@ impl<P: Protocol> Driver<P> {
             // It was woken for a signal, or for what the step before had drained already: the flag
             // is set after the push. A step would get no event that it waits for.
             put_back(body, events);
+            if more {
+                body.cold().more = true;
+            }
             // SAFETY: as for the body.
-            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
+            let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
         }
         self.count(slot, events, wait_ends, scratch.worker);
-        body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
         if more || body.cold.is_some() {
+            self.budget.begin_step(body, events.len(), more);
+        }
+        body.waits = self.take_step(slot, &context, body, events, &mut scratch.output)?;
+        if body.cold.is_some() {
             // SAFETY: as for the body.
-            let backlogged = unsafe { self.budget.backlogged(slot, body, more) };
+            let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
         }
         Ok(self.let_go(slot, body.waits))
@@ -169,8 +186,8 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
-    /// Fills the inbox from the backlog and the queue, up to the budget of a step; looks on behind
-    /// that where what matters was not found. Whether there is more in the queue.
+    /// Fills the inbox from the backlog and the queue, up to the allowance of a step; looks on
+    /// behind that where what matters was not found. Whether there is more in the queue.
     #[inline]
     fn fill(
         &self,
@@ -180,8 +197,9 @@ impl<P: Protocol> Driver<P> {
         has_urgent_signal: bool,
     ) -> (Inbox<P>, bool) {
         let mut inbox = Inbox::new();
-        inbox.recall(body, events, self.budget.events);
-        let room = self.budget.events - events.len();
+        let allowance = body.allowance as usize;
+        inbox.recall(body, events, allowance);
+        let room = allowance - events.len();
         // SAFETY: as for the body: the worker that has the process is its queue's one consumer.
         let mut more = unsafe {
             slot.events
@@ -209,7 +227,7 @@ impl<P: Protocol> Driver<P> {
         // SAFETY: the worker that has the process, which is the caller, is its queue's one
         // consumer.
         let more = unsafe { slot.events.drain_up_to(max, |item| inbox.stow(item, body)) };
-        inbox.pick(body, events, self.budget.events);
+        inbox.pick(body, events, body.allowance as usize);
         more
     }
 
@@ -224,7 +242,11 @@ impl<P: Protocol> Driver<P> {
         let counters = &self.handle.shared.counters[worker];
         counters.steps.add(1);
         let others = events.len() as u64 - u64::from(wait_ends.completions);
-        counters.messages.add(others);
+        if others > 0 {
+            counters.messages.add(others);
+        } else if wait_ends.completions == 0 && slot.awaited.commands() > 0 {
+            counters.empty_steps.add(1);
+        }
         slot.stats.step(others);
         if wait_ends.completions > 0 {
             counters.completions.add(wait_ends.completions.into());

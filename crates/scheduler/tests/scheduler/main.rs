@@ -1,5 +1,6 @@
 //! The scheduler from the outside, through its public interface, on real threads.
 
+mod abandoned;
 mod backlog;
 mod blocking;
 mod bound;
@@ -8,6 +9,7 @@ mod dynamic;
 mod fairness;
 mod forgotten;
 mod future_ends;
+mod future_mail;
 mod futures;
 mod hooks;
 mod hostile;

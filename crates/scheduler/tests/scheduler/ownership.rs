@@ -8,7 +8,7 @@ use std::time::Duration;
 use filch_scheduler::timers::Timers;
 use filch_scheduler::{BlockingThreads, Completion, Scheduler, ShutdownReport};
 
-use crate::common::{Command, Test, handle, scheduler, scripted};
+use crate::common::{Command, Test, handle, scheduler, summing};
 
 /// Long after whatever does not hang.
 const HANGS: Duration = Duration::from_secs(60);
@@ -90,15 +90,14 @@ fn a_worker_drops_the_scheduler_whose_handler_has_the_workers_own() {
     let (pass, passed) = mpsc::channel::<Scheduler<Test>>();
     let (say, ended) = mpsc::channel();
     let (inner, within) = owner_of(());
-    let process = scripted(|_, _, out| {
-        out.done(0);
-        Ok(())
-    });
-    let process = inner.submit(process, "run", 0).unwrap();
+    let process = inner.submit(summing(1), "run", 0).unwrap();
+    let pid = process.pid();
     process.on_exit(move |_| {
         drop(passed.recv().unwrap());
         say.send(()).unwrap();
     });
+    // Not before: the call would be made here.
+    inner.send(pid, (0, 0)).unwrap();
     let (outer, gone) = owner_of(inner);
     pass.send(outer).unwrap();
     for sign in [ended, gone, within] {

@@ -41,7 +41,7 @@ fn on_the_systems_clock_timers_fire_on_one_thread_which_is_joined() {
     assert_eq!((first.0, second.0), (1, 2));
     assert_eq!(first.1, second.1);
     assert_ne!(first.1, std::thread::current().id());
-    drop(timers);
+    timers.shutdown();
     let left = left.try_recv();
     assert_eq!(left, Ok(first.1), "its locals are gone, and so is it");
 }
@@ -109,6 +109,67 @@ fn a_shutdown_does_not_wait_where_it_is_told_not_to() {
     timers.shutdown();
     go_on.send(()).unwrap();
     assert_eq!(ended.recv(), Ok(7));
+}
+
+/// What fires never returns, for all that the timers know. A failure: it hangs.
+#[test]
+fn a_call_that_does_not_return_keeps_nobody() {
+    let (begin, begun) = mpsc::channel();
+    let timers = Timers::new().unwrap();
+    let mut releases = Vec::new();
+    let mut set_stuck = |timers: &Timers| {
+        let (release, gate) = mpsc::channel::<()>();
+        let (end, ended) = mpsc::channel();
+        let begin = begin.clone();
+        timers.call_after(Duration::ZERO, move || {
+            begin.send(()).unwrap();
+            gate.recv().unwrap();
+            end.send(7).unwrap();
+        });
+        begun.recv().unwrap();
+        releases.push((release, ended));
+    };
+    set_stuck(&timers);
+    let running = timers.shutdown_timeout(Duration::ZERO).unwrap_err();
+    assert_eq!(running.thread, "filch-timers");
+    let line = running.to_string();
+    assert!(
+        line.starts_with("filch-timers: a timer's call, for "),
+        "{line}"
+    );
+    drop(timers);
+
+    let dropped = Timers::new().unwrap();
+    set_stuck(&dropped);
+    drop(dropped);
+    // They return late, and without harm.
+    for (release, ended) in releases {
+        release.send(()).unwrap();
+        assert_eq!(ended.recv(), Ok(7));
+    }
+}
+
+#[test]
+fn a_shutdown_with_patience_waits_for_what_returns() {
+    let timers = Timers::new().unwrap();
+    let (begin, begun) = mpsc::channel();
+    let (release, gate) = mpsc::channel::<()>();
+    let (end, ended) = mpsc::channel();
+    timers.call_after(Duration::ZERO, move || {
+        begin.send(()).unwrap();
+        gate.recv().unwrap();
+        end.send(7).unwrap();
+    });
+    begun.recv().unwrap();
+    let releasing = std::thread::spawn(move || release.send(()).unwrap());
+    assert_eq!(timers.shutdown_timeout(Duration::MAX), Ok(()));
+    assert_eq!(ended.try_recv(), Ok(7));
+    releasing.join().unwrap();
+    assert_eq!(
+        fake().1.shutdown_timeout(Duration::ZERO),
+        Ok(()),
+        "no thread"
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod pool;
 mod search;
+mod yielded;
 
 use filch_processors::{Config, Processors, ResizeError};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};

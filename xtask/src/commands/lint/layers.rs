@@ -35,10 +35,12 @@ const TOOLS: &[&str] = &[
     "filch-benches",
     "filch-operations",
     "compile-fail",
+    "hostile-tests",
     "linearizability",
     "loom-tests",
     "shuttle-tests",
     "book-tests",
+    "soak",
 ];
 
 /// The program, which alone may have dependencies outside the workspace.

@@ -1,6 +1,8 @@
 //! What a machine without a processor is told to do next, and the words of a machine that other
 //! threads read and write.
 
+use std::time::{Duration, Instant};
+
 use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -69,6 +71,10 @@ pub(crate) struct MachineShared {
     activity: AtomicU32,
     /// The label of the task that it runs, or 0; for people, too.
     pub(crate) label: AtomicU64,
+    /// When this was made.
+    made: Instant,
+    /// When its latest blocking call began: nanoseconds after `made`. For people.
+    blocks_since: AtomicU64,
 }
 
 impl MachineShared {
@@ -78,7 +84,24 @@ impl MachineShared {
             grant: AtomicU32::new(0),
             activity: AtomicU32::new(Activity::Gone as u32),
             label: AtomicU64::new(0),
+            made: Instant::now(),
+            blocks_since: AtomicU64::new(0),
         }
+    }
+
+    /// A blocking call of the machine begins. Called by its own thread.
+    pub(crate) fn begin_blocking(&self) {
+        let since = self.made.elapsed().as_nanos() as u64;
+        // ORDERING: Relaxed: for people.
+        self.blocks_since.store(since, Ordering::Relaxed);
+    }
+
+    /// How long its latest blocking call has taken until `now`.
+    pub(crate) fn blocks_for(&self, now: Instant) -> Duration {
+        // ORDERING: Relaxed: for people.
+        let since = Duration::from_nanos(self.blocks_since.load(Ordering::Relaxed));
+        now.saturating_duration_since(self.made)
+            .saturating_sub(since)
     }
 
     /// Tells the machine what to do next. It has no other grant, and only the caller may give it

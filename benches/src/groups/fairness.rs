@@ -1,0 +1,234 @@
+//! What one waits for while others are busy, and how the time is shared: no figure here is a
+//! throughput.
+//!
+//! Each round has a pool of its own, for there is work left in it. Where something comes from
+//! outside, it comes from a thread that sleeps most of the time, since it shares the cores with the
+//! workers; and what is to take its time computes a number of times, whatever the clock says.
+
+mod contenders;
+mod idle;
+mod messages;
+mod newcomer;
+mod shares;
+mod work;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use contenders::{Async, Filch, Pool, Tokio};
+use messages::Beside;
+use work::Work;
+
+use crate::harness::{Effort, Scenario};
+use crate::rivals::WORKERS;
+
+/// Until every worker is busy, or every worker sleeps.
+const WARM_UP: Duration = Duration::from_millis(50);
+
+/// Blocking calls at once: more than the threads that a pool may have.
+const CALLS: usize = 700;
+
+/// Says when a round is over, to all that is still going on in the pool.
+#[derive(Clone, Default)]
+struct Over(Arc<AtomicBool>);
+
+impl Over {
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn not_yet(&self) -> bool {
+        !self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A scenario with each contender, whose turn is a function of its pool.
+macro_rules! pools {
+    ($scenario:expr, $add:ident, $module:ident::$turn:ident $arguments:tt) => {
+        $scenario
+            .$add(Filch::NAME, $module::$turn::<Filch> $arguments)
+            .$add(Tokio::NAME, $module::$turn::<Tokio> $arguments)
+            .$add(Async::NAME, $module::$turn::<Async> $arguments)
+    };
+}
+
+pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let all = shared(WORKERS, effort);
+    let all = all.into_iter().map(|(_, scenario)| scenario);
+    all.chain(flooded(effort)).collect()
+}
+
+/// The scenarios that say something about more workers than there are cores, too, and their names
+/// without the number of workers.
+pub(crate) fn curve(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+    shared(workers, effort)
+}
+
+fn shared(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+    let mut all = mixtures(workers, effort);
+    all.extend(parts(workers, effort));
+    all.extend(sleepers(workers, effort));
+    all
+}
+
+fn titled(kind: &'static str, workers: usize, unit: &'static str) -> Scenario {
+    if workers == WORKERS {
+        Scenario::new(kind, unit)
+    } else {
+        Scenario::new(format!("{kind}, workers: {workers}"), unit)
+    }
+}
+
+fn micros(length: u64) -> Work {
+    Work::lasting(Duration::from_micros(length))
+}
+
+/// So long, or less in a quick run.
+fn length(effort: Effort, milliseconds: u64) -> Duration {
+    Duration::from_millis(effort.operations(milliseconds))
+}
+
+/// A message to an idle process, beside others.
+fn mixtures(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+    let (none, few, many) = (None, Some((4, micros(50))), Some((64, micros(50))));
+    let mixtures = [
+        ("message beside 4 yielders of 50 us", few, none, 2),
+        ("message beside 64 yielders of 50 us", many, none, 2),
+        (
+            "message beside 64 pairs of 5 us",
+            none,
+            Some((64, micros(5))),
+            2,
+        ),
+        (
+            "message beside 8 pairs of 500 us",
+            none,
+            Some((8, micros(500))),
+            5,
+        ),
+        (
+            "message beside 8 yielders of 50 us and 8 pairs of 5 us",
+            Some((8, micros(50))),
+            Some((8, micros(5))),
+            2,
+        ),
+        ("message to a pool asleep", none, none, 1),
+    ];
+    let count = effort.operations(150);
+    let mixtures = mixtures.into_iter().map(|(kind, yielders, pairs, period)| {
+        let scenario = titled(kind, workers, "us until it is taken");
+        let beside = Beside { yielders, pairs };
+        let period = Duration::from_millis(period);
+        let scenario = pools!(
+            scenario,
+            latencies,
+            messages::latencies(workers, beside, count, period)
+        );
+        (kind, scenario)
+    });
+    mixtures.collect()
+}
+
+/// Shares of the time.
+fn parts(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+    let half_a_second = length(effort, 500);
+    let (yielders, pairs) = ((16, micros(50)), (16, micros(5)));
+    let (least, lesser, flooded) = (
+        "least served of 64 pairs of 5 us",
+        "16 yielders of 50 us and 16 pairs of 5 us, the lesser part",
+        "16 pairs of 5 us beside a flood of 20 us from outside",
+    );
+    let scenario = |kind, unit| titled(kind, workers, unit).higher_is_better();
+    vec![
+        (
+            least,
+            pools!(
+                scenario(least, "% of an equal share"),
+                contender,
+                shares::least_served(workers, 64, micros(5), half_a_second)
+            ),
+        ),
+        (
+            lesser,
+            pools!(
+                scenario(lesser, "% of the time"),
+                contender,
+                shares::lesser_part(workers, [yielders, pairs], half_a_second)
+            ),
+        ),
+        (
+            flooded,
+            pools!(
+                scenario(flooded, "% of the time"),
+                contender,
+                shares::beside_flood(workers, pairs, micros(20), half_a_second)
+            ),
+        ),
+    ]
+}
+
+/// Workers that wait: in calls, or for something to do.
+fn sleepers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+    let call = Duration::from_millis(100);
+    let (calls, idle, ticking) = (
+        "newcomer behind 700 blocking calls of 100 ms",
+        "a scheduler asleep",
+        "a message per millisecond",
+    );
+    let (length, ticks) = (length(effort, 500), effort.operations(400));
+    vec![
+        (
+            calls,
+            titled(calls, workers, "us until it runs")
+                .latencies(
+                    Filch::NAME,
+                    newcomer::beside_blocking_calls::<Filch>(workers, CALLS, call),
+                )
+                .latencies(
+                    "tokio, block_in_place",
+                    newcomer::beside_blocking_calls::<Tokio>(workers, CALLS, call),
+                ),
+        ),
+        (
+            idle,
+            pools!(
+                titled(idle, workers, "% of a core"),
+                contender,
+                idle::asleep(workers, length)
+            ),
+        ),
+        (
+            ticking,
+            pools!(
+                titled(ticking, workers, "% of a core"),
+                contender,
+                idle::ticking(workers, ticks)
+            ),
+        ),
+    ]
+}
+
+/// Processes that do not get through their messages, on one worker.
+fn flooded(effort: Effort) -> Vec<Scenario> {
+    let newcomers = effort.operations(40);
+    let (patience, long_enough) = (length(effort, 3000), length(effort, 2000));
+    let pause = "longest pause of 16 flooded processes, 20 us a message";
+    let waits = [
+        ("newcomer beside 16 flooded, 20 us a message", micros(20)),
+        ("newcomer beside 16 flooded, 200 us a message", micros(200)),
+    ];
+    let waits = waits.into_iter().map(|(name, message)| {
+        pools!(
+            Scenario::new(name, "us until it runs"),
+            latencies,
+            newcomer::beside_flooded(message, newcomers, patience)
+        )
+    });
+    let pause = pools!(
+        Scenario::new(pause, "ms"),
+        contender,
+        newcomer::longest_pause(micros(20), long_enough)
+    );
+    waits.chain([pause]).collect()
+}

@@ -1,0 +1,85 @@
+//! Which threads are in the middle of something, for a caller that waits for them no longer.
+
+use std::num::NonZeroU64;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use filch_sync::atomic::Ordering;
+
+use crate::lock::lock;
+use crate::pool::processors::Processors;
+use crate::protocol::state::grant::Activity;
+
+/// What a thread of a pool is in the middle of; from [`Processors::running`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunningTask {
+    /// The thread's name, as a debugger shows it.
+    pub thread: String,
+    /// What it is in.
+    pub inside: Inside,
+    /// The [label](crate::Runner::label) of the task, if it has one.
+    pub label: Option<NonZeroU64>,
+    /// For how long: in a blocking call exactly, else at least, as [`Processors::running`] says.
+    pub elapsed: Duration,
+}
+
+/// What user code a thread of a pool is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Inside {
+    /// A task.
+    Task,
+    /// A [`blocking`](Processors::blocking) call of a task.
+    BlockingCall,
+    /// The end of the thread, of a pool that is over: the destructors of its scratch and, in the
+    /// last one, of the [runner](crate::Runner).
+    End,
+}
+
+impl<T: Send + 'static> Processors<T> {
+    /// The threads that are in the middle of a task, of a blocking call, or of their last
+    /// destructors. Takes some locks for a moment, and disturbs nothing else.
+    ///
+    /// How long a task has run is known from the first look on that found it: call this, or
+    /// [`dump`](Self::dump), twice.
+    pub fn running(&self) -> Vec<RunningTask> {
+        let coordinator = &self.shared.coordinator;
+        let is_over = coordinator.is_over();
+        let now = Instant::now();
+        let stats = self.stats();
+        let mut progress = lock(&self.progress);
+        let since: Vec<Option<Duration>> = (stats.iter().enumerate())
+            .map(|(processor, stats)| progress.processors.look(processor, stats.run, now))
+            .collect();
+        let machines = coordinator.machines.iter().map_while(OnceLock::get);
+        let running = machines.enumerate().filter_map(|(machine, public)| {
+            let (activity, changes) = public.activity();
+            let unmoved = progress.machines.look(machine, changes, now);
+            // ORDERING: Relaxed: for people.
+            let label = NonZeroU64::new(public.label.load(Ordering::Relaxed));
+            let mut attached =
+                (0..since.len()).filter(|&processor| coordinator.attached(processor) == machine);
+            let (inside, elapsed) = match activity {
+                Activity::Gone | Activity::Parked | Activity::Waits => return None,
+                Activity::Blocks => (Inside::BlockingCall, Some(public.blocks_for(now))),
+                Activity::Runs if is_over => (Inside::End, unmoved),
+                // It searches, or is between two tasks.
+                Activity::Runs if label.is_none() => return None,
+                Activity::Runs => {
+                    let same = attached
+                        .next()
+                        .map_or(unmoved, |processor| since[processor]);
+                    (Inside::Task, same.min(unmoved))
+                }
+            };
+            Some(RunningTask {
+                thread: format!("{}-{machine}", self.config.thread_name),
+                inside,
+                label,
+                elapsed: elapsed.unwrap_or_default(),
+            })
+        });
+        running.collect()
+    }
+}

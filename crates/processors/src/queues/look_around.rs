@@ -1,0 +1,86 @@
+//! What a processor does at times, instead of taking the newest of its own tasks: the global queue
+//! and those that have waited longest get their turn, however busily tasks on top of the deque wake
+//! each other. The common path does not come here.
+
+use std::time::Instant;
+
+use filch_deque::Steal;
+
+use crate::queues::local::Local;
+use crate::queues::shared::Shared;
+use crate::queues::task_queues::Processor;
+use crate::queues::turn_clock::Due;
+
+impl<T: Send + 'static> Local<T> {
+    /// So many turns have passed that the time is to be read; and the task that comes first, if so
+    /// much time has passed that one does: the oldest of the global queue, or else, if that is due,
+    /// one that has waited while newer ones ran.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look_around(&self, shared: &Shared<T>) -> Option<T> {
+        let now = (shared.clock)();
+        // Beside a flood of long tasks from outside each look is due.
+        let in_a_row = self.took_global.replace(false) && self.turns.interval() == 1;
+        let due = self.turns.read(now);
+        let processor = &shared.queues.processors[self.own];
+        let mut task = None;
+        if due != Due::Nothing {
+            processor.counters.looks.add(1);
+            if !in_a_row {
+                task = self.take_from_outside(shared, now);
+            }
+        }
+        if due == Due::Rotation && task.is_none() {
+            task = self.rotate(shared, now);
+        }
+        processor.interval.set(self.turns.interval());
+        task
+    }
+
+    /// One task of the global queue.
+    fn take_from_outside(&self, shared: &Shared<T>, now: Instant) -> Option<T> {
+        let task = self.take_global(shared, 0)?;
+        self.took_global.set(true);
+        self.turns.doubt(now);
+        Some(task)
+    }
+
+    /// By turns one that has given way, or the oldest of a deque.
+    fn rotate(&self, shared: &Shared<T>, now: Instant) -> Option<T> {
+        self.turns.rotated(now);
+        let yielded = match self.took_yielded.get() {
+            true => None,
+            false => self.take_yielded(shared),
+        };
+        self.took_yielded.set(!self.took_yielded.get());
+        let processor = &shared.queues.processors[self.own];
+        let task = yielded
+            .or_else(|| self.relieve(shared))
+            .or_else(|| oldest(processor))?;
+        processor.counters.rotated.add(1);
+        Some(task)
+    }
+
+    /// The oldest task of a random other processor, if that has more: processors that are all busy
+    /// do not steal, and what they have would stay as unequal as it is.
+    fn relieve(&self, shared: &Shared<T>) -> Option<T> {
+        let processors = shared.queues.in_reach();
+        let others = processors.len().checked_sub(2)? + 1;
+        let victim = (self.own + 1 + self.random.below(others)) % processors.len();
+        if processors[victim].stealer.len() < self.deque.len() + 2 {
+            return None;
+        }
+        let task = oldest(&processors[victim])?;
+        let counters = &shared.queues.processors[self.own].counters;
+        counters.balanced.add(1);
+        Some(task)
+    }
+}
+
+/// The oldest task of a processor, unless a thief gets it, which runs it: fair enough.
+fn oldest<T: Send>(processor: &Processor<T>) -> Option<T> {
+    match processor.stealer.steal() {
+        Steal::Success(task) => Some(task),
+        Steal::Retry | Steal::Empty => None,
+    }
+}

@@ -1,0 +1,312 @@
+//! When a processor looks around: told by turns, which cost nothing to count, and corrected by the
+//! time, which costs as much to read as a short task.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// How long the turns between two looks take, where a turn takes no longer itself.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// How long the newest tasks of a deque go on before it is another one's turn.
+const ROTATION: Duration = Duration::from_micros(200);
+
+/// The largest number of turns between two readings.
+const MAX_INTERVAL: u32 = 61;
+
+/// How many tasks come along, at most, with one that is taken from a global queue.
+const MAX_BATCH: u32 = 16;
+
+/// What is due after a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    Nothing,
+    /// A look at the global queue.
+    Look,
+    /// The same, and then it is another task's turn.
+    Rotation,
+}
+
+/// Counts the turns of a processor, and reads the time in one of `interval` turns only.
+///
+/// The turns to come are taken to be as long as the last ones. That is wrong when other tasks run
+/// than before, so then it forgets, and reads the time after one turn, two, four and so on.
+#[derive(Debug)]
+pub(crate) struct TurnClock {
+    /// Turns before the next reading.
+    left: Cell<u32>,
+    /// Turns from one reading to the next.
+    interval: Cell<u32>,
+    /// The last reading, if all that has passed since was turns.
+    read: Cell<Option<Instant>>,
+    looked: Cell<Instant>,
+    rotated: Cell<Instant>,
+    doubted: Cell<Instant>,
+}
+
+impl TurnClock {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            left: Cell::new(1),
+            interval: Cell::new(1),
+            read: Cell::new(None),
+            looked: Cell::new(now),
+            rotated: Cell::new(now),
+            doubted: Cell::new(now),
+        }
+    }
+
+    /// A turn begins: whether the time is to be read before.
+    #[inline]
+    pub(crate) fn tick(&self) -> bool {
+        match self.left.get().checked_sub(1) {
+            Some(left) => {
+                self.left.set(left);
+                false
+            }
+            None => true,
+        }
+    }
+
+    /// It is `now`: how many turns there are until the next reading, and what is due.
+    pub(crate) fn read(&self, now: Instant) -> Due {
+        let turns = self.interval.get();
+        if let Some(last) = self.read.replace(Some(now)) {
+            let took = now.saturating_duration_since(last);
+            self.interval.set(next_interval(turns, took));
+        }
+        self.left.set(self.interval.get() - 1);
+        // At the largest interval the turns are so short that no time need have passed.
+        let has_passed =
+            |time: &Cell<Instant>, long| now.saturating_duration_since(time.get()) >= long;
+        if turns < MAX_INTERVAL && !has_passed(&self.looked, LOOK * 3 / 4) {
+            return Due::Nothing;
+        }
+        self.looked.set(now);
+        match has_passed(&self.rotated, ROTATION) {
+            true => Due::Rotation,
+            false => Due::Look,
+        }
+    }
+
+    /// A rotation that was due is made: the tasks that run from now on are others.
+    pub(crate) fn rotated(&self, now: Instant) {
+        self.rotated.set(now);
+        self.forget(0);
+    }
+
+    /// A task from outside is going to run, and perhaps others after it. Not more often than costs
+    /// nothing: where turns are short, looks are frequent.
+    pub(crate) fn doubt(&self, now: Instant) {
+        if now.saturating_duration_since(self.doubted.get()) >= LOOK {
+            self.doubted.set(now);
+            self.forget(0);
+        }
+    }
+
+    /// What passes from now on is no turn: the processor goes idle, or waits for a call. What runs
+    /// then, nobody knows.
+    pub(crate) fn pause(&self) {
+        self.forget(1);
+    }
+
+    /// Reads the time after each turn, when there have been so many, until turns are known to be
+    /// short.
+    fn forget(&self, left: u32) {
+        self.read.set(None);
+        self.interval.set(1);
+        self.left.set(left);
+    }
+
+    /// Turns from one reading to the next.
+    pub(crate) fn interval(&self) -> u32 {
+        self.interval.get()
+    }
+
+    /// How many more tasks may come along with one that is taken from a global queue: a quarter of
+    /// the turns until the next reading. A task that comes later does not wait behind them long.
+    pub(crate) fn batch(&self) -> usize {
+        MAX_BATCH.min(self.interval.get() / 4) as usize
+    }
+}
+
+/// As many turns as take [`LOOK`] if they are as long as the last ones, which `took` so long
+/// together; at most twice as many.
+fn next_interval(turns: u32, took: Duration) -> u32 {
+    let wanted = LOOK.as_nanos() * u128::from(turns) / took.as_nanos().max(1);
+    let most = MAX_INTERVAL.min(2 * turns);
+    u32::try_from(wanted).map_or(most, |wanted| wanted.clamp(1, most))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{Due, LOOK, MAX_INTERVAL, ROTATION, TurnClock, next_interval};
+
+    const MICRO: Duration = Duration::from_micros(1);
+
+    /// A clock, and the time that it is shown.
+    struct Turns {
+        clock: TurnClock,
+        now: Instant,
+    }
+
+    impl Turns {
+        fn new() -> Self {
+            let now = Instant::now();
+            let clock = TurnClock::new(now);
+            Self { clock, now }
+        }
+
+        /// Takes a turn of that length. What was due before.
+        fn take(&mut self, turn: Duration) -> Due {
+            let due = match self.clock.tick() {
+                true => self.clock.read(self.now),
+                false => Due::Nothing,
+            };
+            self.now += turn;
+            due
+        }
+
+        /// Takes turns until something is due: how many, and what.
+        fn until_due(&mut self, turn: Duration) -> (u32, Due) {
+            let mut turns = 1;
+            loop {
+                match self.take(turn) {
+                    Due::Nothing => turns += 1,
+                    due => return (turns, due),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_interval_aims_at_the_time_of_a_look_and_grows_twofold() {
+        assert_eq!(next_interval(4, 40 * MICRO), 8, "not yet 10");
+        assert_eq!(next_interval(8, 80 * MICRO), 10);
+        assert_eq!(next_interval(10, 400 * MICRO), 2, "it falls at once");
+        assert_eq!(next_interval(7, Duration::from_secs(3600)), 1);
+        assert_eq!(next_interval(1, Duration::MAX), 1);
+        assert_eq!(next_interval(1, Duration::ZERO), 2);
+        for turns in 1..=MAX_INTERVAL {
+            for micros in [0, 1, 10, 99, 100, 101, 1_000, 1_000_000] {
+                let next = next_interval(turns, micros * MICRO);
+                assert!((1..=MAX_INTERVAL.min(2 * turns)).contains(&next));
+                if next > 1 {
+                    assert!(micros * MICRO / turns * next <= LOOK, "{turns} in {micros}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn looks_are_as_far_apart_as_they_should_be() {
+        for (turn, turns) in [
+            (Duration::ZERO, 61..=61),
+            (MICRO / 10, 61..=61),
+            (2 * MICRO, 50..=50),
+            (5 * MICRO, 20..=20),
+            (30 * MICRO, 3..=3),
+            (80 * MICRO, 1..=1),
+            (500 * MICRO, 1..=1),
+        ] {
+            let mut taken = Turns::new();
+            (0..4).for_each(|_| _ = taken.until_due(turn));
+            for _ in 0..20 {
+                let (count, _) = taken.until_due(turn);
+                assert!(turns.contains(&count), "{count} turns of {turn:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rotation_is_due_until_it_is_made() {
+        let mut turns = Turns::new();
+        while turns.until_due(10 * MICRO).1 == Due::Look {}
+        assert_eq!(turns.until_due(10 * MICRO).1, Due::Rotation);
+        turns.clock.rotated(turns.now);
+        let made = turns.now;
+        while turns.until_due(10 * MICRO).1 == Due::Look {}
+        assert!(turns.now - made >= ROTATION);
+    }
+
+    /// From short turns to long ones, unannounced: a whole interval of long ones, once. Announced:
+    /// two.
+    #[test]
+    fn a_doubt_costs_some_readings_and_saves_an_interval() {
+        let shift = |doubts: bool| {
+            let mut turns = Turns::new();
+            while turns.clock.interval() < MAX_INTERVAL
+                || turns.now < turns.clock.doubted.get() + LOOK
+            {
+                turns.until_due(MICRO / 10);
+            }
+            if doubts {
+                turns.clock.doubt(turns.now);
+            }
+            let (first, _) = turns.until_due(500 * MICRO);
+            let (second, _) = turns.until_due(500 * MICRO);
+            (first, second)
+        };
+        assert_eq!(shift(false), (MAX_INTERVAL, 1));
+        assert_eq!(shift(true), (2, 1));
+    }
+
+    #[test]
+    fn doubts_are_far_between() {
+        let turns = Turns::new();
+        let reads_next = |clock: &TurnClock| clock.left.get() == 0;
+        turns.clock.doubt(turns.now + LOOK);
+        assert!(reads_next(&turns.clock));
+        turns.clock.read(turns.now + LOOK);
+        turns.clock.read(turns.now + LOOK);
+        assert!(!reads_next(&turns.clock) && turns.clock.interval() == 2);
+        turns.clock.doubt(turns.now + LOOK + LOOK / 2);
+        assert_eq!(turns.clock.interval(), 2, "it has just doubted");
+        turns.clock.doubt(turns.now + 2 * LOOK);
+        assert_eq!(turns.clock.interval(), 1);
+    }
+
+    /// A failure: an hour of sleep counts as a turn, or as no time since the last look.
+    #[test]
+    fn a_sleep_is_no_turn() {
+        let mut turns = Turns::new();
+        (0..50).for_each(|_| _ = turns.until_due(MICRO));
+        assert_eq!(turns.clock.interval(), MAX_INTERVAL);
+        turns.clock.pause();
+        turns.now += Duration::from_secs(3600);
+        assert_eq!(turns.until_due(MICRO), (2, Due::Rotation));
+        let mut intervals = vec![turns.clock.interval()];
+        while turns.clock.interval() < MAX_INTERVAL {
+            turns.take(MICRO);
+            intervals.push(turns.clock.interval());
+        }
+        intervals.dedup();
+        assert_eq!(intervals, [1, 2, 4, 8, 16, 32, 61]);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_stands_still() {
+        let clock = TurnClock::new(Instant::now() + LOOK);
+        for _ in 0..20 {
+            clock.read(Instant::now());
+        }
+        assert_eq!(clock.interval(), MAX_INTERVAL);
+        assert_eq!(clock.read(Instant::now()), Due::Look);
+    }
+
+    #[test]
+    fn long_turns_come_one_at_a_time() {
+        for (turn, batch) in [
+            (500 * MICRO, 0),
+            (20 * MICRO, 1),
+            (5 * MICRO, 5),
+            (MICRO, 15),
+            (Duration::ZERO, 15),
+        ] {
+            let mut turns = Turns::new();
+            (0..40).for_each(|_| _ = turns.until_due(turn));
+            assert_eq!(turns.clock.batch(), batch, "{turn:?}");
+        }
+    }
+}

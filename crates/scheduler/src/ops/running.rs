@@ -1,0 +1,74 @@
+//! Which calls of the user's code have not returned.
+
+use filch_processors::{Inside, RunningTask};
+
+use crate::api::running_call::CommandLabel;
+use crate::{CallKind, Dump, Handle, Pid, Protocol, RunningCall};
+
+impl<P: Protocol> Handle<P> {
+    /// The calls of the user's code that are under way: on the workers, and on
+    /// [`BlockingThreads`](crate::BlockingThreads) for this scheduler's processes. Takes some locks
+    /// for a moment, and disturbs nothing else.
+    pub fn running(&self) -> Vec<RunningCall> {
+        let mut running = self.running_commands();
+        let tasks = self.shared.processors.running();
+        running.extend(tasks.into_iter().map(|task| self.call_of(task)));
+        running
+    }
+
+    /// What the workers, their threads and the threads of [`BlockingThreads`] are doing just now,
+    /// to be printed when something hangs. [`list`](Self::list) says what all the other processes
+    /// wait for.
+    ///
+    /// [`BlockingThreads`]: crate::BlockingThreads
+    pub fn dump(&self) -> Dump {
+        let counters = self.shared.counters.iter();
+        let empty_steps = counters.map(|counters| counters.empty_steps.get()).sum();
+        let workers = self.shared.processors.dump();
+        Dump::new(workers, self.running_commands(), empty_steps)
+    }
+
+    fn running_commands(&self) -> Vec<RunningCall> {
+        commands(&self.shared.calls)
+    }
+
+    /// What a worker is in the middle of.
+    fn call_of(&self, task: RunningTask) -> RunningCall {
+        let slot = task.label.map(|label| label.get() - 1);
+        let process = slot.and_then(|slot| self.table().occupant(slot));
+        let kind = match task.inside {
+            Inside::BlockingCall => CallKind::Blocking,
+            Inside::Task if process.is_some_and(|process| self.has_exited(process)) => {
+                CallKind::AfterEnd
+            }
+            Inside::Task => CallKind::Step,
+            _ => CallKind::Destructor,
+        };
+        RunningCall {
+            thread: task.thread,
+            process,
+            kind,
+            elapsed: task.elapsed,
+        }
+    }
+
+    /// Whether the process has left its exit, and its worker only tells of it.
+    fn has_exited(&self, process: Pid) -> bool {
+        let slot = self.table().find(process);
+        slot.is_none_or(|slot| slot.life.is_set())
+    }
+}
+
+/// The commands that run on blocking threads.
+pub(crate) fn commands(calls: &filch_blocking::Calls<CommandLabel>) -> Vec<RunningCall> {
+    let running = calls.running().into_iter().map(|call| RunningCall {
+        thread: call.thread,
+        process: Some(call.label.process),
+        kind: CallKind::Command {
+            tag: call.label.tag,
+            label: call.label.label,
+        },
+        elapsed: call.elapsed,
+    });
+    running.collect()
+}

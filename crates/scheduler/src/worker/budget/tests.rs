@@ -1,0 +1,301 @@
+//! Shares by time, on a clock that the processes move: an event costs what the test says.
+
+use std::sync::{Arc, LazyLock, Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::{Budget, Clock, FIRST_ALLOWANCE, STEPS_PER_SLICE};
+use crate::{Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
+
+const SLICE: Duration = Duration::from_millis(4);
+
+/// Time that passes when a test says so.
+struct TestClock(Mutex<Told>);
+
+struct Told {
+    time: Duration,
+    /// How often it was read.
+    reads: u64,
+}
+
+impl TestClock {
+    const fn new() -> Self {
+        Self(Mutex::new(Told {
+            time: Duration::ZERO,
+            reads: 0,
+        }))
+    }
+
+    fn read(&self) -> Instant {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        let mut told = self.0.lock().unwrap();
+        told.reads += 1;
+        *START + told.time
+    }
+
+    fn reads(&self) -> u64 {
+        self.0.lock().unwrap().reads
+    }
+
+    fn advance(&self, by: Duration) {
+        self.0.lock().unwrap().time += by;
+    }
+}
+
+/// A clock for one test: a budget reads it through a function, which captures nothing.
+macro_rules! test_clock {
+    () => {{
+        static CLOCK: TestClock = TestClock::new();
+        let read: Clock = || CLOCK.read();
+        (&CLOCK, read)
+    }};
+}
+
+enum Numbers {}
+
+impl Protocol for Numbers {
+    type Input = ();
+    type Message = u64;
+    type Command = ();
+    type Reply = ();
+    type Output = ();
+    type Error = String;
+}
+
+struct Steps<F>(F);
+
+impl<F> Process<Numbers> for Steps<F>
+where
+    F: FnMut(Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send,
+{
+    fn init(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: &str,
+        (): (),
+    ) -> Result<(), InitError<Numbers>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        events: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        (self.0)(events, out);
+        Ok(())
+    }
+}
+
+/// What ran on the one worker, in this order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Ran {
+    /// A step of the process with the backlog, with so many events.
+    Step(u64),
+    /// Another process.
+    Other,
+}
+
+/// What runs on one worker while a process has `messages` in its queue, of which each costs what
+/// `cost` says, beside another process that always gives way.
+fn ran(
+    clock: (&'static TestClock, Clock),
+    [slice, events_per_step]: [u64; 2],
+    messages: u64,
+    cost: fn(u64) -> Duration,
+) -> Vec<Ran> {
+    let mut builder = Scheduler::<Numbers>::builder()
+        .workers(1)
+        .slice(Duration::from_micros(slice))
+        .events_per_step(events_per_step as usize);
+    builder.clock = clock.1;
+    let scheduler = builder.build().unwrap();
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let (entered, inside) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let (mut missing, mut gate) = (messages, Some(gate));
+    let busy = scheduler.submit(
+        Steps({
+            let log = Arc::clone(&log);
+            move |events: Events<'_, Numbers>, out: &mut StepOutput<Numbers>| {
+                if let Some(gate) = gate.take() {
+                    entered.send(()).unwrap();
+                    return gate.recv().unwrap();
+                }
+                log.lock().unwrap().push(Ran::Step(events.len() as u64));
+                for event in events {
+                    let Event::Message(number) = event else {
+                        panic!("{event:?}");
+                    };
+                    assert_eq!(number, messages - missing);
+                    missing -= 1;
+                    clock.0.advance(cost(number));
+                }
+                if missing == 0 {
+                    out.done(());
+                }
+            }
+        }),
+        "run",
+        (),
+    );
+    let busy = busy.unwrap();
+    inside.recv().unwrap();
+    let other = scheduler.submit(
+        Steps({
+            let log = Arc::clone(&log);
+            move |_: Events<'_, Numbers>, out: &mut StepOutput<Numbers>| {
+                log.lock().unwrap().push(Ran::Other);
+                out.go_on();
+            }
+        }),
+        "run",
+        (),
+    );
+    let other = other.unwrap();
+    (0..messages).for_each(|number| scheduler.send(busy.pid(), number).unwrap());
+    go_on.send(()).unwrap();
+    busy.join().unwrap();
+    scheduler.terminate(other.pid()).unwrap();
+    let mut log = log.lock().unwrap();
+    std::mem::take(&mut *log)
+}
+
+/// What each step of the process was given.
+fn shares(ran: &[Ran]) -> Vec<u64> {
+    let share = |ran: &Ran| match ran {
+        Ran::Step(events) => Some(*events),
+        Ran::Other => None,
+    };
+    ran.iter().filter_map(share).collect()
+}
+
+/// What the process was given in one go, before another one ran.
+fn turns(ran: &[Ran]) -> Vec<u64> {
+    let turns = ran.split(|ran| *ran == Ran::Other);
+    let turns = turns.map(|turn| shares(turn).iter().sum());
+    turns.filter(|&events| events > 0).collect()
+}
+
+/// A step fills a quarter of the slice, and a turn the slice, whatever an event costs.
+#[test]
+fn the_dearer_an_event_the_fewer_a_step_is_given() {
+    let all = ran(test_clock!(), [4000, 1024], 1000, |_| {
+        Duration::from_micros(20)
+    });
+    let shares = shares(&all);
+    assert_eq!(shares[0], u64::from(FIRST_ALLOWANCE));
+    assert!(
+        shares[1..shares.len() - 1]
+            .iter()
+            .all(|&events| events == 50),
+        "{shares:?}"
+    );
+    // 50 events take a millisecond.
+    assert!(turns(&all).iter().all(|&events| events <= 200), "{all:?}");
+}
+
+/// The slice begins before the first step: when that has used it up, others come.
+#[test]
+fn a_slow_first_step_is_a_slice() {
+    let all = ran(test_clock!(), [4000, 1024], 100, |_| {
+        Duration::from_millis(1)
+    });
+    assert_eq!(shares(&all)[..3], [u64::from(FIRST_ALLOWANCE), 1, 1]);
+    let turns = turns(&all);
+    assert_eq!(turns[0], u64::from(FIRST_ALLOWANCE));
+    assert!(turns[1..].iter().all(|&events| events <= 4), "{turns:?}");
+}
+
+/// An event that takes longer than the slice is a turn, and so is each of the next.
+#[test]
+fn an_event_beyond_the_slice_is_alone() {
+    let all = ran(test_clock!(), [4000, 1024], 80, |_| {
+        Duration::from_millis(9)
+    });
+    assert!(
+        turns(&all)[1..].iter().all(|&events| events == 1),
+        "{all:?}"
+    );
+}
+
+#[test]
+fn cheap_events_come_in_full_steps() {
+    let all = ran(test_clock!(), [4000, 1024], 6000, |_| {
+        Duration::from_nanos(20)
+    });
+    assert_eq!(shares(&all)[..7], [64, 128, 256, 512, 1024, 1024, 1024]);
+}
+
+/// Dear events behind cheap ones: one step is given as many as of the cheap ones. And back again.
+#[test]
+fn what_is_learnt_is_forgotten_again() {
+    let cost = |number| match number {
+        960..1984 => Duration::from_micros(100),
+        _ => Duration::from_nanos(20),
+    };
+    let all = ran(test_clock!(), [4000, 1024], 6000, cost);
+    let shares = shares(&all);
+    // The fifth took a hundred milliseconds.
+    assert_eq!(shares[..5], [64, 128, 256, 512, 1024]);
+    assert_eq!(shares[5..13], [10, 20, 40, 80, 160, 320, 640, 1024]);
+}
+
+/// Without a slice there is nothing that a step could be too long for.
+#[test]
+fn without_a_slice_the_number_decides_and_no_clock_is_read() {
+    let (clock, read) = test_clock!();
+    let all = ran((clock, read), [0, 100], 1000, |_| Duration::from_secs(1));
+    assert_eq!(shares(&all), [100; 10]);
+    assert_eq!(turns(&all), [100; 10]);
+    assert_eq!(clock.reads(), 0);
+}
+
+/// As many as the first allowance at a time, and none waits behind them.
+#[test]
+fn no_clock_is_read_for_a_process_that_keeps_up() {
+    let (clock, read) = test_clock!();
+    for messages in [1, FIRST_ALLOWANCE] {
+        let all = ran((clock, read), [4000, 1024], messages.into(), |_| SLICE);
+        assert_eq!(shares(&all), [u64::from(messages)]);
+    }
+    assert_eq!(clock.reads(), 0);
+}
+
+#[test]
+fn no_step_is_given_more_than_the_builder_says() {
+    let all = ran(test_clock!(), [4000, 3], 1000, |_| Duration::ZERO);
+    assert!(shares(&all).iter().all(|&events| events <= 3));
+}
+
+proptest! {
+    /// At least one, at most twice as many as before and as the budget has, and no more than fit
+    /// unless it is the one.
+    #[test]
+    fn the_next_allowance_fits(
+        present in 1..2000u32,
+        given in 1..2000u32,
+        most in 1..2000u32,
+        took in 0..10_000_000_000u64,
+    ) {
+        let budget = Budget::new(most as usize, SLICE, Instant::now);
+        let (present, given) = (present.min(most), given.min(most));
+        let next = budget.next_allowance(present, given, Duration::from_nanos(took));
+        prop_assert!(0 < next && next <= most && next <= 2 * present);
+        let time = u128::from(next) * u128::from(took) / u128::from(given);
+        prop_assert!(next == 1 || time <= SLICE.as_nanos() / STEPS_PER_SLICE);
+        let one_more = u128::from(next + 1) * u128::from(took);
+        let fits = one_more <= u128::from(given) * SLICE.as_nanos() / STEPS_PER_SLICE;
+        prop_assert!(!fits || next == most || next == 2 * present);
+    }
+
+    /// The longer a step took, the fewer come next.
+    #[test]
+    fn the_next_allowance_falls_with_the_time(given in 1..1024u32, took in 0..100_000_000u64) {
+        let budget = Budget::new(1024, SLICE, Instant::now);
+        let next = |took| budget.next_allowance(given, given, Duration::from_nanos(took));
+        prop_assert!(next(took) >= next(took + 1000));
+    }
+}

@@ -1,0 +1,93 @@
+//! The thread that fires timers, as the others see it: whether it has left, or what keeps it.
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use filch_sync::panic::drop_contained;
+
+/// What a debugger calls it.
+pub(crate) const NAME: &str = "filch-timers";
+
+/// The thread of timers that were shut down or dropped. It leaves when what it fires returns.
+pub struct TimerThread(Arc<dyn Leaves>);
+
+/// What such a thread shares with its timers.
+pub(crate) trait Leaves: Send + Sync {
+    /// See [`TimerThread::wait`].
+    fn wait(&self, deadline: Option<Instant>) -> Result<(), RunningTimer>;
+}
+
+impl TimerThread {
+    pub(crate) fn new(shared: Arc<dyn Leaves>) -> Self {
+        Self(shared)
+    }
+
+    /// Waits until it fires nothing any more, or the `deadline` has come, if there is one.
+    /// Blocking. What it called happens before the return of `Ok`.
+    ///
+    /// # Errors
+    /// What has not returned by then.
+    pub fn wait(&self, deadline: Option<Instant>) -> Result<(), RunningTimer> {
+        self.0.wait(deadline)
+    }
+}
+
+impl fmt::Debug for TimerThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TimerThread").finish_non_exhaustive()
+    }
+}
+
+/// A call of a timer that has not returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunningTimer {
+    /// The name of its thread, as a debugger shows it.
+    pub thread: &'static str,
+    /// For how long it has run.
+    pub elapsed: Duration,
+}
+
+impl RunningTimer {
+    pub(crate) fn since(since: Instant) -> Self {
+        Self {
+            thread: NAME,
+            elapsed: since.elapsed(),
+        }
+    }
+}
+
+impl fmt::Display for RunningTimer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (thread, seconds) = (self.thread, self.elapsed.as_secs_f64());
+        write!(f, "{thread}: a timer's call, for {seconds:.1} s")
+    }
+}
+
+impl Error for RunningTimer {}
+
+filch_sync::thread_local! {
+    /// While the thread is in [`drop_with_timers`].
+    static LEFT: RefCell<Option<Vec<TimerThread>>> = RefCell::new(None)
+}
+
+/// Drops `value`, which may own timers, and contains a panic in there. Returns the threads of the
+/// timers that went with it: nothing has waited for them.
+pub fn drop_with_timers<T>(value: T) -> Vec<TimerThread> {
+    let outer = LEFT.with(|left| left.replace(Some(Vec::new())));
+    drop_contained(value);
+    let left = LEFT.with(|left| left.replace(outer));
+    left.unwrap_or_default()
+}
+
+/// The last owner of the thread's timers goes, on the calling thread.
+pub(crate) fn leave(thread: TimerThread) {
+    LEFT.with(|left| {
+        if let Some(left) = &mut *left.borrow_mut() {
+            left.push(thread);
+        }
+    });
+}

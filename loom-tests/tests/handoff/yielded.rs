@@ -1,0 +1,168 @@
+//! Tasks that have given way wait in a queue of their own, which the second look and quiescence
+//! must see.
+
+use filch_processors::protocol::{Permit, Work};
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+use crate::pool::Pool;
+
+/// The queues of the pool, and the tasks that have given way.
+struct Queues {
+    pool: Arc<Pool>,
+    yielded: AtomicUsize,
+}
+
+impl Work for Queues {
+    fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
+        self.pool.queues.exists_beside(watched) || self.yielded.load(Ordering::Relaxed) > 0
+    }
+
+    fn evacuate(&self, permit: &Permit) -> bool {
+        self.pool.queues.evacuate(permit)
+    }
+}
+
+impl Queues {
+    fn new(processors: usize) -> (Arc<Self>, Vec<Permit>) {
+        let (pool, permits) = Pool::new(processors);
+        let yielded = AtomicUsize::new(0);
+        (Arc::new(Self { pool, yielded }), permits)
+    }
+
+    /// What a worker does with a task that gives way, or a thread outside; whether it woke a
+    /// machine.
+    fn give_way(&self) -> bool {
+        self.pool.pass();
+        self.yielded.fetch_add(1, Ordering::Relaxed);
+        self.pool.coordinator.wake_one()
+    }
+
+    fn take(&self) {
+        let before = self.yielded.fetch_sub(1, Ordering::Release);
+        assert_eq!(before, 1, "the task that gave way is there");
+    }
+
+    fn go_idle(&self, permit: Permit, machine: usize) {
+        self.pool.pass();
+        self.pool.uses(&permit);
+        let coordinator = &self.pool.coordinator;
+        coordinator.go_idle(permit, machine, false, self);
+    }
+}
+
+/// Two processors. The task of the first one gives way, and the machine goes on with another one,
+/// which may take for ever; the second one goes idle meanwhile. A failure: the task waits beside
+/// its idle processor.
+#[test]
+fn a_sleeper_sees_a_task_that_gives_way() {
+    let outcomes = Outcomes::new();
+    check(
+        "a task that gives way, and a sleeper: exactly one wake-up",
+        Bound::exhaustive(100),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (queues, mut permits) = Queues::new(2);
+                let (running, idle) = (permits.remove(0), permits.remove(0));
+                let sleeper = thread::spawn({
+                    let queues = Arc::clone(&queues);
+                    move || queues.go_idle(idle, 1)
+                });
+                queues.pool.uses(&running);
+                let by_worker = queues.give_way();
+                sleeper.join().unwrap();
+                assert!(
+                    queues.pool.awake(1).is_some(),
+                    "a task has given way, and its processor sleeps"
+                );
+                outcomes.observe(by_worker);
+                drop(running);
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// One processor, the last that is awake. It takes the task that gave way, which has another one
+/// run from the global queue, and goes idle, as an observer asks: first it looks at the global
+/// queue, then at those that have given way. Yes means that all has run.
+#[test]
+fn not_quiescent_while_a_task_changes_queues() {
+    /// Other threads may go on between the looks at the two queues.
+    struct Slow(Arc<Queues>);
+
+    impl Work for Slow {
+        fn exists_beside(&self, watched: impl Fn(usize) -> bool) -> bool {
+            let global = self.0.pool.queues.exists_beside(watched);
+            self.0.pool.pass();
+            global || self.0.yielded.load(Ordering::Relaxed) > 0
+        }
+
+        fn evacuate(&self, permit: &Permit) -> bool {
+            self.0.evacuate(permit)
+        }
+    }
+
+    let outcomes = Outcomes::new();
+    check(
+        "quiescent: both queues were empty at one moment",
+        Bound::exhaustive(30),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (queues, mut permits) = Queues::new(1);
+                let permit = permits.remove(0);
+                queues.give_way();
+                let machine = thread::spawn({
+                    let queues = Arc::clone(&queues);
+                    move || {
+                        queues.take();
+                        queues.pool.publish();
+                        assert!(queues.pool.take(), "the machine is the only one");
+                        queues.give_way();
+                        queues.take();
+                        queues.go_idle(permit, 0);
+                    }
+                });
+                queues.pool.pass();
+                let quiescent = queues.pool.coordinator.is_quiescent(&Slow(queues.clone()));
+                if quiescent {
+                    let (permit, _) = queues.pool.coordinator.take_idle().expect("it is idle");
+                    queues.pool.uses(&permit);
+                    assert_eq!(queues.pool.times_used(&permit), 3, "it has not run yet");
+                }
+                machine.join().unwrap();
+                outcomes.observe(quiescent);
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// One processor, and the pool is stopped while a task that gives way comes from outside. A
+/// failure: the machine is told to exit by a look that left it out.
+#[test]
+fn the_end_waits_for_what_gave_way_before() {
+    check(
+        "what gave way before the stop is run",
+        Bound::exhaustive(2_000),
+        || {
+            let (queues, mut permits) = Queues::new(1);
+            let sleeper = thread::spawn({
+                let queues = Arc::clone(&queues);
+                let permit = permits.remove(0);
+                move || queues.go_idle(permit, 0)
+            });
+            queues.give_way();
+            queues.pool.coordinator.stop(&*queues);
+            sleeper.join().unwrap();
+            assert!(!queues.pool.coordinator.is_over(), "a task is left");
+            assert!(
+                queues.pool.awake(0).is_some(),
+                "a task is left, and it sleeps"
+            );
+        },
+    );
+}

@@ -1,0 +1,91 @@
+//! Blocks between two lives: each comes back, not before its last user has left it, and not with a
+//! sequence that it has had.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use filch_sync::thread;
+use loom::alloc::Track;
+use loom_tests::{Bound, Crossing, Outcomes, check};
+
+use crate::tracked::{assert_delivered, drain, pop, producer, queue, queue_with_backoff};
+
+/// Threads: main has claimed a block of three and left it, and its sink panics, with one item of
+/// the batch in its slot; a producer wants a block, and fills all of its slots. Main drops the item
+/// before it counts the slots. A failure: the slots are counted while the item is still in its
+/// slot, so that the producer gets the block and writes where main reads (a causality violation).
+#[test]
+fn a_claim_that_unwinds_is_emptied_before_it_is_counted() {
+    check("a block comes back empty", Bound::exhaustive(9), || {
+        let queue = queue::<3>([10, 11, 12, 13, 14, 15]);
+        let mut other = None;
+        let unwound = catch_unwind(AssertUnwindSafe(|| {
+            queue.pop_batch(2, |item| {
+                assert_eq!(item.into_inner(), 11);
+                // `head` leaves the block: only this batch keeps it.
+                assert_eq!(pop(&queue), Some(13));
+                other = Some(producer(&queue, &Crossing::new(), &[16, 17, 18]));
+                resume_unwind(Box::new("a sink that panics"));
+            })
+        }));
+        assert!(unwound.is_err());
+        other.unwrap().join().unwrap();
+        assert_eq!(drain(&queue), [14, 15, 16, 17, 18]);
+    });
+}
+
+/// Threads: main takes, a producer pushes an item into a block of one slot, which main may abandon.
+/// Then main pushes and takes alone. A failure: the producer does not count the slot that was
+/// abandoned, so that its block never comes back, and a fourth one is needed.
+#[test]
+fn the_block_of_an_abandoned_slot_comes_back() {
+    let outcomes = Outcomes::new();
+    check("three blocks are enough", Bound::exhaustive(100), {
+        let outcomes = outcomes.clone();
+        move || {
+            let queue = queue::<1>([]);
+            let crossing = Crossing::new();
+            let producer = producer(&queue, &crossing, &[10]);
+            crossing.pass();
+            let early = pop(&queue);
+            producer.join().unwrap();
+            assert_eq!(early.or_else(|| pop(&queue)), Some(10));
+            for item in 11..15 {
+                queue.push(Track::new(item));
+                assert_eq!(pop(&queue), Some(item));
+            }
+            outcomes.observe((early, queue.most_blocks()));
+        }
+    });
+    outcomes.assert_exactly([(None, 2), (Some(10), 2)]);
+}
+
+/// Threads: two producers, and main, which pushes and takes until the block is free again that came
+/// after the one at which the first producer stalls. If that producer prepared it with the sequence
+/// that it had, the second one, which stalled before its exchange there, would link its block to a
+/// block that is outside of the queue. What main does between the two stalls is in one piece, and
+/// so is the end of the second producer. A failure: that producer's item is lost.
+#[test]
+fn a_block_is_not_prepared_for_a_sequence_that_it_had() {
+    check("a sequence is new", Bound::preemptions(2, 200_000), || {
+        let queue = queue_with_backoff::<1>(1, [10]);
+        assert_eq!(pop(&queue), Some(10));
+        let crossing = Crossing::new();
+        let first = producer(&queue, &crossing, &[20]);
+        thread::yield_now();
+        loom::stop_exploring();
+        queue.push(Track::new(11));
+        let second = producer(&queue, &crossing, &[30]);
+        loom::explore();
+        thread::yield_now();
+        loom::stop_exploring();
+        let mut got: Vec<_> = pop(&queue).into_iter().collect();
+        queue.push(Track::new(12));
+        got.extend(pop(&queue));
+        loom::explore();
+        first.join().unwrap();
+        loom::stop_exploring();
+        second.join().unwrap();
+        got.extend(drain(&queue));
+        assert_delivered(&[11, 12, 20, 30], &[&got]);
+    });
+}

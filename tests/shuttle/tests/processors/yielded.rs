@@ -1,0 +1,162 @@
+//! Tasks that give way, and tasks that never rest. The clock of these builds is 100 µs later each
+//! time it is read, so processors look around and rotate.
+
+use filch_processors::Processors;
+use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use shuttle::sync::{Arc, Barrier};
+use shuttle::thread;
+use shuttle_tests::explore;
+
+use crate::pool::{Ran, Task, task, with_pool};
+
+/// Two threads have tasks give way, whose machines start, search or sleep, and the pool is stopped
+/// at once. A failure: a task that is left behind by a look that left it out, or run twice.
+fn what_gave_way_before_the_stop_runs(processors: usize) {
+    explore(
+        "everything that gave way before the stop runs once",
+        3_000,
+        move || {
+            let ran = Ran::new();
+            with_pool(processors, |pool| {
+                let give_way = |numbers: std::ops::Range<usize>| {
+                    let (pool, ran) = (Arc::clone(pool), ran.clone());
+                    thread::spawn(move || {
+                        for number in numbers {
+                            let ran = ran.clone();
+                            pool.give_way(task(move |_| ran.note(number)));
+                        }
+                    })
+                };
+                let (first, second) = (give_way(0..2), give_way(2..4));
+                first.join().unwrap();
+                second.join().unwrap();
+            });
+            ran.assert_each_once(4);
+        },
+    );
+}
+
+#[test]
+fn what_gave_way_before_the_stop_runs_on_one() {
+    what_gave_way_before_the_stop_runs(1);
+}
+
+#[test]
+fn what_gave_way_before_the_stop_runs_on_two() {
+    what_gave_way_before_the_stop_runs(2);
+}
+
+/// As many tasks as processors give way and end only when all have begun; twice, so that the second
+/// round meets sleepers. A failure: a deadlock: a task that gave way waits beside a sleeper.
+#[test]
+fn those_that_gave_way_meet() {
+    explore(
+        "no task that gave way waits beside an idle processor",
+        2_000,
+        || {
+            with_pool(2, |pool| {
+                for _ in 0..2 {
+                    let meeting = Arc::new(Barrier::new(3));
+                    for _ in 0..2 {
+                        let meeting = Arc::clone(&meeting);
+                        pool.give_way(task(move |_| {
+                            meeting.wait();
+                        }));
+                    }
+                    meeting.wait();
+                }
+            });
+        },
+    );
+}
+
+/// The task gives way so many times.
+fn yielder(turns: usize, then: impl FnOnce() + Send + 'static) -> Task {
+    task(move |pool: &Processors<Task>| match turns {
+        0 => then(),
+        _ => pool.give_way(yielder(turns - 1, then)),
+    })
+}
+
+/// The task makes itself runnable on its processor, as if a partner had, until it is over.
+fn restless(over: Arc<AtomicBool>, turns: Arc<AtomicUsize>) -> Task {
+    task(move |pool: &Processors<Task>| {
+        turns.fetch_add(1, Ordering::SeqCst);
+        if !over.load(Ordering::SeqCst) {
+            pool.schedule(restless(Arc::clone(&over), Arc::clone(&turns)));
+        }
+    })
+}
+
+/// One processor. A task that never rests, and ends when two others have given way thrice each and
+/// a task of the global queue has run; another thread injects meanwhile. A failure: a schedule
+/// without an end: one of these starves.
+#[test]
+fn beside_a_task_that_never_rests_all_get_a_turn() {
+    explore(
+        "beside a task that never rests all get a turn",
+        1_000,
+        || {
+            let turns = Arc::new(AtomicUsize::new(0));
+            let late = Ran::new();
+            with_pool(1, |pool| {
+                let (turns, late) = (Arc::clone(&turns), late.clone());
+                // One task makes all the others, or the restless one might run for ever before.
+                pool.inject(task(move |pool| {
+                    let over = Arc::new(AtomicBool::new(false));
+                    let left = Arc::new(AtomicUsize::new(3));
+                    let end = || {
+                        let (over, left) = (Arc::clone(&over), Arc::clone(&left));
+                        move || {
+                            if left.fetch_sub(1, Ordering::SeqCst) == 1 {
+                                over.store(true, Ordering::SeqCst);
+                            }
+                        }
+                    };
+                    pool.give_way(yielder(3, end()));
+                    pool.give_way(yielder(3, end()));
+                    let from_outside = end();
+                    pool.inject(task(move |_| from_outside()));
+                    pool.schedule(restless(Arc::clone(&over), turns));
+                }));
+                pool.inject(task(move |_| late.note(0)));
+            });
+            assert!(
+                turns.load(Ordering::SeqCst) >= 7,
+                "between theirs it had its own"
+            );
+            late.assert_each_once(1);
+        },
+    );
+}
+
+/// Tasks that give way while the number of processors changes. Quiescence comes when all have
+/// ended.
+#[test]
+fn yielders_resizes_and_quiescence() {
+    explore(
+        "tasks that give way, resizes, and the end of all",
+        1_000,
+        || {
+            let ended = Arc::new(AtomicUsize::new(0));
+            with_pool(2, |pool| {
+                for _ in 0..3 {
+                    let ended = Arc::clone(&ended);
+                    pool.inject(yielder(3, move || {
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    }));
+                }
+                let resizer = thread::spawn({
+                    let pool = Arc::clone(pool);
+                    move || {
+                        pool.resize(1).unwrap();
+                        pool.resize(3).unwrap();
+                    }
+                });
+                pool.wait_quiescent().unwrap();
+                assert_eq!(ended.load(Ordering::SeqCst), 3);
+                resizer.join().unwrap();
+            });
+        },
+    );
+}

@@ -1,0 +1,94 @@
+//! What happened, and how often: the totals of the report.
+
+use crate::account::count::Count;
+
+macro_rules! happenings {
+    ($($name:ident => $text:literal,)*) => {
+        /// A kind of event that the report counts.
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) enum Happening {
+            $($name,)*
+        }
+
+        const TEXTS: &[&str] = &[$($text,)*];
+    };
+}
+
+happenings! {
+    Submitted => "processes that started",
+    RefusedByInit => "submissions refused by `init`: error, panic, or no such method",
+    RefusedByHook => "submissions refused by the start hook, or by its panic",
+    RefusedByLimit => "submissions refused by the limit of processes",
+    RefusedByShutdown => "submissions refused by a shutdown",
+    Stepped => "steps",
+    EndedDone => "processes done",
+    EndedFailed => "processes that failed",
+    EndedPanicked => "processes that panicked",
+    EndedTerminated => "processes terminated",
+    EndedLinked => "processes ended by a link",
+    EndedWaitsForNothing => "processes that waited for nothing",
+    EndedUpgrade => "processes ended by an upgrade that did not start",
+    EndedShutDown => "processes closed by a shutdown without patience left",
+    Joined => "exits joined, or tried and joined later",
+    ExitCalled => "exits told by `on_exit`",
+    ClosePanicked => "panics in `close`",
+    HookPanicked => "panics in the end hook",
+    DestructorPanicked => "panics in destructors",
+    CallPanicked => "panics in `on_exit` calls",
+    Sent => "messages sent",
+    Read => "messages read",
+    HandedBackGone => "messages handed back: receiver gone",
+    HandedBackFull => "messages handed back: mailbox full",
+    DroppedWithProcess => "messages dropped with their receiver, or left by a step",
+    TimedMessages => "messages sent by timers and intervals",
+    Asked => "commands yielded",
+    Answered => "commands answered with a reply",
+    AnsweredError => "commands answered with an error",
+    AnsweredPanic => "commands answered by a panic of their handler",
+    AnsweredAbandoned => "commands abandoned",
+    Monitored => "monitors",
+    ToldDown => "monitors told",
+    Demonitored => "monitors ended in time",
+    Linked => "links",
+    ToldExited => "links told, to processes that trap exits",
+    Unlinked => "links ended in time",
+    Named => "names given",
+    NameTaken => "names that were taken",
+    Unnamed => "names taken away",
+    UpgradedOutside => "upgrades asked for by others",
+    UpgradedSelf => "upgrades of a process by itself",
+    Terminations => "terminations asked for",
+    Blocked => "blocking calls in steps",
+    Spawned => "futures spawned",
+    FutureEnded => "futures that ended with their output",
+    FutureAborted => "futures aborted",
+    FuturePanicked => "futures that panicked",
+    Executed => "processes executed by an outside thread",
+    CalledFromInside => "waits refused on a worker",
+    Looked => "lists, dumps and statistics taken",
+    Schedulers => "schedulers built",
+    Shutdowns => "shutdowns of a scheduler at rest",
+    ShutdownsInTheMidst => "shutdowns and drops amid a burst",
+    ShutdownsFromInside => "schedulers dropped on their own worker",
+    BoundThreads => "threads reserved",
+    PoolTasks => "tasks of bare pools",
+    PoolPanics => "tasks of bare pools that panicked",
+    PoolBlocked => "blocking calls in bare pools",
+    PoolResized => "resizes of bare pools",
+    PoolStopped => "bare pools stopped",
+}
+
+static COUNTS: [Count; TEXTS.len()] = [const { Count::new() }; TEXTS.len()];
+
+pub(crate) fn note(happening: Happening) {
+    note_many(happening, 1);
+}
+
+pub(crate) fn note_many(happening: Happening, times: i64) {
+    COUNTS[happening as usize].add(times);
+}
+
+/// Each kind, and how often it happened.
+pub(crate) fn totals() -> impl Iterator<Item = (&'static str, i64)> {
+    TEXTS.iter().copied().zip(COUNTS.iter().map(Count::get))
+}

@@ -1,0 +1,352 @@
+//! One submission: what it may end with, what it did, and how it ended.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, OnceLock};
+use std::thread::{self, ThreadId};
+
+use filch_scheduler::{CommandError, ExitReason, Pid, ProcessError};
+
+use crate::account::count::{Count, Flag, lock};
+use crate::account::findings::complain;
+use crate::account::happening::{Happening, note};
+use crate::cast::vocabulary::{Parcel, Soak};
+use crate::plan::role::Role;
+
+/// What a process has decided to end with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Intent {
+    GoesOn,
+    Done,
+    Fails,
+    Panics,
+    WaitsForNothing,
+    /// Its next version does not start.
+    UpgradesBadly,
+}
+
+/// What a command is answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    Reply,
+    Failure,
+    Panic,
+    Abandoned,
+    NoHandler,
+    /// Whoever has the completion decides.
+    Anything,
+}
+
+/// The accounts of one submission.
+#[derive(Debug)]
+pub(crate) struct Life {
+    pub(crate) number: u32,
+    pub(crate) role: Role,
+    pid: OnceLock<Pid>,
+    /// The submission was accepted.
+    pub(crate) started: Flag,
+    /// Its last word is spoken: messages may be dropped from here on.
+    pub(crate) ending: Flag,
+    /// The step that runs leaves events behind.
+    pub(crate) leaving: Flag,
+    /// A step of it has left events behind, so that it may not know what it was told.
+    pub(crate) has_left: Flag,
+    running: Flag,
+    /// Somebody has asked for its termination.
+    pub(crate) terminated: Flag,
+    /// Somebody has linked it.
+    pub(crate) linked: Flag,
+    /// Somebody has given it a new version, or it has itself.
+    pub(crate) upgraded: Flag,
+    /// One of its versions panics when it is closed or dropped.
+    pub(crate) closing_panics: Flag,
+    /// Somebody has given it a new version that does not start.
+    pub(crate) upgraded_badly: Flag,
+    /// Letters to it that are underway.
+    pub(crate) underway: Count,
+    /// Calls of the end hook.
+    pub(crate) completed: Count,
+    exits: Count,
+    pub(crate) exits_due: Count,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    intent: Intent,
+    /// The step that runs may panic by what it leaves behind.
+    may_panic: bool,
+    reason: Option<ExitReason>,
+    /// The last number that each sender's letters had.
+    heard: HashMap<u32, u64>,
+    asked: HashMap<u64, Expected>,
+    next_tag: u64,
+    /// Where a bound process runs.
+    home: Option<ThreadId>,
+}
+
+impl Life {
+    pub(crate) fn new(number: u32, role: Role) -> Self {
+        Self {
+            number,
+            role,
+            pid: OnceLock::new(),
+            started: Flag::default(),
+            ending: Flag::default(),
+            leaving: Flag::default(),
+            has_left: Flag::default(),
+            running: Flag::default(),
+            terminated: Flag::default(),
+            linked: Flag::default(),
+            upgraded: Flag::default(),
+            closing_panics: Flag::default(),
+            upgraded_badly: Flag::default(),
+            underway: Count::new(),
+            completed: Count::new(),
+            exits: Count::new(),
+            exits_due: Count::new(),
+            inner: Mutex::new(Inner {
+                intent: Intent::GoesOn,
+                may_panic: false,
+                reason: None,
+                heard: HashMap::new(),
+                asked: HashMap::new(),
+                next_tag: 0,
+                home: None,
+            }),
+        }
+    }
+
+    /// Its PID, from its `init` on.
+    pub(crate) fn pid(&self) -> Option<Pid> {
+        self.pid.get().copied()
+    }
+
+    pub(crate) fn born(&self, pid: Pid) {
+        if self.pid.set(pid).is_err() {
+            complain(format!("{self} began twice"));
+        }
+    }
+
+    /// Whether it was accepted and has not ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.started.is_up() && self.completed.get() == 0
+    }
+
+    /// A step begins.
+    pub(crate) fn enter(&self, is_bound: bool) {
+        note(Happening::Stepped);
+        if self.running.raise() {
+            complain(format!("{self} is stepped by two workers at a time"));
+        }
+        if self.ending.is_up() {
+            complain(format!("{self} is stepped after its end"));
+        }
+        self.leaving.lower();
+        let mut inner = lock(&self.inner);
+        inner.intent = Intent::GoesOn;
+        inner.may_panic = false;
+        if is_bound {
+            let here = thread::current().id();
+            let home = *inner.home.get_or_insert(here);
+            if home != here {
+                complain(format!(
+                    "{self} is bound to {home:?}, and stepped on {here:?}"
+                ));
+            }
+        }
+    }
+
+    /// The step that runs leaves events behind, which may be bombs.
+    pub(crate) fn leaves_events(&self) {
+        self.leaving.raise();
+        self.has_left.raise();
+        lock(&self.inner).may_panic = true;
+    }
+
+    /// A step ends.
+    pub(crate) fn leave(&self) {
+        self.running.lower();
+    }
+
+    pub(crate) fn intends(&self, intent: Intent) {
+        self.ending.raise();
+        lock(&self.inner).intent = intent;
+    }
+
+    /// A letter of that sender has come.
+    pub(crate) fn heard(&self, sender: u32, number: u64) {
+        let last = lock(&self.inner).heard.insert(sender, number).unwrap_or(0);
+        if number <= last {
+            complain(format!(
+                "{self} got message {number} of sender {sender} after message {last}"
+            ));
+        }
+    }
+
+    /// A command is yielded. Its tag.
+    pub(crate) fn asks(&self, expected: Expected) -> u64 {
+        let mut inner = lock(&self.inner);
+        inner.next_tag += 1;
+        let tag = inner.next_tag;
+        inner.asked.insert(tag, expected);
+        tag
+    }
+
+    /// How many commands are not answered.
+    pub(crate) fn outstanding(&self) -> usize {
+        lock(&self.inner).asked.len()
+    }
+
+    /// A completion has come.
+    pub(crate) fn answered(&self, tag: u64, result: &Result<Parcel, CommandError<Soak>>) {
+        let Some(expected) = lock(&self.inner).asked.remove(&tag) else {
+            return complain(format!(
+                "{self} got an answer to command {tag}, which is not open"
+            ));
+        };
+        let (got, happening) = match result {
+            Ok(_) => (Expected::Reply, Happening::Answered),
+            Err(CommandError::Failed(_)) => (Expected::Failure, Happening::AnsweredError),
+            Err(CommandError::Panicked(_)) => (Expected::Panic, Happening::AnsweredPanic),
+            Err(CommandError::Abandoned) => (Expected::Abandoned, Happening::AnsweredAbandoned),
+            _ => (Expected::NoHandler, Happening::AnsweredError),
+        };
+        note(happening);
+        if expected != Expected::Anything && got != expected {
+            complain(format!(
+                "{self}: command {tag} was to end by {expected:?}, not by {got:?}"
+            ));
+        }
+        if let Ok(reply) = result
+            && reply.number != tag
+        {
+            let number = reply.number;
+            complain(format!("{self}: command {tag} got the answer to {number}"));
+        }
+    }
+
+    /// The end hook was called.
+    pub(crate) fn completes(&self, reason: &ExitReason) {
+        if self.completed.add(1) != 0 {
+            complain(format!("the end hook was told of {self} twice"));
+        }
+        if !self.ending.is_up() {
+            complain(format!("{self} completed without `close`: {reason}"));
+        }
+        lock(&self.inner).reason = Some(reason.clone());
+    }
+
+    /// Why it ended, once it has.
+    pub(crate) fn reason(&self) -> Option<ExitReason> {
+        lock(&self.inner).reason.clone()
+    }
+
+    /// Its exit was told.
+    pub(crate) fn exits(&self, exit: &Result<Parcel, ProcessError<Soak>>, shutting: bool) {
+        self.exits.add(1);
+        let (intent, may_panic) = {
+            let inner = lock(&self.inner);
+            (inner.intent, inner.may_panic)
+        };
+        let is_open = intent == Intent::GoesOn;
+        let closing_panics = self.closing_panics.is_up();
+        // Of several versions, only the last one's closing counts.
+        let closes_well = !closing_panics || self.upgraded.is_up();
+        let (is_right, happening) = match exit {
+            Ok(output) => {
+                let is_own = output.number == u64::from(self.number);
+                let as_said = intent == Intent::Done && closes_well && is_own;
+                (as_said, Happening::EndedDone)
+            }
+            Err(ProcessError::Failed(_)) => (intent == Intent::Fails, Happening::EndedFailed),
+            Err(ProcessError::Panicked(_)) => {
+                let by_step = intent == Intent::Panics || may_panic;
+                // Of an old version too: an upgrade closes it.
+                let by_closing =
+                    closing_panics && (intent == Intent::Done || self.upgraded.is_up());
+                (by_step || by_closing, Happening::EndedPanicked)
+            }
+            Err(ProcessError::WaitsForNothing) => (
+                intent == Intent::WaitsForNothing,
+                Happening::EndedWaitsForNothing,
+            ),
+            Err(ProcessError::Upgrade(_)) => {
+                let by_itself = intent == Intent::UpgradesBadly;
+                (
+                    by_itself || is_open && self.upgraded_badly.is_up(),
+                    Happening::EndedUpgrade,
+                )
+            }
+            Err(ProcessError::Terminated) => (
+                is_open && self.terminated.is_up(),
+                Happening::EndedTerminated,
+            ),
+            Err(ProcessError::Linked { .. }) => (
+                is_open && self.linked.is_up() && !self.role.traps_exits,
+                Happening::EndedLinked,
+            ),
+            Err(ProcessError::ShutDown) => (is_open && shutting, Happening::EndedShutDown),
+            Err(_) => (false, Happening::EndedFailed),
+        };
+        note(happening);
+        if !is_right {
+            let exit = exit.as_ref().map(|_| "done").map_err(ToString::to_string);
+            complain(format!("{self} said {intent:?} and ended with {exit:?}"));
+        }
+    }
+
+    /// Whether an exit is still to be told.
+    pub(crate) fn owes_exit(&self) -> bool {
+        self.exits.get() < self.exits_due.get()
+    }
+
+    /// What is missing when all is over.
+    pub(crate) fn check_over(&self) {
+        let (completed, started) = (self.completed.get(), self.started.is_up());
+        if completed != i64::from(started) {
+            complain(format!(
+                "{self}: started {started}, ends told to the hook {completed}"
+            ));
+        }
+        let (exits, due) = (self.exits.get(), self.exits_due.get());
+        if exits != due {
+            complain(format!("{self}: {due} exits to be told, {exits} told"));
+        }
+    }
+
+    /// Why this one has not come to rest, if it has not.
+    pub(crate) fn unrest(&self) -> Option<String> {
+        let underway = self.underway.get();
+        if underway != 0 {
+            let inner = lock(&self.inner);
+            let (said, asked) = (inner.intent, &inner.asked);
+            return Some(format!(
+                "{underway} messages to {self} are underway; it said {said:?} and waits for \
+                 {asked:?}"
+            ));
+        }
+        if !self.is_alive() {
+            return None;
+        }
+        let said = lock(&self.inner).intent;
+        if self.ending.is_up() {
+            return Some(format!("{self} said {said:?} and has not ended"));
+        }
+        if self.terminated.is_up() {
+            return Some(format!("{self} was terminated and has not ended"));
+        }
+        let open = &lock(&self.inner).asked;
+        (!open.is_empty()).then(|| format!("{self} has no answer to its commands {open:?}"))
+    }
+}
+
+impl fmt::Display for Life {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process #{}", self.number)?;
+        match self.pid.get() {
+            Some(pid) => write!(f, " ({pid})"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Tokens: each value that is handed to the code under test holds one, so that none gets lost.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::panicking;
+
+use crate::account::count::Count;
+use crate::account::happening::{Happening, note};
+
+/// What holds the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Message,
+    Command,
+    Reply,
+    Output,
+    Error,
+    Input,
+    Process,
+    Future,
+    Closure,
+    Task,
+}
+
+const KINDS: [Kind; 10] = [
+    Kind::Message,
+    Kind::Command,
+    Kind::Reply,
+    Kind::Output,
+    Kind::Error,
+    Kind::Input,
+    Kind::Process,
+    Kind::Future,
+    Kind::Closure,
+    Kind::Task,
+];
+
+/// How many of each kind there are just now.
+static ALIVE: [Count; KINDS.len()] = [const { Count::new() }; KINDS.len()];
+
+/// Counted from its making to its destructor, which panics if it is a bomb.
+#[derive(Debug)]
+pub(crate) struct Token {
+    kind: Kind,
+    is_bomb: bool,
+}
+
+impl Token {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self::maybe_bomb(kind, false)
+    }
+
+    pub(crate) fn maybe_bomb(kind: Kind, is_bomb: bool) -> Self {
+        ALIVE[kind as usize].add(1);
+        Self { kind, is_bomb }
+    }
+
+    pub(crate) fn is_bomb(&self) -> bool {
+        self.is_bomb
+    }
+}
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        ALIVE[self.kind as usize].add(-1);
+        // A second panic while the first one unwinds would abort the program, by Rust's rules.
+        if self.is_bomb && !panicking() {
+            note(Happening::DestructorPanicked);
+            panic!("soak: the destructor of a {:?}", self.kind);
+        }
+    }
+}
+
+/// The kinds of which there are any, and how many.
+pub(crate) fn alive() -> Vec<(Kind, i64)> {
+    let counts = KINDS.iter().map(|&kind| (kind, ALIVE[kind as usize].get()));
+    counts.filter(|(_, count)| *count != 0).collect()
+}
+
+/// Drops what may be a bomb.
+pub(crate) fn dispose<T>(value: T) {
+    // The panic was counted where it began.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+}

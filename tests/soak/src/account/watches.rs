@@ -1,0 +1,184 @@
+//! Monitors and links: each is told of once, of the right end, and none is forgotten.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex};
+
+use filch_scheduler::{Down, ExitReason, Exited, Link, Monitor};
+
+use crate::account::count::lock;
+use crate::account::findings::complain;
+use crate::account::happening::{Happening, note};
+use crate::account::life::Life;
+
+/// The monitors and links of one phase.
+#[derive(Debug, Default)]
+pub(crate) struct Watches {
+    monitors: Book<Monitor>,
+    links: Book<Link>,
+}
+
+type Book<W> = Mutex<HashMap<W, Entry>>;
+
+/// Made by the caller of `monitor` or `link`, or by the process that is told, whoever is first.
+#[derive(Debug, Default)]
+struct Entry {
+    /// The process that is told, and the one that it is told of; of a link, either.
+    between: Option<(Arc<Life>, Arc<Life>)>,
+    told: Option<ExitReason>,
+    /// Somebody ends it, perhaps too late: what is underway by then may not be told.
+    is_dropped: bool,
+    /// It was ended in time.
+    is_ended: bool,
+}
+
+impl Watches {
+    pub(crate) fn monitored(&self, monitor: Monitor, watcher: &Arc<Life>, watched: &Arc<Life>) {
+        note(Happening::Monitored);
+        add(&self.monitors, monitor, watcher, watched);
+    }
+
+    pub(crate) fn linked(&self, link: Link, one: &Arc<Life>, other: &Arc<Life>) {
+        note(Happening::Linked);
+        add(&self.links, link, one, other);
+    }
+
+    /// Ends one of the monitors.
+    pub(crate) fn demonitor(&self, index: u64) {
+        let monitor = pick(&self.monitors, index);
+        if let Some(monitor) = monitor
+            && monitor.demonitor()
+        {
+            note(Happening::Demonitored);
+            end(&self.monitors, monitor);
+        }
+    }
+
+    /// Ends one of the links.
+    pub(crate) fn unlink(&self, index: u64) {
+        let link = pick(&self.links, index);
+        if let Some(link) = link
+            && link.unlink()
+        {
+            note(Happening::Unlinked);
+            end(&self.links, link);
+        }
+    }
+
+    /// The process `by` was told.
+    pub(crate) fn told_down(&self, down: Down, by: &Life) {
+        note(Happening::ToldDown);
+        if by.pid() != Some(down.monitor.watcher()) || down.pid != down.monitor.watched() {
+            complain(format!("{by} was told of another's monitor: {down:?}"));
+        }
+        tell(&self.monitors, down.monitor, down.reason, by);
+    }
+
+    /// The process `by`, which traps exits, was told.
+    pub(crate) fn told_exited(&self, exited: Exited, by: &Life) {
+        note(Happening::ToldExited);
+        if !by.role.traps_exits {
+            complain(format!("{by} traps no exits, and was told of one"));
+        }
+        if by.pid() != Some(exited.link.other_than(exited.pid)) {
+            complain(format!("{by} was told of another's link: {exited:?}"));
+        }
+        tell(&self.links, exited.link, exited.reason, by);
+    }
+
+    /// What has not been told, though it is due.
+    pub(crate) fn unrest(&self) -> Option<String> {
+        let untold = |watcher: &Life, watched: &Life, entry: &Entry| {
+            let is_due = watcher.is_alive() && !watcher.has_left.is_up() && is_over(watched);
+            is_due && entry.told.is_none() && !entry.is_dropped
+        };
+        for entry in lock(&self.monitors).values() {
+            if let Some((watcher, watched)) = &entry.between
+                && untold(watcher, watched, entry)
+            {
+                return Some(format!("{watcher} was not told of the end of {watched}"));
+            }
+        }
+        for entry in lock(&self.links).values() {
+            let Some((one, other)) = &entry.between else {
+                continue;
+            };
+            for (one, other) in [(one, other), (other, one)] {
+                if !untold(one, other, entry) {
+                    continue;
+                }
+                if one.role.traps_exits {
+                    return Some(format!(
+                        "{one} was not told that {other} ended, which it linked"
+                    ));
+                }
+                if other.reason().is_some_and(|reason| !reason.is_normal()) {
+                    return Some(format!(
+                        "{one} goes on, and {other} failed, which it linked"
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    /// Checks what each was told of against the end that the hook was told of.
+    pub(crate) fn check_reasons(&self) {
+        for entry in lock(&self.monitors).values() {
+            if let (Some((_, watched)), Some(told)) = (&entry.between, &entry.told) {
+                check_reason(watched, told);
+            }
+        }
+    }
+}
+
+fn is_over(life: &Life) -> bool {
+    life.completed.get() > 0
+}
+
+fn check_reason(watched: &Life, told: &ExitReason) {
+    let right = match told {
+        ExitReason::NoProcess | ExitReason::NotStarted(_) => return,
+        told => watched.reason().is_none_or(|reason| reason == *told),
+    };
+    if !right {
+        let reason = watched.reason();
+        complain(format!(
+            "{watched} ended with {reason:?}, and a monitor was told {told:?}"
+        ));
+    }
+}
+
+fn add<W: Eq + Hash>(book: &Book<W>, watch: W, one: &Arc<Life>, other: &Arc<Life>) {
+    let between = (Arc::clone(one), Arc::clone(other));
+    lock(book).entry(watch).or_default().between = Some(between);
+}
+
+/// One of them, which the caller ends.
+fn pick<W: Clone>(book: &Book<W>, index: u64) -> Option<W> {
+    let mut book = lock(book);
+    let place = index.checked_rem(book.len() as u64)?;
+    let (watch, entry) = book.iter_mut().nth(place as usize)?;
+    entry.is_dropped = true;
+    Some(watch.clone())
+}
+
+fn end<W: Eq + Hash>(book: &Book<W>, watch: W) {
+    lock(book).entry(watch).or_default().is_ended = true;
+}
+
+fn tell<W: Eq + Hash>(book: &Book<W>, watch: W, reason: ExitReason, by: &Life) {
+    let mut book = lock(book);
+    let entry = book.entry(watch).or_default();
+    if let Some(before) = &entry.told {
+        complain(format!(
+            "{by} was told twice by one watch: {before}, then {reason}"
+        ));
+    }
+    if entry.is_ended {
+        complain(format!(
+            "{by} was told by a watch that had been ended in time: {reason}"
+        ));
+    }
+    entry.told = Some(reason);
+}

@@ -1,0 +1,43 @@
+//! The scheduler's hooks: they count every life, refuse some, and panic.
+
+use std::sync::Arc;
+
+use filch_scheduler::{Context, ExitReason, LifeCycle};
+
+use crate::account::happening::{Happening, note};
+use crate::cast::vocabulary::{Fault, Soak};
+use crate::cast::world::Roster;
+use crate::plan::role::Hook;
+
+/// Tells the roster of every life.
+pub(crate) struct Hooks(pub(crate) Arc<Roster>);
+
+impl LifeCycle<Soak> for Hooks {
+    fn on_start(&self, context: &Context<'_, Soak>) -> Result<(), Fault> {
+        // A process has entered its name in `init`; a future has none.
+        let Some(life) = self.0.find(context.pid()) else {
+            return Ok(());
+        };
+        match life.role.hook {
+            Hook::Refuses => Err(Fault::new(false)),
+            Hook::PanicsAtStart => panic!("soak: the start hook"),
+            Hook::Quiet | Hook::PanicsAtEnd => {
+                life.started.raise();
+                note(Happening::Submitted);
+                Ok(())
+            }
+        }
+    }
+
+    fn on_complete(&self, context: &Context<'_, Soak>, reason: &ExitReason) {
+        self.0.ended.add(1);
+        self.0.failed.add(i64::from(!reason.is_normal()));
+        if let Some(life) = self.0.leave(context.pid()) {
+            life.completes(reason);
+            if life.role.hook == Hook::PanicsAtEnd {
+                note(Happening::HookPanicked);
+                panic!("soak: the end hook");
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Completions that nobody hurries with.
+
+use std::sync::Mutex;
+
+use filch_scheduler::Completion;
+use filch_scheduler::timers::Bounded;
+
+use crate::account::count::lock;
+use crate::account::token::{Kind, dispose};
+use crate::cast::vocabulary::{Fault, Parcel, Soak};
+use crate::random::Random;
+
+/// A completion, and the tag that it will be answered with.
+pub(crate) enum Held {
+    Free(Completion<Soak>),
+    Bounded(Bounded<Soak>, u64),
+}
+
+/// Completions that any thread may take and answer.
+#[derive(Default)]
+pub(crate) struct Shelf(Mutex<Vec<(Held, bool)>>);
+
+impl Shelf {
+    /// `is_bomb`: its reply, if it gets one.
+    pub(crate) fn put(&self, held: Held, is_bomb: bool) {
+        lock(&self.0).push((held, is_bomb));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.0).is_empty()
+    }
+
+    /// Answers one of them, in one way or another.
+    pub(crate) fn answer_one(&self, random: &mut Random) {
+        let taken = {
+            let mut held = lock(&self.0);
+            let place = random.next().checked_rem(held.len() as u64);
+            place.map(|place| held.swap_remove(place as usize))
+        };
+        if let Some((held, is_bomb)) = taken {
+            answer(held, is_bomb, random.below(8));
+        }
+    }
+
+    /// Answers all of them.
+    pub(crate) fn answer_all(&self) {
+        let all = std::mem::take(&mut *lock(&self.0));
+        for (held, is_bomb) in all {
+            answer(held, is_bomb, 0);
+        }
+    }
+}
+
+fn answer(held: Held, is_bomb: bool, way: u64) {
+    let parcel = |tag| Parcel::new(Kind::Reply, tag, is_bomb);
+    match (held, way) {
+        (held, 7) => drop(held),
+        (Held::Free(completion), 6) => completion.fail(Fault::new(false)),
+        (Held::Bounded(bounded, _), 6) => drop(bounded.fail(Fault::new(false))),
+        (Held::Free(completion), _) => {
+            let tag = completion.tag();
+            completion.complete(parcel(tag));
+        }
+        (Held::Bounded(bounded, tag), _) => {
+            if let Err(too_late) = bounded.complete(parcel(tag)) {
+                dispose(too_late);
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A submission: in one way or another, with what its answer must be.
+
+use std::sync::Arc;
+
+use filch_scheduler::{Handle, ProcessHandle, Submission, SubmitError};
+
+use crate::account::findings::complain;
+use crate::account::happening::{Happening, note};
+use crate::account::life::Life;
+use crate::account::token::{Kind, Token, dispose};
+use crate::cast::actor::{Actor, Small};
+use crate::cast::vocabulary::Soak;
+use crate::cast::world::World;
+use crate::plan::role::{Begin, Hook, Keep, Role, Size};
+
+/// Submits a process of that role, and sees to its handle.
+pub(crate) fn submit(world: &Arc<World>, handle: &Handle<Soak>, role: Role) -> Arc<Life> {
+    let life = world.birth(role);
+    let bound = world.bound().filter(|_| role.is_bound);
+    let actor = Actor::new(world, &life, role, bound.is_some());
+    let (method, input) = (role.method(), Token::new(Kind::Input));
+    let submission = match (&bound, role.size) {
+        (Some(thread), Size::Boxed) => thread.submission_boxed(Box::new(actor), method, input),
+        (Some(thread), _) => thread.submission(Small::new(actor), method, input),
+        (None, Size::Small) => handle.submission(Small::new(actor), method, input),
+        (None, Size::Large) => handle.submission(actor, method, input),
+        (None, Size::Boxed) => handle.submission_boxed(Box::new(actor), method, input),
+    };
+    match with_options(submission, role).submit() {
+        Ok(process) => accepted(world, handle, &life, process),
+        Err(error) => refused(world, &life, error),
+    }
+    life
+}
+
+fn with_options(mut submission: Submission<'_, Soak>, role: Role) -> Submission<'_, Soak> {
+    if let Some(mailbox) = role.mailbox {
+        submission = submission.mailbox(mailbox);
+    }
+    if role.idle_priority {
+        submission = submission.idle_priority();
+    }
+    if role.traps_exits {
+        submission = submission.trap_exits();
+    }
+    submission
+}
+
+fn accepted(
+    world: &Arc<World>,
+    handle: &Handle<Soak>,
+    life: &Arc<Life>,
+    process: ProcessHandle<Soak>,
+) {
+    if !life.role.starts() || !life.started.is_up() {
+        complain(format!("{life} was accepted, and should not have been"));
+    }
+    if life.pid() != Some(process.pid()) {
+        complain(format!("{life} has a handle of process {}", process.pid()));
+    }
+    match life.role.keep {
+        Keep::Forget => drop(process),
+        Keep::Join => {
+            life.exits_due.add(1);
+            world.keep(life, process);
+        }
+        Keep::OnExit | Keep::OnExitPanics => {
+            life.exits_due.add(1);
+            let (world, handle, life) = (Arc::clone(world), handle.clone(), Arc::clone(life));
+            let token = Token::new(Kind::Closure);
+            process.on_exit(move |exit| {
+                let _token = token;
+                note(Happening::ExitCalled);
+                life.exits(&exit, world.shutting.is_up());
+                dispose(exit);
+                if life.role.keep == Keep::OnExitPanics {
+                    note(Happening::CallPanicked);
+                    panic!("soak: an `on_exit` call");
+                }
+                if !world.resting.is_up() && life.role.seed.is_multiple_of(8) {
+                    submit(&world, &handle, Role::plain(life.role.seed));
+                }
+            });
+        }
+    }
+}
+
+/// Checks why a process was not accepted.
+pub(crate) fn refused(world: &World, life: &Life, error: SubmitError<Soak>) {
+    // It has begun to end before a worker could.
+    let role = &life.role;
+    let (is_right, happening) = match &error {
+        SubmitError::ShutDown(_) => (world.shutting.is_up(), Happening::RefusedByShutdown),
+        SubmitError::LimitReached { limit, .. } => {
+            (world.limit == Some(limit.get()), Happening::RefusedByLimit)
+        }
+        SubmitError::Init(_) => (role.begin != Begin::Well, Happening::RefusedByInit),
+        SubmitError::Hook(_) => (
+            matches!(role.hook, Hook::Refuses | Hook::PanicsAtStart),
+            Happening::RefusedByHook,
+        ),
+        _ => (false, Happening::RefusedByInit),
+    };
+    note(happening);
+    if !is_right || life.started.is_up() {
+        complain(format!(
+            "{life} was refused, and should not have been: {error}"
+        ));
+    }
+    if let Some(pid) = life.pid() {
+        world.roster.leave(pid);
+    }
+    dispose(error);
+}

@@ -1,0 +1,223 @@
+//! What everybody in one phase shares.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use filch_scheduler::timers::{TimerKey, Timers};
+use filch_scheduler::{BoundThread, Handle, Pid, ProcessHandle};
+
+use crate::account::count::{Count, Flag, lock};
+use crate::account::letter;
+use crate::account::letter::Pen;
+use crate::account::life::Life;
+use crate::account::token::{Kind, alive};
+use crate::account::watches::Watches;
+use crate::cast::futures::{Spawned, Tide};
+use crate::cast::shelf::Shelf;
+use crate::cast::vocabulary::Soak;
+use crate::plan::deed::{Mix, Peer};
+use crate::plan::role::Role;
+
+/// What one scheduler has told its hooks, and its processes: it outlives the phases.
+#[derive(Default)]
+pub(crate) struct Roster {
+    by_pid: Mutex<HashMap<Pid, Arc<Life>>>,
+    /// Steps of processes, and polls of futures.
+    pub(crate) steps: Count,
+    /// Events that steps were given.
+    pub(crate) events: Count,
+    /// Commands that the handler was given.
+    pub(crate) commands: Count,
+    /// Ends, and those of them that were not normal.
+    pub(crate) ended: Count,
+    pub(crate) failed: Count,
+}
+
+impl Roster {
+    pub(crate) fn enter(&self, pid: Pid, life: &Arc<Life>) {
+        lock(&self.by_pid).insert(pid, Arc::clone(life));
+    }
+
+    pub(crate) fn find(&self, pid: Pid) -> Option<Arc<Life>> {
+        lock(&self.by_pid).get(&pid).cloned()
+    }
+
+    pub(crate) fn leave(&self, pid: Pid) -> Option<Arc<Life>> {
+        lock(&self.by_pid).remove(&pid)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.by_pid).len()
+    }
+}
+
+/// What everybody in one phase shares.
+pub(crate) struct World {
+    pub(crate) mix: Mix,
+    /// Of processes.
+    pub(crate) limit: Option<usize>,
+    pub(crate) has_handler: bool,
+    /// Goes before the names of this phase: names are not used again.
+    pub(crate) prefix: String,
+    pub(crate) roster: Arc<Roster>,
+    pub(crate) watches: Watches,
+    pub(crate) timers: Timers,
+    pub(crate) shelf: Shelf,
+    pub(crate) tide: Tide,
+    /// The burst is over: nobody does anything by himself any more.
+    pub(crate) resting: Flag,
+    /// The scheduler is being shut down.
+    pub(crate) shutting: Flag,
+    pub(crate) unbound: Flag,
+    pub(crate) futures: Mutex<Vec<Spawned>>,
+    lives: Mutex<Vec<Arc<Life>>>,
+    handles: Mutex<Vec<(Arc<Life>, ProcessHandle<Soak>)>>,
+    bound: Mutex<Option<Arc<BoundThread<Soak>>>>,
+    intervals: Mutex<Vec<TimerKey>>,
+    senders: Count,
+    /// Of the names that are used once.
+    pub(crate) names_given: Count,
+}
+
+/// Most deeds are about one of the last so many processes: older ones have ended.
+const RECENT: u64 = 40;
+
+impl World {
+    /// # Errors
+    /// If the system refuses the thread for the timers.
+    pub(crate) fn new(
+        mix: Mix,
+        limit: Option<usize>,
+        has_handler: bool,
+        prefix: String,
+        roster: &Arc<Roster>,
+    ) -> std::io::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            mix,
+            limit,
+            has_handler,
+            prefix,
+            roster: Arc::clone(roster),
+            watches: Watches::default(),
+            timers: Timers::new()?,
+            shelf: Shelf::default(),
+            tide: Tide::default(),
+            resting: Flag::default(),
+            shutting: Flag::default(),
+            unbound: Flag::default(),
+            futures: Mutex::default(),
+            lives: Mutex::default(),
+            handles: Mutex::default(),
+            bound: Mutex::default(),
+            intervals: Mutex::default(),
+            senders: Count::new(),
+            names_given: Count::new(),
+        }))
+    }
+
+    pub(crate) fn pen(&self) -> Pen {
+        Pen::new(self.senders.add(1) as u32)
+    }
+
+    /// The accounts for one more submission.
+    pub(crate) fn birth(&self, role: Role) -> Arc<Life> {
+        let mut lives = lock(&self.lives);
+        let life = Arc::new(Life::new(lives.len() as u32, role));
+        lives.push(Arc::clone(&life));
+        life
+    }
+
+    pub(crate) fn lives(&self) -> Vec<Arc<Life>> {
+        lock(&self.lives).clone()
+    }
+
+    pub(crate) fn peer(&self, peer: Peer) -> Option<Arc<Life>> {
+        let lives = lock(&self.lives);
+        let count = lives.len() as u64;
+        let among = if peer.is_multiple_of(8) {
+            count
+        } else {
+            count.min(RECENT)
+        };
+        let back = (peer / 8).checked_rem(among)?;
+        lives.get((count - 1 - back) as usize).cloned()
+    }
+
+    pub(crate) fn keep(&self, life: &Arc<Life>, handle: ProcessHandle<Soak>) {
+        lock(&self.handles).push((Arc::clone(life), handle));
+    }
+
+    /// Takes one of the kept handles out.
+    pub(crate) fn take_handle(&self, index: u64) -> Option<(Arc<Life>, ProcessHandle<Soak>)> {
+        let mut handles = lock(&self.handles);
+        let place = index.checked_rem(handles.len() as u64)?;
+        Some(handles.swap_remove(place as usize))
+    }
+
+    pub(crate) fn bound(&self) -> Option<Arc<BoundThread<Soak>>> {
+        lock(&self.bound).clone()
+    }
+
+    /// Keeps the thread, or the one that was there, and returns the other.
+    pub(crate) fn bind(&self, thread: BoundThread<Soak>) -> Option<BoundThread<Soak>> {
+        let mut bound = lock(&self.bound);
+        if bound.is_some() {
+            return Some(thread);
+        }
+        *bound = Some(Arc::new(thread));
+        None
+    }
+
+    /// Lets go of the reserved thread.
+    pub(crate) fn unbind(&self) {
+        self.unbound.raise();
+        let thread = lock(&self.bound).take();
+        drop(thread);
+    }
+
+    pub(crate) fn ticks(&self, interval: TimerKey) {
+        lock(&self.intervals).push(interval);
+        if self.resting.is_up() {
+            self.stop_intervals();
+        }
+    }
+
+    fn stop_intervals(&self) {
+        let intervals = std::mem::take(&mut *lock(&self.intervals));
+        for interval in intervals {
+            self.timers.cancel(interval);
+        }
+    }
+
+    /// Has everything come that others hold back.
+    pub(crate) fn release(&self) {
+        self.resting.raise();
+        self.stop_intervals();
+        self.shelf.answer_all();
+        self.tide.open();
+    }
+
+    /// What is not at rest, if anything: it has no event underway that will come by itself.
+    pub(crate) fn unrest(&self, handle: &Handle<Soak>) -> Option<String> {
+        for life in self.lives() {
+            if let Some(unrest) = life.unrest() {
+                let info = life.pid().and_then(|pid| handle.info(pid));
+                return Some(format!("{unrest}; it is {info:?}"));
+            }
+        }
+        let (letters, timers) = (letter::underway(), self.timers.pending());
+        if letters + timers as i64 > 0 || !self.shelf.is_empty() {
+            return Some(format!(
+                "{letters} messages and {timers} timers are underway"
+            ));
+        }
+        if let Some((_, count)) = alive().into_iter().find(|(kind, _)| *kind == Kind::Future) {
+            return Some(format!("{count} futures have not ended"));
+        }
+        if let Some(unrest) = self.watches.unrest() {
+            return Some(unrest);
+        }
+        let running = handle.list().into_iter().find(|info| info.can_run())?;
+        Some(format!("process {} is {}", running.pid, running.activity))
+    }
+}

@@ -1,0 +1,83 @@
+//! Notices that nothing gets further, and ends the program with what is known.
+
+use std::process::exit;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use filch_scheduler::Handle;
+
+use crate::account::count::lock;
+use crate::account::findings::{Place, place, progress_so_far};
+use crate::cast::vocabulary::Soak;
+use crate::machine::system::thread_names;
+
+/// What the program exits with if it hangs.
+pub(crate) const HANGS: i32 = 3;
+
+/// How long it may get no further.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Shows the scheduler of the phase that runs.
+static SHOW: Mutex<Option<Box<dyn Fn() -> String + Send>>> = Mutex::new(None);
+
+/// From now on, a hang is told with what this shows.
+pub(crate) fn show(what: impl Fn() -> String + Send + 'static) {
+    *lock(&SHOW) = Some(Box::new(what));
+}
+
+/// As [`show`], for a scheduler: twice what its workers do, and what its processes wait for.
+pub(crate) fn show_scheduler(handle: &Handle<Soak>) {
+    let handle = handle.clone();
+    show(move || {
+        let first = handle.dump();
+        thread::park_timeout(Duration::from_secs(1));
+        let (second, stats) = (handle.dump(), handle.stats());
+        let mut text = format!("{first}\n-- a second later\n{second}\n-- statistics\n{stats}\n");
+        for info in handle.list().into_iter().take(40) {
+            text.push_str(&format!("{info:?}\n"));
+        }
+        text
+    });
+}
+
+/// The scheduler that was shown is gone.
+pub(crate) fn show_nothing() {
+    let shown = lock(&SHOW).take();
+    drop(shown);
+}
+
+/// Starts the thread that watches, for as long as the program runs.
+pub(crate) fn start() {
+    let watch = || {
+        let mut seen = (progress_so_far(), Instant::now());
+        loop {
+            thread::park_timeout(Duration::from_secs(1));
+            let progress = progress_so_far();
+            if progress != seen.0 {
+                seen = (progress, Instant::now());
+            } else if seen.1.elapsed() > PATIENCE {
+                hang(&format!("no progress for {PATIENCE:?}"));
+            }
+        }
+    };
+    let thread = thread::Builder::new().name("watchdog".to_owned());
+    if let Err(error) = thread.spawn(watch) {
+        eprintln!("no watchdog: {error}");
+    }
+}
+
+/// Prints all that is known of a hang, and ends the program.
+pub(crate) fn hang(what: &str) -> ! {
+    let place = place();
+    let Place { seed, phase, .. } = place;
+    eprintln!("HANG ({place}): {what}\n  again: --seed {seed} --phase {phase}");
+    eprintln!("threads: {}", thread_names().join(", "));
+    if let Ok(shown) = SHOW.try_lock() {
+        match &*shown {
+            Some(show) => eprintln!("{}", show()),
+            None => eprintln!("no scheduler is shown"),
+        }
+    }
+    exit(HANGS)
+}

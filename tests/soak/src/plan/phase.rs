@@ -1,0 +1,237 @@
+//! The plan of one phase.
+
+use std::time::Duration;
+
+use crate::plan::deed::{Deed, Mix};
+use crate::plan::role::Faults;
+use crate::random::Random;
+
+/// What happens in one phase.
+#[derive(Debug, Clone)]
+pub(crate) enum Phase {
+    /// A scheduler of its own, built for the phase and ended with it.
+    Own(OwnScheduler),
+    /// A burst on the scheduler that stays from phase to phase.
+    Resident(Burst),
+    /// A crowd on that scheduler, each member of which is flooded.
+    Flood(Flood),
+    /// A pool of processors without a scheduler.
+    Pool(PoolPlan),
+}
+
+/// What the threads outside do.
+#[derive(Debug, Clone)]
+pub(crate) struct Burst {
+    pub(crate) mix: Mix,
+    /// What each thread does.
+    pub(crate) scripts: Vec<Vec<Deed>>,
+    pub(crate) seed: u64,
+}
+
+/// A scheduler, its burst and its end.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnScheduler {
+    pub(crate) workers: usize,
+    pub(crate) limit: Option<usize>,
+    pub(crate) events_per_step: usize,
+    pub(crate) slice: Duration,
+    pub(crate) watch_interval: Duration,
+    pub(crate) blocking_threads: usize,
+    pub(crate) has_handler: bool,
+    pub(crate) burst: Burst,
+    pub(crate) ending: Ending,
+}
+
+/// How a scheduler ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// When all processes have ended.
+    Empty,
+    /// At rest, with processes that are asked to end.
+    AtRest(Duration),
+    /// At rest, by being dropped.
+    Dropped,
+    /// That long after the burst has begun.
+    InTheMidst { after: Duration, patience: Duration },
+    /// As that, by being dropped.
+    DroppedInTheMidst { after: Duration },
+    /// On a worker of its own.
+    FromInside,
+}
+
+/// How many processes, and how many messages for each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Flood {
+    pub(crate) processes: u32,
+    pub(crate) messages: u32,
+    /// Names for each.
+    pub(crate) names: u32,
+    /// Commands that each yields in one step.
+    pub(crate) commands: u32,
+    /// Whether each is terminated with its messages unread, instead of being told to finish.
+    pub(crate) is_killed: bool,
+    pub(crate) seed: u64,
+}
+
+/// A pool, and what happens to it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PoolPlan {
+    pub(crate) processors: usize,
+    pub(crate) max_processors: usize,
+    pub(crate) thread_limit: usize,
+    pub(crate) spare_threads: usize,
+    pub(crate) watch_interval: Duration,
+    pub(crate) injectors: u32,
+    pub(crate) tasks: u32,
+    pub(crate) resizes: u32,
+    pub(crate) bound_threads: u32,
+    pub(crate) panics: bool,
+    /// Stopped while tasks still come from outside.
+    pub(crate) stops_in_the_midst: bool,
+    pub(crate) seed: u64,
+}
+
+/// The most processes that a flood has, which is how many the resident scheduler is warmed up to.
+pub(crate) const MOST_FLOODED: u32 = 3000;
+
+impl Phase {
+    /// The plan of phase `number` of a soak with that seed.
+    pub(crate) fn draw(seed: u64, number: u64) -> Self {
+        let mut random = Random::new(seed ^ number.wrapping_mul(0xd6e8_feb8_6659_fd93));
+        match random.below(20) {
+            0..=9 => Self::Own(OwnScheduler::draw(&mut random)),
+            10..=14 => Self::Resident(Burst::draw(&mut random, false)),
+            15 | 16 => Self::Flood(Flood::draw(&mut random)),
+            _ => Self::Pool(PoolPlan::draw(&mut random)),
+        }
+    }
+
+    /// For people.
+    pub(crate) fn title(&self) -> &'static str {
+        match self {
+            Self::Own(_) => "a scheduler of its own",
+            Self::Resident(_) => "a burst on the resident scheduler",
+            Self::Flood(_) => "a flood on the resident scheduler",
+            Self::Pool(_) => "a bare pool",
+        }
+    }
+}
+
+impl Burst {
+    fn draw(random: &mut Random, is_own: bool) -> Self {
+        let mix = Mix {
+            faults: random.pick(&[
+                Faults::None,
+                Faults::Errors,
+                Faults::Hostile,
+                Faults::Hostile,
+            ]),
+            energy: random.within(2, 12) as u8,
+            flood: random.pick(&[10, 200, 3000]),
+            crowd: random.pick(&[5, 40, 300]),
+            names: random.pick(&[4, 100]),
+            reserves: is_own,
+        };
+        let scripts = (0..random.within(1, 4)).map(|_| {
+            let deeds = random.within(10, 250);
+            (0..deeds).map(|_| Deed::draw(random, &mix)).collect()
+        });
+        Self {
+            scripts: scripts.collect(),
+            mix,
+            seed: random.fork(),
+        }
+    }
+}
+
+impl OwnScheduler {
+    fn draw(random: &mut Random) -> Self {
+        let micros = |random: &mut Random, most| Duration::from_micros(random.below(most));
+        Self {
+            workers: random.pick(&[1, 2, 2, 3, 4, 8]),
+            limit: random.percent(25).then(|| random.within(1, 150) as usize),
+            events_per_step: random.pick(&[1, 3, 64, 1024]),
+            slice: micros(random, 4000),
+            watch_interval: random.pick(&[Duration::ZERO, Duration::from_micros(50)]),
+            blocking_threads: random.within(1, 4) as usize,
+            has_handler: random.percent(92),
+            burst: Burst::draw(random, true),
+            ending: match random.below(10) {
+                0..=2 => Ending::Empty,
+                3 | 4 => Ending::AtRest(micros(random, 20_000)),
+                5 => Ending::Dropped,
+                6 | 7 => Ending::InTheMidst {
+                    after: micros(random, 5000),
+                    patience: micros(random, 20_000),
+                },
+                8 => Ending::DroppedInTheMidst {
+                    after: micros(random, 5000),
+                },
+                _ => Ending::FromInside,
+            },
+        }
+    }
+}
+
+impl Flood {
+    fn draw(random: &mut Random) -> Self {
+        let processes = random.pick(&[1, 20, 500, MOST_FLOODED.into()]);
+        // The same work for each, more or less.
+        let messages = random.below(1 + 150_000 / processes).min(20_000);
+        Self {
+            processes: processes as u32,
+            messages: messages as u32,
+            names: random.pick(&[0, 1, 3]),
+            commands: if random.percent(30) {
+                (30_000 / processes) as u32
+            } else {
+                0
+            },
+            is_killed: random.percent(40),
+            seed: random.fork(),
+        }
+    }
+}
+
+impl PoolPlan {
+    fn draw(random: &mut Random) -> Self {
+        let max_processors = random.within(1, 8) as usize;
+        let processors = random.within(1, max_processors as u64) as usize;
+        Self {
+            processors,
+            max_processors,
+            thread_limit: max_processors + random.below(6) as usize,
+            spare_threads: random.below(4) as usize,
+            watch_interval: random.pick(&[Duration::ZERO, Duration::from_micros(50)]),
+            injectors: random.within(1, 3) as u32,
+            tasks: random.within(10, 4000) as u32,
+            resizes: random.below(40) as u32,
+            bound_threads: random.below(4) as u32,
+            panics: random.percent(60),
+            stops_in_the_midst: random.percent(30),
+            seed: random.fork(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Phase;
+
+    #[test]
+    fn the_same_seed_makes_the_same_plan_and_another_phase_another_one() {
+        let plan = |seed, number| format!("{:?}", Phase::draw(seed, number));
+        for number in 0..50 {
+            assert_eq!(plan(3, number), plan(3, number));
+        }
+        assert_ne!(plan(3, 0), plan(3, 1));
+        assert_ne!(plan(3, 0), plan(4, 0));
+    }
+
+    #[test]
+    fn a_hundred_phases_have_every_kind() {
+        let titles = (0..100).map(|number| Phase::draw(1, number).title());
+        let kinds: std::collections::BTreeSet<_> = titles.collect();
+        assert_eq!(kinds.len(), 4);
+    }
+}

@@ -1,0 +1,202 @@
+//! A scheduler of the phase's own: built, used, and ended in one of many ways.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use filch_scheduler::{Handle, Scheduler, ShutdownReport};
+
+use crate::account::findings::{begin_stage, complain};
+use crate::account::happening::{Happening, note};
+use crate::account::token::{Kind, Token, dispose};
+use crate::cast::actor::Actor;
+use crate::cast::handler::Handler;
+use crate::cast::hooks::Hooks;
+use crate::cast::submit::{refused, submit};
+use crate::cast::vocabulary::Soak;
+use crate::cast::world::{Roster, World};
+use crate::machine::{system, watchdog};
+use crate::plan::phase::{Ending, OwnScheduler};
+use crate::plan::role::{Keep, Role};
+use crate::stage::burst::carry_out;
+use crate::stage::end::{clear_away, end_all, take_leave};
+use crate::stage::rest::{come_to_rest, settle};
+
+/// For a shutdown that should need none.
+const ENOUGH: Duration = Duration::from_secs(10);
+
+/// Builds the scheduler of the plan.
+pub(crate) fn build(plan: &OwnScheduler, roster: &Arc<Roster>) -> Option<Scheduler<Soak>> {
+    let mut builder = Scheduler::builder()
+        .workers(plan.workers)
+        .events_per_step(plan.events_per_step)
+        .slice(plan.slice)
+        .watch_interval(plan.watch_interval)
+        .hooks(Hooks(Arc::clone(roster)));
+    if let Some(limit) = plan.limit {
+        builder = builder.limit(limit);
+    }
+    if plan.has_handler {
+        builder = builder.handler(Handler::new(plan.blocking_threads));
+    }
+    match builder.build() {
+        Ok(scheduler) => {
+            note(Happening::Schedulers);
+            Some(scheduler)
+        }
+        Err(error) => {
+            complain(format!("no scheduler: {error}"));
+            None
+        }
+    }
+}
+
+/// Carries out such a phase.
+pub(crate) fn run(plan: &OwnScheduler, number: u64) {
+    let threads = system::threads();
+    let roster = Arc::new(Roster::default());
+    let prefix = format!("own-{number}");
+    let mix = plan.burst.mix;
+    let world = match World::new(mix, plan.limit, plan.has_handler, prefix, &roster) {
+        Ok(world) => world,
+        Err(error) => return complain(format!("no timers: {error}")),
+    };
+    let Some(scheduler) = build(plan, &roster) else {
+        return;
+    };
+    let handle = scheduler.handle();
+    watchdog::show_scheduler(&handle);
+    play(plan, scheduler, &world, &handle);
+    world.release();
+    check_is_over(&world, &handle);
+    take_leave(&world);
+    watchdog::show_nothing();
+    drop(handle);
+    clear_away(world, threads);
+}
+
+/// The burst and the end, in the order of the plan.
+fn play(
+    plan: &OwnScheduler,
+    scheduler: Scheduler<Soak>,
+    world: &Arc<World>,
+    handle: &Handle<Soak>,
+) {
+    begin_stage("burst");
+    match plan.ending {
+        Ending::InTheMidst { after, patience } => {
+            note(Happening::ShutdownsInTheMidst);
+            carry_out(world, handle, &plan.burst, || {
+                thread::park_timeout(after);
+                world.shutting.raise();
+                shut_down(scheduler, patience);
+            });
+            return;
+        }
+        Ending::DroppedInTheMidst { after } => {
+            note(Happening::ShutdownsInTheMidst);
+            carry_out(world, handle, &plan.burst, || {
+                thread::park_timeout(after);
+                world.shutting.raise();
+                drop(scheduler);
+            });
+            return;
+        }
+        _ => carry_out(world, handle, &plan.burst, || {}),
+    }
+    come_to_rest(world, handle);
+    begin_stage("end");
+    match plan.ending {
+        Ending::AtRest(patience) => {
+            note(Happening::Shutdowns);
+            let live = handle.live();
+            world.shutting.raise();
+            let report = shut_down(scheduler, patience);
+            if report.cancelled != live {
+                complain(format!("{live} processes lived: {report:?}"));
+            }
+        }
+        Ending::Dropped => {
+            world.shutting.raise();
+            drop(scheduler);
+        }
+        Ending::FromInside => end_from_inside(scheduler, world, handle),
+        _ => {
+            end_all(world, handle, plan.burst.seed);
+            world.shutting.raise();
+            let report = shut_down(scheduler, ENOUGH);
+            if report.cancelled + report.aborted > 0 {
+                complain(format!("all had ended: {report:?}"));
+            }
+        }
+    }
+}
+
+fn shut_down(scheduler: Scheduler<Soak>, patience: Duration) -> ShutdownReport {
+    match scheduler.shutdown(patience) {
+        Ok(report) => {
+            if !report.stuck.is_empty() || report.aborted > report.cancelled + SINCE {
+                complain(format!("no process hangs: {report:?}"));
+            }
+            report
+        }
+        Err(error) => {
+            complain(format!("a thread outside shuts down: {error}"));
+            ShutdownReport::default()
+        }
+    }
+}
+
+/// Processes that may come to live between the count of the living and the closing of the door.
+const SINCE: usize = 100;
+
+/// Has the scheduler dropped by an `on_exit` call: on its own worker, mostly.
+fn end_from_inside(scheduler: Scheduler<Soak>, world: &Arc<World>, handle: &Handle<Soak>) {
+    note(Happening::ShutdownsFromInside);
+    let role = Role {
+        is_brief: true,
+        keep: Keep::Forget,
+        traps_exits: false,
+        ..Role::plain(0)
+    };
+    let life = world.birth(role);
+    let actor = Actor::new(world, &life, role, false);
+    match handle.submit(actor, role.method(), Token::new(Kind::Input)) {
+        Ok(process) => {
+            world.shutting.raise();
+            process.on_exit(move |exit| {
+                dispose(exit);
+                drop(scheduler);
+            });
+        }
+        Err(error) => {
+            refused(world, &life, error);
+            world.shutting.raise();
+            drop(scheduler);
+        }
+    }
+    settle("waiting for the end from inside", || {
+        // Nobody closes those that do not end when they are asked.
+        for life in world.lives() {
+            if life.is_alive() && life.role.is_stubborn {
+                life.terminated.raise();
+                let _ = life.pid().map(|pid| handle.terminate(pid));
+            }
+        }
+        let live = handle.live();
+        (live > 0).then(|| format!("{live} processes live"))
+    });
+}
+
+/// After the end of a scheduler: nobody lives, and nobody can be submitted.
+fn check_is_over(world: &Arc<World>, handle: &Handle<Soak>) {
+    begin_stage("after the shutdown");
+    let life = submit(world, handle, Role::plain(0));
+    if life.started.is_up() {
+        complain("a process was accepted after the shutdown");
+    }
+    settle("waiting for the last ends", || {
+        let (live, known) = (handle.live(), world.roster.len());
+        (live + known > 0).then(|| format!("{live} processes live, {known} ends were not told"))
+    });
+}

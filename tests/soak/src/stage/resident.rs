@@ -1,0 +1,185 @@
+//! The scheduler that stays from phase to phase: what it keeps of ended processes would add up.
+
+use std::sync::Arc;
+use std::thread;
+
+use filch_scheduler::{Handle, Scheduler};
+
+use crate::account::findings::{begin_stage, complain, progress};
+use crate::account::happening::{Happening, note};
+use crate::account::letter::Word;
+use crate::account::life::Life;
+use crate::cast::deeds::Doer;
+use crate::cast::handler::Handler;
+use crate::cast::hooks::Hooks;
+use crate::cast::submit::submit;
+use crate::cast::vocabulary::Soak;
+use crate::cast::world::{Roster, World};
+use crate::machine::{system, watchdog};
+use crate::plan::deed::Mix;
+use crate::plan::phase::{Burst, Flood, MOST_FLOODED};
+use crate::plan::role::{Faults, Role};
+use crate::stage::burst::carry_out;
+use crate::stage::end::{clear_away, end_all, take_leave, wait_for_threads};
+use crate::stage::rest::come_to_rest;
+
+/// How many workers it has.
+const WORKERS: usize = 2;
+
+/// How many processes live in it at a time, at most.
+const LIMIT: usize = 2 * MOST_FLOODED as usize;
+
+/// Its blocking threads, which stay, once started.
+const BLOCKING_THREADS: usize = 2;
+
+/// How many threads it may start besides: for blocking calls. They stay as spares.
+const SPARE: usize = 16;
+
+/// A scheduler that stays.
+pub(crate) struct Resident {
+    scheduler: Scheduler<Soak>,
+    roster: Arc<Roster>,
+    /// How many threads there were with it, when it was built.
+    threads: Option<usize>,
+}
+
+impl Resident {
+    /// Builds it.
+    pub(crate) fn build() -> Option<Self> {
+        let roster = Arc::new(Roster::default());
+        let scheduler = Scheduler::builder()
+            .workers(WORKERS)
+            .limit(LIMIT)
+            .handler(Handler::new(BLOCKING_THREADS))
+            .hooks(Hooks(Arc::clone(&roster)))
+            .build();
+        match scheduler {
+            Ok(scheduler) => {
+                note(Happening::Schedulers);
+                let threads = system::threads();
+                Some(Self {
+                    scheduler,
+                    roster,
+                    threads,
+                })
+            }
+            Err(error) => {
+                complain(format!("no resident scheduler: {error}"));
+                None
+            }
+        }
+    }
+
+    /// A burst that comes to rest, and ends.
+    pub(crate) fn burst(&self, burst: &Burst, number: u64) {
+        self.act(burst.mix, number, burst.seed, |world, handle| {
+            begin_stage("burst");
+            carry_out(world, handle, burst, || {});
+        });
+    }
+
+    /// Many processes, and many messages for each.
+    pub(crate) fn flood(&self, flood: &Flood, number: u64) {
+        let mix = Mix {
+            faults: Faults::None,
+            energy: 0,
+            flood: 1,
+            crowd: 1,
+            names: 1,
+            reserves: false,
+        };
+        self.act(mix, number, flood.seed, |world, handle| {
+            begin_stage("flood");
+            pour(flood, world, handle);
+        });
+    }
+
+    fn act(
+        &self,
+        mix: Mix,
+        number: u64,
+        seed: u64,
+        deeds: impl FnOnce(&Arc<World>, &Handle<Soak>),
+    ) {
+        let handle = self.scheduler.handle();
+        watchdog::show_scheduler(&handle);
+        let prefix = format!("resident-{number}");
+        let world = match World::new(mix, Some(LIMIT), true, prefix, &self.roster) {
+            Ok(world) => world,
+            Err(error) => return complain(format!("no timers: {error}")),
+        };
+        deeds(&world, &handle);
+        come_to_rest(&world, &handle);
+        end_all(&world, &handle, seed);
+        take_leave(&world);
+        watchdog::show_nothing();
+        clear_away(world, self.threads.map(|threads| threads + SPARE));
+    }
+
+    /// Shuts it down.
+    pub(crate) fn end(self) {
+        let threads = self.threads.map(|threads| threads - WORKERS);
+        begin_stage("the end of the resident scheduler");
+        drop(self.scheduler);
+        wait_for_threads(threads);
+    }
+}
+
+/// Submits the processes, names them, and sends from two threads at a time.
+fn pour(flood: &Flood, world: &Arc<World>, handle: &Handle<Soak>) {
+    let lives: Vec<Arc<Life>> = (0..flood.processes)
+        .map(|index| {
+            let role = Role {
+                asks: flood.commands,
+                ..Role::plain(flood.seed.wrapping_add(index.into()))
+            };
+            let life = submit(world, handle, role);
+            for _ in 0..flood.names {
+                name(world, handle, &life);
+            }
+            life
+        })
+        .collect();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut pen = world.pen();
+                let mut doer = Doer {
+                    world,
+                    handle,
+                    is_inside: false,
+                    pen: &mut pen,
+                };
+                for _ in 0..flood.messages / 2 {
+                    for life in &lives {
+                        doer.send(life, Word::Note, false);
+                    }
+                    progress();
+                }
+            });
+        }
+    });
+    if flood.is_killed {
+        for life in &lives {
+            life.terminated.raise();
+            note(Happening::Terminations);
+            // Refused: none has another reason to end.
+            if life.pid().is_none_or(|pid| handle.terminate(pid).is_err()) {
+                complain(format!("{life} cannot be terminated"));
+            }
+        }
+    }
+}
+
+/// Gives the process a name that was never used before.
+fn name(world: &Arc<World>, handle: &Handle<Soak>, life: &Arc<Life>) {
+    let number = world.names_given.add(1);
+    let name = format!("{}-of-many-{number}", world.prefix);
+    let Some(pid) = life.pid() else {
+        return;
+    };
+    if let Err(error) = handle.register(&name, pid) {
+        complain(format!("{life} gets no name: {error}"));
+    }
+    note(Happening::Named);
+}

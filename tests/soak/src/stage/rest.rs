@@ -1,0 +1,111 @@
+//! The rest after a burst: everything has come, been answered, been told; and the sums are right.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use filch_scheduler::Handle;
+
+use crate::account::count::lock;
+use crate::account::findings::{begin_stage, complain};
+use crate::account::token::dispose;
+use crate::cast::deeds::name_of;
+use crate::cast::vocabulary::Soak;
+use crate::cast::world::{Roster, World};
+use crate::machine::watchdog::hang;
+
+/// How long it may take until all is as it should be.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until there is nothing that is not as it should be.
+pub(crate) fn settle(stage: &'static str, mut unrest: impl FnMut() -> Option<String>) {
+    begin_stage(stage);
+    let began = Instant::now();
+    let mut pause = Duration::from_micros(50);
+    while let Some(unrest) = unrest() {
+        if began.elapsed() > PATIENCE {
+            complain(format!("after {PATIENCE:?} still: {unrest}"));
+            hang(&unrest);
+        }
+        thread::park_timeout(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
+
+/// Lets the burst come to rest, and checks what must hold then.
+pub(crate) fn come_to_rest(world: &Arc<World>, handle: &Handle<Soak>) {
+    settle("coming to rest", || {
+        world.release();
+        end_children(world, handle);
+        world.unrest(handle)
+    });
+    begin_stage("at rest");
+    join_futures(world);
+    check_sums(&world.roster, handle, world.has_handler);
+    for name in 0..world.mix.names {
+        if let Some(pid) = handle.whereis(&name_of(world, name))
+            && world.roster.find(pid).is_none()
+        {
+            complain(format!("name {name} is that of {pid}, which has ended"));
+        }
+    }
+    let (live, known) = (handle.live(), world.roster.len());
+    if live != known {
+        complain(format!("{live} processes live, and {known} have not ended"));
+    }
+}
+
+/// Ends those that others wait for: they do not end by themselves.
+fn end_children(world: &World, handle: &Handle<Soak>) {
+    for life in world.lives() {
+        if life.role.is_child && life.is_alive() && !life.terminated.raise() {
+            // Refused: it has ended meanwhile.
+            let _ = life.pid().map(|pid| handle.terminate(pid));
+        }
+    }
+}
+
+/// Joins the futures that were kept: all have ended.
+pub(crate) fn join_futures(world: &World) {
+    let futures = std::mem::take(&mut *lock(&world.futures));
+    for spawned in futures {
+        match spawned.handle.join() {
+            Ok(output) => {
+                let exit = Ok(output);
+                spawned.fate.ended(&exit, world.shutting.is_up());
+                dispose(exit);
+            }
+            Err(filch_scheduler::JoinError::Process(error)) => {
+                spawned.fate.ended(&Err(error), world.shutting.is_up());
+            }
+            Err(error) => complain(format!("a future cannot be joined: {error}")),
+        }
+    }
+}
+
+/// Compares the scheduler's statistics with what was done.
+pub(crate) fn check_sums(roster: &Roster, handle: &Handle<Soak>, has_handler: bool) {
+    let total = handle.stats().total();
+    let sums = [
+        ("steps", total.steps, roster.steps.get()),
+        (
+            "events",
+            total.messages + total.completions,
+            roster.events.get(),
+        ),
+        ("ends", total.ended, roster.ended.get()),
+        ("failures", total.failed, roster.failed.get()),
+        (
+            "commands",
+            if has_handler { total.commands } else { 0 },
+            roster.commands.get(),
+        ),
+    ];
+    for (name, said, counted) in sums {
+        if said != counted as u64 {
+            complain(format!(
+                "the statistics say {said} {name}, and there were {counted}"
+            ));
+        }
+    }
+}
