@@ -7,7 +7,7 @@ mod injector;
 mod parker;
 mod process_state;
 mod processors;
-mod scheduler;
+pub(crate) mod scheduler;
 
 use clap::ValueEnum;
 

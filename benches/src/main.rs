@@ -23,6 +23,7 @@ use clap::Parser;
 
 use curve::Curves;
 use groups::Group;
+use groups::scheduler::idle;
 use harness::{Effort, Scenario};
 use report::Report;
 
@@ -57,6 +58,14 @@ struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
+    /// Prints what is resident for each idle process of that contender, and does nothing else.
+    #[arg(long, hide = true, requires = "processes")]
+    resident: Option<String>,
+
+    /// How many processes `--resident` makes.
+    #[arg(long, hide = true)]
+    processes: Option<u64>,
+
     /// Writes the results here as well.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -64,6 +73,10 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let (Some(contender), Some(count)) = (&arguments.resident, arguments.processes) {
+        println!("{}", idle::resident_each(contender, count));
+        return ExitCode::SUCCESS;
+    }
     let mut effort = if arguments.quick {
         Effort::QUICK
     } else {

@@ -1,7 +1,10 @@
-//! How much memory is in use: the system's allocator, with a counter that is on only while memory
-//! is measured.
+//! How much memory is in use: what is asked for, by the system's allocator with a counter that is
+//! on only while memory is measured; and what is resident, in a program of its own.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::env;
+use std::fs;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// Counts the bytes that are asked for, not what the allocator adds to them.
@@ -43,4 +46,24 @@ pub(crate) fn left_in_use<R>(work: impl FnOnce() -> R) -> (R, i64) {
     let holder = work();
     ON.store(false, Ordering::Relaxed);
     (holder, BYTES.load(Ordering::Relaxed))
+}
+
+/// The bytes of this program that are resident. 0 where the system does not say.
+pub(crate) fn resident() -> i64 {
+    const PAGE: i64 = 4096;
+    let pages = fs::read_to_string("/proc/self/statm");
+    let pages = pages.unwrap_or_default();
+    let resident = pages.split(' ').nth(1).and_then(|pages| pages.parse().ok());
+    PAGE * resident.unwrap_or(0)
+}
+
+/// What this program says of `contender` with `count` processes, run anew: see `main`.
+pub(crate) fn of_a_program(contender: &str, count: u64) -> f64 {
+    let program = env::current_exe().expect("the system knows this program");
+    let output = Command::new(program)
+        .args(["--resident", contender, "--processes", &count.to_string()])
+        .output()
+        .expect("it starts as this one did");
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.trim().parse().expect("it prints its figure")
 }

@@ -278,7 +278,7 @@ fn the_next_owner_sees_what_the_last_one_did() {
 /// although the release had happened before it began (here: main heard of it through the flag).
 #[test]
 fn full_is_never_said_of_a_slab_with_a_free_slot() {
-    Outcomes::of("SlabFull is exact", Bound::exhaustive(200), || {
+    Outcomes::of("Full is exact", Bound::exhaustive(200), || {
         let slab = Arc::new(Slab::with_limit(owned, 2));
         let released = Arc::new(AtomicU32::new(0));
         let crossing = Crossing::new();
@@ -353,7 +353,7 @@ fn every_index_below_the_high_water_mark_has_a_value() {
 fn full_is_never_said_while_a_slot_comes_back() {
     let outcomes = Outcomes::new();
     check(
-        "SlabFull is exact beside a release",
+        "Full is exact beside a release",
         Bound::preemptions(3, 100),
         {
             let outcomes = outcomes.clone();

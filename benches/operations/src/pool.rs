@@ -1,6 +1,7 @@
 //! Jobs of a scheduler with one worker: processes that come and go, and a message that goes round.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use filch_scheduler::{
     Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
@@ -36,10 +37,14 @@ pub struct Job {
 
 impl Job {
     /// All jobs, in the order of the table.
-    pub const ALL: [Self; 2] = [
+    pub const ALL: [Self; 3] = [
         Self {
             name: "scheduler: spawn, run and end a process",
             run: spawn,
+        },
+        Self {
+            name: "scheduler: spawn, send to and end a process",
+            run: spawn_and_send,
         },
         Self {
             name: "scheduler: hop of a message",
@@ -49,10 +54,20 @@ impl Job {
 
     /// Starts a scheduler, does the job `times` times, and shuts the scheduler down.
     pub fn run(&self, times: u64) {
-        let scheduler = Scheduler::builder().workers(1).build();
+        let scheduler = Scheduler::builder()
+            .workers(1)
+            .clock(standing_still)
+            .build();
         let scheduler = scheduler.expect("the system gives threads");
         (self.run)(&scheduler, times);
     }
+}
+
+/// The time, which does not depend on how fast instructions are counted: or else a worker would
+/// look around more often under a slow tool.
+fn standing_still() -> Instant {
+    static NOW: OnceLock<Instant> = OnceLock::new();
+    *NOW.get_or_init(Instant::now)
 }
 
 /// A process whose step is a closure.
@@ -91,12 +106,33 @@ where
     submitted.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// One parent submits all children from its steps, and gives way after each so that they run.
 fn spawn(scheduler: &Scheduler<Numbers>, times: u64) {
+    brood(scheduler, times, |context| {
+        drop(submit(context.handle(), |_, _, out| out.done(())));
+    });
+}
+
+/// Each child has a message when it runs.
+fn spawn_and_send(scheduler: &Scheduler<Numbers>, times: u64) {
+    brood(scheduler, times, |context| {
+        let child = submit(context.handle(), |_, events, out| {
+            assert_eq!(events.count(), 1);
+            out.done(());
+        });
+        assert!(context.send(child.pid(), 7).is_ok());
+    });
+}
+
+/// One parent submits all children from its steps, and gives way after each so that they run.
+fn brood(
+    scheduler: &Scheduler<Numbers>,
+    times: u64,
+    submit_child: impl Fn(&Context<'_, Numbers>) + Send + 'static,
+) {
     let mut left = times;
     let parent = submit(scheduler, move |context, _, out| {
         for _ in 0..left.min(BROOD) {
-            drop(submit(context.handle(), |_, _, out| out.done(())));
+            submit_child(context);
         }
         left = left.saturating_sub(BROOD);
         if left == 0 {

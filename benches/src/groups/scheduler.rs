@@ -6,6 +6,7 @@
 mod actix;
 mod blocked;
 mod contenders;
+pub(crate) mod idle;
 mod skynet;
 mod stateful;
 
@@ -22,7 +23,6 @@ use stateful::{Filch as Stateful, completed_outside};
 
 use crate::floor;
 use crate::harness::{Effort, Scenario, per_operation, time};
-use crate::memory::left_in_use;
 use crate::rivals::WORKERS;
 use crate::total::{Total, sum_to};
 
@@ -40,10 +40,6 @@ const SENDERS: u64 = 1000;
 
 /// Messages that each of them sends in one go.
 const EACH: u64 = 1000;
-
-/// Idle processes whose memory is counted: as many as fill the slots of a table that grows by
-/// doubling.
-const IDLE: u64 = (1 << 17) - 1;
 
 /// Messages to a process that waits for something else.
 const KEPT: u64 = 10_000;
@@ -84,7 +80,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let waiters = effort.operations(80);
     let requests = effort.operations(20_000);
     let steps = effort.operations(200_000);
-    vec![
+    let mut scenarios = vec![
         Scenario::new("spawn 100k, wait for all", "ns per process")
             .contender("filch-scheduler", spawn::<Filch>(waves, WAVE))
             .contender(
@@ -124,11 +120,6 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         Scenario::new("send to a blocked process", "ns per message")
             .contender("filch-scheduler", kept::<FilchWaiters>(waiters))
             .contender("tokio mpsc", kept::<Tokio>(waiters)),
-        Scenario::new("idle process with its mailbox", "bytes")
-            .contender("filch-scheduler", idle::<Filch>())
-            .contender("tokio mpsc", idle::<Tokio>())
-            .contender("async-executor, async-channel", idle::<Async>())
-            .outside_anew(&format!("idle {IDLE}"), IDLE),
         Scenario::new("fan-in 1000 x 1000", "ns per message")
             .contender("filch-scheduler", fan_in::<Filch>(bursts))
             .contender("tokio mpsc", fan_in::<Tokio>(bursts))
@@ -157,7 +148,9 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("async-executor, async-channel", request::<Async>(requests))
             .contender("actix", request::<Actix<WORKERS>>(requests))
             .floor("a thread that parks", floor::parked_thread(requests)),
-    ]
+    ];
+    scenarios.extend(idle::scenarios());
+    scenarios
 }
 
 fn spawn<S: Spawner>(waves: u64, wave: u64) -> impl FnMut() -> f64 {
@@ -229,25 +222,6 @@ fn kept<W: Waiters>(waiters: u64) -> impl FnMut() -> f64 {
             all.release(waiter);
         }
         per_operation(elapsed, waiters * KEPT)
-    }
-}
-
-/// Each has had a message, and waits for the next one. They have no state; the callers' addresses
-/// are not counted.
-fn idle<A: Actors>() -> impl FnMut() -> f64 {
-    || {
-        let actors = A::new();
-        let mut addresses = Vec::with_capacity(IDLE as usize);
-        TOTAL.expect(sum_to(IDLE));
-        let ((), bytes) = left_in_use(|| {
-            for number in 1..=IDLE {
-                let address = actors.actor(|number| TOTAL.add(number));
-                A::send(&address, number);
-                addresses.push(address);
-            }
-            TOTAL.wait();
-        });
-        bytes as f64 / IDLE as f64
     }
 }
 

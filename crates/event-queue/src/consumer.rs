@@ -265,17 +265,23 @@ impl<T> Consumer<T> {
         self.head() == producers.tail().next
     }
 
+    #[inline]
     pub(crate) unsafe fn shrink(&self, producers: &Producers<T>) -> bool {
-        producers.free_spare();
         let head = self.head();
-        let tail = producers.tail();
-        if head != tail.next {
-            return false;
-        }
         if head == Position::NONE {
-            return true;
+            // The consumer is in no block, and so keeps none: it does when it goes on to the next.
+            return producers.tail().next == Position::NONE;
         }
-        let left = producers.leave_block(tail);
+        // SAFETY: as ours.
+        unsafe { self.leave_blocks(producers, head) }
+    }
+
+    /// The rest of `shrink`, if the head is in a block.
+    #[cold]
+    unsafe fn leave_blocks(&self, producers: &Producers<T>, head: Position) -> bool {
+        producers.free_spare();
+        let tail = producers.tail();
+        let left = head == tail.next && producers.leave_block(tail);
         if left {
             self.set_head(Position::NONE);
             // SAFETY: every claimed slot is emptied, and neither the tail nor the head leads to the

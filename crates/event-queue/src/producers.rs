@@ -20,7 +20,8 @@ pub(crate) struct Producers<T> {
     generation: AtomicU32,
     /// Slots of the first block.
     first: u8,
-    /// Slots of the second block; 0: there has been one, or it has as many as `later`.
+    /// Slots of the second block, with [`HAS_COME`] when there has been one since the queue had no
+    /// block; 0: as many as `later`.
     second: AtomicU8,
     /// Slots of each other block.
     later: u16,
@@ -29,6 +30,9 @@ pub(crate) struct Producers<T> {
 
 /// The most slots that a first block may have: the queue keeps the number in a byte.
 pub(crate) const MAX_SLOTS_OF_FIRST: usize = u8::MAX as usize;
+
+/// In `second`: the next block is a later one.
+const HAS_COME: u8 = 0x80;
 
 /// Slots of the first block, of the second, and of each later one.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +61,7 @@ impl<T> Producers<T> {
             spare: AtomicUsize::new(0),
             generation: AtomicU32::new(0),
             first: in_a_byte(sizes.first),
-            second: AtomicU8::new(sizes.second.map_or(0, in_a_byte)),
+            second: AtomicU8::new(sizes.second.map_or(0, |slots| in_a_byte(slots) & !HAS_COME)),
             later: sizes.later as u16,
             events: PhantomData,
         }
@@ -143,12 +147,22 @@ impl<T> Producers<T> {
         // If another producer was faster, its block has room for us, and ours is freed.
         self.advance(tail, start.next())?;
         block.published();
-        // ORDERING: Relaxed, both: see `next_size`. Not before the claim: then a block that loses
-        // the race would use up the small size.
-        if tail.next != Position::NONE && self.second.load(Ordering::Relaxed) != 0 {
-            self.second.store(0, Ordering::Relaxed);
+        if tail.next != Position::NONE {
+            // Not before the claim: then a block that loses the race would use up the small size.
+            self.set_second(true);
         }
         Ok(start)
+    }
+
+    /// Notes whether the second block has come.
+    fn set_second(&self, has_come: bool) {
+        // ORDERING: Relaxed, both: see `next_size`. The slots never change, so a store that comes
+        // late spoils nothing but the note.
+        let noted = self.second.load(Ordering::Relaxed);
+        let second = noted & !HAS_COME | if has_come { HAS_COME } else { 0 };
+        if noted != 0 && noted != second {
+            self.second.store(second, Ordering::Relaxed);
+        }
     }
 
     /// The one step in which a slot is claimed.
@@ -187,8 +201,8 @@ impl<T> Producers<T> {
     fn next_size(&self) -> usize {
         // ORDERING: Relaxed: a block of another size does no harm.
         match self.second.load(Ordering::Relaxed) {
-            0 => usize::from(self.later),
-            second => usize::from(second),
+            second @ 1..HAS_COME => usize::from(second),
+            _ => usize::from(self.later),
         }
     }
 
@@ -269,14 +283,16 @@ impl<T> Producers<T> {
         };
         // ORDERING: Relaxed: the new word leads to no memory. Success means that no slot was
         // claimed beyond those that the consumer has emptied, and it has acquired each of them.
-        self.tail
-            .compare_exchange(
-                tail.to_word(),
-                without.to_word(),
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            )
-            .is_ok()
+        let left = self.tail.compare_exchange(
+            tail.to_word(),
+            without.to_word(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        if left.is_ok() {
+            self.set_second(false);
+        }
+        left.is_ok()
     }
 
     pub(crate) fn close(&self) {

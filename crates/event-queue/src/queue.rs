@@ -55,11 +55,11 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
 /// Slots of the first block, which an idle queue keeps, and of each later one, which has `later`
-/// bytes, so that the block's own share per event is small. The blocks have a word less than 128,
-/// 2048 or 4096 bytes: some allocators keep one beside each allocation.
+/// bytes, so that the block's own share per event is small. A later block has a word less than 2048
+/// or 4096 bytes: some allocators keep one beside each allocation.
 pub(crate) const fn sizes<T>(later: usize) -> Sizes {
     Sizes {
-        first: Block::<T>::slots_in(120, 3, MAX_SLOTS_OF_SMALL),
+        first: MAX_SLOTS_OF_SMALL,
         second: None,
         later: Block::<T>::slots_in(later, 7, MAX_SLOTS),
     }
@@ -98,8 +98,9 @@ impl<T> EventQueue<T> {
     }
 
     /// As [`new`](Self::new), for a great number of queues that seldom have more than one event:
-    /// the first block has one slot. The second, which comes when two events wait, is as large as
-    /// the first one of `new`; all later ones are large.
+    /// the first block has one slot. The second, which comes when two events wait, has three, as
+    /// the first one of `new`; all later ones are large. After a [`shrink`](Self::shrink) that left
+    /// nothing it begins anew.
     pub fn with_one_slot() -> Self {
         let sizes = sizes::<T>(BYTES);
         Self::with_sizes(Sizes {
@@ -254,6 +255,7 @@ impl<T> EventQueue<T> {
     ///
     /// # Safety
     /// As for [`drain`](Self::drain).
+    #[inline]
     pub unsafe fn shrink(&self) -> bool {
         // SAFETY: as ours.
         unsafe { self.consumer.shrink(&self.producers) }
@@ -306,9 +308,9 @@ mod tests {
             let sizes = sizes::<T>(BYTES);
             (sizes.first, sizes.later)
         }
-        assert_eq!(slots::<u64>(), (10, 224));
-        assert_eq!(slots::<()>(), (15, 511));
-        assert_eq!(slots::<u32>(), (15, 402));
+        assert_eq!(slots::<u64>(), (3, 224));
+        assert_eq!(slots::<()>(), (3, 511));
+        assert_eq!(slots::<u32>(), (3, 402));
         assert_eq!(slots::<[u64; 4]>(), (3, 61));
         assert_eq!(slots::<[u64; 100]>(), (3, 7));
     }

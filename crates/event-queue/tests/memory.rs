@@ -13,10 +13,15 @@ static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 /// Live ones.
 static BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
-/// Nothing else in this process has the alignment of a block, small or large.
+/// Nothing else in this process has the alignment of a block of [`Event`]s, small or large.
 fn is_block(layout: Layout) -> bool {
-    matches!(layout.align(), 64 | 2048)
+    matches!(layout.align(), 32 | 2048)
 }
+
+/// Aligned more than a small block has to be, so that its blocks are known by that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(32))]
+struct Event([u64; 4]);
 
 // SAFETY: passes every call on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
@@ -45,7 +50,7 @@ fn allocations() -> usize {
 #[test]
 fn memory() {
     let before = allocations();
-    let queue = EventQueue::<[u64; 4]>::new();
+    let queue = EventQueue::<Event>::new();
     // SAFETY: here and below: one thread.
     assert_eq!(unsafe { queue.pop() }, None);
     // SAFETY: one thread.
@@ -53,13 +58,13 @@ fn memory() {
     assert_eq!(allocations(), before, "an idle queue owns no block");
 
     for round in 0..1000 {
-        queue.push([round; 4]).unwrap();
+        queue.push(Event([round; 4])).unwrap();
         // SAFETY: one thread.
-        assert_eq!(unsafe { queue.pop() }, Some([round; 4]));
+        assert_eq!(unsafe { queue.pop() }, Some(Event([round; 4])));
     }
     for round in 0..1000 {
         for event in 0..=round % 2 {
-            queue.push([event; 4]).unwrap();
+            queue.push(Event([event; 4])).unwrap();
         }
         // SAFETY: one thread.
         unsafe { queue.drain(drop) };
@@ -72,7 +77,7 @@ fn memory() {
 
     for _ in 0..1000 {
         for event in 0..100 {
-            queue.push([event; 4]).unwrap();
+            queue.push(Event([event; 4])).unwrap();
             if event % 10 == 9 {
                 // SAFETY: one thread.
                 unsafe { queue.drain(drop) };
@@ -90,7 +95,7 @@ fn memory() {
 
     let before = allocations();
     for _ in 0..1000 {
-        queue.push([0; 4]).unwrap();
+        queue.push(Event([0; 4])).unwrap();
     }
     assert!(
         allocations() - before <= 1000 / 20,
@@ -108,15 +113,15 @@ fn memory() {
     // The first block has one slot, the second a few: one event at a time needs one allocation, two
     // at a time need two, and no more.
     let before = allocations();
-    let queue = EventQueue::<[u64; 4]>::with_one_slot();
+    let queue = EventQueue::<Event>::with_one_slot();
     for (waiting, blocks) in [(1, 1), (2, 2), (3, 2)] {
         for _ in 0..1000 {
             for event in 0..waiting {
-                queue.push([event; 4]).unwrap();
+                queue.push(Event([event; 4])).unwrap();
             }
             let mut drained = Vec::new();
             // SAFETY: one thread.
-            unsafe { queue.drain(|[event, ..]| drained.push(event)) };
+            unsafe { queue.drain(|Event([event, ..])| drained.push(event)) };
             assert!(drained.into_iter().eq(0..waiting));
         }
         assert_eq!(allocations() - before, blocks, "{waiting} waiting at most");
@@ -125,11 +130,11 @@ fn memory() {
     drop(queue);
 
     // A burst from several threads, crossing many blocks: they are freed by the thread that drains.
-    let queue = EventQueue::<[u64; 4]>::new();
+    let queue = EventQueue::<Event>::new();
     thread::scope(|scope| {
         let mut drained = 0;
         for _ in 0..4 {
-            scope.spawn(|| (0..10_000).for_each(|event| queue.push([event; 4]).unwrap()));
+            scope.spawn(|| (0..10_000).for_each(|event| queue.push(Event([event; 4])).unwrap()));
         }
         while drained < 40_000 {
             // SAFETY: this thread alone consumes.

@@ -1,6 +1,6 @@
 //! Which name means which process.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -18,11 +18,13 @@ pub struct NameRegistry {
     registry: RwLock<Registry>,
 }
 
+/// No hash maps: these would keep the memory of the most names that there ever were, and move all
+/// of them under the lock when they grow.
 #[derive(Debug, Default)]
 struct Registry {
-    by_name: HashMap<Arc<str>, Holder>,
+    by_name: BTreeMap<Arc<str>, Holder>,
     /// The names of the occupant of each slot that has any, in no order.
-    by_slot: HashMap<u32, Vec<Arc<str>>>,
+    by_slot: BTreeMap<u32, Vec<Arc<str>>>,
     /// How many entries were looked up to take names away.
     #[cfg(test)]
     looked_up: usize,

@@ -161,7 +161,7 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
     }
 
     /// Passes all that is in the queue to `sink`, whose panics cost one item each, and not the
-    /// rest.
+    /// rest; then gives the queue's memory back, unless a push is under way.
     ///
     /// # Safety
     /// The caller is the queue's consumer (see the type), and the queue is closed, so that this
@@ -169,6 +169,8 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
     pub unsafe fn discard_events(&self, mut sink: impl FnMut(Item)) {
         // SAFETY: the caller's.
         while catch_panic(|| unsafe { self.events.drain(&mut sink) }).is_err() {}
+        // SAFETY: as above.
+        unsafe { self.events.shrink() };
     }
 }
 

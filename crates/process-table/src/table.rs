@@ -246,11 +246,17 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     /// # Safety
     /// The caller is the last thread out, and the process has ended, so nobody drains.
     unsafe fn clean(&self, index: u32, slot: &Slot<Body, Item, Exit>) {
-        // Items that were pushed while the process ended.
-        // SAFETY: the caller's; the queue was closed when the process ended.
-        unsafe { slot.discard_events(drop) };
-        // SAFETY: as above.
-        match unsafe { slot.events.reopen() } {
+        // SAFETY: the caller's. Mostly the queue was emptied when the process ended.
+        let mut reopened = unsafe { slot.events.reopen() };
+        if reopened.is_err() {
+            // Items that were pushed while the process ended.
+            // SAFETY: the caller's; the queue was closed when the process ended.
+            reopened = unsafe {
+                slot.discard_events(drop);
+                slot.events.reopen()
+            };
+        }
+        match reopened {
             Ok(_) => self.slots.release(index),
             Err(error) => {
                 debug_assert_eq!(error, ReopenError::Unfinished, "the process has ended");

@@ -57,6 +57,15 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
+    /// Where workers read the time to know when another process comes first, for tests and for
+    /// figures that must not depend on the machine's speed. Called between two steps, on any
+    /// worker; it must not panic. The timers, and the [slice](Self::slice) of a backlog, have
+    /// clocks of their own. Default: [`Instant::now`].
+    pub fn clock(mut self, now: fn() -> Instant) -> Self {
+        self.processors = self.processors.clock(now);
+        self
+    }
+
     /// How many processes may live at once. Default: as many as the table holds, which is 2³² − 1.
     pub fn limit(mut self, processes: usize) -> Self {
         self.limit = Some(processes);

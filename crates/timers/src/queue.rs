@@ -1,7 +1,7 @@
 //! What is pending, in the order in which it is due: a value under the service's lock, without a
 //! thread and without a clock.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -52,16 +52,18 @@ pub(super) struct Due {
 pub(super) struct Queue {
     /// Ascending by deadline, then by number: of one deadline, what was registered first.
     order: BTreeSet<(Instant, u64)>,
-    timers: HashMap<u64, Pending>,
+    /// No hash map: that would keep the memory of the most timers that there ever were, and move
+    /// all of them under the lock when it grows.
+    timers: BTreeMap<u64, Pending>,
     closed: bool,
     /// All for whom timers have been set.
     served: Vec<Owner>,
     /// For whom the calls were set that are being made just now.
-    calling: Vec<Owner>,
+    firing: Vec<Owner>,
     /// How many threads wait for more timers.
     pub(super) watchers: usize,
     /// Since when the thread that fires timers has been in a call, if it is in one.
-    pub(super) firing: Option<Instant>,
+    pub(super) in_call_since: Option<Instant>,
     /// That thread fires nothing any more.
     pub(super) left: bool,
 }
@@ -110,7 +112,7 @@ impl Queue {
         if !matches!(action, Action::Every(..)) {
             self.timers.remove(&number);
         }
-        self.calling.push(owner);
+        self.firing.push(owner);
         Some(Due {
             key: TimerKey(number),
             owner,
@@ -120,8 +122,8 @@ impl Queue {
 
     /// What was due for that owner has been done.
     pub(super) fn fired(&mut self, owner: Owner) {
-        if let Some(at) = self.calling.iter().position(|&one| one == owner) {
-            self.calling.swap_remove(at);
+        if let Some(at) = self.firing.iter().position(|&one| one == owner) {
+            self.firing.swap_remove(at);
         }
     }
 
@@ -142,13 +144,13 @@ impl Queue {
             None => false,
             Some(_) => counts(pending.owner),
         };
-        let calling = self.calling.iter().filter(|&&owner| counts(owner)).count();
-        let (mut count, mut next) = (calling, None::<Instant>);
+        let firing = self.firing.iter().filter(|&&owner| counts(owner)).count();
+        let (mut count, mut next) = (firing, None::<Instant>);
         for pending in self.timers.values().filter(is_its) {
             count += 1;
             next = Some(next.map_or(pending.deadline, |next| next.min(pending.deadline)));
         }
-        (count, if calling > 0 { None } else { next })
+        (count, if firing > 0 { None } else { next })
     }
 
     /// After an interval has fired: its next turn is a whole number of periods after the one
@@ -203,7 +205,7 @@ impl Queue {
     }
 
     /// Takes everything out, and lets nothing in from now on.
-    pub(super) fn close(&mut self) -> HashMap<u64, Pending> {
+    pub(super) fn close(&mut self) -> BTreeMap<u64, Pending> {
         self.closed = true;
         self.order.clear();
         std::mem::take(&mut self.timers)

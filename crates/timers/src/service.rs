@@ -228,11 +228,11 @@ impl Shared {
         let mut queue = self.lock();
         while !queue.is_closed() {
             if let Some(Due { key, owner, action }) = queue.pop_due(self.clock.now()) {
-                queue.firing = Some(Instant::now());
+                queue.in_call_since = Some(Instant::now());
                 drop(queue);
                 self.fire(key, action);
                 queue = self.lock();
-                queue.firing = None;
+                queue.in_call_since = None;
                 queue.fired(owner);
                 continue;
             }
@@ -280,8 +280,8 @@ impl Leaves for Shared {
         let mut over = false;
         while !queue.left {
             if over {
-                let firing = queue.firing;
-                return firing.map_or(Ok(()), |since| Err(RunningTimer::since(since)));
+                let since = queue.in_call_since;
+                return since.map_or(Ok(()), |since| Err(RunningTimer::since(since)));
             }
             (queue, over) = match deadline {
                 Some(deadline) => wait_until(&self.left, &self.queue, queue, deadline),

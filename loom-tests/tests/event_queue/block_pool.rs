@@ -6,8 +6,9 @@ use std::ptr;
 
 use loom_tests::Bound;
 
-/// The alignments of blocks, narrow and wide; nothing else has them.
-const BLOCK_ALIGNS: [usize; 2] = [64, 2048];
+/// The alignments of blocks, narrow and wide; nothing else has them. A narrow one has that of its
+/// events: see [`Event`](crate::queue::Event).
+const BLOCK_ALIGNS: [usize; 2] = [32, 2048];
 /// Room for any block of the models.
 const CHUNK: Layout = match Layout::from_size_align(8192, BLOCK_ALIGNS[1]) {
     Ok(layout) => layout,

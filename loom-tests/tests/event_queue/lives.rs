@@ -6,7 +6,7 @@ use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::check;
-use crate::queue::Queue;
+use crate::queue::{Event, Queue};
 
 /// What became of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -176,7 +176,8 @@ fn a_generation_that_was_learnt_without_an_edge_is_not_stale() {
                     move || {
                         // ORDERING: Relaxed: the claim is about a caller without an edge.
                         let generation = word.load(Ordering::Relaxed);
-                        let pushed = queue.queue.push_in(generation, Arc::new(generation));
+                        let event = Event(Arc::new(generation));
+                        let pushed = queue.queue.push_in(generation, event);
                         (generation, fate(pushed))
                     }
                 });
@@ -200,5 +201,47 @@ fn a_generation_that_was_learnt_without_an_edge_is_not_stale() {
         (0, Fate::Stale),
         (1, Fate::Accepted),
         (1, Fate::Closed),
+    ]);
+}
+
+/// Between two lives the consumer gives the block back, as the process table does; the second life
+/// gets a block at the same address, with as many slots left. A producer of the first life that
+/// slept through all that finds the word as it was, and claims a slot of a block that it has never
+/// seen. It cancels that slot: its event is in neither life, and the second one's is delivered.
+#[test]
+fn a_stale_push_finds_the_address_again() {
+    let outcomes = Outcomes::new();
+    check(
+        "a push sleeps through a life whose block was freed, and harms nothing",
+        Bound::preemptions(4, 400),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<Arc<u32>, 2>::new();
+                queue.push(Arc::new(0)).unwrap();
+                let stale = thread::spawn({
+                    let queue = queue.clone();
+                    move || fate(queue.push_in(0, Arc::new(1)))
+                });
+                queue.close();
+                let first = queue.drain_numbers();
+                let bare = queue.shrink();
+                if queue.reopen().is_err() {
+                    stale.join().unwrap();
+                    return;
+                }
+                assert!(bare, "the queue was empty, and closed");
+                queue.push_in(1, Arc::new(2)).unwrap();
+                let fate = stale.join().unwrap();
+                assert_eq!(queue.drain_numbers(), [2]);
+                assert!(queue.is_empty());
+                outcomes.observe((first, fate));
+            }
+        },
+    );
+    outcomes.assert_exactly([
+        (vec![0, 1], Fate::Accepted),
+        (vec![0], Fate::Closed),
+        (vec![0], Fate::Stale),
     ]);
 }

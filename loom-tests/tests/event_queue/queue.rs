@@ -5,9 +5,14 @@ use filch_sync::Arc;
 use filch_sync::thread::{self, JoinHandle};
 use loom_tests::Crossing;
 
+/// What the queue holds: a value, aligned as nothing else in the models, so that their allocator
+/// knows a block.
+#[repr(align(32))]
+pub(crate) struct Event<T>(pub(crate) T);
+
 /// The queue, all its blocks with `CAP` slots, with a crossing before each call.
 pub(crate) struct Queue<T, const CAP: usize> {
-    pub(crate) queue: EventQueue<T>,
+    pub(crate) queue: EventQueue<Event<T>>,
     crossing: Crossing,
 }
 
@@ -34,17 +39,23 @@ impl<T, const CAP: usize> Queue<T, CAP> {
         })
     }
 
-    fn cross(&self) -> &EventQueue<T> {
+    fn cross(&self) -> &EventQueue<Event<T>> {
         self.crossing.pass();
         &self.queue
     }
 
     pub(crate) fn push(&self, event: T) -> Result<(), Closed<T>> {
-        self.cross().push(event)
+        let pushed = self.cross().push(Event(event));
+        pushed.map_err(|Closed(Event(event))| Closed(event))
     }
 
     pub(crate) fn push_in(&self, generation: u32, event: T) -> Result<(), PushError<T>> {
-        self.cross().push_in(generation, event)
+        let pushed = self.cross().push_in(generation, Event(event));
+        pushed.map_err(|refused| match refused {
+            PushError::Closed(Event(event)) => PushError::Closed(event),
+            PushError::Stale(Event(event)) => PushError::Stale(event),
+            other => panic!("{other}"),
+        })
     }
 
     /// What one drain delivers. The models call it, and what follows, from one thread per queue.
@@ -55,19 +66,19 @@ impl<T, const CAP: usize> Queue<T, CAP> {
         events
     }
 
-    pub(crate) fn drain_into(&self, sink: impl FnMut(T)) -> usize {
+    pub(crate) fn drain_into(&self, mut sink: impl FnMut(T)) -> usize {
         // SAFETY: each model has one consumer.
-        unsafe { self.cross().drain(sink) }
+        unsafe { self.cross().drain(|Event(event)| sink(event)) }
     }
 
-    pub(crate) fn drain_up_to(&self, max: usize, sink: impl FnMut(T)) -> bool {
+    pub(crate) fn drain_up_to(&self, max: usize, mut sink: impl FnMut(T)) -> bool {
         // SAFETY: as in `drain`.
-        unsafe { self.cross().drain_up_to(max, sink) }
+        unsafe { self.cross().drain_up_to(max, |Event(event)| sink(event)) }
     }
 
     pub(crate) fn pop(&self) -> Option<T> {
         // SAFETY: as in `drain`.
-        unsafe { self.cross().pop() }
+        unsafe { self.cross().pop() }.map(|Event(event)| event)
     }
 
     pub(crate) fn shrink(&self) -> bool {

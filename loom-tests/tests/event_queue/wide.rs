@@ -1,4 +1,4 @@
-//! Wide blocks, with the fewest slots that make one wide: 16. A model that uses one up pushes most
+//! Wide blocks, with the fewest slots that make one wide: 4. A model that uses one up pushes most
 //! of the events before the race.
 
 use filch_sync::Arc;
@@ -18,7 +18,7 @@ fn two_producers_cross(story: &'static str, before: u32, least: u64) {
     check(story, Bound::preemptions(2, least), {
         let outcomes = outcomes.clone();
         move || {
-            let queue = Queue::<Arc<u32>, 16>::with_first(2);
+            let queue = Queue::<Arc<u32>, 4>::with_first(2);
             for event in 0..before {
                 queue.push(Arc::new(event)).unwrap();
             }
@@ -44,7 +44,7 @@ fn from_a_narrow_block_to_a_wide_one() {
 fn from_a_wide_block_to_another() {
     two_producers_cross(
         "a wide block follows another, and events keep their order",
-        17,
+        5,
         1_900,
     );
 }
@@ -60,7 +60,7 @@ fn a_hole_before_a_wide_block() {
         {
             let outcomes = outcomes.clone();
             move || {
-                let queue = Queue::<Arc<u32>, 16>::with_first(1);
+                let queue = Queue::<Arc<u32>, 4>::with_first(1);
                 if let Some(outcome) = drain_behind_a_hole(&queue, &[&[2], &[3]]) {
                     outcomes.observe(outcome);
                 }

@@ -178,7 +178,7 @@ fn a_message_that_is_early_reaches_nobody() {
 #[test]
 fn a_late_sender_clears_away_what_it_sent() {
     let outcomes = Outcomes::new();
-    check("a late sender clears away", Bound::exhaustive(390), {
+    check("a late sender clears away", Bound::exhaustive(380), {
         let outcomes = outcomes.clone();
         move || {
             let (table, pid) = one_occupant();

@@ -48,6 +48,12 @@ impl<T: Send + 'static> Local<T> {
         self.deque.push(task);
     }
 
+    /// Gives back the memory of the deque that a burst of tasks took. There is room for 1024 tasks
+    /// afterwards, or for those that are in there.
+    pub(crate) fn shrink(&self) {
+        self.deque.shrink_to(1024);
+    }
+
     /// Whether the deque holds exactly one task.
     pub(crate) fn has_one(&self) -> bool {
         self.deque.len() == 1

@@ -86,6 +86,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// The processor goes idle, and the machine must wait with it, or for whatever it is told.
     pub(crate) fn go_idle(&self, permit: Permit, searching: bool) -> Vacated {
         let shared = self.shared;
+        shared.queues.locals.get(&permit).shrink();
         let counters = &shared.queues.processors[permit.processor()].counters;
         counters.parks.add(1);
         let local = shared.queues.locals.get(&permit);

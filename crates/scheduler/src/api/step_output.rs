@@ -11,11 +11,15 @@ use crate::{Process, Protocol};
 /// [`go_on`](Self::go_on), [`wait`](Self::wait), [`idle`](Self::idle), [`done`](Self::done) and
 /// [`upgrade`](Self::upgrade) each replace what was said before. A step that says nothing is idle.
 ///
-/// One output serves all steps of a worker, so yielding soon allocates nothing.
+/// One output serves all steps of a worker, so yielding soon allocates nothing. After a step with
+/// more than 1024 commands the worker gives their memory back.
 pub struct StepOutput<P: Protocol> {
     yields: Vec<Yield<P>>,
     status: Status<P>,
 }
+
+/// A worker keeps memory for this many commands from step to step.
+const MOST_KEPT: usize = 1024;
 
 /// One command on its way to the handler.
 pub(crate) struct Yield<P: Protocol> {
@@ -140,11 +144,19 @@ impl<P: Protocol> StepOutput<P> {
         self.yields.drain(..)
     }
 
+    /// Gives the memory of the commands back, which are drained, if there were very many.
+    pub(crate) fn shrink(&mut self) {
+        if self.yields.capacity() > MOST_KEPT {
+            self.yields = Vec::new();
+        }
+    }
+
     /// Forgets what a step that failed half-way had written.
     pub(crate) fn clear(&mut self) {
         for Yield { command, .. } in self.yields.drain(..) {
             drop_contained(command);
         }
+        self.shrink();
         drop_contained(self.take_status());
     }
 }

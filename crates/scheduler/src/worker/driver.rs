@@ -308,6 +308,7 @@ impl<P: Protocol> Driver<P> {
             let completion = unsafe { Completion::new(&self.handle, pid, tag) };
             dispatch(handler, command, completion);
         }
+        output.shrink();
     }
 
     /// Lets go of a process that has perhaps not caught up with its events. Apart from `let_go`, as

@@ -5,8 +5,9 @@ use crate::{Protocol, StepOutput};
 
 /// What a worker keeps from step to step, so that steps allocate nothing.
 pub(crate) struct Scratch<P: Protocol> {
-    /// The events of one step: never more than its budget.
+    /// The events of one step: never more than its budget, which bounds the memory too.
     pub(crate) events: EventList<P>,
+    /// Its commands: memory for no more than some are kept.
     pub(crate) output: StepOutput<P>,
     /// The worker that the process to be run begins on. After user code, see [`Handle::worker`].
     pub(crate) worker: usize,

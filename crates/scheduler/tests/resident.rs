@@ -1,0 +1,97 @@
+//! What an idle process costs in resident memory, the allocator's own share in it. Each count is
+//! measured in a program of its own, where nothing was freed before: this one, run anew.
+#![cfg(target_os = "linux")]
+
+use std::env;
+use std::fs;
+use std::process::Command;
+
+use filch_scheduler::{
+    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+};
+
+enum Words {}
+
+impl Protocol for Words {
+    type Input = ();
+    type Message = u64;
+    type Command = ();
+    type Reply = u64;
+    type Output = u64;
+    type Error = String;
+}
+
+/// Waits for messages; a cancel ends it.
+struct Idler;
+
+impl Process<Words> for Idler {
+    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Words>,
+        events: Events<'_, Words>,
+        out: &mut StepOutput<Words>,
+    ) -> Result<(), String> {
+        for event in events {
+            if let Event::Cancel = event {
+                out.done(0);
+            }
+        }
+        Ok(())
+    }
+}
+
+const COUNT: &str = "FILCH_TEST_IDLE_PROCESSES";
+
+/// Bytes of this program that are resident.
+fn resident() -> i64 {
+    let pages = fs::read_to_string("/proc/self/statm").unwrap();
+    let pages = pages.split(' ').nth(1).unwrap();
+    4096 * pages.parse::<i64>().unwrap()
+}
+
+/// Makes that many processes, which get a message each, and says what one costs.
+fn measure(count: usize) {
+    let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
+    let make = |count: usize| {
+        for number in 0..count {
+            let process = scheduler.submit(Idler, "run", ()).unwrap();
+            scheduler.send(process.pid(), 7).unwrap();
+            // Now and then, so that the run queues stay short.
+            if number % 256 == 0 || number + 1 == count {
+                while scheduler.stats().total().messages <= number as u64 {
+                    std::thread::yield_now();
+                }
+            }
+        }
+    };
+    let before = resident();
+    make(count);
+    println!("resident: {}", (resident() - before) / count as i64);
+}
+
+#[test]
+fn an_idle_process_with_a_mailbox_is_260_bytes_resident() {
+    if let Ok(count) = env::var(COUNT) {
+        return measure(count.parse().unwrap());
+    }
+    let counts = [(1 << 17) - 1, 1 << 17, 150_000, 200_000];
+    let resident = counts.map(|count| {
+        let output = Command::new(env::current_exe().unwrap())
+            .arg("--nocapture")
+            .env(COUNT, count.to_string())
+            .output()
+            .unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        let figure = output
+            .lines()
+            .find_map(|line| line.split("resident: ").nth(1));
+        let bytes = figure.unwrap().parse::<i64>().unwrap();
+        println!("{count} processes: {bytes} bytes each");
+        bytes
+    });
+    assert!(resident.iter().all(|&bytes| bytes <= 260), "{resident:?}");
+}
