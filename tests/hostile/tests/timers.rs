@@ -35,6 +35,6 @@ fn a_call_whose_destructor_panics_costs_no_other() {
         timers.call_after(Duration::ZERO, move || told.send(bomb.number()).unwrap());
     }
     assert_eq!([(); 3].map(|()| hears.recv().unwrap()), [0, 1, 2]);
-    drop(timers);
+    timers.shutdown();
     squad.assert_dropped(3);
 }
