@@ -200,6 +200,21 @@ fn a_lazy_owner_shows_what_is_asked_for() {
 }
 
 #[test]
+fn a_thief_that_leaves_some_does_not_ask_for_more() {
+    let worker = Worker::lazy(8);
+    let stealer = worker.stealer();
+    worker.push_batch(0..4);
+    worker.flush();
+    assert_eq!(stealer.steal(), Steal::Success(0));
+    worker.push(4);
+    assert_eq!(stealer.len(), 3, "the last one is private");
+    // The last public item: this one asks.
+    assert!((1..4).all(|item| stealer.steal() == Steal::Success(item)));
+    worker.push(5);
+    assert_eq!((stealer.len(), worker.len()), (1, 2));
+}
+
+#[test]
 fn a_batch_whose_iterator_panics_is_kept() {
     let worker = Worker::with_capacity(1);
     let items = (0..9).inspect(|&item| assert!(item < 3, "boom"));

@@ -75,7 +75,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         // it was prepared, and its slots as their former users left them.
         let tail = Position::unpack(self.tail.load(Ordering::Acquire));
         if tail.index as usize == BLOCK {
-            self.push_block(tail, item)
+            self.push_block(tail.pack(), item)
         } else {
             self.push_slot(tail, item)
         }
@@ -103,7 +103,7 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         let tail = Position::unpack(self.tail.load(Ordering::Acquire));
         let room = BLOCK - tail.index as usize;
         if room == 0 {
-            return self.push_block(tail, first);
+            return self.push_block(tail.pack(), first);
         }
         let count = items.size_hint().0.saturating_add(1).min(room) as u32;
         if !self.reserve(tail, count) {
@@ -139,8 +139,11 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// Appends a block with `item` in its first slot, or gives the item back: another thread has
     /// appended a block, and `tail` is about to move.
+    ///
+    /// `tail` comes packed: three fields would go through memory, and each push would store them.
     #[cold]
-    fn push_block(&self, tail: Position, item: T) -> Result<(), T> {
+    fn push_block(&self, tail: u64, item: T) -> Result<(), T> {
+        let tail = Position::unpack(tail);
         let last = self.blocks.get(tail.block);
         match last.next(tail.sequence) {
             Next::Stale => return Err(item),

@@ -104,10 +104,16 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     /// Tries again to clean a slot that a sender had not finished with. Each submission does, and
     /// each sender whose process was over when it had pushed: mostly it is the one that had not
     /// finished.
+    #[inline]
     fn finish(&self) {
-        if self.unfinished.is_empty() {
-            return;
+        if !self.unfinished.is_empty() {
+            self.finish_one();
         }
+    }
+
+    /// Out of line, so that no submission pays for its registers.
+    #[cold]
+    fn finish_one(&self) {
         if let Some(index) = self.unfinished.pop() {
             // SAFETY: the last thread out put it there, which happened before; now this one is.
             unsafe { self.clean(index, self.slot(index)) };

@@ -69,11 +69,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut is_anything_open = false;
     for (name, sources) in SUBJECTS {
         let functions = functions(sources)?;
+        let tests = Tests::of(name)?;
         let mut rows = carried(&Ledger::read(name)?, &functions);
         let is_wanted = |function: &Function, row: &Option<Row>| {
             let full = format!("{} {}", function.file.display(), function.name);
-            let is_open = row.as_ref().is_none_or(Row::is_open);
-            (options.all || is_open) && full.contains(filter)
+            let is_old = |row: &Row| row.is_open() || tests.gone(row).next().is_some();
+            (options.all || row.as_ref().is_none_or(is_old)) && full.contains(filter)
         };
         let mut chosen = Vec::new();
         let mut first = 0;
@@ -270,12 +271,11 @@ fn report(name: &str, rows: &[Row]) -> bool {
 
 /// What is wrong with the stored verdicts, by crate.
 pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
-    let models = loom::names()?;
     let mut complaints = Vec::new();
     for (name, sources) in SUBJECTS {
         let functions = functions(sources)?;
         let ledger = Ledger::read(name)?;
-        let tests = tests_of(name)?;
+        let tests = Tests::of(name)?;
         let rows = carried(&ledger, &functions);
         let mut stale = Vec::new();
         for (function, (at, row)) in functions.iter().zip(&rows) {
@@ -292,11 +292,8 @@ pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
                             format!("{at}: nothing notices `{mutant}`, and no reason is given"),
                         ));
                     }
-                    for by in &row.by {
-                        let test = by.rsplit("::").next().unwrap_or_default();
-                        if !models.contains(by) && !tests.contains(&format!("fn {test}(")) {
-                            stale.push(format!("{at}, whose mutants `{by}` showed, which is gone"));
-                        }
+                    for by in tests.gone(row) {
+                        stale.push(format!("{at}, whose mutants `{by}` showed, which is gone"));
                     }
                 }
             }
@@ -315,12 +312,29 @@ pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
     Ok(complaints)
 }
 
-/// The text of a crate's sources and tests.
-fn tests_of(name: &str) -> Result<String> {
-    let folder = Path::new("crates").join(name);
-    let mut all = String::new();
-    for file in files_below(root(), &[&folder.to_string_lossy()], "rs")? {
-        all += &fs::read_to_string(root().join(file))?;
+/// What a verdict may name.
+struct Tests {
+    models: BTreeSet<String>,
+    /// The text of the crate's sources and tests.
+    text: String,
+}
+
+impl Tests {
+    fn of(name: &str) -> Result<Self> {
+        let folder = Path::new("crates").join(name);
+        let mut text = String::new();
+        for file in files_below(root(), &[&folder.to_string_lossy()], "rs")? {
+            text += &fs::read_to_string(root().join(file))?;
+        }
+        let models = loom::names()?;
+        Ok(Self { models, text })
     }
-    Ok(all)
+
+    /// The tests and models of a row that are there no more.
+    fn gone<'r>(&self, row: &'r Row) -> impl Iterator<Item = &'r String> {
+        row.by.iter().filter(|by| {
+            let test = by.rsplit("::").next().unwrap_or_default();
+            !self.models.contains(*by) && !self.text.contains(&format!("fn {test}("))
+        })
+    }
 }

@@ -7,17 +7,27 @@ use crate::RunningCall;
 /// What a scheduler looked like, made by [`Handle::dump`](crate::Handle::dump): print it.
 ///
 /// First come the workers, as [`filch_processors::Dump`] shows them, and then the commands that run
-/// on [`BlockingThreads`](crate::BlockingThreads), each with its process, thread and age. Taken
+/// on [`BlockingThreads`](crate::BlockingThreads), each with its process, thread and age; then, if
+/// there were any, how many [steps were empty](crate::WorkerStats::empty_steps). Taken
 /// piece by piece while everything goes on.
 #[derive(Debug, Clone)]
 pub struct Dump {
     workers: filch_processors::Dump,
     commands: Vec<RunningCall>,
+    empty_steps: u64,
 }
 
 impl Dump {
-    pub(crate) fn new(workers: filch_processors::Dump, commands: Vec<RunningCall>) -> Self {
-        Self { workers, commands }
+    pub(crate) fn new(
+        workers: filch_processors::Dump,
+        commands: Vec<RunningCall>,
+        empty_steps: u64,
+    ) -> Self {
+        Self {
+            workers,
+            commands,
+            empty_steps,
+        }
     }
 }
 
@@ -28,6 +38,13 @@ impl fmt::Display for Dump {
         writeln!(f, "{count} commands run on blocking threads")?;
         for command in &self.commands {
             writeln!(f, "  {command}")?;
+        }
+        if self.empty_steps > 0 {
+            writeln!(
+                f,
+                "{} steps were given no event while commands of their process were under way",
+                self.empty_steps
+            )?;
         }
         Ok(())
     }

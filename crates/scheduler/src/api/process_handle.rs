@@ -111,10 +111,6 @@ impl<P: Protocol> ProcessHandle<P> {
         unsafe { self.life().wait(deadline) }.ok_or(JoinError::NotYet(self))
     }
 
-    pub(crate) fn scheduler(&self) -> &Handle<P> {
-        &self.scheduler
-    }
-
     fn life(&self) -> &LifeCell<Body<P>, Exit<P>> {
         &self.scheduler.table().slot(self.pid.slot()).life
     }

@@ -26,6 +26,10 @@ pub struct WorkerStats {
     pub commands: u64,
     /// Completions delivered.
     pub completions: u64,
+    /// Of the steps, those that were given no event while the process had commands under way: it
+    /// said [`go_on`](crate::StepOutput::go_on) where it could have
+    /// [waited](crate::StepOutput::wait).
+    pub empty_steps: u64,
     /// Processes that ended here.
     pub ended: u64,
     /// Of those, the ones that did not end well.
@@ -44,6 +48,7 @@ impl Stats {
                 messages: sum.messages + worker.messages,
                 commands: sum.commands + worker.commands,
                 completions: sum.completions + worker.completions,
+                empty_steps: sum.empty_steps + worker.empty_steps,
                 ended: sum.ended + worker.ended,
                 failed: sum.failed + worker.failed,
                 processor: sum.processor + worker.processor,
@@ -52,13 +57,14 @@ impl Stats {
 }
 
 /// Names of columns, and how wide they are.
-const COLUMNS: [(&str, usize); 11] = [
+const COLUMNS: [(&str, usize); 12] = [
     ("ended", 9),
     ("failed", 8),
     ("steps", 10),
     ("messages", 10),
     ("commands", 10),
     ("completions", 12),
+    ("empty", 8),
     ("stolen", 9),
     ("steals", 8),
     ("in vain", 9),
@@ -76,6 +82,7 @@ impl WorkerStats {
             self.messages,
             self.commands,
             self.completions,
+            self.empty_steps,
             self.processor.stolen,
             self.processor.steals,
             self.processor.failed_steals,
@@ -112,6 +119,7 @@ pub(crate) struct Counters {
     pub(crate) messages: Counter,
     pub(crate) commands: Counter,
     pub(crate) completions: Counter,
+    pub(crate) empty_steps: Counter,
     pub(crate) ended: Counter,
     pub(crate) failed: Counter,
 }
@@ -123,6 +131,7 @@ impl Counters {
             messages: self.messages.get(),
             commands: self.commands.get(),
             completions: self.completions.get(),
+            empty_steps: self.empty_steps.get(),
             ended: self.ended.get(),
             failed: self.failed.get(),
             ..WorkerStats::default()

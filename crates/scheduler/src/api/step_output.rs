@@ -76,6 +76,13 @@ impl<P: Protocol> StepOutput<P> {
     /// runnable now come first, and those that have given way before it, in that order. Beside
     /// processes that never rest each worker runs one that has given way every 400 µs, or after as
     /// many steps as take so long. Not needed for events that wait.
+    ///
+    /// **With commands under way this does not wait for them**: the process takes step after step,
+    /// most of them without an event, until they complete, and a worker is busy with that. It is
+    /// for a process that has other work meanwhile; one that has none says [`wait`](Self::wait).
+    /// [`WorkerStats::empty_steps`](crate::WorkerStats::empty_steps) counts such steps, and a
+    /// [dump](crate::Handle::dump) shows them. (In the original of this scheduler, a process that
+    /// yields commands waits for them whatever else it says.)
     pub fn go_on(&mut self) {
         self.status = Status::Continue;
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker, ready};
@@ -13,7 +14,8 @@ use filch_sync::panic::drop_contained;
 use crate::api::joins::WakerId;
 use crate::api::process_error::Exit;
 use crate::future::contained::Contained;
-use crate::{Handle, JoinError, Pid, ProcessError, ProcessHandle, Protocol};
+use crate::future::waker::FutureWaker;
+use crate::{JoinError, Pid, ProcessError, ProcessHandle, Protocol};
 
 /// The handle to a [spawned](crate::Handle::spawn) future: await it, or [`join`](Self::join) it.
 /// Dropping it lets the future go on unwatched.
@@ -27,7 +29,7 @@ use crate::{Handle, JoinError, Pid, ProcessError, ProcessHandle, Protocol};
 pub struct JoinHandle<P: Protocol, T> {
     state: JoinState<P>,
     stage: Arc<dyn Output<Contained<T>>>,
-    pid: Pid,
+    task: Arc<FutureWaker<P>>,
 }
 
 /// How the handle learns of the end.
@@ -42,8 +44,6 @@ enum JoinState<P: Protocol> {
 
 /// The end of a process, which a future awaits.
 struct Awaited<P: Protocol> {
-    scheduler: Handle<P>,
-    pid: Pid,
     /// Of the future, while the scheduler knows that it waits.
     known: Option<WakerId>,
     promised: Promised<Exit<P>>,
@@ -51,48 +51,42 @@ struct Awaited<P: Protocol> {
 
 impl<P: Protocol> Awaited<P> {
     fn new(process: ProcessHandle<P>) -> Self {
-        let (scheduler, pid) = (process.scheduler().clone(), process.pid());
         let (resolver, promised) = promise();
         process.watch(|exit| resolver.resolve(exit));
         Self {
-            scheduler,
-            pid,
             known: None,
             promised,
         }
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
+    fn poll(&mut self, task: &FutureWaker<P>, context: &mut Context<'_>) -> Poll<Exit<P>> {
         let waker = WakerId::of(context.waker());
         if self.known != Some(waker) {
             // Before the promise lets go of that waker.
-            self.forget();
+            self.forget(task);
         }
         let exit = Pin::new(&mut self.promised).poll(context);
-        if exit.is_pending() && self.known.is_none() {
-            self.scheduler.shared.joins.insert(self.pid, waker);
+        if exit.is_ready() {
+            self.forget(task);
+        } else if self.known.is_none() {
+            task.scheduler.shared.joins.insert(task.pid, waker);
             self.known = Some(waker);
         }
         exit
     }
 
-    fn forget(&mut self) {
+    /// The scheduler does not know any more that the future waits.
+    fn forget(&mut self, task: &FutureWaker<P>) {
         if self.known.take().is_some() {
-            self.scheduler.shared.joins.remove(self.pid);
+            task.scheduler.shared.joins.remove(task.pid);
         }
-    }
-}
-
-impl<P: Protocol> Drop for Awaited<P> {
-    fn drop(&mut self) {
-        self.forget();
     }
 }
 
 impl<P: Protocol> JoinState<P> {
     /// Takes the process's handle out, unless the end is awaited.
     fn take_handle(&mut self) -> Result<ProcessHandle<P>, &mut Self> {
-        match std::mem::replace(self, Self::Told) {
+        match mem::replace(self, Self::Told) {
             Self::Handle(process) => Ok(process),
             awaited => {
                 *self = awaited;
@@ -102,7 +96,7 @@ impl<P: Protocol> JoinState<P> {
     }
 
     /// The exit; or leaves the waker for it, for which the first such poll allocates.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Exit<P>> {
+    fn poll(&mut self, task: &FutureWaker<P>, context: &mut Context<'_>) -> Poll<Exit<P>> {
         if let Ok(process) = self.take_handle() {
             if process.has_ended() {
                 return Poll::Ready(exit_of(process));
@@ -112,18 +106,9 @@ impl<P: Protocol> JoinState<P> {
         let Self::Awaited(awaited) = self else {
             panic!("polled again after it was ready");
         };
-        let exit = ready!(awaited.poll(context));
+        let exit = ready!(awaited.poll(task, context));
         *self = Self::Told;
         Poll::Ready(exit)
-    }
-
-    /// The scheduler, unless the end has been told.
-    fn scheduler(&self) -> Option<&Handle<P>> {
-        match self {
-            Self::Handle(process) => Some(process.scheduler()),
-            Self::Awaited(awaited) => Some(&awaited.scheduler),
-            Self::Told => None,
-        }
     }
 }
 
@@ -140,15 +125,15 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     pub(crate) unsafe fn new(
         process: ProcessHandle<P>,
         stage: Arc<dyn Output<Contained<T>>>,
+        task: Arc<FutureWaker<P>>,
     ) -> Self {
-        let pid = process.pid();
         let state = JoinState::Handle(process);
-        Self { state, stage, pid }
+        Self { state, stage, task }
     }
 
     /// The PID of the future's process.
     pub fn pid(&self) -> Pid {
-        self.pid
+        self.task.pid
     }
 
     /// Whether the future has ended, so that awaiting it would not wait.
@@ -163,10 +148,8 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// Has the future dropped, where it is suspended, and its process end with
     /// [`ProcessError::Terminated`], as if [terminated](crate::Handle::terminate). Lock-free.
     pub fn abort(&self) {
-        if let Some(scheduler) = self.state.scheduler() {
-            // Refused: it has ended.
-            let _ = scheduler.terminate(self.pid);
-        }
+        // Refused: it has ended.
+        let _ = self.task.scheduler.terminate(self.task.pid);
     }
 
     /// Waits until the future has ended, and returns its output. Blocking.
@@ -178,8 +161,7 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// # Panics
     /// If it was polled to its end before.
     pub fn join(mut self) -> Result<T, JoinError<P, Self>> {
-        let scheduler = self.state.scheduler();
-        if scheduler.is_some_and(Handle::is_worker) && !self.has_ended() {
+        if self.task.scheduler.is_worker() && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
         let exit = match self.state.take_handle() {
@@ -189,7 +171,7 @@ impl<P: Protocol, T> JoinHandle<P, T> {
                 let waker = Waker::from(Arc::new(WakeThread(parker.unparker())));
                 let mut context = Context::from_waker(&waker);
                 loop {
-                    if let Poll::Ready(exit) = state.poll(&mut context) {
+                    if let Poll::Ready(exit) = state.poll(&self.task, &mut context) {
                         break exit;
                     }
                     parker.park();
@@ -227,9 +209,11 @@ impl<P: Protocol, T> Drop for JoinHandle<P, T> {
     /// An exit that has come, and that nobody has asked for, may hold what is the user's: that of a
     /// process that has replaced the future. A [`ProcessHandle`] contains it by itself.
     fn drop(&mut self) {
-        if let JoinState::Awaited(promised) = std::mem::replace(&mut self.state, JoinState::Told) {
-            drop_contained(promised);
+        if let JoinState::Awaited(mut awaited) = mem::replace(&mut self.state, JoinState::Told) {
+            awaited.forget(&self.task);
+            drop_contained(awaited.promised);
         }
+        self.task.leave_handle();
     }
 }
 
@@ -248,7 +232,8 @@ impl<P: Protocol, T> Future for JoinHandle<P, T> {
     /// # Panics
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let exit = ready!(self.state.poll(context));
+        let this = &mut *self;
+        let exit = ready!(this.state.poll(&this.task, context));
         // SAFETY: this is the process's exit.
         Poll::Ready(unsafe { self.output(exit) })
     }
@@ -257,7 +242,7 @@ impl<P: Protocol, T> Future for JoinHandle<P, T> {
 impl<P: Protocol, T> fmt::Debug for JoinHandle<P, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinHandle")
-            .field("pid", &self.pid)
+            .field("pid", &self.task.pid)
             .field("ended", &self.has_ended())
             .finish_non_exhaustive()
     }

@@ -63,19 +63,16 @@ impl<P: Protocol> Handle<P> {
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
             Err(Refusal::NoMemory) => return Err(SpawnError::NoMemory(future)),
         };
-        let shared = Arc::new(FutureWaker {
-            scheduler: self.clone(),
-            pid: place.0,
-        });
+        let shared = Arc::new(FutureWaker::new(self.clone(), place.0));
         let stage = Arc::new(Stage::new(WithContained(future)));
         let process = process_box(FutureProcess {
             stage: Arc::clone(&stage),
             waker: Waker::from(Arc::clone(&shared)),
-            shared,
+            shared: Arc::clone(&shared),
         });
         match self.begin(place, process, |_, _| Ok(()), &options) {
             // SAFETY: the stage is that of the process.
-            Ok(process) => Ok(unsafe { JoinHandle::new(process, stage) }),
+            Ok(process) => Ok(unsafe { JoinHandle::new(process, stage, shared) }),
             Err(SubmitError::Hook(error)) => Err(SpawnError::Hook(error)),
             Err(error) => unreachable!("it was admitted, and has no `init`: {error}"),
         }
@@ -118,7 +115,7 @@ where
 
     fn waker(&self) -> Option<(&Waker, usize)> {
         // Two are here.
-        Some((&self.waker, Arc::strong_count(&self.shared) - 2))
+        Some((&self.waker, self.shared.clones(2)))
     }
 }
 

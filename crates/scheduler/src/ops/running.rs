@@ -22,7 +22,10 @@ impl<P: Protocol> Handle<P> {
     ///
     /// [`BlockingThreads`]: crate::BlockingThreads
     pub fn dump(&self) -> Dump {
-        Dump::new(self.shared.processors.dump(), self.running_commands())
+        let counters = self.shared.counters.iter();
+        let empty_steps = counters.map(|counters| counters.empty_steps.get()).sum();
+        let workers = self.shared.processors.dump();
+        Dump::new(workers, self.running_commands(), empty_steps)
     }
 
     fn running_commands(&self) -> Vec<RunningCall> {

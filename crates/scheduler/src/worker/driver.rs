@@ -242,7 +242,11 @@ impl<P: Protocol> Driver<P> {
         let counters = &self.handle.shared.counters[worker];
         counters.steps.add(1);
         let others = events.len() as u64 - u64::from(wait_ends.completions);
-        counters.messages.add(others);
+        if others > 0 {
+            counters.messages.add(others);
+        } else if wait_ends.completions == 0 && slot.awaited.commands() > 0 {
+            counters.empty_steps.add(1);
+        }
         slot.stats.step(others);
         if wait_ends.completions > 0 {
             counters.completions.add(wait_ends.completions.into());

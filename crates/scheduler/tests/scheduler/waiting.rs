@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use filch_scheduler::{Event, JoinHandle, PendingTimers, Pid, Scheduler, StandstillError, Verdict};
 
-use crate::common::{Test, scheduler, scripted, summing, waiting};
+use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
 use crate::timers::{SECOND, asked, fake};
 
 type Handle = JoinHandle<Test, ()>;
@@ -225,6 +225,51 @@ fn what_sleeps_and_what_has_a_deadline_awaits_a_timer() {
     future.join().unwrap().unwrap();
     assert_eq!(verdict(), Verdict::AllEnded);
     drop(bystander);
+}
+
+/// It says "go on" with a command under way, and spins. A failure: nothing tells of that.
+#[test]
+fn steps_without_an_event_beside_commands_are_counted() {
+    let scheduler = scheduler(1);
+    let (give, completions) = mpsc::channel();
+    let (mut steps, mut asked) = (0, false);
+    let process = scripted(move |_, events, out| {
+        if !std::mem::replace(&mut asked, true) {
+            out.yield_command(0, Command::Give(give.clone()));
+        }
+        steps += u64::from(events.is_empty());
+        match events.is_empty() {
+            true => out.go_on(),
+            false => out.done(steps),
+        }
+        Ok(())
+    });
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    let completion: filch_scheduler::Completion<Test> = completions.recv().unwrap();
+    while scheduler.stats().total().empty_steps < 10 {
+        std::thread::yield_now();
+    }
+    let dump = scheduler.dump().to_string();
+    assert!(dump.contains("steps were given no event"), "{dump}");
+    completion.complete(1);
+    let empty = process.join().unwrap();
+    // But for the first one, which had asked for nothing before.
+    assert_eq!(scheduler.stats().total().empty_steps, empty - 1);
+    // A process that goes on without commands is none of these.
+    let mut left = 10;
+    let process = scripted(move |_, _, out| {
+        left -= 1;
+        if left > 0 {
+            out.go_on();
+        } else {
+            out.done(0);
+        }
+        Ok(())
+    });
+    scheduler.submit(process, "run", 0).unwrap().join().unwrap();
+    assert_eq!(scheduler.stats().total().empty_steps, empty - 1);
+    let table = scheduler.stats().to_string();
+    assert!(table.contains("empty"), "{table}");
 }
 
 /// It never stops to run. A failure: this does not come back.
