@@ -4,18 +4,10 @@ use std::sync::Arc;
 
 use filch_scheduler::Undelivered;
 
-use crate::account::count::Count;
 use crate::account::findings::complain;
 use crate::account::happening::{Happening, note};
 use crate::account::life::Life;
 use crate::account::token::{Kind, Token};
-
-/// Letters that are neither read, nor handed back, nor gone.
-static UNDERWAY: Count = Count::new();
-
-pub(crate) fn underway() -> i64 {
-    UNDERWAY.get()
-}
 
 /// What a letter asks of its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +60,6 @@ impl Pen {
 
     pub(crate) fn write(&mut self, to: &Arc<Life>, word: Word, is_bomb: bool) -> Letter {
         self.number += 1;
-        UNDERWAY.add(1);
         to.underway.add(1);
         note(Happening::Sent);
         Letter(Box::new(Inner {
@@ -133,7 +124,6 @@ impl Letter {
 impl Inner {
     fn settle(&mut self, fate: Fate) {
         if self.fate == Fate::Underway {
-            UNDERWAY.add(-1);
             self.to.underway.add(-1);
         } else {
             let (to, was) = (&self.to, self.fate);
@@ -156,7 +146,6 @@ impl Drop for Inner {
             ));
         }
         note(Happening::DroppedWithProcess);
-        UNDERWAY.add(-1);
         self.to.underway.add(-1);
     }
 }

@@ -261,6 +261,8 @@ impl Doer<'_> {
         note(Happening::Executed);
         life.exits_due.add(1);
         life.exits(&exit, self.world.shutting.is_up());
+        // It has been upgraded, perhaps, to one with a bomb.
+        dispose(exit);
     }
 
     fn look(&self, peer: Peer) {

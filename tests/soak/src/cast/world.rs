@@ -7,7 +7,6 @@ use filch_scheduler::timers::{TimerKey, Timers};
 use filch_scheduler::{BoundThread, Handle, Pid, ProcessHandle, ProcessInfo};
 
 use crate::account::count::{Count, Flag, lock};
-use crate::account::letter;
 use crate::account::letter::Pen;
 use crate::account::life::Life;
 use crate::account::token::{Kind, alive};
@@ -205,11 +204,9 @@ impl World {
                 return Some(format!("{unrest}; it is {info:?}"));
             }
         }
-        let (letters, timers) = (letter::underway(), self.timers.pending());
-        if letters + timers as i64 > 0 || !self.shelf.is_empty() {
-            return Some(format!(
-                "{letters} messages and {timers} timers are underway"
-            ));
+        let timers = self.timers.pending();
+        if timers > 0 || !self.shelf.is_empty() {
+            return Some(format!("{timers} timers or some commands are underway"));
         }
         if let Some((_, count)) = alive().into_iter().find(|(kind, _)| *kind == Kind::Future) {
             return Some(format!("{count} futures have not ended"));

@@ -13,7 +13,7 @@ use crate::cast::vocabulary::Soak;
 use crate::cast::world::World;
 use crate::machine::system;
 use crate::random::Random;
-use crate::stage::rest::{check_sums, join_futures, settle};
+use crate::stage::rest::{PATIENCE, check_sums, join_futures, settle};
 
 /// Has all processes end, by asking some and terminating others.
 pub(crate) fn end_all(world: &Arc<World>, handle: &Handle<Soak>, seed: u64) {
@@ -64,7 +64,8 @@ pub(crate) fn take_leave(world: &Arc<World>) {
     join_futures(world);
     let shutting = world.shutting.is_up();
     while let Some((life, process)) = world.take_handle(0) {
-        let exit = match process.try_join() {
+        // An exit is told after the end was counted.
+        let exit = match process.join_timeout(PATIENCE) {
             Ok(output) => Ok(output),
             Err(JoinError::Process(error)) => Err(error),
             Err(error) => {

@@ -15,7 +15,7 @@ use crate::cast::world::{Roster, World};
 use crate::machine::watchdog::hang;
 
 /// How long it may take until all is as it should be.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Waits until there is nothing that is not as it should be.
 pub(crate) fn settle(stage: &'static str, mut unrest: impl FnMut() -> Option<String>) {
