@@ -39,6 +39,11 @@ pub(crate) fn come_to_rest(world: &Arc<World>, handle: &Handle<Soak>) {
         end_children(world, handle);
         world.unrest(handle)
     });
+    // An end is counted after the hook was told of it, and a future has no other sign of it.
+    settle("counting the living", || {
+        let (live, known) = (handle.live(), world.roster.len());
+        (live != known).then(|| format!("{live} processes live, and {known} have not ended"))
+    });
     begin_stage("at rest");
     join_futures(world);
     check_sums(&world.roster, handle, world.has_handler);
@@ -48,10 +53,6 @@ pub(crate) fn come_to_rest(world: &Arc<World>, handle: &Handle<Soak>) {
         {
             complain(format!("name {name} is that of {pid}, which has ended"));
         }
-    }
-    let (live, known) = (handle.live(), world.roster.len());
-    if live != known {
-        complain(format!("{live} processes live, and {known} have not ended"));
     }
 }
 
