@@ -102,6 +102,18 @@ fn a_ring_that_thieves_empty_does_not_grow() {
 }
 
 #[test]
+fn a_full_ring_of_which_a_thief_takes_one_has_room_for_one() {
+    let worker = Worker::with_capacity(4);
+    let stealer = worker.stealer();
+    worker.push_batch(0..4);
+    for item in 4..1_000 {
+        assert_eq!(stealer.steal(), Steal::Success(item - 4));
+        worker.push(item);
+    }
+    assert_eq!((worker.len(), worker.capacity()), (4, 4));
+}
+
+#[test]
 fn items_of_no_size_are_counted() {
     let worker = Worker::with_capacity(1);
     let own = Worker::with_capacity(1);
@@ -307,4 +319,9 @@ fn a_deque_shrinks_on_request() {
     assert!(std::iter::from_fn(|| worker.pop()).eq([0, 0, 0, 99, 98, 97, 96, 95]));
     worker.shrink_to(0);
     assert_eq!(worker.capacity(), 1);
+    let half = Worker::with_capacity(8);
+    half.push_batch(0..4);
+    half.shrink_to(0);
+    assert_eq!(half.capacity(), 4);
+    assert_eq!(half.stealer().steal(), Steal::Success(0), "thieves find it");
 }
