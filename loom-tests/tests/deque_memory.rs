@@ -89,6 +89,12 @@ fn a_stalled_thief_keeps_one_ring() {
                 taken.extend(std::iter::from_fn(|| worker.pop()).map(|item| item.0));
                 taken.sort_unstable();
                 assert!(taken.into_iter().eq(0..8));
+                // The thief has finished. The next time that the ring is full, nothing grows.
+                for item in 0..4 {
+                    worker.push(Wide(item));
+                    assert!(own.steal().is_success());
+                }
+                assert_eq!(LIVE.get(), 1, "an older ring is left");
             })
         },
     )

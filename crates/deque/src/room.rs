@@ -111,3 +111,24 @@ fn larger_capacity(capacity: u32, held: u32, needed: u32) -> u32 {
     };
     grown.max(wanted).min(MAX_CAPACITY)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_CAPACITY, larger_capacity};
+
+    #[test]
+    fn a_ring_grows_up_to_the_largest() {
+        assert_eq!(larger_capacity(8, 4, 1), 8);
+        assert_eq!(larger_capacity(8, 5, 1), 16);
+        assert_eq!(larger_capacity(8, 0, 100), 128);
+        let half = MAX_CAPACITY / 2;
+        assert_eq!(larger_capacity(half, half, half), MAX_CAPACITY);
+        assert_eq!(larger_capacity(MAX_CAPACITY, half + 1, 1), MAX_CAPACITY);
+    }
+
+    #[test]
+    #[should_panic(expected = "2^30")]
+    fn one_item_more_is_refused() {
+        larger_capacity(MAX_CAPACITY, MAX_CAPACITY, 1);
+    }
+}

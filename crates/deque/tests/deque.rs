@@ -102,6 +102,18 @@ fn a_ring_that_thieves_empty_does_not_grow() {
 }
 
 #[test]
+fn a_full_ring_of_which_a_thief_takes_one_has_room_for_one() {
+    let worker = Worker::with_capacity(4);
+    let stealer = worker.stealer();
+    worker.push_batch(0..4);
+    for item in 4..1_000 {
+        assert_eq!(stealer.steal(), Steal::Success(item - 4));
+        worker.push(item);
+    }
+    assert_eq!((worker.len(), worker.capacity()), (4, 4));
+}
+
+#[test]
 fn items_of_no_size_are_counted() {
     let worker = Worker::with_capacity(1);
     let own = Worker::with_capacity(1);
@@ -206,12 +218,52 @@ fn a_thief_that_leaves_some_does_not_ask_for_more() {
     worker.push_batch(0..4);
     worker.flush();
     assert_eq!(stealer.steal(), Steal::Success(0));
-    worker.push(4);
-    assert_eq!(stealer.len(), 3, "the last one is private");
+    worker.push_batch(4..7);
+    assert_eq!(worker.pop(), Some(6));
+    assert_eq!(stealer.len(), 3, "4 and 5 are private");
     // The last public item: this one asks.
     assert!((1..4).all(|item| stealer.steal() == Steal::Success(item)));
-    worker.push(5);
-    assert_eq!((stealer.len(), worker.len()), (1, 2));
+    worker.push(7);
+    assert_eq!((stealer.len(), worker.len()), (2, 3));
+    worker.push(8);
+    assert_eq!(stealer.len(), 2, "one answer to one request");
+}
+
+#[test]
+fn an_only_item_is_known_again() {
+    let mut worker = Worker::new();
+    let stealer = worker.stealer();
+    assert_eq!(stealer.sole(), None);
+    worker.extend([0]);
+    let seen = stealer.sole();
+    assert!(seen.is_some() && stealer.sole() == seen);
+    assert_eq!(worker.pop(), Some(0));
+    worker.push(1);
+    assert_ne!(stealer.sole(), seen, "another one");
+    worker.extend([2, 3]);
+    assert_eq!((stealer.sole(), stealer.len()), (None, 3));
+}
+
+#[test]
+fn a_request_waits_for_an_item() {
+    let worker = Worker::lazy(8);
+    let stealer = worker.stealer();
+    assert!(stealer.steal().is_empty());
+    worker.push_batch([]);
+    worker.push(0);
+    assert_eq!(stealer.steal(), Steal::Success(0), "it was asked for");
+}
+
+#[test]
+fn a_pop_takes_back_no_more_than_it_must() {
+    let strict: Worker<_> = (0..6).collect();
+    assert_eq!(strict.pop(), Some(5));
+    assert_eq!(strict.stealer().len(), 5);
+    let lazy = Worker::lazy(8);
+    lazy.push_batch(0..6);
+    lazy.flush();
+    assert_eq!(lazy.pop(), Some(5));
+    assert_eq!(lazy.stealer().len(), 3, "half of them");
 }
 
 #[test]
@@ -267,4 +319,9 @@ fn a_deque_shrinks_on_request() {
     assert!(std::iter::from_fn(|| worker.pop()).eq([0, 0, 0, 99, 98, 97, 96, 95]));
     worker.shrink_to(0);
     assert_eq!(worker.capacity(), 1);
+    let half = Worker::with_capacity(8);
+    half.push_batch(0..4);
+    half.shrink_to(0);
+    assert_eq!(half.capacity(), 4);
+    assert_eq!(half.stealer().steal(), Steal::Success(0), "thieves find it");
 }
