@@ -107,8 +107,8 @@ fn a_shutdown_waits_for_commands() {
 #[test]
 fn a_shutdown_that_is_out_of_time_leaves_nothing_undone() {
     let unclean = std::sync::atomic::AtomicUsize::new(0);
-    let seen = std::sync::Arc::new(unclean);
-    let unclean = std::sync::Arc::clone(&seen);
+    let seen = Arc::new(unclean);
+    let unclean = Arc::clone(&seen);
     explore("what is left behind ends by itself", 2_000, move || {
         let closed = Closed::new();
         let (scheduler, counts) = with_blocking_commands(&closed);
