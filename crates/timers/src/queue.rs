@@ -30,7 +30,7 @@ pub(super) enum Action {
 pub(super) struct Owner(pub(super) usize);
 
 impl Owner {
-    /// Whoever these timers serve.
+    /// All that these timers serve.
     pub(super) const NONE: Self = Self(0);
 }
 

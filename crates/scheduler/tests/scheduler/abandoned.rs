@@ -12,7 +12,7 @@ use std::time::Duration;
 use filch_scheduler::timers::Timers;
 use filch_scheduler::{
     BlockingThreads, CallKind, Completion, Context, Event, ExitReason, Handle, LifeCycle, Node,
-    Pid, Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport,
+    Pid, Process, Receiver as Remote, RunningCall, Scheduler, SendError, ShutdownReport,
 };
 
 use crate::common::{Command, Test, handle, scripted, waiting};
@@ -89,6 +89,22 @@ fn threads() -> BlockingThreads {
     BlockingThreads::new(NonZeroUsize::new(4).unwrap())
 }
 
+/// Waits for one command, with that tag, and ends when it is asked to.
+fn asking(tag: u64) -> impl Process<Test> {
+    let mut asked = false;
+    scripted(move |_, events, out| {
+        if !std::mem::replace(&mut asked, true) {
+            out.yield_command(tag, Command::Forget);
+        }
+        if events.iter().any(|event| matches!(event, Event::Cancel)) {
+            out.done(0);
+        } else {
+            out.wait();
+        }
+        Ok(())
+    })
+}
+
 /// A scheduler whose first command never returns, in threads that its handler has.
 fn with_stuck_command(workers: usize) -> (Scheduler<Test>, Pid, Keeper) {
     let (gate, keeper) = gate();
@@ -104,19 +120,7 @@ fn with_stuck_command(workers: usize) -> (Scheduler<Test>, Pid, Keeper) {
         })
         .build()
         .unwrap();
-    let mut asked = false;
-    let process = scripted(move |_, events, out| {
-        if !std::mem::replace(&mut asked, true) {
-            out.yield_command(7, Command::Forget);
-        }
-        if events.iter().any(|event| matches!(event, Event::Cancel)) {
-            out.done(0);
-        } else {
-            out.wait();
-        }
-        Ok(())
-    });
-    let pid = scheduler.submit(process, "run", 0).unwrap().pid();
+    let pid = scheduler.submit(asking(7), "run", 0).unwrap().pid();
     keeper.await_entry();
     (scheduler, pid, keeper)
 }
@@ -376,20 +380,8 @@ fn a_command_that_shuts_its_own_scheduler_down() {
         })
         .build()
         .unwrap();
-    let mut asked = false;
-    let process = scripted(move |_, events, out| {
-        if !std::mem::replace(&mut asked, true) {
-            out.yield_command(1, Command::Forget);
-        }
-        if events.iter().any(|event| matches!(event, Event::Cancel)) {
-            out.done(0);
-        } else {
-            out.wait();
-        }
-        Ok(())
-    });
     let handle: Handle<Test> = scheduler.handle();
-    let pid = handle.submit(process, "run", 0).unwrap().pid();
+    let pid = handle.submit(asking(1), "run", 0).unwrap().pid();
     pass.send(scheduler).unwrap();
     let report = said.recv().unwrap();
     assert_eq!(report.stuck, []);

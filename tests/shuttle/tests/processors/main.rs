@@ -12,32 +12,15 @@ use shuttle::sync::{Arc, Barrier, Mutex};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::pool::{Closures, Ran, Task, task, with_pool};
+use crate::pool::{Closures, Ran, Task, all_meet, all_run_before_the_stop, task, with_pool};
 
 /// Two threads inject, one or two processors run, and the pool is stopped as soon as the injecting
 /// is done. A failure: a task left behind by the last machine, or run twice.
 fn what_was_injected_before_the_stop_runs(processors: usize) {
-    explore(
+    all_run_before_the_stop(
         "everything injected before the stop runs once",
-        3_000,
-        move || {
-            let ran = Ran::new();
-            with_pool(processors, |pool| {
-                let inject = |numbers: std::ops::Range<usize>| {
-                    let (pool, ran) = (Arc::clone(pool), ran.clone());
-                    thread::spawn(move || {
-                        for number in numbers {
-                            let ran = ran.clone();
-                            pool.inject(task(move |_| ran.note(number)));
-                        }
-                    })
-                };
-                let (first, second) = (inject(0..2), inject(2..4));
-                first.join().unwrap();
-                second.join().unwrap();
-            });
-            ran.assert_each_once(4);
-        },
+        processors,
+        Processors::inject,
     );
 }
 
@@ -91,34 +74,20 @@ fn a_tree_of_tasks_runs_to_its_leaves() {
     });
 }
 
-/// As many tasks as processors, each of which ends only when all have begun, injected while the
-/// machines start, search or sleep; twice, so that the second round meets sleepers. A failure: a
-/// deadlock: a task waits in a queue beside a sleeping processor.
-fn all_meet(parties: usize) {
-    explore("no task waits beside an idle processor", 2_000, move || {
-        with_pool(parties, |pool| {
-            for _ in 0..2 {
-                let meeting = Arc::new(Barrier::new(parties + 1));
-                for _ in 0..parties {
-                    let meeting = Arc::clone(&meeting);
-                    pool.inject(task(move |_| {
-                        meeting.wait();
-                    }));
-                }
-                meeting.wait();
-            }
-        });
-    });
+/// A failure: a deadlock: a task waits in a queue beside a sleeping processor.
+fn injected_ones_meet(parties: usize) {
+    let name = "no task waits beside an idle processor";
+    all_meet(name, parties, Processors::inject);
 }
 
 #[test]
 fn two_meet() {
-    all_meet(2);
+    injected_ones_meet(2);
 }
 
 #[test]
 fn three_meet() {
-    all_meet(3);
+    injected_ones_meet(3);
 }
 
 /// Two tasks that end at once, and then two that end only when both have begun. A processor that is

@@ -1,7 +1,11 @@
 //! A pool whose tasks are closures, and which of them have run.
 
+use std::ops::Range;
+
 use filch_processors::{Config, Processors, Runner};
-use shuttle::sync::{Arc, Mutex, Weak};
+use shuttle::sync::{Arc, Barrier, Mutex, Weak};
+use shuttle::thread;
+use shuttle_tests::explore;
 
 /// Runs closures, each with the pool at hand.
 pub(crate) struct Closures {
@@ -63,4 +67,50 @@ impl Ran {
             "not every task exactly once: {all:?}"
         );
     }
+}
+
+/// How a task is made runnable.
+pub(crate) type MakeRunnable = fn(&Processors<Task>, Task);
+
+/// Two threads make tasks runnable, and the pool is stopped as soon as they have. Each is to run
+/// once.
+pub(crate) fn all_run_before_the_stop(name: &str, processors: usize, make_runnable: MakeRunnable) {
+    explore(name, 3_000, move || {
+        let ran = Ran::new();
+        with_pool(processors, |pool| {
+            let bring = |numbers: Range<usize>| {
+                let (pool, ran) = (Arc::clone(pool), ran.clone());
+                thread::spawn(move || {
+                    for number in numbers {
+                        let ran = ran.clone();
+                        make_runnable(&pool, task(move |_| ran.note(number)));
+                    }
+                })
+            };
+            let (first, second) = (bring(0..2), bring(2..4));
+            first.join().unwrap();
+            second.join().unwrap();
+        });
+        ran.assert_each_once(4);
+    });
+}
+
+/// As many tasks as processors, each of which ends only when all have begun, made runnable while
+/// the machines start, search or sleep; twice, so that the second round meets sleepers.
+pub(crate) fn all_meet(name: &str, parties: usize, make_runnable: MakeRunnable) {
+    explore(name, 2_000, move || {
+        with_pool(parties, |pool| {
+            for _ in 0..2 {
+                let meeting = Arc::new(Barrier::new(parties + 1));
+                for _ in 0..parties {
+                    let meeting = Arc::clone(&meeting);
+                    let comes = task(move |_| {
+                        meeting.wait();
+                    });
+                    make_runnable(pool, comes);
+                }
+                meeting.wait();
+            }
+        });
+    });
 }

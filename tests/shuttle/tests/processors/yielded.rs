@@ -2,37 +2,20 @@
 //! time it is read, so processors look around and rotate.
 
 use filch_processors::Processors;
+use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use shuttle::sync::{Arc, Barrier};
 use shuttle::thread;
 use shuttle_tests::explore;
 
-use crate::pool::{Ran, Task, task, with_pool};
+use crate::pool::{Ran, Task, all_meet, all_run_before_the_stop, task, with_pool};
 
 /// Two threads have tasks give way, whose machines start, search or sleep, and the pool is stopped
 /// at once. A failure: a task that is left behind by a look that left it out, or run twice.
 fn what_gave_way_before_the_stop_runs(processors: usize) {
-    explore(
+    all_run_before_the_stop(
         "everything that gave way before the stop runs once",
-        3_000,
-        move || {
-            let ran = Ran::new();
-            with_pool(processors, |pool| {
-                let give_way = |numbers: std::ops::Range<usize>| {
-                    let (pool, ran) = (Arc::clone(pool), ran.clone());
-                    thread::spawn(move || {
-                        for number in numbers {
-                            let ran = ran.clone();
-                            pool.give_way(task(move |_| ran.note(number)));
-                        }
-                    })
-                };
-                let (first, second) = (give_way(0..2), give_way(2..4));
-                first.join().unwrap();
-                second.join().unwrap();
-            });
-            ran.assert_each_once(4);
-        },
+        processors,
+        Processors::give_way,
     );
 }
 
@@ -50,24 +33,8 @@ fn what_gave_way_before_the_stop_runs_on_two() {
 /// round meets sleepers. A failure: a deadlock: a task that gave way waits beside a sleeper.
 #[test]
 fn those_that_gave_way_meet() {
-    explore(
-        "no task that gave way waits beside an idle processor",
-        2_000,
-        || {
-            with_pool(2, |pool| {
-                for _ in 0..2 {
-                    let meeting = Arc::new(Barrier::new(3));
-                    for _ in 0..2 {
-                        let meeting = Arc::clone(&meeting);
-                        pool.give_way(task(move |_| {
-                            meeting.wait();
-                        }));
-                    }
-                    meeting.wait();
-                }
-            });
-        },
-    );
+    let name = "no task that gave way waits beside an idle processor";
+    all_meet(name, 2, Processors::give_way);
 }
 
 /// The task gives way so many times.

@@ -33,7 +33,7 @@ pub(crate) enum Expected {
     Panic,
     Abandoned,
     NoHandler,
-    /// Whoever has the completion decides.
+    /// What the holder of the completion decides.
     Anything,
 }
 
