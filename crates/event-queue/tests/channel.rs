@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use filch_event_queue::{EventQueue, PushError, Receiver, ReopenError, channel};
+use filch_event_queue::{EventQueue, PushError, Receiver, ReopenError, Sender, channel};
 
 fn drained<T: Send>(receiver: &mut Receiver<T>) -> Vec<T> {
     let mut events = Vec::new();
@@ -56,11 +56,40 @@ fn a_panicking_sink_loses_only_the_event_it_had() {
 fn a_closed_queue_hands_events_back_and_can_be_drained() {
     let (sender, mut receiver) = channel();
     sender.push("kept").unwrap();
+    assert!(!sender.is_closed());
     receiver.close();
     assert!(sender.is_closed());
     assert_eq!(sender.push("refused"), Err(PushError::Closed("refused")));
     assert_eq!(receiver.pop(), Some("kept"));
     assert_eq!(receiver.pop(), None);
+    receiver.reopen().unwrap();
+    assert!(sender.is_closed(), "that life is over");
+    assert!(!receiver.sender().is_closed());
+}
+
+/// Its destructor pushes.
+struct Echo {
+    sender: Sender<Option<Echo>>,
+    answer: Arc<Mutex<Option<bool>>>,
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        *self.answer.lock().unwrap() = Some(self.sender.push(None).is_ok());
+    }
+}
+
+#[test]
+fn a_receiver_closes_the_queue_before_it_drops_what_is_left() {
+    let (sender, receiver) = channel();
+    let answer = Arc::new(Mutex::new(None));
+    let echo = Echo {
+        sender: sender.clone(),
+        answer: Arc::clone(&answer),
+    };
+    sender.push(Some(echo)).ok().unwrap();
+    drop(receiver);
+    assert_eq!(*answer.lock().unwrap(), Some(false));
 }
 
 #[test]
