@@ -17,6 +17,7 @@ mod switch;
 mod symptom;
 mod syntax;
 mod verdicts;
+mod witnesses;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +27,6 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::commands::loom;
 use crate::support::code::begins_tests;
 use crate::support::error::Result;
 use crate::support::process::{files_below, root};
@@ -37,6 +37,7 @@ use ledger::Row;
 use progress::Progress;
 use schema::Subject;
 use verdicts::Verdicts;
+use witnesses::Witnesses;
 
 pub(crate) use ledger::place;
 
@@ -72,7 +73,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let mut is_anything_open = false;
     for (name, sources) in SUBJECTS {
         let functions = functions(sources)?;
-        let tests = Tests::of(name)?;
+        let there = Witnesses::of(name)?;
         let mut verdicts = Verdicts::read(name, &functions)?;
         let mut progress = Progress::read(name, &functions);
         let is_meant = |function: &Function| {
@@ -98,13 +99,13 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
             let is_known = match progress.get(&subject.function) {
                 Some(found) => {
                     if !is_underway {
-                        found.forget_open(&subject, row, &tests);
+                        found.forget_open(&subject, row, &there);
                     }
                     Some(found.is_complete(&subject))
                 }
                 None => {
                     let is_old =
-                        |row: &Row| row.is_open() || !row.by.iter().all(|by| tests.has(by));
+                        |row: &Row| row.is_open() || !row.by.iter().all(|by| there.has(by));
                     row.is_none_or(is_old).then_some(false)
                 }
             };
@@ -170,7 +171,7 @@ pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
     let mut complaints = Vec::new();
     for (name, sources) in SUBJECTS {
         let functions = functions(sources)?;
-        let tests = Tests::of(name)?;
+        let there = Witnesses::of(name)?;
         let verdicts = Verdicts::read(name, &functions)?;
         let mut stale = Vec::new();
         for (function, (at, row)) in functions.iter().zip(verdicts.rows()) {
@@ -187,7 +188,7 @@ pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
                             format!("{at}: nothing notices `{mutant}`, and no reason is given"),
                         ));
                     }
-                    for by in row.by.iter().filter(|by| !tests.has(by)) {
+                    for by in row.by.iter().filter(|by| !there.has(by)) {
                         stale.push(format!("{at}, whose mutants `{by}` showed, which is gone"));
                     }
                 }
@@ -205,28 +206,4 @@ pub(crate) fn complaints() -> Result<Vec<(&'static str, String)>> {
         }
     }
     Ok(complaints)
-}
-
-/// What a verdict may name.
-struct Tests {
-    models: BTreeSet<String>,
-    /// The text of the crate's sources and tests.
-    text: String,
-}
-
-impl Tests {
-    fn of(name: &str) -> Result<Self> {
-        let folder = Path::new("crates").join(name);
-        let mut text = String::new();
-        for file in files_below(root(), &[&folder.to_string_lossy()], "rs")? {
-            text += &fs::read_to_string(root().join(file))?;
-        }
-        let models = loom::names()?;
-        Ok(Self { models, text })
-    }
-
-    fn has(&self, name: &str) -> bool {
-        let test = name.rsplit("::").next().unwrap_or_default();
-        self.models.contains(name) || self.text.contains(&format!("fn {test}("))
-    }
 }

@@ -9,13 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
 use super::operator::Mutant;
 use super::progress::{Alone, Progress};
 use super::schema::trees;
 use super::switch;
-use super::symptom::Symptom;
+use super::symptom::{Kill, Symptom};
 use crate::commands::loom;
 use crate::support::error::Result;
 use crate::support::parallel;
@@ -46,13 +44,6 @@ pub(super) struct Test {
     elapsed: Duration,
     /// The mutants whose code it runs.
     reaches: BTreeSet<u32>,
-}
-
-/// How a mutant was shown.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Kill {
-    pub(super) symptom: Symptom,
-    pub(super) by: String,
 }
 
 /// Builds and lists the tests of `packages` and the models of `programs`, and runs each without a

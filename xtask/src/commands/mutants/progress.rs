@@ -8,11 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::Tests;
-use super::campaign::Kill;
 use super::function::Function;
 use super::ledger::Row;
 use super::schema::Subject;
+use super::symptom::Kill;
+use super::witnesses::Witnesses;
 use crate::support::error::Result;
 use crate::support::process::root;
 
@@ -60,14 +60,14 @@ impl Found {
 
     /// Forgets the survivors to which `row` gives no reason, and what was shown by a test that is
     /// gone.
-    pub(super) fn forget_open(&mut self, subject: &Subject, row: Option<&Row>, tests: &Tests) {
+    pub(super) fn forget_open(&mut self, subject: &Subject, row: Option<&Row>, there: &Witnesses) {
         let has_reason = |place: usize| {
             let what = &subject.mutants[place].what;
             let mut survived = row.iter().flat_map(|row| &row.survived);
             survived.any(|known| known.mutant == *what && !known.because.is_empty())
         };
         self.verdicts.retain(|place, kill| match kill {
-            Some(kill) => tests.has(&kill.by),
+            Some(kill) => there.has(&kill.by),
             None => has_reason(*place),
         });
     }

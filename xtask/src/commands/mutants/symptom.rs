@@ -34,6 +34,13 @@ pub(super) enum Symptom {
     Count,
 }
 
+/// How a mutant was shown.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Kill {
+    pub(super) symptom: Symptom,
+    pub(super) by: String,
+}
+
 impl Symptom {
     /// `None` if nothing was wrong.
     pub(super) fn of(ended: &Ended) -> Option<Self> {
