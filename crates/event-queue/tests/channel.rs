@@ -210,7 +210,7 @@ fn no_event_outlives_its_life() {
                 loop {
                     let sender = current.lock().unwrap().clone();
                     let life = sender.generation();
-                    loop {
+                    for _ in 0..100 {
                         match sender.push(life) {
                             // ORDERING: Relaxed: a counter, read after the threads have ended.
                             Ok(()) => accepted.fetch_add(1, Ordering::Relaxed),
@@ -231,6 +231,7 @@ fn no_event_outlives_its_life() {
             let mut here = 0;
             while here < 50 {
                 here += receiver.drain(|event| assert_eq!(event, life));
+                thread::yield_now();
             }
             receiver.close();
             delivered += here;
@@ -241,6 +242,7 @@ fn no_event_outlives_its_life() {
                         Ok(next) => break assert_eq!(next, life + 1),
                         Err(error) => assert_eq!(error, ReopenError::Unfinished),
                     }
+                    thread::yield_now();
                 }
                 *current.lock().unwrap() = receiver.sender();
             }
