@@ -11,6 +11,9 @@ use filch_scheduler::{
 /// Processes that one step of the parent submits.
 const BROOD: u64 = 64;
 
+/// Messages in a burst.
+const BURST: usize = 32;
+
 /// Processes in the ring.
 const RING: usize = 16;
 
@@ -37,7 +40,7 @@ pub struct Job {
 
 impl Job {
     /// All jobs, in the order of the table.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self {
             name: "scheduler: spawn, run and end a process",
             run: spawn,
@@ -45,6 +48,10 @@ impl Job {
         Self {
             name: "scheduler: spawn, send to and end a process",
             run: spawn_and_send,
+        },
+        Self {
+            name: "scheduler: spawn, send 32 to and end a process",
+            run: spawn_and_burst,
         },
         Self {
             name: "scheduler: hop of a message",
@@ -121,6 +128,24 @@ fn spawn_and_send(scheduler: &Scheduler<Numbers>, times: u64) {
             out.done(());
         });
         assert!(context.send(child.pid(), 7).is_ok());
+    });
+}
+
+/// Each child has more messages when it runs than are given to one without a look at the time.
+fn spawn_and_burst(scheduler: &Scheduler<Numbers>, times: u64) {
+    brood(scheduler, times, |context| {
+        let mut left = BURST;
+        let child = submit(context.handle(), move |_, events, out| {
+            left = left.saturating_sub(events.count());
+            if left == 0 {
+                out.done(());
+            } else {
+                out.idle();
+            }
+        });
+        for message in 0..BURST {
+            assert!(context.send(child.pid(), message as u64).is_ok());
+        }
     });
 }
 
