@@ -15,7 +15,7 @@ pub struct Job {
 
 impl Job {
     /// All jobs, in the order of the table.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self {
             name: "processors: task of a tree",
             run: processors::tree,
@@ -27,6 +27,10 @@ impl Job {
         Self {
             name: "scheduler: spawn, send to and end a process",
             run: scheduler::spawn_and_send,
+        },
+        Self {
+            name: "scheduler: spawn, send 32 to and end a process",
+            run: scheduler::spawn_and_burst,
         },
         Self {
             name: "scheduler: hop of a message",

@@ -12,6 +12,9 @@ use crate::job::standing_still;
 /// Processes that one step of the parent submits.
 const BROOD: u64 = 64;
 
+/// Messages in a burst.
+const BURST: usize = 32;
+
 /// Processes in the ring.
 const RING: usize = 16;
 
@@ -89,6 +92,24 @@ pub(crate) fn spawn_and_send(times: u64) {
             out.done(());
         });
         assert!(context.send(child.pid(), 7).is_ok());
+    });
+}
+
+/// Each child has more messages when it runs than are given to one without a look at the time.
+pub(crate) fn spawn_and_burst(times: u64) {
+    brood(times, |context| {
+        let mut left = BURST;
+        let child = submit(context.handle(), move |_, events, out| {
+            left = left.saturating_sub(events.count());
+            if left == 0 {
+                out.done(());
+            } else {
+                out.idle();
+            }
+        });
+        for message in 0..BURST {
+            assert!(context.send(child.pid(), message as u64).is_ok());
+        }
     });
 }
 
