@@ -10,7 +10,7 @@ use filch_sync::panic::catch_panic;
 
 use crate::life_cell::LifeCell;
 use crate::mailbox::{Mailbox, MailboxLimit};
-use crate::stats::{Awaited, EmptySteps, ProcessStats};
+use crate::stats::{Awaited, ProcessStats, StepCount};
 use crate::urgency::Urgency;
 
 /// One place of the [`Table`](crate::Table), for one process after another.
@@ -51,7 +51,7 @@ pub struct Slot<Body, Item, Exit> {
     /// What it may wait for.
     pub awaited: Awaited,
     /// How often it went on where it could have waited.
-    pub empty_steps: EmptySteps,
+    pub empty_steps: StepCount,
     /// What a worker has to know before it drains `events`.
     pub urgency: Urgency,
     /// Whether it runs only when nothing else can.
@@ -92,7 +92,7 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
             mailbox: MailboxLimit::new(),
             stats: ProcessStats::new(),
             awaited: Awaited::new(),
-            empty_steps: EmptySteps::new(),
+            empty_steps: StepCount::new(),
             urgency: Urgency::new(),
             idle_priority: AtomicBool::new(false),
             bound_to: AtomicU32::new(0),

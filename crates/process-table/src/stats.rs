@@ -56,12 +56,12 @@ impl ProcessStats {
     }
 }
 
-/// How many steps a process has taken without an event while its commands were under way. A word of
-/// its own, which fills a gap in the slot.
+/// How many of a process's steps were empty: without an event, while its commands were under way. A
+/// word of its own, which fills a gap in the slot.
 #[derive(Debug)]
-pub struct EmptySteps(AtomicU32);
+pub struct StepCount(AtomicU32);
 
-impl EmptySteps {
+impl StepCount {
     pub(crate) fn new() -> Self {
         Self(AtomicU32::new(0))
     }
