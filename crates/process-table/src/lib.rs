@@ -44,7 +44,7 @@ pub use names::{NameRegistry, RegisterError};
 pub use pid::{Node, Pid};
 pub use slot::{Placement, Slot};
 pub use standstill::{Standstill, Verdict};
-pub use stats::{Awaited, ProcessStats};
+pub use stats::{Awaited, ProcessStats, StepCount};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
 pub use urgency::{Urgency, Urgent};

@@ -47,6 +47,16 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
+    /// The largest number of threads, for workers and for [calls that
+    /// block](crate::Context::blocking) together, as
+    /// [`Config::thread_limit`](filch_processors::Config::thread_limit) counts them. Beyond it such
+    /// a call keeps its worker until it returns, and what is runnable waits for that. Default: 512,
+    /// and one per worker that there can be.
+    pub fn thread_limit(mut self, threads: usize) -> Self {
+        self.processors = self.processors.thread_limit(threads);
+        self
+    }
+
     /// How long an idle worker sleeps between two looks at one that it watches: one that has come
     /// for processes as quickly as a second worker could have. A process that was just made
     /// runnable may wait that long behind the step that did so (Linux adds some 50 µs). Longer: a

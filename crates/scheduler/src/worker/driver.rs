@@ -295,6 +295,7 @@ impl<P: Protocol> Driver<P> {
             counters.messages.add(others);
         } else if wait_ends.completions == 0 && slot.awaited.commands() > 0 {
             counters.empty_steps.add(1);
+            slot.empty_steps.add();
         }
         slot.stats.step(others);
         if wait_ends.completions > 0 {
