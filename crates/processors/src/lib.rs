@@ -23,6 +23,7 @@ mod random;
 mod stats;
 mod thread;
 
+pub use filch_injector::AllocateError;
 pub use pool::config::{Config, StartError};
 pub use pool::dump::Dump;
 pub use pool::processors::Processors;
