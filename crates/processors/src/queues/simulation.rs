@@ -102,6 +102,7 @@ impl World {
                     .queues
                     .locals
                     .get(&self.permits[processor])
+                    .deque
                     .push(task),
                 Kind::Yielder(_) => self.shared.queues.yielded.push(task),
                 Kind::Once(_) => self.shared.queues.injector.push(task),
@@ -150,7 +151,7 @@ impl World {
             ELAPSED.set(self.free[processor]);
             match self.kinds[task] {
                 Kind::Yielder(_) => self.shared.queues.yielded.push(task),
-                Kind::Pair(_) => local.push(task),
+                Kind::Pair(_) => local.deque.push(task),
                 Kind::Once(_) => {}
             }
         }

@@ -29,10 +29,13 @@ impl<P: Protocol> Handle<P> {
     /// either case nothing stays registered.
     ///
     /// # Memory
-    /// What is refused is a process for which the table would have to grow, by 64 KiB at a time.
-    /// The small pieces abort the program where there is none, as everywhere in Rust: the box of a
-    /// process of more than four words, and of any process that is handed back; and a run queue
-    /// that grows.
+    /// What is refused is a process for which the table or the global run queue would have to grow,
+    /// by 64 KiB at a time. (The queue is asked before the process takes its place; threads that
+    /// submit or wake at that moment may use its last block up.) A worker's deque that cannot grow
+    /// leaves its tasks to the global queue. The small pieces abort the program where there is no
+    /// memory, as everywhere in Rust: the box of a process of more than four words, and of any
+    /// process that is handed back, which [`submit_boxed`](Self::submit_boxed) does without; and a
+    /// block of the run queue for a process that is woken.
     pub fn submit(
         &self,
         process: impl Process<P> + 'static,
@@ -96,7 +99,12 @@ impl<P: Protocol> Handle<P> {
     pub(crate) fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
         let worker = self.shared.processors.current();
         self.shared.admission.enter(worker)?;
-        self.table().occupy(&options.placement).map_err(|error| {
+        let room = self
+            .shared
+            .processors
+            .reserve_room(options.placement.idle_priority);
+        let place = room.and_then(|()| self.table().occupy(&options.placement));
+        place.map_err(|error| {
             self.leave();
             error.into()
         })

@@ -5,14 +5,12 @@
 
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
-use std::sync::PoisonError;
 
 use filch_process_state::LetGo;
 use filch_process_table::{Pid, Urgent};
 use filch_processors::{BoundId, Runner};
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
-use filch_timers::drop_with_timers;
 
 use crate::api::command::dispatch;
 use crate::api::process_error::Exit;
@@ -94,9 +92,8 @@ enum After {
 impl<P: Protocol> Drop for Driver<P> {
     /// The last worker leaves. Nothing waits here for what the handler leaves behind.
     fn drop(&mut self) {
-        let left = drop_with_timers(self.handler.take());
-        let timers = self.handle.shared.left_timers.lock();
-        timers.unwrap_or_else(PoisonError::into_inner).extend(left);
+        let handler = self.handler.take();
+        self.handle.shared.left_timers.drop_owner(handler);
     }
 }
 
