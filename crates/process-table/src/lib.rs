@@ -29,6 +29,7 @@ mod table;
 mod teardown;
 mod urgency;
 mod wait_graph;
+mod waker_count;
 mod watch;
 
 pub use admission::{Admission, Refusal};
@@ -47,6 +48,7 @@ pub use stats::{Awaited, ProcessStats};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
 pub use urgency::{Urgency, Urgent};
+pub use waker_count::WakerCount;
 pub use watch::{Watch, WatchKind, WatchList};
 
 #[doc = include_str!("../ALGORITHM.md")]

@@ -57,12 +57,13 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// Where workers read the time to know when another process comes first, for tests and for
-    /// figures that must not depend on the machine's speed. Called between two steps, on any
-    /// worker; it must not panic. The timers, and the [slice](Self::slice) of a backlog, have
-    /// clocks of their own. Default: [`Instant::now`].
+    /// Where workers read the time to know when another process comes first, by turns and by
+    /// [slices](Self::slice): for tests and for figures that must not depend on the machine's
+    /// speed. While it stands still, no slice ends. Called between two steps, on any worker; it
+    /// must not panic. Timers have a clock of their own. Default: [`Instant::now`].
     pub fn clock(mut self, now: fn() -> Instant) -> Self {
         self.processors = self.processors.clock(now);
+        self.clock = now;
         self
     }
 
@@ -86,8 +87,8 @@ impl<P: Protocol> Builder<P> {
     /// step, before others run. Its steps are timed, and it is given as many events as have so far
     /// taken a quarter of this. So what an event costs decides how many it gets, and not how long
     /// the others wait. A step cannot be interrupted, and lasts longer where that could not be
-    /// known: with one event that takes longer than the slice, with the first 64 of a process, or
-    /// with those that suddenly cost more than the ones before them.
+    /// known: with one event that takes longer than the slice, with up to 16 of a process that
+    /// never had more, or with those that suddenly cost more than the ones before them.
     ///
     /// Shorter: others come sooner, but its senders get further ahead of it, and what it reads then
     /// has left the caches. Zero: no step is timed; each is given as many events as there may be,

@@ -114,6 +114,7 @@ impl<P: Protocol> Handle<P> {
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
             allowance: self.shared.first_allowance,
+            sampled: false,
             cold: None,
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
