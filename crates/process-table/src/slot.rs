@@ -18,7 +18,7 @@ use crate::urgency::Urgency;
 /// | field | who touches it |
 /// |---|---|
 /// | `occupancy`, `state`, `wants_notice` | any thread: atomic words |
-/// | `events` | producers: a thread that holds a pin, and any thread for the generation that its PID names; consumer: the worker that has the process, and the last thread out |
+/// | `events` | producers: a thread that holds a pin, and any thread for the generation that its PID names; consumer: the worker that has the process; once that is over, the thread that its `state` gives the queue to |
 /// | `mailbox` | set by the submitter before `occupy`, opened by the worker that replaces a future; atomic words for a thread that holds a pin, and a hint for a sender without one |
 /// | `idle_priority`, `bound_to` | set by the submitter before `occupy`; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
 /// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use filch_process_table::{Pid, Refusal};
-use filch_sync::atomic::{Ordering, fence};
+use filch_process_table::{Closed, Pid, Refusal};
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::api::life_cycle;
@@ -158,25 +157,22 @@ impl<P: Protocol> Handle<P> {
             let _ = catch_panic(|| body.process.close(reason));
             drop_contained(body);
         }
+        // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
+        // ends as all processes do.
+        if slot.state.submit().is_err() || slot.state.start().is_err() {
+            unreachable!("the state of a slot without an occupant is Complete");
+        }
         // A sender that has learnt the PID from `init` is refused from here on.
-        slot.events.close();
-        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed
-        // queue, or the drain below finds the signal.
-        fence(Ordering::SeqCst);
-        // SAFETY: as above: the submitter is the queue's consumer.
-        unsafe {
-            slot.discard_events(|item| {
-                if let Item::Signal(Signal::Attach(watch)) = item {
-                    self.fire(pid, &watch, reason);
-                }
-            });
-        }
-        // SAFETY: the submitter has both: the process's pin, and that of the handle which it will
-        // never have.
-        unsafe {
-            self.table().unpin(pid.slot());
-            self.table().unpin(pid.slot());
-        }
+        // SAFETY: made Running just now, and it ends here, once, with its pin.
+        let closed = unsafe { Closed::begin(self.table(), slot.index()) };
+        let completed = closed.complete(|item| {
+            if let Item::Signal(Signal::Attach(watch)) = item {
+                self.fire(pid, &watch, reason);
+            }
+        });
+        completed.leave();
+        // SAFETY: the pin of the handle which the submitter will never have.
+        unsafe { self.table().unpin(pid.slot()) };
         self.leave();
     }
 }
