@@ -1,5 +1,7 @@
 //! The owner's end.
 
+use alloc::alloc::handle_alloc_error;
+use core::alloc::Layout;
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
@@ -119,7 +121,9 @@ impl<T, P: Policy> Worker<T, P> {
             .filter(|&capacity| capacity <= MAX_CAPACITY)
             .expect("a deque has room for 2^30 items at most")
             .next_power_of_two();
-        let ring = Ring::allocate(capacity, start);
+        let Ok(ring) = Ring::allocate(capacity, start) else {
+            handle_alloc_error(Layout::new::<T>())
+        };
         Self {
             // A strict owner keeps nothing private: its flag stays up, and thieves need not raise
             // it.
