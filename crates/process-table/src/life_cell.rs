@@ -267,3 +267,32 @@ impl<Body, Exit> fmt::Debug for LifeCell<Body, Exit> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::Arc;
+
+    use filch_parker::Parker;
+
+    use super::{LifeCell, Waiter};
+
+    /// The waiter's box is the one's that takes it out of the word: the thread that gives up
+    /// waiting, or the one that ends the process. A failure: it is freed twice, or never.
+    #[test]
+    fn a_waiter_is_freed_once() {
+        let cell = LifeCell::<(), ()>::new();
+        let alive = Arc::new(());
+        let held = Arc::clone(&alive);
+        let call = Box::new(move |()| drop(held));
+        let waiter = cell.await_end(Waiter::Call(call)).ok().unwrap();
+        assert!(cell.withdraw(waiter));
+        assert_eq!(Arc::strong_count(&alive), 1);
+
+        let waits = cell.await_end(Waiter::Thread(Parker::new().unparker()));
+        let waiter = waits.ok().unwrap();
+        // SAFETY: one thread ends the process, once.
+        unsafe { cell.set(()) };
+        assert!(!cell.withdraw(waiter), "the end has taken it");
+        assert!(cell.is_set());
+    }
+}

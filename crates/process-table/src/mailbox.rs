@@ -134,7 +134,8 @@ impl MailboxLimit {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Mailbox, MailboxError, MailboxLimit};
+    use super::{CLOSED, Mailbox, MailboxError, MailboxLimit};
+    use filch_sync::atomic::Ordering;
 
     #[test]
     fn each_kind_of_mailbox() {
@@ -157,7 +158,18 @@ mod tests {
         for limit in [CLOSEST, usize::MAX] {
             mailbox.open(Mailbox::Limited(limit));
             assert!(mailbox.is_limited() && mailbox.counts());
+            // ORDERING: Relaxed: one thread.
+            assert_eq!(mailbox.limit.load(Ordering::Relaxed), CLOSED - 1);
         }
+    }
+
+    #[test]
+    fn nothing_is_counted_where_there_is_no_limit() {
+        let mailbox = MailboxLimit::new();
+        mailbox.open(Mailbox::Unlimited);
+        assert_eq!(mailbox.reserve(), Ok(()));
+        // ORDERING: Relaxed: one thread.
+        assert_eq!(mailbox.undelivered.load(Ordering::Relaxed), 0);
     }
 
     const CLOSEST: usize = u32::MAX as usize - 1;

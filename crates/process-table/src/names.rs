@@ -255,6 +255,30 @@ mod tests {
         assert!(registry.by_name.is_empty() && registry.by_slot.is_empty());
     }
 
+    /// A process that has ended and is pinned still: it gets no name, and loses those it had to
+    /// others. What it has left in the lists does not come in the way of its heir's.
+    #[test]
+    fn an_ended_process_leaves_its_names_to_others() {
+        let (table, names) = processes();
+        let (dead, _) = table.occupy(&Placement::default()).unwrap();
+        let (heir, _) = table.occupy(&Placement::default()).unwrap();
+        for (name, pid) in [("first", dead), ("name", dead), ("own", heir)] {
+            assert_eq!(names.register(&table, name, pid), Ok(()));
+        }
+        table.slot(dead.slot()).events.close();
+        let refused = names.register(&table, "late", dead);
+        assert!(matches!(refused, Err(RegisterError::Gone { pid, .. }) if pid == dead));
+        assert_eq!(names.register(&table, "name", heir), Ok(()));
+        assert_eq!(names.remove("first"), Some(dead));
+        assert_eq!(names.remove("name"), Some(heir));
+        assert_eq!(names.holder("own"), Some(heir));
+        for pid in [dead, heir] {
+            end(&table, pid);
+        }
+        let registry = names.read();
+        assert!(registry.by_name.is_empty() && registry.by_slot.is_empty());
+    }
+
     /// Taken away from the front, from the back and from the middle. A failure: a name is left, or
     /// another one goes with it; or a look-up per name that the process still has.
     #[test]

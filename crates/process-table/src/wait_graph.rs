@@ -96,30 +96,25 @@ impl WaitGraph {
         rings
     }
 
-    /// For each that is stuck, one that it awaits and from which a ring is reached. None, where all
-    /// ways end.
+    /// For each, one that it awaits, that is stuck, and from which a ring is reached. None, where
+    /// all ways end.
     fn toward_rings(&self) -> Vec<Option<usize>> {
         let awaited_by = self.reversed();
         let mut ways: Vec<usize> = self.awaits.iter().map(Vec::len).collect();
         let mut ends = self.hears.clone();
-        let mut open: Vec<usize> = (0..ways.len())
-            .filter(|&at| !ends[at] && ways[at] == 0)
-            .collect();
+        let mut open: Vec<usize> = (0..ways.len()).filter(|&at| ways[at] == 0).collect();
         open.iter().for_each(|&at| ends[at] = true);
         while let Some(at) = open.pop() {
             for &one in &awaited_by[at] {
                 ways[one] -= 1;
-                if ways[one] == 0 && !ends[one] {
+                if ways[one] == 0 {
                     ends[one] = true;
                     open.push(one);
                 }
             }
         }
         let on = |all: &Vec<usize>| all.iter().copied().find(|&one| !ends[one]);
-        let nexts = self.awaits.iter().zip(&ends);
-        nexts
-            .map(|(all, &end)| if end { None } else { on(all) })
-            .collect()
+        self.awaits.iter().map(on).collect()
     }
 }
 

@@ -108,7 +108,7 @@ impl WatchList {
     pub fn push(&mut self, watch: Arc<Watch>) {
         if self.0.len() == self.0.capacity() {
             self.0.retain(|watch| watch.is_armed());
-            self.0.reserve(self.0.len().max(1));
+            self.0.reserve_exact(self.0.len().max(1));
         }
         self.0.push(watch);
     }

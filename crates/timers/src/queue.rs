@@ -243,7 +243,7 @@ pub(super) fn after(now: Instant, delay: Duration) -> Instant {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Action, Due, Owner, Queue};
+    use super::{Action, Due, Owner, Queue, after};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -267,6 +267,47 @@ mod tests {
     }
 
     #[test]
+    fn the_shortest_period_leads_past_now_as_well() {
+        let (start, nanosecond) = (Instant::now(), Duration::from_nanos(1));
+        let now = start + 5 * nanosecond;
+        let mut queue = Queue::default();
+        assert!(queue.insert(start, Owner::NONE, every_second()).is_ok());
+        let Due { key, action, .. } = queue.pop_due(now).unwrap();
+        assert!(queue.again(key, nanosecond, action, now).is_ok());
+        assert_eq!(queue.next(), Some(now + nanosecond));
+    }
+
+    #[test]
+    fn what_the_clock_cannot_express_is_thirty_years_away() {
+        let now = Instant::now();
+        let years = 30 * 365 * 24 * 3600 * SECOND;
+        assert_eq!(after(now, Duration::MAX), now + years);
+    }
+
+    #[test]
+    fn a_cancelled_timer_is_not_the_next() {
+        let start = Instant::now();
+        let mut queue = Queue::default();
+        let [first, second] = [SECOND, 2 * SECOND].map(|delay| {
+            let key = queue.insert(start + delay, Owner::NONE, every_second());
+            key.ok().unwrap()
+        });
+        assert!(queue.cancel(first).is_some());
+        assert_eq!(queue.next(), Some(start + 2 * SECOND));
+        assert!(queue.cancel(second).is_some());
+        assert_eq!((queue.len(), queue.next()), (0, None));
+    }
+
+    #[test]
+    fn an_owner_is_noted_once() {
+        let mut queue = Queue::default();
+        for owner in [Owner(1), Owner::NONE, Owner(2), Owner(1)] {
+            assert!(queue.insert(Instant::now(), owner, every_second()).is_ok());
+        }
+        assert_eq!(queue.served, [Owner(1), Owner(2)]);
+    }
+
+    #[test]
     fn an_interval_cancelled_while_it_fires_does_not_come_back() {
         let start = Instant::now();
         let mut queue = Queue::default();
@@ -287,8 +328,10 @@ mod tests {
         let start = Instant::now();
         let mut queue = Queue::default();
         assert!(queue.insert(start, Owner::NONE, every_second()).is_ok());
+        assert!(!queue.is_closed());
         assert_eq!(queue.close().len(), 1);
         assert!(queue.is_closed());
+        assert_eq!(queue.next(), None);
         assert!(queue.insert(start, Owner::NONE, every_second()).is_err());
         assert!(queue.pop_due(start).is_none());
     }

@@ -7,6 +7,7 @@
 
 mod exit;
 mod lives;
+mod pins;
 mod processes;
 
 use filch_process_table::Pid;

@@ -21,7 +21,7 @@ mod witnesses;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -67,6 +67,8 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("parker", "crates/parker/src"),
     ("promise", "crates/promise/src"),
     ("event-queue", "crates/event-queue/src"),
+    ("timers", "crates/timers/src/queue.rs"),
+    ("process-table", "crates/process-table/src"),
 ];
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
@@ -146,7 +148,12 @@ fn list(chosen: &[(usize, Subject)], progress: &mut Progress) {
 /// The functions below `sources`, with their names in a ledger.
 fn functions(sources: &str) -> Result<Vec<Function>> {
     let mut functions = Vec::new();
-    for file in files_below(root(), &[sources], "rs")? {
+    let files = if sources.ends_with(".rs") {
+        vec![PathBuf::from(sources)]
+    } else {
+        files_below(root(), &[sources], "rs")?
+    };
+    for file in files {
         if is_for_tests(&file) {
             continue;
         }

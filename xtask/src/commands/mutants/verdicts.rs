@@ -14,6 +14,13 @@ use super::schema::{self, Subject};
 use crate::commands::orderings;
 use crate::support::error::Result;
 
+/// Models of code that has no orderings of its own to judge, by crate: beside those of
+/// [`orderings::models_about`].
+const MORE_MODELS: &[(&str, &[&str])] = &[(
+    "process-table",
+    &["admission", "occupants", "signals", "stage", "urgency"],
+)];
+
 pub(super) struct Verdicts {
     name: &'static str,
     /// Each function's name in the ledger, and the row that is about its code.
@@ -85,20 +92,20 @@ impl Verdicts {
         let models = subjects
             .iter()
             .filter_map(|subject| orderings::models_about(&subject.function.file));
-        let models: BTreeSet<_> = models.flatten().copied().collect();
+        let more = MORE_MODELS
+            .iter()
+            .filter(|(name, _)| *name == self.name)
+            .map(|(_, models)| *models);
+        let models: BTreeSet<_> = models.chain(more).flatten().copied().collect();
         let models: Vec<_> = models.into_iter().collect();
         let tests = campaign::tests(&packages, &models, longest, &mut progress)?;
         let mut jobs = Vec::new();
-        let mut killers = Vec::new();
+        let mut known = Vec::new();
         for (index, subject) in subjects.iter().enumerate() {
             let function = &self.rows[places[index]].0;
             let found = progress.entry(&subject.function);
-            let by = found
-                .verdicts
-                .values()
-                .flatten()
-                .map(|kill| kill.by.clone());
-            killers.extend(by.map(|by| (function.clone(), by)));
+            let kills = found.verdicts.values().flatten().cloned();
+            known.extend(kills.map(|kill| (function.clone(), kill)));
             for (place, mutant) in subject.mutants.iter().enumerate() {
                 if !found.is_judged(place) {
                     let function = function.clone();
@@ -114,7 +121,7 @@ impl Verdicts {
         let (tell, verdicts) = mpsc::channel();
         thread::scope(|scope| {
             let (tests, jobs) = (&tests, &jobs);
-            let campaign = scope.spawn(move || campaign::run(tests, jobs, killers, &tell));
+            let campaign = scope.spawn(move || campaign::run(tests, jobs, known, &tell));
             for (index, kill) in verdicts {
                 let Job { subject, place, .. } = jobs[index];
                 let found = progress.entry(&subjects[subject].function);

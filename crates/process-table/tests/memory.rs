@@ -1,0 +1,52 @@
+//! What an ended process keeps of its queue's memory.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use filch_process_state::Reason;
+use filch_process_table::{Closed, Node, Placement, Table};
+
+struct Counting;
+
+thread_local! {
+    /// Bytes that this thread has asked for, and not given back.
+    static BYTES: Cell<i64> = const { Cell::new(0) };
+}
+
+// SAFETY: passes every call on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.set(BYTES.get() + layout.size() as i64);
+        // SAFETY: as ours.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        BYTES.set(BYTES.get() - layout.size() as i64);
+        // SAFETY: as ours.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn the_queue_of_an_ended_process_keeps_no_block() {
+    let table = Table::<(), u64, ()>::new(Node::default());
+    let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+    slot.state.submit().unwrap();
+    slot.state.start().unwrap();
+    let before = BYTES.get();
+    for item in 0..1_000 {
+        assert!(table.post(pid, slot, item, Reason::Message).is_ok());
+    }
+    assert!(BYTES.get() > before);
+    // SAFETY: this thread has made it Running, and ends it once.
+    let closed = unsafe { Closed::begin(&table, pid.slot()) };
+    closed.complete(drop).tell(());
+    assert_eq!(BYTES.get(), before, "a handle is kept");
+    // SAFETY: the handle's pin.
+    unsafe { table.unpin(pid.slot()) };
+    assert_eq!(BYTES.get(), before);
+}

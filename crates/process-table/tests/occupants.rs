@@ -1,0 +1,317 @@
+//! What an occupant of a slot finds, leaves behind and is told, on one thread.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use filch_process_state::{LetGo, Reason, Wake};
+use filch_process_table::{
+    Activity, Closed, Mailbox, MailboxError, Node, Pid, Placement, Slot, Table, Urgent,
+};
+
+type Occupant = Slot<u32, Arc<()>, Loud>;
+type Processes = Table<u32, Arc<()>, Loud>;
+
+/// An exit that panics when it is dropped, if it is told to.
+#[derive(Debug, PartialEq)]
+struct Loud(bool);
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        if self.0 {
+            resume_unwind(Box::new("of an exit"));
+        }
+    }
+}
+
+/// A process that a worker has.
+fn running(table: &Processes) -> (Pid, &Occupant) {
+    let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+    slot.state.submit().unwrap();
+    slot.state.start().unwrap();
+    (pid, slot)
+}
+
+/// Ends a process that [runs](running).
+fn end(table: &Processes, pid: Pid, exit: Loud) {
+    // SAFETY: this thread has made it Running, and ends it once.
+    let closed = unsafe { Closed::begin(table, pid.slot()) };
+    closed.complete(drop).tell(exit);
+}
+
+/// Gives the handle's pin back.
+fn drop_handle(table: &Processes, pid: Pid) {
+    // SAFETY: each test has one handle of each process, and calls this once.
+    unsafe { table.unpin(pid.slot()) };
+}
+
+/// A slot goes from one occupant that has changed all that it can to one that has done nothing.
+#[test]
+fn nothing_of_an_occupant_is_left_for_the_next() {
+    let vacated = Arc::new(AtomicUsize::new(0));
+    let table = Processes::new(Node::default()).on_vacated({
+        let vacated = Arc::clone(&vacated);
+        move |slot| {
+            assert_eq!(slot, 0);
+            // ORDERING: Relaxed, here and below: a counter of one thread.
+            vacated.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let placement = Placement {
+        mailbox: Mailbox::Limited(2),
+        idle_priority: true,
+        bound_to: 7,
+    };
+    let (first, slot) = table.occupy(&placement).unwrap();
+    assert_eq!(slot.bound_to(), 7);
+    assert!(slot.has_idle_priority() && slot.mailbox.is_limited());
+    slot.mailbox.reserve().unwrap();
+    slot.stats.step(5);
+    slot.awaited.ask();
+    slot.awaited.set_future(true);
+    slot.empty_steps.add();
+    slot.urgency.end();
+    slot.notify_when_vacated();
+    slot.state.submit().unwrap();
+    slot.state.start().unwrap();
+    end(&table, first, Loud(false));
+    drop_handle(&table, first);
+    assert_eq!(vacated.load(Ordering::Relaxed), 1);
+
+    let (second, slot) = table.occupy(&Placement::default()).unwrap();
+    assert_eq!(second.slot(), first.slot(), "the same slot");
+    assert!(second != first && table.find(first).is_none() && table.find(second).is_some());
+    assert_eq!(slot.bound_to(), 0);
+    assert!(!slot.has_idle_priority() && !slot.mailbox.is_limited());
+    assert_eq!((slot.stats.steps(), slot.stats.messages()), (0, 0));
+    assert_eq!(slot.awaited.commands(), 0);
+    assert!(!slot.awaited.is_future());
+    assert_eq!(slot.empty_steps.get(), 0);
+    assert_eq!(slot.urgency.take(), Urgent::Nothing);
+    slot.state.submit().unwrap();
+    slot.state.start().unwrap();
+    end(&table, second, Loud(false));
+    drop_handle(&table, second);
+    assert_eq!(vacated.load(Ordering::Relaxed), 1, "nobody asked");
+
+    let (third, slot) = table.occupy(&placement).unwrap();
+    assert_eq!(third.slot(), first.slot());
+    assert_eq!(slot.mailbox.undelivered(), Some(0));
+}
+
+#[test]
+fn a_delivered_message_makes_room() {
+    let table = Processes::new(Node::default());
+    let mailbox = Mailbox::Limited(2);
+    let (_, slot) = table
+        .occupy(&Placement {
+            mailbox,
+            ..Placement::default()
+        })
+        .unwrap();
+    for _ in 0..3 {
+        slot.mailbox.reserve().unwrap();
+        slot.mailbox.reserve().unwrap();
+        assert_eq!(slot.mailbox.reserve(), Err(MailboxError::Full(2)));
+        slot.mailbox.deliver(2);
+        assert_eq!(slot.mailbox.undelivered(), Some(0));
+    }
+}
+
+#[test]
+fn a_body_is_there_until_it_is_taken_out() {
+    let table = Processes::new(Node::default());
+    let (_, slot) = table.occupy(&Placement::default()).unwrap();
+    // SAFETY: this thread is the submitter, and then the worker; one reference at a time.
+    unsafe {
+        assert!(slot.life.body().is_none());
+        assert_eq!(*slot.life.begin(5), 5);
+        *slot.life.body().unwrap() += 1;
+        assert_eq!(slot.life.take_body(), Some(6));
+        assert!(slot.life.body().is_none());
+        assert_eq!(slot.life.take_body(), None);
+    }
+}
+
+/// An exit that nobody takes is dropped by the last thread out. Its panic has nobody to be told,
+/// and the slot is there for the next one.
+#[test]
+fn an_exit_that_panics_when_it_is_dropped_costs_no_slot() {
+    let table = Processes::new(Node::default());
+    for _ in 0..3 {
+        let (pid, slot) = running(&table);
+        assert_eq!(pid.slot(), 0);
+        end(&table, pid, Loud(true));
+        assert!(slot.life.is_set());
+        drop_handle(&table, pid);
+    }
+}
+
+#[test]
+fn a_joiner_gets_the_exit_or_the_deadline() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    // SAFETY: this thread has the handle, and gets the exit once.
+    let join = |deadline| unsafe { slot.life.wait(deadline) };
+    assert_eq!(join(Some(Instant::now())), None);
+    assert_eq!(
+        join(Some(Instant::now() + Duration::from_millis(1))),
+        None,
+        "it lives"
+    );
+    end(&table, pid, Loud(false));
+    assert_eq!(join(None), Some(Loud(false)));
+    drop_handle(&table, pid);
+    assert!(table.find(pid).is_none());
+}
+
+/// What each pin, each state and each end makes of the questions that are asked of a table.
+#[test]
+fn a_table_knows_who_lives() {
+    let table = Processes::new(Node::default());
+    let other = Processes::new(Node::default());
+    other.occupy(&Placement::default()).unwrap();
+    assert_eq!(table.iter().count(), 0);
+    let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+    assert!(table.pin(pid).unwrap().is_live(), "its `init` runs");
+    let activity = || table.pin(pid).unwrap().info().activity;
+    assert!(table.lives(pid) && !other.lives(pid) && other.pin(pid).is_none());
+    assert_eq!(activity(), Activity::Starting);
+    slot.state.submit().unwrap();
+    assert_eq!(activity(), Activity::Ready);
+    assert!(table.pin(pid).unwrap().info().can_run());
+    slot.state.start().unwrap();
+    assert_eq!(activity(), Activity::Running);
+    assert_eq!(slot.state.block(), Ok(LetGo::Waits));
+    assert_eq!(activity(), Activity::Blocked);
+    assert!(!table.pin(pid).unwrap().info().can_run());
+    assert_eq!(slot.state.wake(Reason::Completion), Wake::Enqueue);
+    slot.state.start().unwrap();
+    assert_eq!(slot.state.idle(), Ok(LetGo::Waits));
+    assert_eq!(activity(), Activity::Idle);
+    slot.awaited.set_future(true);
+    assert_eq!(activity(), Activity::Pending);
+    assert_eq!(slot.state.wake(Reason::Message), Wake::Enqueue);
+    slot.state.start().unwrap();
+    assert_eq!(table.iter().map(|pin| pin.pid()).collect::<Vec<_>>(), [pid]);
+    let kept = table.pin(pid).unwrap();
+    assert!(kept.is_live());
+    // SAFETY: this thread has made it Running, and ends it once.
+    let closed = unsafe { Closed::begin(&table, pid.slot()) };
+    assert!(!table.lives(pid));
+    assert!(kept.is_live(), "it is being closed");
+    assert_eq!(kept.info().activity, Activity::Ending);
+    closed.complete(drop).leave();
+    assert!(!kept.is_live());
+    assert_eq!(table.iter().count(), 0);
+    drop_handle(&table, pid);
+    assert!(table.find(pid).is_some(), "it is pinned");
+    drop(kept);
+    assert!(table.find(pid).is_none() && table.pin(pid).is_none());
+    assert_eq!(table.occupy(&Placement::default()).unwrap().0.slot(), 0);
+}
+
+/// The process's pin, its handle's and one more: the slot is left with the last of them.
+#[test]
+fn a_pin_that_is_shared_keeps_the_slot() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    // SAFETY: this thread has the process.
+    unsafe { slot.share_pin() };
+    end(&table, pid, Loud(false));
+    drop_handle(&table, pid);
+    assert!(table.find(pid).is_some());
+    // SAFETY: the shared one.
+    unsafe { table.unpin(pid.slot()) };
+    assert!(table.find(pid).is_none());
+}
+
+/// A sender without a pin that wakes a process after its end empties the queue, and leaves the slot
+/// to the handle.
+#[test]
+fn a_late_wake_up_does_not_vacate_the_slot() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    end(&table, pid, Loud(false));
+    for _ in 0..2 {
+        assert_eq!(table.wake(slot, Reason::Message), Wake::Refused);
+        let (other, _) = table.occupy(&Placement::default()).unwrap();
+        assert_ne!(other.slot(), pid.slot());
+    }
+    drop_handle(&table, pid);
+    let (next, _) = table.occupy(&Placement::default()).unwrap();
+    assert_eq!(next.slot(), pid.slot());
+}
+
+#[test]
+fn what_a_process_does_is_counted() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    for messages in [0, 3, 0, 4] {
+        slot.stats.step(messages);
+    }
+    for _ in 0..3 {
+        slot.empty_steps.add();
+        slot.awaited.ask();
+    }
+    slot.awaited.answer(0);
+    slot.awaited.answer(2);
+    let info = table.pin(pid).unwrap().info();
+    assert_eq!((info.steps, info.messages), (4, 7));
+    assert_eq!((info.empty_steps, info.outstanding), (3, 1));
+    slot.awaited.set_future(true);
+    assert!(slot.awaited.is_future());
+    assert_eq!(slot.awaited.commands(), 1);
+}
+
+/// No wake-up has come, so nobody looks again.
+#[test]
+fn a_sink_that_panics_gets_the_rest() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    for _ in 0..3 {
+        slot.events.push(Arc::new(())).unwrap();
+    }
+    slot.events.close();
+    let mut left = 0;
+    // SAFETY: this thread has the process, and the queue is closed.
+    unsafe {
+        slot.discard_events(|_| {
+            left += 1;
+            resume_unwind(Box::new("of the sink"));
+        });
+    }
+    assert_eq!(left, 3);
+    end(&table, pid, Loud(false));
+    drop_handle(&table, pid);
+}
+
+/// What is in the queue at the end goes to the sink, one after a panic as well; and what comes
+/// after the end comes back.
+#[test]
+fn what_a_process_leaves_in_its_queue() {
+    let table = Processes::new(Node::default());
+    let (pid, slot) = running(&table);
+    let items = [(); 3].map(|()| Arc::new(()));
+    for item in &items {
+        let posted = table.post(pid, slot, Arc::clone(item), Reason::Message);
+        assert!(posted.is_ok());
+    }
+    // SAFETY: this thread has made it Running, and ends it once.
+    let closed = unsafe { Closed::begin(&table, pid.slot()) };
+    let mut left = 0;
+    let completed = closed.complete(|_| {
+        left += 1;
+        if left == 2 {
+            resume_unwind(Box::new("of the sink"));
+        }
+    });
+    assert_eq!(left, 3);
+    completed.tell(Loud(false));
+    let late = table.post(pid, slot, Arc::clone(&items[0]), Reason::Message);
+    assert!(late.is_err());
+    drop(late);
+    assert!(items.iter().all(|item| Arc::strong_count(item) == 1));
+    drop_handle(&table, pid);
+}

@@ -1,0 +1,66 @@
+//! Watches: told once, called off in time or not, and swept out.
+
+use std::sync::Arc;
+
+use filch_process_table::{
+    ExitReason, Link, Monitor, Node, Pid, Placement, Table, Watch, WatchKind, WatchList,
+};
+
+fn two() -> [Pid; 2] {
+    let table = Table::<(), (), ()>::new(Node::default());
+    [(); 2].map(|()| table.occupy(&Placement::default()).unwrap().0)
+}
+
+#[test]
+fn a_watch_is_told_once_or_called_off() {
+    let [by, with] = two();
+    let watch = || Watch::new(WatchKind::Monitor, by, with);
+    let told = watch();
+    assert!(told.fire() && !told.fire() && !told.is_cancelled());
+    assert!(!Monitor::new(Arc::clone(&told)).demonitor(), "too late");
+    let called_off = watch();
+    assert!(Monitor::new(Arc::clone(&called_off)).demonitor());
+    assert!(called_off.is_cancelled() && !called_off.fire());
+}
+
+#[test]
+fn a_link_has_two_ends() {
+    let [by, with] = two();
+    let link = Link::new(Watch::new(WatchKind::Link, by, with));
+    assert_eq!((link.other_than(by), link.other_than(with)), (with, by));
+    assert!(link.unlink());
+    assert!(!link.unlink(), "it was called off before");
+    assert!(!link.watch().fire());
+}
+
+/// Of many watches few are armed at a time. A failure: the list grows with all that there ever
+/// were, or forgets one that is armed.
+#[test]
+fn watches_that_are_over_are_swept_out() {
+    let [by, with] = two();
+    let mut list = WatchList::default();
+    assert!(list.is_empty());
+    let mut all = Vec::new();
+    for number in 0..100 {
+        let watch = Watch::new(WatchKind::Monitor, by, with);
+        list.push(Arc::clone(&watch));
+        assert!(!list.is_empty());
+        if number % 10 != 0 {
+            assert!(watch.fire());
+        }
+        all.push(watch);
+    }
+    let kept = all.iter().filter(|watch| Arc::strong_count(watch) > 1);
+    assert!(
+        kept.count() <= 2 * 11,
+        "at most twice as many as were armed"
+    );
+    let armed = |list: WatchList| list.into_iter().filter(|watch| watch.fire()).count();
+    assert_eq!(armed(list), 10);
+}
+
+#[test]
+fn one_reason_is_normal() {
+    assert!(ExitReason::Done.is_normal());
+    assert!(!ExitReason::ShutDown.is_normal() && !ExitReason::failed(&"why").is_normal());
+}

@@ -1,0 +1,104 @@
+//! How a thread that pins meets the end of a process, and the beginning of another.
+
+use filch_process_table::{Closed, Mailbox, Node, Pid, Placement, Table};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+type Processes = Table<(), (), ()>;
+
+/// A process that has begun and ended, but for the pin of its handle, in the first slot.
+fn ended(table: &Processes) -> Pid {
+    let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+    slot.state.submit().unwrap();
+    slot.state.start().unwrap();
+    // SAFETY: this thread has made it Running, and ends it once.
+    let closed = unsafe { Closed::begin(table, pid.slot()) };
+    closed.complete(drop).leave();
+    pid
+}
+
+/// Gives the handle's pin back.
+fn drop_handle(table: &Processes, pid: Pid) {
+    // SAFETY: each model does this once.
+    unsafe { table.unpin(pid.slot()) };
+}
+
+/// A thread looks for a process, by its PID or in a walk, while the process leaves, and a second
+/// one comes and goes. The thread may count its pin between the two, or under the second one, and
+/// be the last one to leave that. Failure: nobody clears the slot away, and it is lost.
+fn meets_the_last_pin(claim: &'static str, look: fn(&Processes, Pid) -> usize) {
+    let outcomes = Outcomes::new();
+    check(claim, Bound::preemptions(3, 100), {
+        let outcomes = outcomes.clone();
+        move || {
+            let table = Arc::new(Processes::new(Node::default()));
+            let first = ended(&table);
+            let looker = thread::spawn({
+                let table = table.clone();
+                move || look(&table, first)
+            });
+            drop_handle(&table, first);
+            let second = ended(&table);
+            drop_handle(&table, second);
+            outcomes.observe(looker.join().unwrap());
+            let slots = 0..=second.slot();
+            let occupy = |_| table.occupy(&Placement::default()).unwrap().0.slot();
+            let mut found: Vec<_> = slots.clone().map(occupy).collect();
+            found.sort_unstable();
+            assert!(found.into_iter().eq(slots), "a slot is lost");
+        }
+    });
+    outcomes.assert_exactly([0, 1]);
+}
+
+#[test]
+fn a_pin_that_comes_too_late_clears_away() {
+    meets_the_last_pin("a slot is cleared by the last who looked", |table, pid| {
+        usize::from(table.pin(pid).is_some())
+    });
+}
+
+#[test]
+fn a_walk_that_comes_too_late_clears_away() {
+    meets_the_last_pin(
+        "a slot is cleared by the last who walked past",
+        |table, _| table.iter().count(),
+    );
+}
+
+/// A PID can be made from any number. A thread that guesses the next one pins that process at the
+/// earliest when its submitter has written what it is like. Failure: it finds the last occupant's
+/// mailbox.
+#[test]
+fn a_guessed_pid_finds_a_furnished_slot() {
+    let outcomes = Outcomes::new();
+    check(
+        "a pinned process is as its submitter wants it",
+        Bound::exhaustive(6),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let table = Arc::new(Processes::new(Node::default()));
+                let first = ended(&table);
+                drop_handle(&table, first);
+                let guess = Pid::from_bits(first.to_bits() + 1);
+                let guesser = thread::spawn({
+                    let table = table.clone();
+                    move || {
+                        let process = table.pin(guess)?;
+                        Some(process.slot().mailbox.is_limited())
+                    }
+                });
+                let mailbox = Mailbox::Limited(1);
+                let placement = Placement {
+                    mailbox,
+                    ..Placement::default()
+                };
+                let (second, _) = table.occupy(&placement).unwrap();
+                assert_eq!(second, guess);
+                outcomes.observe(guesser.join().unwrap());
+            }
+        },
+    );
+    outcomes.assert_exactly([None, Some(true)]);
+}
