@@ -29,7 +29,7 @@ const PATIENCE: (Duration, u32) = (Duration::from_secs(4), 4);
 
 /// How many times as long a run may take altogether. On a machine with other work a run that gets
 /// no processor is no hang; one that waits for ever ends here.
-const UNHURRIED: u32 = 4;
+const UNHURRIED: u32 = 3;
 
 /// How often a mutant may hang, while a test is looked for that shows what is wrong.
 const MOST_HANGS: usize = 3;
@@ -171,19 +171,25 @@ pub(super) struct Job<'m> {
 }
 
 /// Judges each of `jobs`, and tells the verdict on each, with the job's index, as it comes;
-/// `killers` are functions and the tests that have shown a mutant of them.
+/// what showed earlier ones, with their functions, is `known`.
 pub(super) fn run(
     tests: &[Test],
     jobs: &[Job<'_>],
-    killers: Vec<(String, String)>,
+    known: Vec<(String, Kill)>,
     tell: &Sender<(usize, Option<Kill>)>,
 ) -> Result<()> {
     // Which tests have shown a mutant of the function: they go first.
-    let mut known: BTreeMap<_, usize> = BTreeMap::new();
-    for pair in killers {
-        *known.entry(pair).or_default() += 1;
+    let mut killers: BTreeMap<_, usize> = BTreeMap::new();
+    // How often a test has hung, whatever the function: it goes last, since that takes longest.
+    let mut hung: BTreeMap<_, u32> = BTreeMap::new();
+    for (function, kill) in known {
+        if kill.symptom == Symptom::Hang {
+            *hung.entry(kill.by).or_default() += 1;
+        } else {
+            *killers.entry((function, kill.by)).or_default() += 1;
+        }
     }
-    let killers = Mutex::new(known);
+    let (killers, hung) = (Mutex::new(killers), Mutex::new(hung));
     let judged = AtomicUsize::new(0);
     let numbered: Vec<_> = jobs.iter().enumerate().collect();
     parallel::map(&numbered, |(index, job)| {
@@ -192,6 +198,7 @@ pub(super) fn run(
         } = job;
         let started = Instant::now();
         let good: BTreeMap<_, _> = killers.lock().expect("no holder panics").clone();
+        let slow = hung.lock().expect("no holder panics").clone();
         let mut fitting: Vec<_> = tests
             .iter()
             .filter(|test| test.reaches.contains(&mutant.number))
@@ -201,7 +208,8 @@ pub(super) fn run(
                 .get(&(function.clone(), test.name.clone()))
                 .copied()
                 .unwrap_or(0);
-            (usize::MAX - kills, test.elapsed)
+            let hung = slow.get(&test.name).copied().unwrap_or(0);
+            (usize::MAX - kills, test.elapsed + PATIENCE.0 * hung)
         });
         let mut best: Option<Kill> = None;
         let mut hangs = 0;
@@ -215,12 +223,16 @@ pub(super) fn run(
                 let by = test.name.clone();
                 best = Some(Kill { symptom, by });
             }
-            hangs += usize::from(symptom == Symptom::Hang);
+            if symptom == Symptom::Hang {
+                hangs += 1;
+                let mut hung = hung.lock().expect("no holder panics");
+                *hung.entry(test.name.clone()).or_default() += 1;
+            }
             if symptom < Symptom::Hang || hangs == MOST_HANGS {
                 break;
             }
         }
-        if let Some(kill) = &best {
+        if let Some(kill) = best.as_ref().filter(|kill| kill.symptom < Symptom::Hang) {
             let mut killers = killers.lock().expect("no holder panics");
             *killers
                 .entry((function.clone(), kill.by.clone()))

@@ -95,16 +95,12 @@ impl Verdicts {
         let models: Vec<_> = models.into_iter().collect();
         let tests = campaign::tests(&packages, &models, longest, &mut progress)?;
         let mut jobs = Vec::new();
-        let mut killers = Vec::new();
+        let mut known = Vec::new();
         for (index, subject) in subjects.iter().enumerate() {
             let function = &self.rows[places[index]].0;
             let found = progress.entry(&subject.function);
-            let by = found
-                .verdicts
-                .values()
-                .flatten()
-                .map(|kill| kill.by.clone());
-            killers.extend(by.map(|by| (function.clone(), by)));
+            let kills = found.verdicts.values().flatten().cloned();
+            known.extend(kills.map(|kill| (function.clone(), kill)));
             for (place, mutant) in subject.mutants.iter().enumerate() {
                 if !found.is_judged(place) {
                     let function = function.clone();
@@ -120,7 +116,7 @@ impl Verdicts {
         let (tell, verdicts) = mpsc::channel();
         thread::scope(|scope| {
             let (tests, jobs) = (&tests, &jobs);
-            let campaign = scope.spawn(move || campaign::run(tests, jobs, killers, &tell));
+            let campaign = scope.spawn(move || campaign::run(tests, jobs, known, &tell));
             for (index, kill) in verdicts {
                 let Job { subject, place, .. } = jobs[index];
                 let found = progress.entry(&subjects[subject].function);
