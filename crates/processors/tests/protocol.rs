@@ -1,8 +1,10 @@
 //! What one thread can tell about how processors change hands: who gets which, and who does not.
 
 use std::cell::Cell;
+use std::time::Instant;
 
 use filch_processors::protocol::{Coordinator, Grant, Permit, Work};
+use filch_processors::{BoundId, NeverQuiescent};
 
 /// The global queue alone.
 struct Queue {
@@ -112,4 +114,111 @@ fn threads_that_could_not_be_had_take_no_places() {
         assert!(coordinator.bind(|_| false).is_none());
     }
     assert!(coordinator.bind(|_| true).is_some());
+}
+
+#[test]
+fn a_number_is_raised_as_far_as_it_must() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(3, 2, 4, 4);
+    assert!(coordinator.grow(0, |_| true));
+    assert_eq!(coordinator.control_word().active, 2, "no fewer than it was");
+    assert!(coordinator.grow(1, |_| true));
+    coordinator.shrink(1, &work);
+    assert!(coordinator.grow(1, |_| true), "its machine has not noticed");
+    assert_eq!(coordinator.control_word().active, 2);
+}
+
+#[test]
+fn an_idle_processor_too_many_is_given_up_at_once() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(2, 2, 4, 4);
+    assert!(coordinator.start_all(2, |_| true));
+    for machine in [0, 1] {
+        let permit = told_to_run(&coordinator, machine);
+        coordinator.go_idle(permit, machine, false, &work);
+    }
+    coordinator.shrink(1, &work);
+    let (permit, machine) = coordinator.take_idle().expect("one is left");
+    assert_eq!((permit.processor(), machine), (0, 0));
+    assert!(coordinator.take_idle().is_none());
+}
+
+#[test]
+fn a_pool_that_is_over_is_quiescent() {
+    let work = Queue::empty();
+    let (coordinator, permit) = one_processor();
+    coordinator.go_idle(permit, 0, false, &work);
+    assert!(coordinator.is_quiescent(&work));
+    coordinator.stop(&work);
+    assert!(coordinator.is_over() && coordinator.is_quiescent(&work));
+    assert_eq!(coordinator.take_grant(0), Some(Grant::Exit));
+    assert!(!coordinator.is_deserted(), "a thread has yet to exit");
+}
+
+#[test]
+fn the_end_is_told_when_no_thread_is_left() {
+    let work = Queue::empty();
+    work.has_task.set(true);
+    let waits =
+        |coordinator: &Coordinator| coordinator.await_quiescence_until(&work, Some(Instant::now()));
+    let unstarted = Coordinator::new(1, 1, 4, 4);
+    assert!(!unstarted.is_deserted() && !unstarted.is_over());
+    assert_eq!(waits(&unstarted), Ok(false));
+    unstarted.stop(&work);
+    assert_eq!(waits(&unstarted), Err(NeverQuiescent));
+
+    let with_a_thread = Coordinator::new(1, 1, 4, 4);
+    assert!(with_a_thread.bind(|_| true).is_some());
+    with_a_thread.stop(&work);
+    assert!(with_a_thread.is_over() && !with_a_thread.is_deserted());
+    assert_eq!(
+        waits(&with_a_thread),
+        Ok(false),
+        "it may still run what waits"
+    );
+}
+
+#[test]
+fn one_that_has_exited_makes_no_more_room() {
+    let work = Queue::empty();
+    let (limit, spares) = (2, 0);
+    let coordinator = Coordinator::new(1, 1, limit, spares);
+    assert!(coordinator.start_all(1, |_| true));
+    let permit = calls(&coordinator, told_to_run(&coordinator, 0), &work, 1);
+    let parker = coordinator.enter(1);
+    assert_eq!(
+        coordinator.take_grant(1),
+        Some(Grant::Exit),
+        "no spares are kept"
+    );
+    coordinator.exit(1, parker);
+    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    work.has_task.set(true);
+    assert!(coordinator.wake_one());
+    let permit = told_to_search(&coordinator, 1, &work);
+    let start = |_| unreachable!("there are as many as there may be");
+    let kept = coordinator.hand_off(permit, 1, start, &work);
+    assert_eq!(kept.unwrap_err().processor(), 0);
+}
+
+#[test]
+fn the_number_of_a_bound_thread_is_known_again() {
+    let (coordinator, _) = one_processor();
+    let id = coordinator.bind(|_| true).unwrap();
+    assert_eq!(BoundId::from_bits(id.to_bits()), Some(id));
+    assert_eq!(BoundId::from_bits(0), None);
+}
+
+#[test]
+fn what_is_over_is_not_started() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(1, 1, 4, 4);
+    assert!(coordinator.bind(|_| true).is_some());
+    let parker = coordinator.enter(0);
+    coordinator.stop(&work);
+    assert_eq!(coordinator.take_grant(0), Some(Grant::Exit));
+    coordinator.exit(0, parker);
+    assert!(coordinator.is_deserted());
+    assert!(!coordinator.start_all(1, |_| true));
+    assert!(!coordinator.grow(0, |_| true));
 }
