@@ -9,8 +9,8 @@
 #![cfg(loom)]
 
 use filch_event_queue::EventQueue;
-use filch_process_state::{ProcessState, Reason, Wake};
-use filch_sync::atomic::{AtomicUsize, Ordering, fence};
+use filch_process_state::{Disposal, Ending, ProcessState, Reason, Wake};
+use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check, refute};
 
@@ -30,29 +30,35 @@ impl Process {
     }
 
     fn drain(&self) {
-        // SAFETY: only the thread that ends the process drains.
+        // SAFETY: only the thread that ends the process drains, before its end.
         unsafe { self.queue.drain(|_watch| self.answer()) };
     }
 
+    /// Empties the queue until the process has ended.
     fn complete(&self) {
-        self.state.complete().unwrap();
+        self.drain();
+        while self.state.complete().unwrap() == Ending::Drain {
+            self.drain();
+        }
     }
 }
 
 /// As `Handle::signal` and `Handle::attach` do it.
 fn watch(process: &Process) {
-    watch_with(process, || fence(Ordering::SeqCst));
-}
-
-fn watch_with(process: &Process, between: fn()) {
     if process.queue.push(7).is_err() {
         return process.answer();
     }
-    if process.state.wake(Reason::Message) == Wake::Refused {
-        between();
-        if process.queue.is_closed() {
-            process.answer();
-        }
+    let wake = process.state.wake(Reason::Message);
+    if wake == Wake::Dispose {
+        // As the table does it. One thread comes too late here, so this is said once.
+        let first = process.state.dispose();
+        assert_eq!(first, Ok(Disposal::Drain { vacated: false }));
+        // SAFETY: told to dispose: this thread has the queue.
+        unsafe { process.queue.drain(drop) };
+        assert_eq!(process.state.dispose(), Ok(Disposal::Done));
+    }
+    if matches!(wake, Wake::Refused | Wake::Dispose) && process.queue.is_closed() {
+        process.answer();
     }
 }
 
@@ -60,14 +66,13 @@ fn watch_with(process: &Process, between: fn()) {
 fn end(process: &Process) {
     process.queue.close();
     process.complete();
-    process.drain();
 }
 
 /// As `Handle::turn_away` does it.
 fn turn_away(process: &Process) {
-    process.queue.close();
-    fence(Ordering::SeqCst);
-    process.drain();
+    process.state.submit().unwrap();
+    process.state.start().unwrap();
+    end(process);
 }
 
 /// Returns how often the watch was found. Of a process that has `started` there is a worker, else a
@@ -121,26 +126,21 @@ fn a_refused_start_answers_a_watch() {
 
 /// The drain passes over a push that is under way, whose wake-up is then still noted.
 #[test]
-fn a_drain_before_the_last_edge_misses_a_watch() {
-    refute(
-        "the last drain comes before the last edge",
-        UNANSWERED,
-        Bound::exhaustive(1),
-        || {
-            meet(true, watch, |process| {
-                process.queue.close();
-                process.drain();
-                process.complete();
-            });
-        },
-    );
+fn an_end_that_does_not_drain_again_misses_a_watch() {
+    refute("no second drain", UNANSWERED, Bound::exhaustive(1), || {
+        meet(true, watch, |process| {
+            process.queue.close();
+            process.drain();
+            while process.state.complete().unwrap() == Ending::Drain {}
+        });
+    });
 }
 
-/// Store, then load, on both sides, and nothing between them on one.
+/// The wake-up of a process that has not begun is refused, and leaves the watch to what comes next.
 #[test]
-fn a_submitter_without_a_fence_misses_a_watch() {
+fn a_submitter_that_takes_no_edge_misses_a_watch() {
     refute(
-        "no fence in the submitter",
+        "the submitter drains, and takes no edge",
         UNANSWERED,
         Bound::exhaustive(1),
         || {
@@ -148,18 +148,6 @@ fn a_submitter_without_a_fence_misses_a_watch() {
                 process.queue.close();
                 process.drain();
             });
-        },
-    );
-}
-
-#[test]
-fn a_watcher_without_a_fence_is_missed() {
-    refute(
-        "no fence in the watcher",
-        UNANSWERED,
-        Bound::exhaustive(1),
-        || {
-            meet(false, |process| watch_with(process, || {}), turn_away);
         },
     );
 }

@@ -1,14 +1,16 @@
 //! Single operations of filch's crates, to be timed by criterion and counted in instructions.
 //!
-//! An [`Operation`] is done by one thread, with a primitive that no other thread touches. The jobs
-//! in [`pool`] need a worker's thread; they are counted only.
+//! An [`Operation`] is done by one thread, with a primitive that no other thread touches. A
+//! [`Job`](job::Job) needs a worker's thread; it is counted only.
 
 pub mod deque;
 pub mod event_queue;
 pub mod injector;
+pub mod job;
 pub mod parker;
-pub mod pool;
 pub mod process_state;
+mod processors;
+mod scheduler;
 pub mod slab;
 
 /// Something that one thread does, [`TIMES`](Self::TIMES) times a round.

@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use filch_sync::thread::{self, Thread};
-use filch_sync::{Arc, Condvar, Mutex, MutexGuard, wait_until};
+use filch_sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait_until};
 
 /// A list of calls that are under way, each with a label of type `L`.
 pub struct Calls<L> {
@@ -110,7 +110,7 @@ impl<L> Calls<L> {
 
     /// Ignores poison: a label is cloned under the lock, and nothing is half changed then.
     fn lock(&self) -> MutexGuard<'_, List<L>> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.list)
     }
 }
 

@@ -6,12 +6,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use filch_sync::panic::{catch_panic, drop_all_contained};
 use filch_sync::thread::Builder;
-use filch_sync::{Arc, Condvar, Mutex, MutexGuard, wait_until};
+use filch_sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait_until};
 
 use crate::calls::{Calls, RunningCall};
 
@@ -143,7 +142,7 @@ impl Shared {
     /// Ignores poison: no critical section here panics half-way, as user code runs without the
     /// lock.
     fn lock(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Starts one more thread, with the first number that is free.

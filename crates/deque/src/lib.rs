@@ -21,6 +21,7 @@ mod top;
 mod worker;
 
 pub use policy::{Lazy, Policy, Strict};
+pub use ring::NoMemory;
 pub use steal::Steal;
 pub use stealer::{Sole, Stealer};
 pub use worker::Worker;

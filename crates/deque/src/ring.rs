@@ -1,9 +1,13 @@
 //! The memory of the items: a ring of slots, and the count of the claims that have left it.
 
+use alloc::alloc::alloc;
 use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::alloc::Layout;
 use core::cell::Cell;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
+use core::{error, fmt};
 
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, Ordering};
@@ -24,6 +28,18 @@ pub(crate) fn capacity_for(items: Option<u32>) -> u32 {
         .expect("a deque has room for 2^30 items at most")
         .next_power_of_two()
 }
+
+/// The global allocator has no memory for a larger ring. The deque is as it was before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMemory;
+
+impl fmt::Display for NoMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("there is no memory for more items")
+    }
+}
+
+impl error::Error for NoMemory {}
 
 /// A power of two of slots: item `i` lives in slot `i mod capacity`.
 ///
@@ -104,20 +120,32 @@ impl<T> Slots<T> {
 impl<T> Ring<T> {
     /// A ring without items, for `capacity` of them (a power of two), whose first claim will begin
     /// at `base`.
-    pub(crate) fn allocate(capacity: u32, base: u32) -> NonNull<Self> {
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub(crate) fn allocate(capacity: u32, base: u32) -> Result<NonNull<Self>, NoMemory> {
         debug_assert!(capacity.is_power_of_two() && capacity <= MAX_CAPACITY);
-        let slots = (0..capacity)
-            .map(|_| UnsafeCell::new(MaybeUninit::uninit()))
-            .collect();
-        let ring = Box::new(Self {
-            done: CachePadded::new(AtomicU32::new(0)),
-            slots,
-            base: Cell::new(base),
-            end: Cell::new(base),
-            older: Cell::new(None),
-        });
-        // SAFETY: a box is never null.
-        unsafe { NonNull::new_unchecked(Box::into_raw(ring)) }
+        let mut slots = Vec::new();
+        let refused = |_| NoMemory;
+        slots
+            .try_reserve_exact(capacity as usize)
+            .map_err(refused)?;
+        slots.extend((0..capacity).map(|_| UnsafeCell::new(MaybeUninit::uninit())));
+        // SAFETY: a ring has a size.
+        let place = unsafe { alloc(Layout::new::<Self>()) };
+        let place = NonNull::new(place.cast::<Self>()).ok_or(NoMemory)?;
+        // SAFETY: the memory has the size and the alignment of a ring, and is this thread's.
+        unsafe {
+            place.write(Self {
+                done: CachePadded::new(AtomicU32::new(0)),
+                slots: slots.into_boxed_slice(),
+                base: Cell::new(base),
+                end: Cell::new(base),
+                older: Cell::new(None),
+            });
+        }
+        Ok(place)
     }
 
     /// Frees the ring. Items in its slots are not dropped.
@@ -127,8 +155,8 @@ impl<T> Ring<T> {
     /// The ring came from [`allocate`](Self::allocate), and no thread will touch it again: it is
     /// not published, and every claim of it has finished, with an edge from there to here.
     pub(crate) unsafe fn free(ring: NonNull<Self>) {
-        // SAFETY: `allocate` made it from a box, and by contract this is the only pointer that is
-        // still used.
+        // SAFETY: `allocate` took its memory where a box does, and by contract this is the only
+        // pointer that is still used.
         drop(unsafe { Box::from_raw(ring.as_ptr()) });
     }
 

@@ -1,7 +1,10 @@
 //! Running out of room, and giving memory back.
 
+use alloc::alloc::handle_alloc_error;
+use core::alloc::Layout;
+
 use crate::policy::Policy;
-use crate::ring::{MAX_CAPACITY, Ring, capacity_for};
+use crate::ring::{MAX_CAPACITY, NoMemory, Ring, capacity_for};
 use crate::worker::Worker;
 
 impl<T, P: Policy> Worker<T, P> {
@@ -11,13 +14,52 @@ impl<T, P: Policy> Worker<T, P> {
         self.room_end.get().wrapping_sub(self.bottom.get())
     }
 
+    /// Makes room for `additional` items: the pushes that follow allocate nothing, until there are
+    /// so many more.
+    ///
+    /// Wait-free, unless it has to allocate, as [`push`](Self::push) would.
+    ///
+    /// # Errors
+    ///
+    /// [`NoMemory`], where `push` ends the program.
+    ///
+    /// # Panics
+    ///
+    /// If the deque would hold more than 2³⁰ items.
+    ///
+    /// ```
+    /// use filch_deque::Worker;
+    ///
+    /// let worker = Worker::with_capacity(2);
+    /// worker.try_reserve(3)?;
+    /// worker.push_batch([1, 2, 3]);
+    /// assert_eq!(worker.capacity(), 4);
+    /// # Ok::<(), filch_deque::NoMemory>(())
+    /// ```
+    #[inline]
+    pub fn try_reserve(&self, additional: usize) -> Result<(), NoMemory> {
+        if self.room() as usize >= additional {
+            return Ok(());
+        }
+        let most = MAX_CAPACITY as usize + 1;
+        self.try_make_room(additional.min(most) as u32)
+    }
+
+    /// [`try_make_room`](Self::try_make_room) for a caller that cannot do without.
+    #[cold]
+    pub(crate) fn make_room(&self, needed: u32) {
+        if self.try_make_room(needed).is_err() {
+            handle_alloc_error(Layout::new::<T>());
+        }
+    }
+
     /// Makes room for `needed` items: finds that thieves have finished, or replaces the ring.
     ///
     /// # Panics
     ///
     /// If the deque would hold more than 2³⁰ items. It is unchanged then.
     #[cold]
-    pub(crate) fn make_room(&self, needed: u32) {
+    pub(crate) fn try_make_room(&self, needed: u32) -> Result<(), NoMemory> {
         let ring = self.ring();
         // SAFETY: this is the owner, and the newest ring.
         unsafe { ring.free_settled() };
@@ -31,14 +73,16 @@ impl<T, P: Policy> Worker<T, P> {
             // No claim is open: every item before top has left its slot.
             self.room_end.set(taken.wrapping_add(capacity));
         }
-        if self.room() < needed {
-            let held = self.bottom.get().wrapping_sub(taken);
-            self.replace_ring(taken, larger_capacity(capacity, held, needed));
+        if self.room() >= needed {
+            return Ok(());
         }
+        let held = self.bottom.get().wrapping_sub(taken);
+        self.replace_ring(taken, larger_capacity(capacity, held, needed))
     }
 
     /// Gives memory back after a burst: the capacity becomes the smallest power of two that holds
-    /// the items and is at least `capacity`, unless it is no larger than that already.
+    /// the items and is at least `capacity`, unless it is no larger than that already, or there is
+    /// no memory for the smaller ring.
     ///
     /// The items are copied, and steals in flight fail. The old ring is freed at once if no thief
     /// is in the middle of a steal. Otherwise it is freed when the new one runs out of room, if the
@@ -59,8 +103,9 @@ impl<T, P: Policy> Worker<T, P> {
         let held = self.bottom.get().wrapping_sub(taken);
         let wanted = capacity.max(held as usize).max(1);
         if wanted <= self.capacity() / 2 {
-            // At most a quarter of the index space: half of a capacity.
-            self.replace_ring(taken, (wanted as u32).next_power_of_two());
+            // At most a quarter of the index space: half of a capacity. Without memory for it the
+            // larger ring stays.
+            let _ = self.replace_ring(taken, (wanted as u32).next_power_of_two());
         }
     }
 
@@ -68,10 +113,10 @@ impl<T, P: Policy> Worker<T, P> {
     /// of a claim, and freed when the last of them has finished.
     ///
     /// `taken` is an index that thieves have reached; the items after it fit.
-    fn replace_ring(&self, taken: u32, capacity: u32) {
+    fn replace_ring(&self, taken: u32, capacity: u32) -> Result<(), NoMemory> {
         let old = self.ring.get();
         let bottom = self.bottom.get();
-        let new = Ring::allocate(capacity, taken);
+        let new = Ring::allocate(capacity, taken)?;
         // SAFETY: `allocate` returned it, and no other thread has it yet.
         let ring = unsafe { new.as_ref() };
         // Copied before the deque is closed, to keep it closed for four instructions. Items that
@@ -90,6 +135,7 @@ impl<T, P: Policy> Worker<T, P> {
         self.room_end.set(base.wrapping_add(capacity));
         // SAFETY: this is the owner, and now the newest ring.
         unsafe { ring.free_settled() };
+        Ok(())
     }
 }
 

@@ -59,7 +59,8 @@ impl<T> Stealer<T> {
     }
 
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
-    /// Returns the oldest and pushes the others into `into`, oldest first.
+    /// Returns the oldest and pushes the others into `into`, oldest first. Without memory
+    /// for all of them, it takes as many as `into` has room for.
     ///
     /// So thieves of `into` take the loot in the order in which it was pushed, and the caller's
     /// [`pop`](Worker::pop) takes it from the other end, the youngest first. To run the loot in
@@ -94,7 +95,8 @@ impl<T> Stealer<T> {
         } else {
             limit
         };
-        self.claim_half(limit, into.room() as usize, |count| into.make_room(count))
+        let reserve = |count| into.try_make_room(count).is_ok();
+        self.claim_half(limit, into.room() as usize, reserve)
             .map(|(oldest, others)| {
                 into.receive(others);
                 oldest
@@ -121,7 +123,11 @@ impl<T> Stealer<T> {
     /// ```
     pub fn steal_half_into_vec(&self, into: &mut Vec<T>, limit: usize) -> Steal<T> {
         let room = into.capacity() - into.len();
-        self.claim_half(limit, room, |count| into.reserve(count as usize))
+        let reserve = |count| {
+            into.reserve(count as usize);
+            true
+        };
+        self.claim_half(limit, room, reserve)
             .map(|(oldest, others)| {
                 // `into` has room: nothing is allocated while the claim is open.
                 others.for_each(|item| into.push(item));
@@ -131,13 +137,13 @@ impl<T> Stealer<T> {
 
     /// Claims the older half, at most `limit`. If the loot beside the oldest item needs more than
     /// `room`, `reserve` makes room for it before the claim: after it nothing may allocate or
-    /// panic.
+    /// panic. If it could not, there is less loot.
     #[inline]
     fn claim_half(
         &self,
         limit: usize,
         room: usize,
-        reserve: impl FnOnce(u32),
+        reserve: impl FnOnce(u32) -> bool,
     ) -> Steal<(T, Claim<T>)> {
         assert!(limit > 0, "a thief that may take nothing");
         let offer = match self.deque.seek() {
@@ -147,16 +153,18 @@ impl<T> Stealer<T> {
         };
         let half = offer.count().div_ceil(2);
         let count = u32::try_from(limit).map_or(half, |limit| half.min(limit));
-        let others = count - 1;
+        let mut others = count - 1;
         if room < others as usize {
             // The count of an offer that was overtaken may be far off: do not allocate for it.
             if !self.deque.stands(&offer) {
                 return Steal::Retry;
             }
-            reserve(others);
+            if !reserve(others) {
+                others = room as u32;
+            }
         }
         self.deque
-            .claim(&offer, count)
+            .claim(&offer, 1 + others)
             .map_or_else(lost, Steal::Success)
     }
 

@@ -1,5 +1,7 @@
 //! The owner's end.
 
+use alloc::alloc::handle_alloc_error;
+use core::alloc::Layout;
 use core::cell::Cell;
 use core::fmt;
 use core::marker::PhantomData;
@@ -115,7 +117,9 @@ impl<T> Worker<T, Lazy> {
 impl<T, P: Policy> Worker<T, P> {
     fn make(capacity: usize, start: u32) -> Self {
         let capacity = capacity_for(u32::try_from(capacity).ok());
-        let ring = Ring::allocate(capacity, start);
+        let Ok(ring) = Ring::allocate(capacity, start) else {
+            handle_alloc_error(Layout::new::<T>())
+        };
         Self {
             // A strict owner keeps nothing private: its flag stays up, and thieves need not raise
             // it.

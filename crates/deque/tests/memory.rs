@@ -1,9 +1,10 @@
-//! When a thief allocates: never between its claim and the end of its claim.
+//! Memory for items: a thief allocates before its claim, and what is refused changes nothing.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, RefCell};
+use std::ptr;
 
-use filch_deque::{Steal, Stealer, Worker};
+use filch_deque::{NoMemory, Steal, Stealer, Worker};
 
 /// No other value is aligned so, which tells the memory for items from other memory.
 #[repr(align(512))]
@@ -15,6 +16,8 @@ thread_local! {
     static VICTIM: RefCell<Option<Stealer<Item>>> = const { RefCell::new(None) };
     /// How many items were left in it at the last of these.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Whether this thread gets no memory for items.
+    static REFUSED: Cell<bool> = const { Cell::new(false) };
 }
 
 struct Looking;
@@ -23,9 +26,10 @@ struct Looking;
 static ALLOCATOR: Looking = Looking;
 
 impl Looking {
-    fn look(layout: Layout) {
+    /// Looks, and says whether the memory is refused.
+    fn refuses(layout: Layout) -> bool {
         if layout.align() != align_of::<Item>() {
-            return;
+            return false;
         }
         // At the end of a thread it is gone, and there is nothing to look at.
         let _ = VICTIM.try_with(|victim| {
@@ -33,13 +37,17 @@ impl Looking {
                 LEFT.set(Some(victim.len()));
             }
         });
+        REFUSED.get()
     }
 }
 
-// SAFETY: it passes every call on to the system's allocator, and allocates nothing while it looks.
+// SAFETY: it passes every call on to the system's allocator or refuses it, and allocates nothing
+// while it looks.
 unsafe impl GlobalAlloc for Looking {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::look(layout);
+        if Self::refuses(layout) {
+            return ptr::null_mut();
+        }
         // SAFETY: the caller's promises, passed on.
         unsafe { System.alloc(layout) }
     }
@@ -50,15 +58,19 @@ unsafe impl GlobalAlloc for Looking {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        Self::look(layout);
+        if Self::refuses(layout) {
+            return ptr::null_mut();
+        }
         // SAFETY: the caller's promises, passed on.
         unsafe { System.realloc(block, layout, size) }
     }
 }
 
+/// Those of a deque that is robbed.
+const ITEMS: usize = 16;
+
 #[test]
 fn loot_finds_its_room_before_it_is_taken() {
-    const ITEMS: usize = 16;
     for room in 0..=ITEMS / 2 {
         let worker: Worker<_> = (0..ITEMS as u8).map(Item).collect();
         let mut loot = Vec::with_capacity(room);
@@ -77,4 +89,30 @@ fn loot_finds_its_room_before_it_is_taken() {
             "the items at the last allocation, with room for {room}"
         );
     }
+}
+
+#[test]
+fn what_there_is_no_memory_for_is_refused() {
+    let worker = Worker::with_capacity(2);
+    worker.push(Item(0));
+    REFUSED.set(true);
+    assert_eq!(worker.try_reserve(1), Ok(()));
+    let refused = worker.try_reserve(2);
+    REFUSED.set(false);
+    assert_eq!(refused, Err(NoMemory));
+    assert_eq!((worker.len(), worker.capacity()), (1, 2));
+    assert_eq!(worker.try_reserve(2), Ok(()));
+    assert_eq!(worker.capacity(), 4);
+    assert_eq!(worker.pop(), Some(Item(0)));
+}
+
+#[test]
+fn a_thief_without_memory_takes_what_it_has_room_for() {
+    let victim: Worker<_> = (0..ITEMS as u8).map(Item).collect();
+    let own = Worker::with_capacity(2);
+    REFUSED.set(true);
+    let first = victim.stealer().steal_half_into(&own, ITEMS);
+    REFUSED.set(false);
+    assert_eq!(first, Steal::Success(Item(0)));
+    assert_eq!((own.len(), victim.len()), (2, ITEMS - 3));
 }

@@ -44,6 +44,12 @@ impl<T, const BLOCK: usize> Blocks<T, BLOCK> {
         }
     }
 
+    /// Sees to it that there is memory for one more block.
+    #[inline]
+    pub(crate) fn reserve(&self) -> Result<(), AllocateError> {
+        self.0.reserve()
+    }
+
     /// Gives back a block that is the caller's alone. Out of line: it comes once per block, and no
     /// push or pop of an item pays for its registers.
     #[cold]

@@ -12,6 +12,7 @@ mod position;
 mod push;
 mod reserved;
 
+pub use filch_slab::AllocateError;
 pub use injector::Injector;
 
 #[doc = include_str!("../ALGORITHM.md")]

@@ -1,5 +1,6 @@
 //! The producers' end of the queue.
 
+use filch_slab::AllocateError;
 use filch_sync::atomic::Ordering;
 
 use crate::backoff::Backoff;
@@ -19,6 +20,31 @@ impl<T: Send, const BLOCK: usize> Injector<T, BLOCK> {
         if let Err(item) = self.try_push(item) {
             self.push_again(item);
         }
+    }
+
+    /// Sees to it that there is memory for one more block, so that a push asks the global allocator
+    /// for nothing. Wait-free, except where that memory has to be had first.
+    ///
+    /// For a producer that can turn back now, and not later, when it has the item. The block is not
+    /// set aside: it is there for this push and for those of other threads, which need a block for
+    /// every `BLOCK` items; and threads that come to the end of a block at one time ask for one
+    /// each.
+    ///
+    /// ```
+    /// use filch_injector::Injector;
+    ///
+    /// let queue = Injector::new();
+    /// queue.reserve_block()?;
+    /// queue.push("an item");
+    /// # Ok::<(), filch_injector::AllocateError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`AllocateError::NoMemory`], where a push would end the program.
+    #[inline]
+    pub fn reserve_block(&self) -> Result<(), AllocateError> {
+        self.blocks.reserve()
     }
 
     /// Adds `items` at the back, in order, many of them with one claim. Lock-free, except in the

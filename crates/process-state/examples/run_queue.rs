@@ -52,7 +52,9 @@ impl Scheduler {
         match process.state.wake(Reason::Message) {
             Wake::Enqueue => self.enqueue(to),
             Wake::Noted => {}
-            Wake::Refused => panic!("no process of this ring ends before the token does"),
+            Wake::Refused | Wake::Dispose => {
+                panic!("no process of this ring ends before the token does")
+            }
         }
     }
 

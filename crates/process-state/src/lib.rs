@@ -2,14 +2,17 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod answer;
+mod leftovers;
 mod state;
 mod transition;
 
 #[cfg(all(test, not(loom)))]
 mod states_table;
 
+pub use answer::{Disposal, Edge, Ending, IllegalTransition, LetGo, Wake};
 pub use state::{Reason, Snapshot, State};
-pub use transition::{Edge, IllegalTransition, LetGo, ProcessState, Wake};
+pub use transition::ProcessState;
 
 #[doc = include_str!("../STATES.md")]
 pub mod states {}

@@ -10,6 +10,8 @@ pub(crate) const COMPLETION: u32 = 1 << 1;
 pub(crate) const CANCEL: u32 = 1 << 2;
 /// A turn is owed without any event: the process was submitted, or it yielded.
 pub(crate) const TURN: u32 = 1 << 3;
+/// The same bit in a Complete word: a thread has what is left of the process.
+pub(crate) const HELD: u32 = TURN;
 
 /// The mask of what is awaited lies this far above the pending flags, in the same order.
 pub(crate) const AWAITS: u32 = 4;
@@ -22,6 +24,8 @@ const OWED: u32 = (TURN << AWAITS) | TURN;
 
 /// The life is over.
 pub(crate) const COMPLETE: u32 = 1 << 8;
+/// The place is left: nobody needs any more what the life has left there.
+pub(crate) const VACATED: u32 = 1 << 9;
 
 const PENDING_MASK: u32 = MESSAGE | COMPLETION | CANCEL | TURN;
 const AWAITS_MASK: u32 = PENDING_MASK << AWAITS;
@@ -39,7 +43,7 @@ pub enum State {
     Blocked,
     /// It awaits messages; a completion wakes it too.
     Idle,
-    /// Its life is over, or has not begun: the slot is empty.
+    /// Its life is over, or has not begun.
     Complete,
 }
 
@@ -89,7 +93,8 @@ pub struct Snapshot(u32);
 impl Snapshot {
     pub(crate) const READY: Self = Self(OWED);
     pub(crate) const RUNNING: Self = Self(0);
-    pub(crate) const COMPLETE: Self = Self(COMPLETE);
+    /// A place that a thread has, to submit a process there.
+    pub(crate) const VACANT: Self = Self(COMPLETE | VACATED | HELD);
 
     pub(crate) const fn from_bits(bits: u32) -> Self {
         Self(bits)
@@ -131,6 +136,20 @@ impl Snapshot {
         self.0 & COMPLETE != 0
     }
 
+    /// The life is over, and a thread has what is left of it.
+    pub(crate) const fn is_in_hands(self) -> bool {
+        self.is_complete() && self.0 & PENDING_MASK != 0
+    }
+
+    pub(crate) const fn is_vacated(self) -> bool {
+        self.0 & VACATED != 0
+    }
+
+    /// Whether something came since the turn, or the look at what is left, began.
+    pub(crate) const fn has_news(self) -> bool {
+        self.0 & (MESSAGE | COMPLETION | CANCEL) != 0
+    }
+
     /// Whether an event of this kind came since the last turn began. The turn that is running may
     /// have drained it.
     pub const fn is_pending(self, reason: Reason) -> bool {
@@ -144,7 +163,22 @@ impl Snapshot {
 
     /// Whether a turn is owed without any event: the process was submitted, or it yielded.
     pub const fn is_owed_a_turn(self) -> bool {
-        self.0 & TURN != 0
+        !self.is_complete() && self.0 & TURN != 0
+    }
+
+    /// Over, and in nobody's hands.
+    pub(crate) const fn at_rest(self) -> Self {
+        Self(self.0 & VACATED | COMPLETE)
+    }
+
+    /// Over, and in the hands of a thread that has seen all that came.
+    pub(crate) const fn held(self) -> Self {
+        Self(self.at_rest().0 | HELD)
+    }
+
+    /// Left by its last user, and in the hands of a thread that has not seen it.
+    pub(crate) const fn vacated(self) -> Self {
+        Self(self.0 | VACATED | MESSAGE)
     }
 
     /// With `reason` pending.

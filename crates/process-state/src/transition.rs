@@ -4,6 +4,7 @@ use core::fmt;
 
 use filch_sync::atomic::{AtomicU32, Ordering};
 
+use crate::answer::{Edge, Ending, IllegalTransition, LetGo, Wake};
 use crate::state::{Reason, Snapshot, State};
 
 /// The life of one process.
@@ -15,65 +16,14 @@ use crate::state::{Reason, Snapshot, State};
 /// | [`start`](Self::start) | the worker that took the process out of a run queue |
 /// | [`seize`](Self::seize) | a thread that looks at a process which waits |
 /// | [`yield_now`](Self::yield_now), [`block`](Self::block), [`idle`](Self::idle), [`complete`](Self::complete) | the worker that started it; or the thread that seized it |
+/// | [`retract`](Self::retract) | a thread whose push came to nothing |
+/// | [`vacate`](Self::vacate) | the last user of the place, of a process that is over |
+/// | [`dispose`](Self::dispose) | the thread that was told to |
 ///
 /// A caller that breaks these rules gets an [`IllegalTransition`], and the word stays as it was. Of
 /// two callers that race for one edge, one gets it.
 pub struct ProcessState {
-    word: AtomicU32,
-}
-
-/// What the caller of [`ProcessState::wake`] must do. Match all three: each is a duty, or none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[must_use = "a process that became Ready must be enqueued"]
-pub enum Wake {
-    /// This call made it Ready: the caller must enqueue it, exactly once.
-    Enqueue,
-    /// Nothing to do: the turn that is queued, or a later one, will see the event.
-    Noted,
-    /// Its life is over: no turn will see the event. The worker that ended the life disposes of
-    /// what is in the queue.
-    Refused,
-}
-
-/// What a worker that let go of a process must do. Match both: there is no third duty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[must_use = "a process that is Ready must be enqueued"]
-pub enum LetGo {
-    /// It is Ready (a wake-up came while it ran, or it yielded): the caller must enqueue it,
-    /// exactly once.
-    Enqueue,
-    /// It waits, and the thread that wakes it will enqueue it. The worker must not touch it any
-    /// more.
-    Waits,
-}
-
-/// The table has no such edge; the word is as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct IllegalTransition {
-    /// The state found.
-    pub from: State,
-    /// The edge asked for.
-    pub edge: Edge,
-}
-
-/// The edges that only one party may take. Any thread may [`wake`](ProcessState::wake).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Edge {
-    /// [`ProcessState::submit`], from Complete.
-    Submit,
-    /// [`ProcessState::start`], from Ready.
-    Start,
-    /// [`ProcessState::seize`], from Idle.
-    Seize,
-    /// [`ProcessState::yield_now`], from Running.
-    Yield,
-    /// [`ProcessState::block`], from Running.
-    Block,
-    /// [`ProcessState::idle`], from Running.
-    Idle,
-    /// [`ProcessState::complete`], from Running.
-    Complete,
+    pub(crate) word: AtomicU32,
 }
 
 impl ProcessState {
@@ -85,9 +35,9 @@ impl ProcessState {
         Self::at(Snapshot::READY)
     }
 
-    /// Complete: an empty slot, to be submitted later.
+    /// Complete: an empty place, which the caller has, to submit a process there later.
     pub fn new_complete() -> Self {
-        Self::at(Snapshot::COMPLETE)
+        Self::at(Snapshot::VACANT)
     }
 
     pub(crate) fn at(word: Snapshot) -> Self {
@@ -97,7 +47,8 @@ impl ProcessState {
     }
 
     /// Complete → Ready: a new life begins. On success the caller must enqueue the process, exactly
-    /// once.
+    /// once. The place must be the caller's: a new one, or one that was [vacated](Self::vacate) and
+    /// [disposed of](Self::dispose).
     ///
     /// The flags of the life before are cleared, its events are not drained. A wake-up that was
     /// meant for that life and comes late costs the new one a turn without an event, at worst.
@@ -182,7 +133,7 @@ impl ProcessState {
         if !old.is_ready() && old.woken(reason).is_ready() {
             Wake::Enqueue
         } else if old.is_complete() {
-            Wake::Refused
+            Wake::of_over(old)
         } else {
             Wake::Noted
         }
@@ -225,26 +176,40 @@ impl ProcessState {
         self.let_go(Edge::Idle, Snapshot::idle)
     }
 
-    /// Running → Complete: the life is over, and every later wake-up is [`Wake::Refused`].
+    /// Running → Complete: the life is over, and every later wake-up is refused. If a wake-up came
+    /// since [`start`](Self::start), or since the last call of this, the process is Running still,
+    /// and the answer is [`Ending::Drain`].
     ///
-    /// An event whose wake-up was not refused was pushed before: drain the queue once more after
-    /// this call, and nothing that was promised a turn is left behind. The life happens before the
-    /// return of the next [`submit`](Self::submit), and of every [`snapshot`](Self::snapshot) that
-    /// says Complete. Wait-free, like `start`.
+    /// Close the queue, empty it, and call this; empty it again for as long as the answer says so.
+    /// Then nothing that was promised a turn is left behind: an event whose wake-up came before the
+    /// end is found by the last drain, and every later one is for the waker, or another one, to
+    /// dispose of. The life happens before the return of the next [`submit`](Self::submit), of
+    /// every [`snapshot`](Self::snapshot) that says Complete, and of every wake-up that finds it
+    /// over. Lock-free: it is answered `Drain` only because another thread has woken the process.
     ///
     /// # Errors
     /// The process is not Running.
-    pub fn complete(&self) -> Result<(), IllegalTransition> {
-        // ORDERING: Release pairs with the Acquire of `submit` and `snapshot`: without it they
-        // could see the end of a life and not what it left. Acquire pairs with the Release of
-        // `wake`: without it the last drain could miss an event that was noted.
-        self.take(
+    pub fn complete(&self) -> Result<Ending, IllegalTransition> {
+        // ORDERING: Release pairs with the Acquire of `submit`, `snapshot` and `wake`: without it
+        // they could see the end of a life and not what it left. Acquire pairs with the Release of
+        // `wake`: without it the next drain could miss an event that was noted.
+        let after = self.take(
             Edge::Complete,
             Snapshot::is_running,
             Ordering::AcqRel,
-            |_| Snapshot::COMPLETE,
+            |now| {
+                if now.has_news() {
+                    Snapshot::RUNNING
+                } else {
+                    now.at_rest()
+                }
+            },
         )?;
-        Ok(())
+        Ok(if after.is_complete() {
+            Ending::Over
+        } else {
+            Ending::Drain
+        })
     }
 
     /// The word now. If it says Complete, the life that ended happens before the return. Wait-free.
@@ -283,12 +248,12 @@ impl ProcessState {
     /// party that owns the edge is in here, only wakers change the word, each flag at most once: so
     /// there are four attempts at most.
     #[inline]
-    fn take(
+    pub(crate) fn take(
         &self,
         edge: Edge,
         is_there: fn(Snapshot) -> bool,
         success: Ordering,
-        next: impl Fn(Snapshot) -> Snapshot,
+        mut next: impl FnMut(Snapshot) -> Snapshot,
     ) -> Result<Snapshot, IllegalTransition> {
         // ORDERING: Relaxed: a guess at the word, which the compare-exchange verifies.
         let mut word = self.word.load(Ordering::Relaxed);
@@ -325,12 +290,3 @@ impl fmt::Debug for ProcessState {
             .finish()
     }
 }
-
-impl fmt::Display for IllegalTransition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, edge } = self;
-        write!(f, "the edge {edge:?} does not leave the state {from:?}")
-    }
-}
-
-impl core::error::Error for IllegalTransition {}

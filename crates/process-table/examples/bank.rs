@@ -40,7 +40,7 @@ fn send(table: &Accounts, ready: &Injector<u32>, to: Pid, order: Order) {
     let slot = table.find(to).expect("it ends when it is told to");
     match table.post(to, slot, order, Reason::Message) {
         Ok(Wake::Enqueue) => ready.push(to.slot()),
-        Ok(Wake::Noted | Wake::Refused) => {}
+        Ok(Wake::Noted | Wake::Refused | Wake::Dispose) => {}
         Err(_) => unreachable!("it ends when it is told to"),
     }
 }

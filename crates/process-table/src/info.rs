@@ -25,6 +25,9 @@ pub struct ProcessInfo {
     pub steps: u64,
     /// Messages, and other events except completions, that its steps were given.
     pub messages: u64,
+    /// Of the steps, those that were given no event while commands of the process were under way:
+    /// it goes on where it could wait. `u32::MAX` means as many or more.
+    pub empty_steps: u32,
 }
 
 impl ProcessInfo {
@@ -46,6 +49,7 @@ impl ProcessInfo {
             undelivered: slot.mailbox.undelivered(),
             steps: slot.stats.steps(),
             messages: slot.stats.messages(),
+            empty_steps: slot.empty_steps.get(),
         }
     }
 

@@ -29,6 +29,7 @@ mod table;
 mod teardown;
 mod urgency;
 mod wait_graph;
+mod waker_count;
 mod watch;
 
 pub use admission::{Admission, Refusal};
@@ -43,10 +44,11 @@ pub use names::{NameRegistry, RegisterError};
 pub use pid::{Node, Pid};
 pub use slot::{Placement, Slot};
 pub use standstill::{Standstill, Verdict};
-pub use stats::{Awaited, ProcessStats};
+pub use stats::{Awaited, ProcessStats, StepCount};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
 pub use urgency::{Urgency, Urgent};
+pub use waker_count::WakerCount;
 pub use watch::{Watch, WatchKind, WatchList};
 
 #[doc = include_str!("../ALGORITHM.md")]

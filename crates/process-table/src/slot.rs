@@ -10,7 +10,7 @@ use filch_sync::panic::catch_panic;
 
 use crate::life_cell::LifeCell;
 use crate::mailbox::{Mailbox, MailboxLimit};
-use crate::stats::{Awaited, ProcessStats};
+use crate::stats::{Awaited, ProcessStats, StepCount};
 use crate::urgency::Urgency;
 
 /// One place of the [`Table`](crate::Table), for one process after another.
@@ -18,11 +18,11 @@ use crate::urgency::Urgency;
 /// | field | who touches it |
 /// |---|---|
 /// | `occupancy`, `state`, `wants_notice` | any thread: atomic words |
-/// | `events` | producers: a thread that holds a pin, and any thread for the generation that its PID names; consumer: the worker that has the process, and the last thread out |
+/// | `events` | producers: a thread that holds a pin, and any thread for the generation that its PID names; consumer: the worker that has the process; once that is over, the thread that its `state` gives the queue to |
 /// | `mailbox` | set by the submitter before `occupy`, opened by the worker that replaces a future; atomic words for a thread that holds a pin, and a hint for a sender without one |
 /// | `idle_priority`, `bound_to` | set by the submitter before `occupy`; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
 /// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |
-/// | `stats`, `awaited` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
+/// | `stats`, `awaited`, `empty_steps` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last thread out: see [`LifeCell`] |
 ///
 /// A worker *has* the process from its successful `start` until it lets go of the process or ends
@@ -50,6 +50,8 @@ pub struct Slot<Body, Item, Exit> {
     pub stats: ProcessStats,
     /// What it may wait for.
     pub awaited: Awaited,
+    /// How often it went on where it could have waited.
+    pub empty_steps: StepCount,
     /// What a worker has to know before it drains `events`.
     pub urgency: Urgency,
     /// Whether it runs only when nothing else can.
@@ -90,6 +92,7 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
             mailbox: MailboxLimit::new(),
             stats: ProcessStats::new(),
             awaited: Awaited::new(),
+            empty_steps: StepCount::new(),
             urgency: Urgency::new(),
             idle_priority: AtomicBool::new(false),
             bound_to: AtomicU32::new(0),
@@ -103,6 +106,7 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
         self.mailbox.open(placement.mailbox);
         self.stats.reset();
         self.awaited.reset();
+        self.empty_steps.reset();
         self.urgency.reset();
         // ORDERING: Relaxed, both: `Occupancy::occupy` releases them to the threads that get a pin.
         self.idle_priority

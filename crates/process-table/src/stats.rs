@@ -56,6 +56,37 @@ impl ProcessStats {
     }
 }
 
+/// How many of a process's steps were empty: without an event, while its commands were under way. A
+/// word of its own, which fills a gap in the slot.
+#[derive(Debug)]
+pub struct StepCount(AtomicU32);
+
+impl StepCount {
+    pub(crate) fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// For a new occupant, before `occupy` publishes it.
+    pub(crate) fn reset(&self) {
+        // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// One more. The caller has the process.
+    pub fn add(&self) {
+        // ORDERING: Relaxed: a number for people, with one writer at a time, and the state's edges
+        // order the writers.
+        self.0
+            .store(self.get().saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// How many so far; `u32::MAX` means as many or more. Wait-free.
+    pub fn get(&self) -> u32 {
+        // ORDERING: Relaxed: see `add`.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// What a process may wait for: commands that it yielded, or, if it is a future, its waker. One
 /// word, so that it fills a gap in the slot. Only the worker that has the process changes it.
 #[derive(Debug)]

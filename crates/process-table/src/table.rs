@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::atomic::AtomicU32;
 
 use filch_event_queue::{PushError, ReopenError};
-use filch_injector::Injector;
-use filch_process_state::{Reason, State, Wake};
+use filch_process_state::{Disposal, Reason, State, Wake};
 use filch_slab::{AllocateError, Slab, Unpinned};
 use filch_sync::atomic::Ordering;
 
@@ -21,10 +20,6 @@ pub struct Table<Body, Item, Exit> {
     /// What all PIDs of this table have in common.
     origin: Origin,
     slots: Slab<Slot<Body, Item, Exit>>,
-    /// Slots whose last occupant is gone, and in whose queue a sender has claimed a place and not
-    /// filled it yet. At most as many as there are threads in the middle of a send, so small blocks
-    /// do. What these send is dropped when they, or the next submission, find the slot here.
-    unfinished: Injector<u32, 7>,
     on_vacated: Option<OnVacated>,
 }
 
@@ -38,7 +33,6 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
             // ORDERING: Relaxed: only to be different each time.
             origin: Origin::new(node, NEXT.fetch_add(1, Ordering::Relaxed)),
             slots: Slab::new(Slot::vacant),
-            unfinished: Injector::with_blocks(),
             on_vacated: None,
         }
     }
@@ -77,7 +71,6 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         &self,
         placement: &Placement,
     ) -> Result<(Pid, &Slot<Body, Item, Exit>), AllocateError> {
-        self.finish();
         let index = self.slots.allocate()?;
         let slot = self.slot(index);
         slot.furnish(placement);
@@ -98,25 +91,6 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         match self.slots.get(index) {
             Some(slot) => slot,
             None => no_slot(index),
-        }
-    }
-
-    /// Tries again to clean a slot that a sender had not finished with. Each submission does, and
-    /// each sender whose process was over when it had pushed: mostly it is the one that had not
-    /// finished.
-    #[inline]
-    fn finish(&self) {
-        if !self.unfinished.is_empty() {
-            self.finish_one();
-        }
-    }
-
-    /// Out of line, so that no submission pays for its registers.
-    #[cold]
-    fn finish_one(&self) {
-        if let Some(index) = self.unfinished.pop() {
-            // SAFETY: the last thread out put it there, which happened before; now this one is.
-            unsafe { self.clean(index, self.slot(index)) };
         }
     }
 
@@ -145,8 +119,10 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     /// wakes it. Lock-free, and without a pin: the queue itself refuses what is meant for an
     /// earlier generation.
     ///
-    /// If the process ends between the push and the wake-up, the item is dropped with it, and the
-    /// wake-up may reach the slot's next occupant, which then takes a turn for nothing.
+    /// If the process ends between the push and the wake-up, the item is dropped with it: by the
+    /// thread that ends it, by this call, or by another sender that came too late (see
+    /// [`wake`](Self::wake)). The wake-up may reach the slot's next occupant, which then takes a
+    /// turn for nothing.
     ///
     /// # Errors
     /// The item, if the process has ended.
@@ -158,14 +134,42 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         item: Item,
         reason: Reason,
     ) -> Result<Wake, Item> {
-        slot.events
-            .push_in(pid.generation, item)
-            .map_err(PushError::into_inner)?;
-        let wake = slot.state.wake(reason);
-        if wake == Wake::Refused {
-            self.finish();
+        match slot.events.push_in(pid.generation, item) {
+            Ok(()) => Ok(self.wake(slot, reason)),
+            Err(error) => Err(self.not_posted(slot, error)),
         }
-        Ok(wake)
+    }
+
+    /// After a push that was refused.
+    #[cold]
+    fn not_posted(&self, slot: &Slot<Body, Item, Exit>, error: PushError<Item>) -> Item {
+        // The push may have claimed a place in the queue of a later occupant, and cancelled it.
+        if matches!(error, PushError::Stale(_)) && slot.state.retract() == Wake::Dispose {
+            // SAFETY: told to, just now.
+            unsafe { self.dispose(slot) };
+        }
+        error.into_inner()
+    }
+
+    /// Wakes the process in that slot, after something was pushed into its queue, or when the
+    /// reason itself is the event. The answer is what the caller has to do, and never
+    /// [`Wake::Dispose`]: if the process has ended and nobody has its queue, this drops what is
+    /// there, and the answer is [`Wake::Refused`].
+    ///
+    /// So of the thread that ends a process and the threads that come too late, the last one
+    /// empties the queue: nothing is left there when all of them are done, also where a pin keeps
+    /// the process in the table. Lock-free: it empties the queue again only because another thread
+    /// came too late meanwhile.
+    #[inline]
+    pub fn wake(&self, slot: &Slot<Body, Item, Exit>, reason: Reason) -> Wake {
+        match slot.state.wake(reason) {
+            Wake::Dispose => {
+                // SAFETY: told to, just now.
+                unsafe { self.dispose(slot) };
+                Wake::Refused
+            }
+            wake => wake,
+        }
     }
 
     /// Keeps the process `pid` from leaving the table while the pin lives. `None` if it has left.
@@ -241,34 +245,60 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         }
         // SAFETY: `Unpinned::Last`: no pin is held, so neither a worker nor a handle has to do with
         // the slot any more.
-        unsafe {
-            slot.life.clear();
-            self.clean(index, slot);
+        unsafe { slot.life.clear() };
+        match slot.state.vacate() {
+            // Mostly the queue was emptied when the process ended.
+            // SAFETY: the queue is the caller's: it was nobody's.
+            Ok(true) => unsafe {
+                if !self.reopen(slot) {
+                    self.dispose(slot);
+                }
+            },
+            // A sender that came too late has the queue, and will be told.
+            Ok(false) => {}
+            Err(_) => unreachable!("a process has a pin until it is over"),
         }
     }
 
-    /// Empties the queue and opens it for the next generation, then gives the slot back.
+    /// Drops what is in the queue of a process that has ended, until no thread came meanwhile. If
+    /// the slot is vacated, and no push is under way any more, gives it back.
     ///
     /// # Safety
-    /// The caller is the last thread out, and the process has ended, so nobody drains.
-    unsafe fn clean(&self, index: u32, slot: &Slot<Body, Item, Exit>) {
-        // SAFETY: the caller's. Mostly the queue was emptied when the process ended.
-        let mut reopened = unsafe { slot.events.reopen() };
-        if reopened.is_err() {
-            // Items that were pushed while the process ended.
-            // SAFETY: the caller's; the queue was closed when the process ended.
-            reopened = unsafe {
-                slot.discard_events(drop);
-                slot.events.reopen()
+    /// The process has ended, and its queue is the caller's: its wake-up was answered
+    /// [`Wake::Dispose`], or it has vacated the slot.
+    #[cold]
+    unsafe fn dispose(&self, slot: &Slot<Body, Item, Exit>) {
+        loop {
+            let vacated = match slot.state.dispose() {
+                Ok(Disposal::Drain { vacated }) => vacated,
+                Ok(Disposal::Done) => return,
+                Err(_) => unreachable!("the queue is the caller's"),
             };
+            // SAFETY: the caller's; the queue was closed when the process ended.
+            unsafe { slot.discard_events(drop) };
+            // SAFETY: the caller's, and no pin is held on a slot that is vacated.
+            if vacated && unsafe { self.reopen(slot) } {
+                return;
+            }
         }
-        match reopened {
-            Ok(_) => self.slots.release(index),
+    }
+
+    /// Opens the queue for the next generation, and gives the slot back. `false` if the queue is
+    /// not empty, or a sender without a pin is between its claim and its end: there is no need to
+    /// wait for that one, as other processes get other slots. It will be told to dispose.
+    ///
+    /// # Safety
+    /// The process has ended, no pin is held, and the queue is the caller's.
+    unsafe fn reopen(&self, slot: &Slot<Body, Item, Exit>) -> bool {
+        // SAFETY: the caller's.
+        match unsafe { slot.events.reopen() } {
+            Ok(_) => {
+                self.slots.release(slot.index);
+                true
+            }
             Err(error) => {
                 debug_assert_eq!(error, ReopenError::Unfinished, "the process has ended");
-                // A sender without a pin is between its claim and its end. There is no need to wait
-                // for it: other processes get other slots.
-                self.unfinished.push(index);
+                false
             }
         }
     }

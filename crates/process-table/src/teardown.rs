@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use filch_process_state::Ending;
+
 use crate::slot::Slot;
 use crate::table::Table;
 
@@ -16,7 +18,8 @@ pub struct Closed<'table, Body, Item, Exit> {
     index: u32,
 }
 
-/// A process whose wake-ups are refused, and whose queue is empty. It still has its PID and slot.
+/// A process whose wake-ups are refused, and whose queue is empty, but for pushes that are under
+/// way. It still has its PID and slot.
 #[must_use = "nobody has been told of the end yet"]
 pub struct Completed<'table, Body, Item, Exit>(Closed<'table, Body, Item, Exit>);
 
@@ -34,15 +37,20 @@ impl<'table, Body, Item: Send, Exit> Closed<'table, Body, Item, Exit> {
 
     /// The process is over. What is left in its queue goes to `sink`, to be dropped or answered.
     ///
-    /// The queue is emptied after the edge: an item whose wake-up came before the edge is found
-    /// here, and every later wake-up is refused.
-    pub fn complete(self, sink: impl FnMut(Item)) -> Completed<'table, Body, Item, Exit> {
-        if self.slot.state.complete().is_err() {
-            unreachable!("only the worker that made it Running completes it");
+    /// An item whose wake-up came before the end is found here, also if the item appears when the
+    /// queue has been emptied once. Every later wake-up is refused, and its item is dropped.
+    /// Lock-free.
+    pub fn complete(self, mut sink: impl FnMut(Item)) -> Completed<'table, Body, Item, Exit> {
+        loop {
+            // SAFETY: this worker has made the process Running, which it is still (contract of
+            // `begin`), so it is the queue's consumer; the queue is closed.
+            unsafe { self.slot.discard_events(&mut sink) };
+            match self.slot.state.complete() {
+                Ok(Ending::Over) => break,
+                Ok(Ending::Drain) => {}
+                Err(_) => unreachable!("only the worker that made it Running completes it"),
+            }
         }
-        // SAFETY: the process's pin is not given up yet, so nobody occupies the slot, and this
-        // worker, which ends the process, is still the queue's one consumer (contract of `begin`).
-        unsafe { self.slot.discard_events(sink) };
         Completed(self)
     }
 }
@@ -50,13 +58,17 @@ impl<'table, Body, Item: Send, Exit> Closed<'table, Body, Item, Exit> {
 impl<Body, Item: Send, Exit> Completed<'_, Body, Item, Exit> {
     /// Leaves the exit to the process's handle, and gives the process's pin up.
     pub fn tell(self, exit: Exit) {
-        let Closed { table, slot, index } = self.0;
-        // SAFETY: this worker ends the process, once, and holds the process's pin until the second
-        // call (contract of `begin`).
-        unsafe {
-            slot.life.set(exit);
-            table.unpin(index);
-        }
+        // SAFETY: this worker ends the process, once, and holds the process's pin (contract of
+        // `begin`).
+        unsafe { self.0.slot.life.set(exit) };
+        self.leave();
+    }
+
+    /// Gives the process's pin up, and tells nobody: for a process that nobody has a handle of.
+    pub fn leave(self) {
+        let Closed { table, index, .. } = self.0;
+        // SAFETY: this worker ends the process, once, and holds its pin (contract of `begin`).
+        unsafe { table.unpin(index) };
     }
 }
 

@@ -176,6 +176,7 @@ mod tests {
                 undelivered: None,
                 steps: 1,
                 messages: 0,
+                empty_steps: 0,
             }
         };
         let processes = pids.iter().zip(waits).map(info).collect();

@@ -11,10 +11,9 @@
 //! | `pool/` | `Processors`: what a user of the crate calls |
 //!
 //! A file imports only from its own folder and from those above it in the table, and no files
-//! import each other in a circle. `lock`, `random` and `stats` import nothing.
+//! import each other in a circle. `random` and `stats` import nothing.
 #![deny(unsafe_code)]
 
-mod lock;
 mod pool;
 #[doc(hidden)] // for the models, which explore the protocol without queues and main loops
 pub mod protocol;
@@ -23,6 +22,7 @@ mod random;
 mod stats;
 mod thread;
 
+pub use filch_injector::AllocateError;
 pub use pool::config::{Config, StartError};
 pub use pool::dump::Dump;
 pub use pool::processors::Processors;

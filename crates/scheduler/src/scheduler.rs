@@ -47,6 +47,16 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
+    /// The largest number of threads, for workers and for [calls that
+    /// block](crate::Context::blocking) together, as
+    /// [`Config::thread_limit`](filch_processors::Config::thread_limit) counts them. Beyond it such
+    /// a call keeps its worker until it returns, and what is runnable waits for that. Default: 512,
+    /// and one per worker that there can be.
+    pub fn thread_limit(mut self, threads: usize) -> Self {
+        self.processors = self.processors.thread_limit(threads);
+        self
+    }
+
     /// How long an idle worker sleeps between two looks at one that it watches: one that has come
     /// for processes as quickly as a second worker could have. A process that was just made
     /// runnable may wait that long behind the step that did so (Linux adds some 50 µs). Longer: a
@@ -57,12 +67,13 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// Where workers read the time to know when another process comes first, for tests and for
-    /// figures that must not depend on the machine's speed. Called between two steps, on any
-    /// worker; it must not panic. The timers, and the [slice](Self::slice) of a backlog, have
-    /// clocks of their own. Default: [`Instant::now`].
+    /// Where workers read the time to know when another process comes first, by turns and by
+    /// [slices](Self::slice): for tests and for figures that must not depend on the machine's
+    /// speed. While it stands still, no slice ends. Called between two steps, on any worker; it
+    /// must not panic. Timers have a clock of their own. Default: [`Instant::now`].
     pub fn clock(mut self, now: fn() -> Instant) -> Self {
         self.processors = self.processors.clock(now);
+        self.clock = now;
         self
     }
 
@@ -86,8 +97,8 @@ impl<P: Protocol> Builder<P> {
     /// step, before others run. Its steps are timed, and it is given as many events as have so far
     /// taken a quarter of this. So what an event costs decides how many it gets, and not how long
     /// the others wait. A step cannot be interrupted, and lasts longer where that could not be
-    /// known: with one event that takes longer than the slice, with the first 64 of a process, or
-    /// with those that suddenly cost more than the ones before them.
+    /// known: with one event that takes longer than the slice, with up to 16 of a process that
+    /// never had more, or with those that suddenly cost more than the ones before them.
     ///
     /// Shorter: others come sooner, but its senders get further ahead of it, and what it reads then
     /// has left the caches. Zero: no step is timed; each is given as many events as there may be,

@@ -47,6 +47,13 @@ impl FreeList {
         }
     }
 
+    /// Whether there is an index, just now.
+    #[inline]
+    pub(crate) fn has_one(&self) -> bool {
+        // ORDERING: Relaxed: nothing is read through the index.
+        Top::unpack(self.top.load(Ordering::Relaxed)).index != NONE
+    }
+
     /// Puts `index` on top. Lock-free.
     ///
     /// What the caller did before happens before the [`pop`](Self::pop) that returns `index`.

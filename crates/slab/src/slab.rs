@@ -169,6 +169,41 @@ impl<T> Slab<T> {
         }
     }
 
+    /// Sees to it that there is memory for one more slot: at the moment when this returns, an
+    /// [`allocate`](Self::allocate) would ask the global allocator for nothing. Wait-free, except
+    /// where that memory has to be had first.
+    ///
+    /// A caller that cannot turn back later asks for it before it begins. No slot is set aside:
+    /// other threads may allocate the slot before it does.
+    ///
+    /// ```
+    /// let slab = filch_slab::Slab::new(|_| ());
+    /// slab.reserve()?;
+    /// // ... what cannot be undone ...
+    /// let index = slab.allocate()?;
+    /// # Ok::<(), filch_slab::AllocateError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`allocate`](Self::allocate).
+    ///
+    /// # Panics
+    ///
+    /// As [`allocate`](Self::allocate).
+    #[inline]
+    pub fn reserve(&self) -> Result<(), AllocateError> {
+        if self.free.has_one() {
+            return Ok(());
+        }
+        // ORDERING: Relaxed: `ensure` acquires the page itself.
+        let index = self.fresh.load(Ordering::Relaxed);
+        if index >= self.limit {
+            return Err(AllocateError::Full);
+        }
+        Ok(self.pages.ensure(index, &self.make)?)
+    }
+
     /// Gives a slot back. Its value stays, for the next owner of the index to find. Lock-free.
     ///
     /// The index must have come from [`allocate`](Self::allocate) and not been released since.

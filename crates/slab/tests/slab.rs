@@ -31,6 +31,19 @@ fn values_never_move() {
 }
 
 #[test]
+fn a_reserved_slot_is_there_and_nobodys() {
+    let slab = Slab::with_limit(u64::from, 2);
+    assert_eq!(slab.get(0), None);
+    assert_eq!(slab.reserve(), Ok(()));
+    assert_eq!((slab.get(0), slab.high_water()), (Some(&0), 0));
+    assert_eq!((slab.allocate(), slab.allocate()), (Ok(0), Ok(1)));
+    assert_eq!(slab.reserve(), Err(AllocateError::Full));
+    slab.release(0);
+    assert_eq!(slab.reserve(), Ok(()));
+    assert_eq!(slab.allocate(), Ok(0));
+}
+
+#[test]
 fn the_limit_is_exact() {
     let slab = Slab::with_limit(|index| index, 5);
     let all: BTreeSet<_> = (0..5).map(|_| slab.allocate().unwrap()).collect();

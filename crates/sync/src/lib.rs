@@ -8,6 +8,8 @@ extern crate alloc;
 mod cache_padded;
 mod drop_each;
 #[cfg(any(feature = "std", loom, shuttle))]
+mod lock;
+#[cfg(any(feature = "std", loom, shuttle))]
 pub mod panic;
 #[cfg(not(loom))]
 mod plain_cell;
@@ -23,3 +25,5 @@ mod imp;
 pub use cache_padded::CachePadded;
 pub use drop_each::drop_each;
 pub use imp::*;
+#[cfg(any(feature = "std", loom, shuttle))]
+pub use lock::lock;

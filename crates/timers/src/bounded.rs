@@ -3,10 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use filch_sync::Mutex;
+use filch_sync::{Mutex, lock};
 
 use crate::guard::TimerGuard;
-use crate::lock;
 
 /// A value that its deadline takes away; from [`Timers::bound`](crate::Timers::bound).
 ///

@@ -4,10 +4,9 @@ use std::fmt;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use filch_sync::{Condvar, Mutex, MutexGuard};
+use filch_sync::{Condvar, Mutex, MutexGuard, lock};
 
 use crate::clock::{Alarm, Clock, Ticks};
-use crate::lock;
 
 /// A clock that stands still until it is [advanced](Self::advance), for tests. Clones are the same
 /// clock, and any number of [`Timers`](crate::Timers) may be built on it.

@@ -27,12 +27,3 @@ pub use timer_thread::RunningTimer;
 #[doc(hidden)] // for the schedulers, whose handlers own timers
 pub use timer_thread::{TimerThread, drop_with_timers};
 pub use timers::{Timers, ZeroPeriod};
-
-use filch_sync::{Mutex, MutexGuard};
-use std::sync::PoisonError;
-
-/// Locks, ignoring poison: no critical section here panics half-way. The user's code runs without a
-/// lock, or its panics are contained.
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -7,10 +7,9 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use filch_sync::panic::{catch_panic, drop_contained};
-use filch_sync::{Condvar, Mutex, MutexGuard, wait_until};
+use filch_sync::{Condvar, Mutex, MutexGuard, lock, wait_until};
 
 use crate::clock::{Alarm, Clock, Ring, Ticks};
-use crate::lock;
 use crate::queue::{Action, Due, Owner, Queue, TimerKey};
 use crate::timer_thread::{self, Leaves, RunningTimer, TimerThread};
 

@@ -3,7 +3,7 @@
 //! Everything in it is relaxed, its run queue too: what a worker sees, it sees through the word
 //! alone.
 
-use filch_process_state::{LetGo, ProcessState, Reason, State, Wake};
+use filch_process_state::{Disposal, Ending, LetGo, ProcessState, Reason, State, Wake};
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
@@ -27,6 +27,8 @@ pub(crate) struct Toy {
     /// The process itself: which events its turns have seen. loom fails the model if two workers
     /// touch it unordered.
     pub(crate) seen: UnsafeCell<[bool; 2]>,
+    /// What the last user of the place, and then the one that gives it away, do to it.
+    place: UnsafeCell<u32>,
 }
 
 // SAFETY: `seen` is touched only between `start` and the edge that lets go: what the models check.
@@ -42,6 +44,7 @@ impl Toy {
             entries: AtomicUsize::new(0),
             events: [AtomicUsize::new(0), AtomicUsize::new(0)],
             seen: UnsafeCell::new([false; 2]),
+            place: UnsafeCell::new(0),
         })
     }
 
@@ -69,14 +72,49 @@ impl Toy {
         assert_eq!(before, 0, "enqueued twice");
     }
 
-    /// Pushes event number `event`, then wakes.
-    pub(crate) fn send(&self, event: usize, reason: Reason) -> Wake {
+    pub(crate) fn push(&self, event: usize) {
         self.events[event].store(1, Ordering::Relaxed);
+    }
+
+    /// Pushes event number `event`, then wakes. If the life is over, disposes of what is there,
+    /// when told to.
+    pub(crate) fn send(&self, event: usize, reason: Reason) -> Wake {
+        self.push(event);
         let wake = self.state.wake(reason);
-        if wake == Wake::Enqueue {
-            self.enqueue();
-        }
+        self.follow(wake);
         wake
+    }
+
+    /// Leaves event number `event` as a push does that came to nothing.
+    pub(crate) fn retract(&self, event: usize) -> Wake {
+        self.push(event);
+        let wake = self.state.retract();
+        assert_ne!(wake, Wake::Enqueue, "it wakes nobody");
+        self.follow(wake);
+        wake
+    }
+
+    fn follow(&self, wake: Wake) {
+        match wake {
+            Wake::Enqueue => self.enqueue(),
+            Wake::Dispose => {
+                self.dispose();
+            }
+            Wake::Noted | Wake::Refused => {}
+        }
+    }
+
+    /// As a thread that was told to. Whether it was told that the place is vacated.
+    pub(crate) fn dispose(&self) -> bool {
+        let mut vacated = false;
+        while let Disposal::Drain { vacated: now } = self.state.dispose().expect("it was told to") {
+            vacated = now;
+            if vacated {
+                self.touch_place();
+            }
+            self.drain();
+        }
+        vacated
     }
 
     pub(crate) fn take_entry(&self) -> bool {
@@ -86,7 +124,7 @@ impl Toy {
     }
 
     pub(crate) fn drain(&self) {
-        // SAFETY: the caller started the process and has not let go of it, or has ended its life.
+        // SAFETY: the caller started the process and has not let go of it, or was told to dispose.
         self.seen.with_mut(|seen| unsafe {
             for (event, slot) in self.events.iter().enumerate() {
                 (*seen)[event] |= slot.load(Ordering::Relaxed) == 1;
@@ -106,8 +144,9 @@ impl Toy {
             End::Block => self.state.block(),
             End::Yield => self.state.yield_now(),
             End::Complete => {
-                self.state.complete().expect("this worker runs it");
-                self.drain();
+                while self.state.complete().expect("this worker runs it") == Ending::Drain {
+                    self.drain();
+                }
                 return true;
             }
         };
@@ -116,6 +155,12 @@ impl Toy {
         }
         assert!(released.is_ok(), "this worker runs it");
         true
+    }
+
+    /// As the last user of the place, or as the thread that was told that it is vacated.
+    pub(crate) fn touch_place(&self) {
+        // SAFETY: what the models check: the one comes before the other.
+        self.place.with_mut(|place| unsafe { *place += 1 });
     }
 
     /// Looks at the process while it is idle; whether it was.

@@ -1,7 +1,7 @@
 //! The deque beside destructors that panic, and with items that are large.
 
-use filch_deque::{Policy, Steal, Worker};
-use hostile_tests::{Bomb, Squad, explosion_of, held, on_a_small_stack};
+use filch_deque::{NoMemory, Policy, Steal, Worker};
+use hostile_tests::{Bomb, Squad, explosion_of, held, on_a_small_stack, refusing};
 
 fn all_are_dropped<P: Policy>(worker: impl Fn() -> Worker<Bomb, P>) {
     for live in [0, 3, 99, 199] {
@@ -37,4 +37,52 @@ fn rings_of_large_items_fit_a_small_stack() {
             assert_eq!(worker.pop().map(|item| item[8191]), Some(number));
         }
     });
+}
+
+#[test]
+fn a_ring_that_cannot_grow_stays_as_it_is() {
+    let before = held();
+    let worker = Worker::with_capacity(64);
+    worker.push_batch(0..60_u8);
+    // The last is enough for the slots, and not for the ring itself.
+    for refused in [1, 128, 200] {
+        assert_eq!(refusing(refused, || worker.try_reserve(5)), Err(NoMemory));
+        assert_eq!(refusing(refused, || worker.try_reserve(4)), Ok(()));
+        assert_eq!((worker.len(), worker.capacity()), (60, 64));
+    }
+    worker.try_reserve(5).unwrap();
+    assert_eq!(worker.capacity(), 128);
+    refusing(1, || (60..128).for_each(|item| worker.push(item)));
+    while worker.len() > 4 {
+        worker.pop();
+    }
+    refusing(1, || worker.shrink_to(4));
+    assert_eq!((worker.len(), worker.capacity()), (4, 128));
+    assert_eq!(worker.stealer().steal(), Steal::Success(0));
+    drop(worker);
+    assert_eq!(held(), before, "memory is left behind");
+}
+
+#[test]
+fn a_thief_whose_deque_cannot_grow_takes_what_it_has_room_for() {
+    let victim: Worker<_> = (0..100).collect();
+    let own = Worker::with_capacity(4);
+    let stealer = victim.stealer();
+    let stolen = refusing(1, || stealer.steal_half_into(&own, usize::MAX));
+    assert_eq!(
+        (stolen, own.len(), victim.len()),
+        (Steal::Success(0), 4, 95)
+    );
+    // Without any room it takes the oldest alone.
+    let stolen = refusing(1, || stealer.steal_half_into(&own, usize::MAX));
+    assert_eq!(
+        (stolen, own.len(), victim.len()),
+        (Steal::Success(5), 4, 94)
+    );
+    let stolen = stealer.steal_half_into(&own, usize::MAX);
+    assert_eq!(
+        (stolen, own.len(), victim.len()),
+        (Steal::Success(6), 50, 47)
+    );
+    assert_eq!(own.stealer().steal(), Steal::Success(1));
 }

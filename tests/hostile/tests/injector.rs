@@ -1,7 +1,7 @@
 //! The injector beside destructors that panic, and with items that are large.
 
-use filch_injector::Injector;
-use hostile_tests::{Squad, explosion_of, held, on_a_small_stack};
+use filch_injector::{AllocateError, Injector};
+use hostile_tests::{Squad, explosion_of, held, on_a_small_stack, refusing};
 
 #[test]
 fn blocks_of_large_items_fit_a_small_stack() {
@@ -29,4 +29,34 @@ fn a_destructor_that_panics_keeps_no_other_from_running() {
         squad.assert_dropped(1000);
         assert_eq!(held(), before, "memory is left behind");
     }
+}
+
+#[test]
+fn a_reserved_block_needs_no_memory() {
+    let queue = Injector::<u32, 4>::with_blocks();
+    let mut items = 0;
+    // As many as there is memory for, block by block.
+    let refused = refusing(1 << 10, || {
+        loop {
+            if let Err(error) = queue.reserve_block() {
+                return error;
+            }
+            for _ in 0..4 {
+                queue.push(items);
+                items += 1;
+            }
+            assert!(items < 1000, "it has grown without memory");
+        }
+    });
+    assert_eq!(refused, AllocateError::NoMemory);
+    assert!((0..4).all(|item| queue.pop() == Some(item)));
+    // A block has come back, now that `head` has left it.
+    assert_eq!(queue.pop(), Some(4));
+    refusing(1, || {
+        queue.reserve_block().unwrap();
+        (0..4).for_each(|_| queue.push(items));
+    });
+    // With memory it grows.
+    queue.reserve_block().unwrap();
+    assert_eq!(queue.len(), items as usize - 1);
 }

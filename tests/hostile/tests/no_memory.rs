@@ -1,8 +1,10 @@
-//! A scheduler whose table cannot grow refuses the process, and goes on.
+//! A scheduler whose table or queue cannot grow refuses the process, and goes on.
+
+use std::sync::mpsc;
 
 use filch_scheduler::{
-    Context, Events, InitError, Process, Protocol, Refused, Scheduler, SpawnError, StepOutput,
-    SubmitError,
+    Context, Events, InitError, Process, ProcessHandle, Protocol, Refused, Scheduler, SpawnError,
+    StepOutput, SubmitError,
 };
 use hostile_tests::refusing;
 
@@ -86,4 +88,158 @@ fn a_submission_is_refused_and_handed_back() {
         scheduler.send(process.pid(), ()).unwrap();
         process.join().unwrap();
     }
+}
+
+/// Keeps its worker until it is told.
+struct Blocking(mpsc::Receiver<()>);
+
+impl Process<Numbers> for Blocking {
+    fn init(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: &str,
+        _: u32,
+    ) -> Result<(), InitError<Numbers>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        self.0.recv().unwrap();
+        out.done(0);
+        Ok(())
+    }
+}
+
+/// Ends at once, with its input.
+struct Brief(u32);
+
+impl Process<Numbers> for Brief {
+    fn init(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: &str,
+        input: u32,
+    ) -> Result<(), InitError<Numbers>> {
+        self.0 = input;
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        out.done(self.0);
+        Ok(())
+    }
+}
+
+/// Submits as many as there is memory for, and says how many.
+struct Parent(mpsc::Sender<(u32, Vec<ProcessHandle<Numbers>>)>);
+
+impl Process<Numbers> for Parent {
+    fn init(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: &str,
+        _: u32,
+    ) -> Result<(), InitError<Numbers>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Numbers>,
+        _: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        let children = until_refused(3 << 10, |number| context.submit(Brief(0), "", number));
+        self.0.send(children).unwrap();
+        out.done(0);
+        Ok(())
+    }
+}
+
+const MANY: usize = 4_000;
+
+/// A scheduler whose table has room for [`MANY`].
+fn roomy() -> Scheduler<Numbers> {
+    let scheduler = Scheduler::<Numbers>::builder().workers(1).build().unwrap();
+    let submit = |number| scheduler.submit(Waiting(None), "", number).unwrap();
+    let waiting: Vec<_> = (0..MANY as u32).map(submit).collect();
+    for process in waiting {
+        scheduler.send(process.pid(), ()).unwrap();
+        process.join().unwrap();
+    }
+    scheduler
+}
+
+/// Submits, with an allocator that has nothing of `limit` bytes, until one is refused; the number
+/// of that one.
+fn until_refused(
+    limit: usize,
+    submit: impl Fn(u32) -> Result<ProcessHandle<Numbers>, SubmitError<Numbers>>,
+) -> (u32, Vec<ProcessHandle<Numbers>>) {
+    let mut submitted = Vec::with_capacity(MANY);
+    let refused = refusing(limit, || {
+        loop {
+            match submit(submitted.len() as u32) {
+                Ok(process) => submitted.push(process),
+                Err(SubmitError::NoMemory(refused)) => return refused.input,
+                Err(other) => panic!("{other}"),
+            }
+            assert!(submitted.len() < MANY, "a queue has grown without memory");
+        }
+    });
+    (refused, submitted)
+}
+
+fn all_run(processes: Vec<ProcessHandle<Numbers>>) {
+    for (number, process) in (0..).zip(processes) {
+        assert_eq!(process.join().unwrap(), number);
+    }
+}
+
+#[test]
+fn a_submission_is_refused_if_the_global_queue_cannot_grow() {
+    for idle in [false, true] {
+        let scheduler = roomy();
+        let (go_on, told) = mpsc::channel();
+        let blocking = scheduler.submit(Blocking(told), "", 0).unwrap();
+        // Less than a block.
+        let (refused, submitted) = until_refused(1 << 10, |number| {
+            let submission = scheduler.submission(Brief(0), "", number);
+            match idle {
+                true => submission.idle_priority().submit(),
+                false => submission.submit(),
+            }
+        });
+        assert_eq!(refused as usize, submitted.len());
+        assert_eq!(scheduler.live(), submitted.len() + 1);
+        go_on.send(()).unwrap();
+        blocking.join().unwrap();
+        all_run(submitted);
+        // What has run has made room.
+        let again = refusing(1 << 10, || scheduler.submit(Brief(0), "", 7));
+        assert_eq!(again.unwrap().join().unwrap(), 7);
+    }
+}
+
+#[test]
+fn a_worker_whose_deque_cannot_grow_uses_the_global_queue() {
+    let scheduler = roomy();
+    let (tell, told) = mpsc::channel();
+    let parent = scheduler.submit(Parent(tell), "", 0).unwrap();
+    let (refused, submitted) = told.recv().unwrap();
+    parent.join().unwrap();
+    // 512 tasks would be a ring of 4 KiB.
+    assert!(submitted.len() > 256, "only {} found room", submitted.len());
+    assert_eq!(refused as usize, submitted.len());
+    all_run(submitted);
 }

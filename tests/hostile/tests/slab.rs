@@ -115,3 +115,17 @@ fn what_is_not_written_to_its_place_is_noticed() {
     catch_unwind(AssertUnwindSafe(|| slab.allocate())).unwrap_err();
     assert_eq!(slab.high_water(), 0);
 }
+
+#[test]
+fn a_reserved_slot_needs_no_memory() {
+    let slab = Slab::<u64>::with_limit(u64::from, 8);
+    assert_eq!(refusing(1, || slab.reserve()), Err(AllocateError::NoMemory));
+    for index in 0..8 {
+        slab.reserve().unwrap();
+        assert_eq!(refusing(1, || slab.allocate()), Ok(index));
+    }
+    assert_eq!(slab.reserve(), Err(AllocateError::Full));
+    slab.release(5);
+    assert_eq!(refusing(1, || slab.reserve()), Ok(()));
+    assert_eq!(slab.allocate(), Ok(5));
+}

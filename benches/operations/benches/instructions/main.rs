@@ -11,7 +11,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
-use filch_operations::pool::Job;
+use filch_operations::job::Job;
 use filch_operations::{Operation, Visitor, visit_all};
 
 use bars::Bars;

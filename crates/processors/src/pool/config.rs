@@ -58,12 +58,13 @@ impl Config {
     }
 
     /// The largest number of threads, for processors and for blocking calls together. Beyond it a
-    /// blocking call keeps its processor. Threads that have been told to exit, since there are
-    /// [enough spares](Self::spare_threads), come on top until they have, though one per processor
-    /// at most. [Reserved](crate::Processors::reserve_thread) threads are not counted: they take
-    /// none from blocking calls. Default: 512, and one per processor that there can be: with that
-    /// many the system's own limits (of tasks in a container, say) are seldom met, and more calls
-    /// than that are better queued.
+    /// blocking call keeps its processor, and what is runnable waits until it returns. Threads that
+    /// have been told to exit, since there are [enough spares](Self::spare_threads), come on top
+    /// until they have, though one per processor at most.
+    /// [Reserved](crate::Processors::reserve_thread) threads are not counted: they take none from
+    /// blocking calls. Default: 512, and one per processor that there can be: with that many the
+    /// system's own limits (of tasks in a container, say) are seldom met, and more calls than that
+    /// are better queued.
     #[must_use]
     pub fn thread_limit(mut self, threads: usize) -> Self {
         self.thread_limit = Some(threads);

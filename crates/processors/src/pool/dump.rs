@@ -1,12 +1,12 @@
 //! What every processor and thread is doing, as text, for a person with a hung system.
 
+use filch_sync::lock;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use filch_sync::atomic::Ordering;
 
-use crate::lock::lock;
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::state::grant::Activity;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::num::NonZeroU64;
 
+use filch_injector::AllocateError;
 use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, Mutex};
 
@@ -83,7 +84,11 @@ impl<T: Send + 'static> Processors<T> {
         let push = |permit: &Permit| {
             if let Some(task) = task.take() {
                 let local = queues.locals.get(permit);
-                local.push(task);
+                // Without memory for a larger deque it goes where all tasks go from outside, block
+                // by block.
+                if let Err(task) = local.push(task) {
+                    queues.injector.push(task);
+                }
                 let counters = &queues.processors[permit.processor()].counters;
                 counters.scheduled.add(1);
                 // With one processor there is none to wake: it runs already, being the caller's,
@@ -99,6 +104,24 @@ impl<T: Send + 'static> Processors<T> {
         current::with_current(&self.shared, |current| unsafe { current.permit.with(push) });
         if let Some(task) = task {
             self.inject(task);
+        }
+    }
+
+    /// Sees to it that there is memory for a task that is about to be made runnable: one more block
+    /// of 127 tasks, not set aside, but there for whichever task comes first. A task that finds no
+    /// memory ends the program: ask before you do what cannot be undone. Wait-free, except for
+    /// memory.
+    ///
+    /// `idle` says that the task is for [`schedule_idle`](Self::schedule_idle).
+    ///
+    /// # Errors
+    /// [`AllocateError::NoMemory`].
+    #[inline]
+    pub fn reserve_room(&self, idle: bool) -> Result<(), AllocateError> {
+        let queues = &self.shared.queues;
+        match idle {
+            true => queues.idle_priority.reserve_block(),
+            false => queues.injector.reserve_block(),
         }
     }
 

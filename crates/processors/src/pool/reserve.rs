@@ -4,9 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use filch_sync::Arc;
+use filch_sync::{Arc, lock};
 
-use crate::lock::lock;
 use crate::pool::config::ThreadError;
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::{BoundId, MAX_BOUND};

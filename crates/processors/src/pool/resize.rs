@@ -1,10 +1,10 @@
 //! Another number of processors, while tasks run.
 
+use filch_sync::lock;
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-use crate::lock::lock;
 use crate::pool::config::ThreadError;
 use crate::pool::processors::Processors;
 

@@ -1,12 +1,12 @@
 //! Which threads are in the middle of something, for a caller that waits for them no longer.
 
+use filch_sync::lock;
 use std::num::NonZeroU64;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use filch_sync::atomic::Ordering;
 
-use crate::lock::lock;
 use crate::pool::processors::Processors;
 use crate::protocol::state::grant::Activity;
 

@@ -1,8 +1,8 @@
 //! How a pool is stopped, and what its last thread does.
 
+use filch_sync::lock;
 use filch_sync::panic::drop_contained;
 
-use crate::lock::lock;
 use crate::pool::processors::Processors;
 use crate::protocol::state::grant::Activity;
 

@@ -3,11 +3,10 @@
 use std::io;
 use std::num::NonZeroU64;
 
-use filch_sync::Arc;
 use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::thread::{self, JoinHandle};
+use filch_sync::{Arc, lock};
 
-use crate::lock::lock;
 use crate::pool::config::{Config, StartError, ThreadError};
 use crate::pool::processors::{Processors, StartThread};
 use crate::thread::beginning::Beginning;

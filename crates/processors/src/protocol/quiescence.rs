@@ -6,9 +6,8 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use filch_sync::atomic::{Ordering, fence};
-use filch_sync::wait_until;
+use filch_sync::{lock, wait_until};
 
-use crate::lock::lock;
 use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::idle::Snapshot;
 use crate::protocol::state::work::Work;

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use filch_sync::Mutex;
+use filch_sync::{Mutex, lock};
 
-use crate::lock::lock;
 use crate::protocol::state::binding::BoundId;
 
 /// Tasks that have been found, and wait for their thread, which is busy or about to be woken. One

@@ -48,6 +48,8 @@ impl<T: Send + 'static> Local<T> {
     /// The oldest task of the global queue, and up to `more` of the next ones into the own deque.
     pub(crate) fn take_global(&self, shared: &Shared<T>, more: usize) -> Option<T> {
         let mut moved = 0;
+        // Before anything is taken: a deque that cannot grow gets none.
+        let more = self.deque.try_reserve(more).map_or(0, |()| more);
         let task = shared.queues.injector.pop_batch(more, |task| {
             self.deque.push(task);
             moved += 1;

@@ -43,9 +43,16 @@ impl<T: Send + 'static> Local<T> {
     }
 
     /// Makes a task runnable, on this processor unless it is stolen.
+    ///
+    /// # Errors
+    /// The task, if there is no memory for a larger deque.
     #[inline]
-    pub(crate) fn push(&self, task: T) {
+    pub(crate) fn push(&self, task: T) -> Result<(), T> {
+        if self.deque.try_reserve(1).is_err() {
+            return Err(task);
+        }
         self.deque.push(task);
+        Ok(())
     }
 
     /// Gives back the memory of the deque that a burst of tasks took. There is room for 1024 tasks

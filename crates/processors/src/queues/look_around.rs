@@ -2,14 +2,12 @@
 //! and those that have waited longest get their turn, however busily tasks on top of the deque wake
 //! each other. The common path does not come here.
 
-use std::time::Instant;
-
 use filch_deque::Steal;
 
 use crate::queues::local::Local;
 use crate::queues::shared::Shared;
 use crate::queues::task_queues::Processor;
-use crate::queues::turn_clock::Due;
+use crate::queues::turn_clock::{Due, Nanos};
 
 impl<T: Send + 'static> Local<T> {
     /// So many turns have passed that the time is to be read; and the task that comes first, if so
@@ -18,7 +16,7 @@ impl<T: Send + 'static> Local<T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn look_around(&self, shared: &Shared<T>) -> Option<T> {
-        let now = (shared.clock)();
+        let now = self.turns.since_it_began((shared.clock)());
         // Beside a flood of long tasks from outside each look is due.
         let in_a_row = self.took_global.replace(false) && self.turns.interval() == 1;
         let due = self.turns.read(now);
@@ -38,7 +36,7 @@ impl<T: Send + 'static> Local<T> {
     }
 
     /// One task of the global queue.
-    fn take_from_outside(&self, shared: &Shared<T>, now: Instant) -> Option<T> {
+    fn take_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
         let task = self.take_global(shared, 0)?;
         self.took_global.set(true);
         self.turns.doubt(now);
@@ -46,7 +44,7 @@ impl<T: Send + 'static> Local<T> {
     }
 
     /// By turns one that has given way, or the oldest of a deque.
-    fn rotate(&self, shared: &Shared<T>, now: Instant) -> Option<T> {
+    fn rotate(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
         self.turns.rotated(now);
         let yielded = match self.took_yielded.get() {
             true => None,

@@ -137,11 +137,11 @@ mod tests {
         };
         let local = queues.locals.get(&permit);
         assert!(!queues.exists());
-        local.push("one");
+        local.deque.push("one");
         assert!(queues.exists() && queues.exists_beside(|watched| watched == 1));
         assert!(!queues.exists_beside(|watched| watched == 0));
         assert!(local.has_one());
-        local.push("two");
+        local.deque.push("two");
         assert!(queues.exists_beside(|_| true) && !local.has_one());
     }
 

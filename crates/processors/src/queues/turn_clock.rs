@@ -2,16 +2,19 @@
 //! time, which costs as much to read as a short task.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+/// Nanoseconds since the clock began: to be compared at less cost than two [`Instant`]s.
+pub(crate) type Nanos = u64;
 
 /// How long the turns between two looks take, where a turn takes no longer itself.
-const LOOK: Duration = Duration::from_micros(100);
+const LOOK: Nanos = 100_000;
 
 /// How long the newest tasks of a deque go on before it is another one's turn.
-const ROTATION: Duration = Duration::from_micros(200);
+const ROTATION: Nanos = 200_000;
 
 /// The largest number of turns between two readings.
-const MAX_INTERVAL: u32 = 61;
+const MAX_INTERVAL: u32 = 122;
 
 /// How many tasks come along, at most, with one that is taken from a global queue.
 const MAX_BATCH: u32 = 16;
@@ -32,6 +35,7 @@ pub(crate) enum Due {
 /// than before, so then it forgets, and reads the time after one turn, two, four and so on.
 #[derive(Debug)]
 pub(crate) struct TurnClock {
+    began: Instant,
     /// Turns before the next reading.
     left: Cell<u32>,
     /// Turns from one reading to the next.
@@ -39,23 +43,29 @@ pub(crate) struct TurnClock {
     /// Turns that would take as long as a look is away, going by the last that were measured.
     estimate: Cell<u32>,
     /// The last reading, if all that has passed since was turns.
-    read: Cell<Option<Instant>>,
-    looked: Cell<Instant>,
-    rotated: Cell<Instant>,
-    doubted: Cell<Instant>,
+    read: Cell<Option<Nanos>>,
+    looked: Cell<Nanos>,
+    rotated: Cell<Nanos>,
+    doubted: Cell<Nanos>,
 }
 
 impl TurnClock {
     pub(crate) fn new(now: Instant) -> Self {
         Self {
+            began: now,
             left: Cell::new(1),
             interval: Cell::new(1),
             estimate: Cell::new(1),
             read: Cell::new(None),
-            looked: Cell::new(now),
-            rotated: Cell::new(now),
-            doubted: Cell::new(now),
+            looked: Cell::new(0),
+            rotated: Cell::new(0),
+            doubted: Cell::new(0),
         }
+    }
+
+    /// How long after its beginning `now` is. 584 years fit.
+    pub(crate) fn since_it_began(&self, now: Instant) -> Nanos {
+        now.saturating_duration_since(self.began).as_nanos() as Nanos
     }
 
     /// A turn begins: whether the time is to be read before.
@@ -71,18 +81,17 @@ impl TurnClock {
     }
 
     /// It is `now`: how many turns there are until the next reading, and what is due.
-    pub(crate) fn read(&self, now: Instant) -> Due {
+    pub(crate) fn read(&self, now: Nanos) -> Due {
         let turns = self.interval.get();
         if let Some(last) = self.read.replace(Some(now)) {
-            let took = now.saturating_duration_since(last);
+            let took = now.saturating_sub(last);
             let estimate = turns_per_look(turns, took);
             self.estimate.set(estimate);
             self.interval.set(estimate.min(2 * turns));
         }
         self.left.set(self.interval.get() - 1);
         // At the largest interval the turns are so short that no time need have passed.
-        let has_passed =
-            |time: &Cell<Instant>, long| now.saturating_duration_since(time.get()) >= long;
+        let has_passed = |time: &Cell<Nanos>, long| now.saturating_sub(time.get()) >= long;
         if turns < MAX_INTERVAL && !has_passed(&self.looked, LOOK * 3 / 4) {
             return Due::Nothing;
         }
@@ -94,15 +103,15 @@ impl TurnClock {
     }
 
     /// A rotation that was due is made: the tasks that run from now on are others.
-    pub(crate) fn rotated(&self, now: Instant) {
+    pub(crate) fn rotated(&self, now: Nanos) {
         self.rotated.set(now);
         self.forget(0);
     }
 
     /// A task from outside is going to run, and perhaps others after it. Not more often than costs
     /// nothing: where turns are short, looks are frequent.
-    pub(crate) fn doubt(&self, now: Instant) {
-        if now.saturating_duration_since(self.doubted.get()) >= LOOK {
+    pub(crate) fn doubt(&self, now: Nanos) {
+        if now.saturating_sub(self.doubted.get()) >= LOOK {
             self.doubted.set(now);
             self.forget(0);
         }
@@ -136,8 +145,8 @@ impl TurnClock {
 }
 
 /// How many turns take [`LOOK`] if they are as long as so many, which `took` so long together.
-fn turns_per_look(turns: u32, took: Duration) -> u32 {
-    let wanted = LOOK.as_nanos() * u128::from(turns) / took.as_nanos().max(1);
+fn turns_per_look(turns: u32, took: Nanos) -> u32 {
+    let wanted = LOOK * u64::from(turns) / took.max(1);
     u32::try_from(wanted).map_or(MAX_INTERVAL, |wanted| wanted.clamp(1, MAX_INTERVAL))
 }
 
@@ -145,25 +154,25 @@ fn turns_per_look(turns: u32, took: Duration) -> u32 {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Due, LOOK, MAX_INTERVAL, ROTATION, TurnClock, turns_per_look};
+    use super::{Due, LOOK, MAX_INTERVAL, Nanos, ROTATION, TurnClock, turns_per_look};
 
-    const MICRO: Duration = Duration::from_micros(1);
+    const MICRO: Nanos = 1_000;
+    const HOUR: Nanos = 3_600_000_000 * MICRO;
 
     /// A clock, and the time that it is shown.
     struct Turns {
         clock: TurnClock,
-        now: Instant,
+        now: Nanos,
     }
 
     impl Turns {
         fn new() -> Self {
-            let now = Instant::now();
-            let clock = TurnClock::new(now);
-            Self { clock, now }
+            let clock = TurnClock::new(Instant::now());
+            Self { clock, now: 0 }
         }
 
         /// Takes a turn of that length. What was due before.
-        fn take(&mut self, turn: Duration) -> Due {
+        fn take(&mut self, turn: Nanos) -> Due {
             let due = match self.clock.tick() {
                 true => self.clock.read(self.now),
                 false => Due::Nothing,
@@ -173,7 +182,7 @@ mod tests {
         }
 
         /// Takes turns until something is due: how many, and what.
-        fn until_due(&mut self, turn: Duration) -> (u32, Due) {
+        fn until_due(&mut self, turn: Nanos) -> (u32, Due) {
             let mut turns = 1;
             loop {
                 match self.take(turn) {
@@ -188,14 +197,17 @@ mod tests {
     fn an_estimate_is_a_number_of_turns() {
         assert_eq!(turns_per_look(4, 40 * MICRO), 10);
         assert_eq!(turns_per_look(10, 400 * MICRO), 2);
-        assert_eq!(turns_per_look(7, Duration::from_secs(3600)), 1);
-        assert_eq!(turns_per_look(1, Duration::MAX), 1);
-        assert_eq!(turns_per_look(1, Duration::ZERO), MAX_INTERVAL);
+        assert_eq!(turns_per_look(7, HOUR), 1);
+        assert_eq!(turns_per_look(1, Nanos::MAX), 1);
+        assert_eq!(turns_per_look(1, 0), MAX_INTERVAL);
         for turns in 1..=MAX_INTERVAL {
             for micros in [0, 1, 10, 99, 100, 101, 1_000, 1_000_000] {
                 let estimate = turns_per_look(turns, micros * MICRO);
                 assert!((1..=MAX_INTERVAL).contains(&estimate));
-                assert!(estimate == 1 || micros * MICRO / turns * estimate <= LOOK);
+                assert!(
+                    estimate == 1
+                        || micros * MICRO / u64::from(turns) * u64::from(estimate) <= LOOK
+                );
             }
         }
     }
@@ -206,7 +218,7 @@ mod tests {
         let mut turns = Turns::new();
         let mut seen = vec![turns.clock.interval()];
         while turns.clock.interval() < MAX_INTERVAL {
-            turns.take(MICRO);
+            turns.take(MICRO / 10);
             seen.push(turns.clock.interval());
         }
         while turns.clock.interval() > 1 {
@@ -214,14 +226,14 @@ mod tests {
             seen.push(turns.clock.interval());
         }
         seen.dedup();
-        assert_eq!(seen, [1, 2, 4, 8, 16, 32, 61, 1]);
+        assert_eq!(seen, [1, 2, 4, 8, 16, 32, 64, 122, 1]);
     }
 
     #[test]
     fn looks_are_as_far_apart_as_they_should_be() {
         for (turn, turns) in [
-            (Duration::ZERO, 61..=61),
-            (MICRO / 10, 61..=61),
+            (0, 122..=122),
+            (MICRO / 10, 122..=122),
             (2 * MICRO, 50..=50),
             (5 * MICRO, 20..=20),
             (30 * MICRO, 3..=3),
@@ -289,23 +301,27 @@ mod tests {
     #[test]
     fn a_sleep_is_no_turn() {
         let mut turns = Turns::new();
-        (0..50).for_each(|_| _ = turns.until_due(MICRO));
+        (0..50).for_each(|_| _ = turns.until_due(MICRO / 10));
         assert_eq!(turns.clock.interval(), MAX_INTERVAL);
         turns.clock.pause();
-        turns.now += Duration::from_secs(3600);
+        turns.now += HOUR;
         assert_eq!(turns.until_due(MICRO), (2, Due::Rotation));
         assert_eq!(turns.clock.interval(), 1);
-        assert_eq!(turns.clock.batch(), 15, "as far as is known");
+        assert_eq!(turns.clock.batch(), 16, "as far as is known");
     }
 
     #[test]
     fn a_clock_that_goes_back_stands_still() {
-        let clock = TurnClock::new(Instant::now() + LOOK);
+        let began = Instant::now();
+        let clock = TurnClock::new(began);
+        assert_eq!(clock.since_it_began(began + Duration::from_nanos(7)), 7);
+        assert_eq!(clock.since_it_began(began - Duration::from_nanos(7)), 0);
+        clock.read(LOOK);
         for _ in 0..20 {
-            clock.read(Instant::now());
+            clock.read(0);
         }
         assert_eq!(clock.interval(), MAX_INTERVAL);
-        assert_eq!(clock.read(Instant::now()), Due::Look);
+        assert_eq!(clock.read(0), Due::Look);
     }
 
     #[test]
@@ -314,8 +330,8 @@ mod tests {
             (500 * MICRO, 0),
             (20 * MICRO, 1),
             (5 * MICRO, 5),
-            (MICRO, 15),
-            (Duration::ZERO, 15),
+            (MICRO, 16),
+            (0, 16),
         ] {
             let mut turns = Turns::new();
             (0..40).for_each(|_| _ = turns.until_due(turn));

@@ -2,9 +2,7 @@
 
 use std::sync::PoisonError;
 
-use filch_sync::{Condvar, Mutex};
-
-use crate::lock::lock;
+use filch_sync::{Condvar, Mutex, lock};
 
 /// What a new thread tells the thread that started it, once: that it has its scratch, or what the
 /// panic said that kept it from one.

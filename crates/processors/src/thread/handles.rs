@@ -4,9 +4,7 @@ use std::fmt;
 use std::io;
 
 use filch_sync::thread::{self, JoinHandle};
-use filch_sync::{Arc, Mutex};
-
-use crate::lock::lock;
+use filch_sync::{Arc, Mutex, lock};
 
 /// What has to be joined.
 #[derive(Default)]

@@ -2,31 +2,35 @@
 
 use std::fmt;
 
-use crate::RunningCall;
+use crate::{Pid, RunningCall};
 
 /// What a scheduler looked like, made by [`Handle::dump`](crate::Handle::dump): print it.
 ///
 /// First come the workers, as [`filch_processors::Dump`] shows them, and then the commands that run
 /// on [`BlockingThreads`](crate::BlockingThreads), each with its process, thread and age; then, if
-/// there were any, how many [steps were empty](crate::WorkerStats::empty_steps). Taken
-/// piece by piece while everything goes on.
+/// there were any, how many [steps were empty](crate::WorkerStats::empty_steps), and how many of
+/// them those eight processes took that live and have the most. Taken piece by piece while
+/// everything goes on.
 #[derive(Debug, Clone)]
 pub struct Dump {
     workers: filch_processors::Dump,
     commands: Vec<RunningCall>,
     empty_steps: u64,
+    /// The processes that live and had the most of these.
+    busy: Vec<(Pid, u32)>,
 }
 
 impl Dump {
     pub(crate) fn new(
         workers: filch_processors::Dump,
         commands: Vec<RunningCall>,
-        empty_steps: u64,
+        (empty_steps, busy): (u64, Vec<(Pid, u32)>),
     ) -> Self {
         Self {
             workers,
             commands,
             empty_steps,
+            busy,
         }
     }
 }
@@ -45,6 +49,9 @@ impl fmt::Display for Dump {
                 "{} steps were given no event while commands of their process were under way",
                 self.empty_steps
             )?;
+        }
+        for (process, steps) in &self.busy {
+            writeln!(f, "  {steps} of process {process}")?;
         }
         Ok(())
     }

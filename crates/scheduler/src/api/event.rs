@@ -63,8 +63,8 @@ impl<P: Protocol> fmt::Debug for Event<P> {
 
 /// The events of one step, in order of arrival: per sender first in, first out. There are at most
 /// [`Builder::events_per_step`](crate::Builder::events_per_step); the others come in the next
-/// steps. Where more events wait than that, a completion may overtake messages, and so may a cancel
-/// if the process waits for commands.
+/// steps. Where more events wait than a step is given, a completion may overtake messages, and so
+/// may a cancel if the process waits for commands.
 ///
 /// A step should take all of them. Those that it leaves are dropped; no other step gets them.
 pub struct Events<'step, P: Protocol> {

@@ -8,9 +8,9 @@ use filch_process_table::{Admission, NameRegistry, Pid};
 use filch_processors::Processors;
 use filch_sync::atomic::{AtomicBool, AtomicUsize};
 use filch_sync::{Arc, CachePadded, Mutex};
-use filch_timers::TimerThread;
 
 use crate::api::joins::Joins;
+use crate::api::left_timers::LeftTimers;
 use crate::api::receiver::Routes;
 use crate::api::running_call::CommandLabel;
 use crate::api::stats::Counters;
@@ -52,7 +52,7 @@ pub(crate) struct Shared<P: Protocol> {
     /// The commands that run on blocking threads, which may outlive the scheduler.
     pub(crate) calls: Arc<Calls<CommandLabel>>,
     /// The threads of the timers that went with the handler.
-    pub(crate) left_timers: Arc<Mutex<Vec<TimerThread>>>,
+    pub(crate) left_timers: Arc<LeftTimers>,
 }
 
 impl<P: Protocol> Clone for Handle<P> {

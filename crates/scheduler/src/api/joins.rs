@@ -1,11 +1,10 @@
 //! Which futures wait for the end of which processes, as far as the scheduler has a hand in it.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
 use std::task::Waker;
 
 use filch_process_table::Pid;
-use filch_sync::{CachePadded, Mutex, MutexGuard};
+use filch_sync::{CachePadded, Mutex, MutexGuard, lock};
 
 /// Which waker is called at the end of which process, of those that join handles have left.
 ///
@@ -38,7 +37,7 @@ impl WakerId {
 impl Joins {
     fn shard(&self, awaited: Pid) -> MutexGuard<'_, HashMap<Pid, WakerId>> {
         let shard = &self.shards[awaited.slot() as usize % SHARDS];
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(shard)
     }
 
     /// The end of `awaited` calls that waker from now on. There is one handle to a process.
@@ -55,8 +54,7 @@ impl Joins {
     pub(crate) fn by_waker(&self) -> HashMap<WakerId, Vec<Pid>> {
         let mut by_waker = HashMap::<_, Vec<_>>::new();
         for shard in &self.shards {
-            let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            for (&awaited, &waker) in &*shard {
+            for (&awaited, &waker) in &*lock(shard) {
                 by_waker.entry(waker).or_default().push(awaited);
             }
         }

@@ -7,6 +7,7 @@ pub(crate) mod dump;
 pub(crate) mod event;
 pub(crate) mod handle;
 pub(crate) mod joins;
+pub(crate) mod left_timers;
 pub(crate) mod life_cycle;
 pub(crate) mod process;
 pub(crate) mod process_error;

@@ -80,9 +80,10 @@ impl<P: Protocol> StepOutput<P> {
     /// **With commands under way this does not wait for them**: the process takes step after step,
     /// most of them without an event, until they complete, and a worker is busy with that. It is
     /// for a process that has other work meanwhile; one that has none says [`wait`](Self::wait).
-    /// [`WorkerStats::empty_steps`](crate::WorkerStats::empty_steps) counts such steps, and a
-    /// [dump](crate::Handle::dump) shows them. (In the original of this scheduler, a process that
-    /// yields commands waits for them whatever else it says.)
+    /// [`WorkerStats::empty_steps`](crate::WorkerStats::empty_steps) and
+    /// [`ProcessInfo::empty_steps`](crate::ProcessInfo::empty_steps) count such steps, and a
+    /// [dump](crate::Handle::dump) names the processes. (In the original of this scheduler, a
+    /// process that yields commands waits for them whatever else it says.)
     pub fn go_on(&mut self) {
         self.status = Status::Continue;
     }

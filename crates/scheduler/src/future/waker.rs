@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Wake;
 
-use filch_sync::atomic::{AtomicBool, Ordering, fence};
+use filch_process_table::WakerCount;
 
 use crate::{Handle, Pid, Protocol};
 
@@ -14,38 +14,29 @@ use crate::{Handle, Pid, Protocol};
 pub(crate) struct FutureWaker<P: Protocol> {
     pub(crate) scheduler: Handle<P>,
     pub(crate) pid: Pid,
-    /// Whether the future's handle has it.
-    in_handle: AtomicBool,
+    count: WakerCount,
 }
 
 impl<P: Protocol> FutureWaker<P> {
     /// Of the future whose process has that PID. Its handle is going to have it.
     pub(crate) fn new(scheduler: Handle<P>, pid: Pid) -> Self {
-        let in_handle = AtomicBool::new(true);
+        let count = WakerCount::new();
         Self {
             scheduler,
             pid,
-            in_handle,
+            count,
         }
     }
 
     /// The handle is about to drop it.
     pub(crate) fn leave_handle(&self) {
-        // ORDERING: Release, partner of the fence in `clones`, by the count that goes down after
-        // this.
-        self.in_handle.store(false, Ordering::Release);
+        self.count.leave_handle();
     }
 
     /// How many clones of the waker there are, besides the one in the process, which has `own` of
-    /// all. At most one too many, while the handle is dropped.
+    /// all. See [`WakerCount::clones`].
     pub(crate) fn clones(self: &Arc<Self>, own: usize) -> usize {
-        let others = Arc::strong_count(self) - own;
-        // ORDERING: Acquire, partner of the Release with which the handle's count went down: if it
-        // is not counted any more, it is not seen to be there. (A fence, as the standard library
-        // counts by a Relaxed load.)
-        fence(Ordering::Acquire);
-        // ORDERING: Relaxed: by the fence.
-        others.saturating_sub(usize::from(self.in_handle.load(Ordering::Relaxed)))
+        self.count.clones(own, || Arc::strong_count(self))
     }
 }
 

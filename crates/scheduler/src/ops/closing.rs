@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use filch_blocking::Calls;
 use filch_processors::Machines;
 use filch_sync::thread::Builder;
-use filch_sync::{Arc, Condvar, Mutex, MutexGuard, wait_until};
-use filch_timers::{TimerThread, drop_with_timers};
+use filch_sync::{Arc, Condvar, Mutex, MutexGuard, lock, wait_until};
 
+use crate::api::left_timers::LeftTimers;
 use crate::api::running_call::CommandLabel;
 use crate::ops::running::commands;
 use crate::ops::shutdown::Times;
@@ -24,7 +24,7 @@ pub(crate) struct Closing<P: Protocol> {
     progress: Mutex<Progress<P>>,
     changed: Condvar,
     calls: Arc<Calls<CommandLabel>>,
-    left_timers: Arc<Mutex<Vec<TimerThread>>>,
+    left_timers: Arc<LeftTimers>,
     times: Times,
     /// Whether the workers are waited for.
     joins: bool,
@@ -123,17 +123,8 @@ impl<P: Protocol> Closing<P> {
             progress.phase = Phase::Dropping(Instant::now());
             progress.handle.take()
         });
-        let left = drop_with_timers(handle);
-        self.leave_timers(left);
+        self.left_timers.drop_owner(handle);
         self.advance(|progress| progress.phase = Phase::Over);
-    }
-
-    fn leave_timers(&self, left: Vec<TimerThread>) {
-        let mut timers = self
-            .left_timers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        timers.extend(left);
     }
 
     /// Waits until the end, and says what is left then. No code of the user's runs in here.
@@ -173,8 +164,7 @@ impl<P: Protocol> Closing<P> {
 
     /// What the timers fire that went with the handler or the hooks, and that does not return.
     fn running_timers(&self) -> Vec<RunningCall> {
-        let timers = self.left_timers.lock();
-        let timers = std::mem::take(&mut *timers.unwrap_or_else(PoisonError::into_inner));
+        let timers = self.left_timers.take();
         let running = timers.iter().filter_map(|thread| {
             let timer = thread.wait(self.times.end).err()?;
             Some(RunningCall {
@@ -209,6 +199,6 @@ impl<P: Protocol> Closing<P> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress<P>> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.progress)
     }
 }

@@ -1,7 +1,6 @@
 //! A look at a future that is pending.
 
 use filch_process_state::LetGo;
-use filch_sync::atomic::{Ordering, fence};
 
 use crate::api::joins::WakerId;
 use crate::{Handle, Pid, Protocol};
@@ -29,10 +28,7 @@ impl<P: Protocol> Handle<P> {
                 id: WakerId::of(waker),
                 clones,
             });
-        // ORDERING: Acquire, partner of the Release with which a thread drops its clone: if that is
-        // not counted any more, what it was used for has happened, and `idle` sees that the future
-        // was woken. (A fence, as the standard library counts by a Relaxed load.)
-        fence(Ordering::Acquire);
+        // A wake-up by a clone that is not counted any more is seen here: `WakerCount::clones`.
         match slot.state.idle() {
             Ok(LetGo::Waits) => wakers,
             Ok(LetGo::Enqueue) => {

@@ -1,9 +1,14 @@
 //! Which calls of the user's code have not returned.
 
+use std::cmp::Reverse;
+
 use filch_processors::{Inside, RunningTask};
 
 use crate::api::running_call::CommandLabel;
 use crate::{CallKind, Dump, Handle, Pid, Protocol, RunningCall};
+
+/// Processes with empty steps in a dump.
+const SHOWN: usize = 8;
 
 impl<P: Protocol> Handle<P> {
     /// The calls of the user's code that are under way: on the workers, and on
@@ -24,8 +29,24 @@ impl<P: Protocol> Handle<P> {
     pub fn dump(&self) -> Dump {
         let counters = self.shared.counters.iter();
         let empty_steps = counters.map(|counters| counters.empty_steps.get()).sum();
+        let busy = match empty_steps {
+            0 => Vec::new(),
+            _ => self.busiest_in_vain(),
+        };
         let workers = self.shared.processors.dump();
-        Dump::new(workers, self.running_commands(), empty_steps)
+        Dump::new(workers, self.running_commands(), (empty_steps, busy))
+    }
+
+    /// The processes that live and have taken the most empty steps, with these: a few.
+    fn busiest_in_vain(&self) -> Vec<(Pid, u32)> {
+        let infos = self.table().iter().map(|process| process.info());
+        let mut busy: Vec<_> = infos
+            .filter(|info| info.empty_steps > 0)
+            .map(|info| (info.pid, info.empty_steps))
+            .collect();
+        busy.sort_by_key(|&(_, steps)| Reverse(steps));
+        busy.truncate(SHOWN);
+        busy
     }
 
     fn running_commands(&self) -> Vec<RunningCall> {

@@ -24,8 +24,10 @@ impl<P: Protocol> Handle<P> {
     ///
     /// Messages of one thread arrive in the order sent; what the thread did before happens before
     /// the step that sees the message. A message that is not read before the process ends is
-    /// dropped with it. A message for another node goes to the [`Receiver`](crate::Receiver) that
-    /// is connected for that node.
+    /// dropped with it: by the worker that ends it, or, if the two meet, in `send`. When the exit
+    /// has been told and no call that sends to the process is under way, none of its messages is
+    /// left, also where its [handle](crate::ProcessHandle) is kept. A message for another node goes
+    /// to the [`Receiver`](crate::Receiver) that is connected for that node.
     ///
     /// # Errors
     /// [`SendError`], with the message, if the process has ended or never was, or its
@@ -136,7 +138,7 @@ impl<P: Protocol> Handle<P> {
 
     /// After an event was pushed, or the reason itself is the event.
     pub(crate) fn wake(&self, slot: &Slot<P>, reason: Reason) -> Woken {
-        self.follow(slot.state.wake(reason), slot)
+        self.follow(self.table().wake(slot, reason), slot)
     }
 
     /// Does what a wake-up has its caller do.
@@ -148,7 +150,7 @@ impl<P: Protocol> Handle<P> {
                 Woken::Heard
             }
             Wake::Noted => Woken::Heard,
-            Wake::Refused => Woken::Refused,
+            Wake::Refused | Wake::Dispose => Woken::Refused,
         }
     }
 }

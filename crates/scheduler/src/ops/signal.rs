@@ -2,7 +2,6 @@
 
 use filch_event_queue::Closed;
 use filch_process_state::Reason;
-use filch_sync::atomic::{Ordering, fence};
 
 use crate::ops::send::Woken;
 use crate::table::item::{Item, Signal};
@@ -61,15 +60,13 @@ impl<P: Protocol> Handle<P> {
             slot.urgency.signal();
         }
         if self.wake(slot, reason) == Woken::Heard {
-            // Before its end, in the order of the state's edges, and the queue is drained after
-            // that edge.
+            // Before its end, in the order of the state's edges: the end is not taken before the
+            // queue is drained after this wake-up.
             return Ok(Heard::Surely);
         }
-        // Before its first turn, which will drain the queue; or after its end. ORDERING: the fence
-        // is the partner of the one in `turn_away`: either the closing after a failed `init` is
-        // seen here, or that drain finds our signal. If the process has ended, the wake has
-        // acquired `complete`, and the closed queue is seen.
-        fence(Ordering::SeqCst);
+        // After its end: then the wake-up has acquired that, and the closed queue is seen. Or
+        // before its life has begun: then what comes next, the first turn or the end of a process
+        // that is turned away, acquires the push before it drains the queue.
         if slot.events.is_closed() {
             Ok(Heard::Perhaps)
         } else {

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use filch_process_table::{Pid, Refusal};
-use filch_sync::atomic::{Ordering, fence};
+use filch_process_table::{Closed, Pid, Refusal};
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::api::life_cycle;
@@ -29,10 +28,13 @@ impl<P: Protocol> Handle<P> {
     /// either case nothing stays registered.
     ///
     /// # Memory
-    /// What is refused is a process for which the table would have to grow, by 64 KiB at a time.
-    /// The small pieces abort the program where there is none, as everywhere in Rust: the box of a
-    /// process of more than four words, and of any process that is handed back; and a run queue
-    /// that grows.
+    /// What is refused is a process for which the table or the global run queue would have to grow,
+    /// by 64 KiB at a time. (The queue is asked before the process takes its place; threads that
+    /// submit or wake at that moment may use its last block up.) A worker's deque that cannot grow
+    /// leaves its tasks to the global queue. The small pieces abort the program where there is no
+    /// memory, as everywhere in Rust: the box of a process of more than four words, and of any
+    /// process that is handed back, which [`submit_boxed`](Self::submit_boxed) does without; and a
+    /// block of the run queue for a process that is woken.
     pub fn submit(
         &self,
         process: impl Process<P> + 'static,
@@ -96,7 +98,12 @@ impl<P: Protocol> Handle<P> {
     pub(crate) fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
         let worker = self.shared.processors.current();
         self.shared.admission.enter(worker)?;
-        self.table().occupy(&options.placement).map_err(|error| {
+        let room = self
+            .shared
+            .processors
+            .reserve_room(options.placement.idle_priority);
+        let place = room.and_then(|()| self.table().occupy(&options.placement));
+        place.map_err(|error| {
             self.leave();
             error.into()
         })
@@ -115,6 +122,7 @@ impl<P: Protocol> Handle<P> {
             waits: Waits::Turn,
             trap_exits: options.trap_exits,
             allowance: self.shared.first_allowance,
+            sampled: false,
             cold: None,
         };
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
@@ -149,25 +157,22 @@ impl<P: Protocol> Handle<P> {
             let _ = catch_panic(|| body.process.close(reason));
             drop_contained(body);
         }
+        // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
+        // ends as all processes do.
+        if slot.state.submit().is_err() || slot.state.start().is_err() {
+            unreachable!("the state of a slot without an occupant is Complete");
+        }
         // A sender that has learnt the PID from `init` is refused from here on.
-        slot.events.close();
-        // ORDERING: partner of the fence in `Handle::signal`: either that one sees the closed
-        // queue, or the drain below finds the signal.
-        fence(Ordering::SeqCst);
-        // SAFETY: as above: the submitter is the queue's consumer.
-        unsafe {
-            slot.discard_events(|item| {
-                if let Item::Signal(Signal::Attach(watch)) = item {
-                    self.fire(pid, &watch, reason);
-                }
-            });
-        }
-        // SAFETY: the submitter has both: the process's pin, and that of the handle which it will
-        // never have.
-        unsafe {
-            self.table().unpin(pid.slot());
-            self.table().unpin(pid.slot());
-        }
+        // SAFETY: made Running just now, and it ends here, once, with its pin.
+        let closed = unsafe { Closed::begin(self.table(), slot.index()) };
+        let completed = closed.complete(|item| {
+            if let Item::Signal(Signal::Attach(watch)) = item {
+                self.fire(pid, &watch, reason);
+            }
+        });
+        completed.leave();
+        // SAFETY: the pin of the handle which the submitter will never have.
+        unsafe { self.table().unpin(pid.slot()) };
         self.leave();
     }
 }

@@ -13,7 +13,7 @@ impl<P: Protocol> Handle<P> {
     /// meanwhile, on another thread, and the step does afterwards. Elsewhere it just runs `call`.
     /// Blocking.
     ///
-    /// Beyond the [limit of threads](filch_processors::Config::thread_limit), and while the
+    /// Beyond the [limit of threads](crate::Builder::thread_limit), and while the
     /// scheduler shuts down, `call` runs with the worker kept. Therefore it must not wait for
     /// another process of the same scheduler. Worth it from some ten microseconds on. A panic in
     /// `call` goes on through the step.

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use filch_process_table::{PendingFuture, PendingTimers};
 use filch_processors::NeverQuiescent;
+use filch_sync::lock;
 use filch_timers::pending_for;
 
 use crate::api::joins::WakerId;
@@ -108,7 +108,7 @@ impl<P: Protocol> Handle<P> {
     /// others were looked at.
     fn look_at_all(&self, before: u64) -> Option<Standstill> {
         let looking = &self.shared.looking;
-        let _one_at_a_time = looking.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = lock(looking);
         // First: what a timer does later than this is seen below.
         let calls = pending_for(self.number(), &|_| false);
         let processes = self.list();

@@ -82,8 +82,12 @@ impl<P: Protocol> Backlog<P> {
         self.others.remove(place)
     }
 
-    /// Puts an event of the inbox, which ends no wait, back before all others.
+    /// Puts an event of the inbox back before all others of its kind.
     pub(crate) fn put_back(&mut self, event: Event<P>) {
+        if let Event::Completed { .. } = event {
+            return self.completions.push_front(event);
+        }
+        self.cancels += usize::from(matches!(event, Event::Cancel));
         self.others.push_front(event);
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Body<P: Protocol> {
     /// How many events its next step is given: at least one. Learnt from what they cost when it
     /// was behind.
     pub(crate) allowance: u32,
+    /// Whether anything is known of what its events cost.
+    pub(crate) sampled: bool,
     /// What few processes have.
     pub(crate) cold: Option<Box<ColdState<P>>>,
 }

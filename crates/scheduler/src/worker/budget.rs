@@ -3,7 +3,8 @@
 //! A share by time, and not by number: an event may cost 20 ns or 20 ms. A process with more events
 //! than its step is given has that step timed, and its next steps are given as many as are likely
 //! to take a quarter of its slice. It goes on until the next step would no longer fit in. A process
-//! that keeps up with its events pays nothing: no clock is read for it.
+//! that keeps up with its events pays nothing: no clock is read for it, but once, when it first has
+//! many: it is given one of them, to see what that takes.
 
 use std::mem;
 use std::time::{Duration, Instant};
@@ -36,9 +37,12 @@ pub(crate) enum Backlogged {
     Yield,
 }
 
-/// The first step of a process that is behind is given no more than this: nothing is known then of
-/// what its events cost.
+/// The first step of a process is given no more than this.
 const FIRST_ALLOWANCE: u32 = 64;
+
+/// A process of whose events nothing is known is given so many without a look at the time; if it
+/// has more, one first.
+pub(crate) const UNSAMPLED: usize = 16;
 
 /// A slice has room for so many steps of a process that is behind. With more, it ends closer to
 /// its time, and the clock is read more often.
@@ -98,6 +102,24 @@ impl Budget {
         });
     }
 
+    /// Before the one event by which a process is judged. None if the time does not matter.
+    pub(crate) fn begin_sample(&self) -> Option<Instant> {
+        (!self.slice.is_zero()).then(self.clock)
+    }
+
+    /// After that event: what the next steps are given, but no more than without it. When it ended,
+    /// and how long it took.
+    pub(crate) fn learn_sample<P: Protocol>(
+        &self,
+        body: &mut Body<P>,
+        began: Instant,
+    ) -> (Instant, Duration) {
+        let present = body.allowance;
+        let learnt = self.learn(body, TimedStep { began, events: 1 });
+        body.allowance = body.allowance.min(present);
+        learnt
+    }
+
     /// After a turn: whether the process is behind with its events.
     ///
     /// # Safety
@@ -111,6 +133,20 @@ impl Budget {
     ) -> Backlogged {
         let step = body.cold.as_mut().and_then(|cold| cold.timed.take());
         let timed = step.map(|step| self.learn(body, step));
+        // SAFETY: as ours.
+        unsafe { self.backlogged_after(slot, body, timed) }
+    }
+
+    /// The same, after a step that ended then, and took so long.
+    ///
+    /// # Safety
+    /// The caller has the process whose slot and body these are.
+    pub(crate) unsafe fn backlogged_after<P: Protocol>(
+        &self,
+        slot: &Slot<P>,
+        body: &mut Body<P>,
+        timed: Option<(Instant, Duration)>,
+    ) -> Backlogged {
         // SAFETY: as ours.
         if !unsafe { is_behind(slot, body) } {
             Backlogged::No

@@ -4,21 +4,20 @@
 //! commands · `let_go`, or `end`.
 
 use std::num::NonZeroU64;
-use std::sync::PoisonError;
+use std::ops::ControlFlow;
 
 use filch_process_state::LetGo;
 use filch_process_table::{Pid, Urgent};
 use filch_processors::{BoundId, Runner};
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
-use filch_timers::drop_with_timers;
 
 use crate::api::command::dispatch;
 use crate::api::process_error::Exit;
 use crate::api::step_output::{Status, Yield};
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Slot, Task, Waits};
-use crate::worker::budget::{Backlogged, Budget};
+use crate::worker::budget::{Backlogged, Budget, UNSAMPLED};
 use crate::worker::end::end;
 use crate::worker::inbox::{Inbox, WaitEnds, put_back};
 use crate::worker::scratch::Scratch;
@@ -93,9 +92,8 @@ enum After {
 impl<P: Protocol> Drop for Driver<P> {
     /// The last worker leaves. Nothing waits here for what the handler leaves behind.
     fn drop(&mut self) {
-        let left = drop_with_timers(self.handler.take());
-        let timers = self.handle.shared.left_timers.lock();
-        timers.unwrap_or_else(PoisonError::into_inner).extend(left);
+        let handler = self.handler.take();
+        self.handle.shared.left_timers.drop_owner(handler);
     }
 }
 
@@ -155,6 +153,14 @@ impl<P: Protocol> Driver<P> {
             let backlogged = unsafe { self.budget.backlogged(slot, body) };
             return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
         }
+        let mut wait_ends = wait_ends;
+        if (more || events.len() > UNSAMPLED) && !body.sampled {
+            match self.sample(slot, &context, body, scratch, wait_ends, more)? {
+                ControlFlow::Continue(others) => wait_ends = others,
+                ControlFlow::Break(after) => return Ok(after),
+            }
+        }
+        let events = &mut scratch.events;
         self.count(slot, events, wait_ends, scratch.worker);
         if more || body.cold.is_some() {
             self.budget.begin_step(body, events.len(), more);
@@ -166,6 +172,46 @@ impl<P: Protocol> Driver<P> {
             return Ok(self.let_go_backlogged(slot, body.waits, backlogged));
         }
         Ok(self.let_go(slot, body.waits))
+    }
+
+    /// A step with one of many events, when nothing is known of what they cost. If that did not
+    /// take long, the others are the next step's, at once: what of them ends a wait. Else they are
+    /// the process's backlog.
+    #[cold]
+    #[inline(never)]
+    fn sample(
+        &self,
+        slot: &Slot<P>,
+        context: &Context<'_, P>,
+        body: &mut Body<P>,
+        scratch: &mut Scratch<P>,
+        wait_ends: WaitEnds,
+        more: bool,
+    ) -> Result<ControlFlow<After, WaitEnds>, Exit<P>> {
+        body.sampled = true;
+        let Some(began) = self.budget.begin_sample() else {
+            return Ok(ControlFlow::Continue(wait_ends));
+        };
+        let (events, sample) = (&mut scratch.events, &mut scratch.sample);
+        let first = WaitEnds::take_first(body.waits, events, sample);
+        self.count(slot, sample, first, scratch.worker);
+        let stepped = self.take_step(slot, context, body, sample, &mut scratch.output);
+        // What is left of them goes with the process.
+        body.waits = stepped.inspect_err(|_| events.extend(sample.drain(..)))?;
+        // The step may have blocked, and each counter has one writer.
+        scratch.worker = self.handle.worker();
+        let timed = self.budget.learn_sample(body, began);
+        let others = wait_ends.without(first);
+        if events.len() <= body.allowance as usize && others.end(body.waits, events) {
+            return Ok(ControlFlow::Continue(others));
+        }
+        put_back(body, events);
+        let cold = body.cold();
+        (cold.more, cold.since) = (more, Some(began));
+        // SAFETY: the caller has the process, whose slot and body these are.
+        let backlogged = unsafe { self.budget.backlogged_after(slot, body, Some(timed)) };
+        let after = self.let_go_backlogged(slot, body.waits, backlogged);
+        Ok(ControlFlow::Break(after))
     }
 
     /// Whether the queue has an urgent signal; or what the process is to end with at once.
@@ -232,7 +278,7 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Counts the step that begins, and what it is given.
-    #[inline]
+    #[inline(always)]
     fn count(&self, slot: &Slot<P>, events: &EventList<P>, wait_ends: WaitEnds, worker: usize) {
         if slot.mailbox.counts() {
             let is_message = |event: &&Event<P>| matches!(event, Event::Message(_));
@@ -246,6 +292,7 @@ impl<P: Protocol> Driver<P> {
             counters.messages.add(others);
         } else if wait_ends.completions == 0 && slot.awaited.commands() > 0 {
             counters.empty_steps.add(1);
+            slot.empty_steps.add();
         }
         slot.stats.step(others);
         if wait_ends.completions > 0 {
@@ -256,7 +303,7 @@ impl<P: Protocol> Driver<P> {
 
     /// Runs the user's step, and does what it says, except for letting go. What the process waits
     /// for then; or how it ends.
-    #[inline]
+    #[inline(always)]
     fn take_step(
         &self,
         slot: &Slot<P>,

@@ -22,7 +22,7 @@ pub(crate) struct Inbox<P: Protocol> {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct WaitEnds {
     pub(crate) completions: u32,
-    cancel: bool,
+    cancels: u32,
 }
 
 /// What the worker does before, or instead of, a step.
@@ -151,10 +151,38 @@ impl<P: Protocol> Inbox<P> {
 }
 
 impl WaitEnds {
+    /// Moves the first of the `events` to where it is the only one; that ends the wait, if the
+    /// process waits for commands. What that one ends.
+    pub(crate) fn take_first<P: Protocol>(
+        waits: Waits,
+        events: &mut EventList<P>,
+        sample: &mut EventList<P>,
+    ) -> Self {
+        let ends_wait = |event: &Event<P>| matches!(event, Event::Completed { .. } | Event::Cancel);
+        let first = match waits {
+            Waits::Commands => events.iter().position(ends_wait).unwrap_or(0),
+            Waits::Turn | Waits::Events | Waits::Wakes => 0,
+        };
+        let mut ends = Self::default();
+        if let Some(event) = events.remove(first) {
+            ends.count(&event);
+            sample.push_back(event);
+        }
+        ends
+    }
+
+    /// Those that are left when `taken` are taken out of these.
+    pub(crate) const fn without(self, taken: Self) -> Self {
+        Self {
+            completions: self.completions - taken.completions,
+            cancels: self.cancels - taken.cancels,
+        }
+    }
+
     #[inline]
     fn count<P: Protocol>(&mut self, event: &Event<P>) {
         self.completions += u32::from(matches!(event, Event::Completed { .. }));
-        self.cancel |= matches!(event, Event::Cancel);
+        self.cancels += u32::from(matches!(event, Event::Cancel));
     }
 
     /// Whether these, or the other `events`, end the wait.
@@ -163,7 +191,7 @@ impl WaitEnds {
         if waits == Waits::Events {
             return !events.is_empty();
         }
-        waits != Waits::Commands || self.completions > 0 || self.cancel
+        waits != Waits::Commands || self.completions > 0 || self.cancels > 0
     }
 }
 
@@ -192,7 +220,7 @@ impl<P: Protocol> Pending<P> {
     }
 }
 
-/// Keeps the events for later: they end no wait.
+/// Keeps the events for later.
 pub(crate) fn put_back<P: Protocol>(body: &mut Body<P>, events: &mut EventList<P>) {
     while let Some(event) = events.pop_back() {
         let cold = body.cold();

@@ -7,6 +7,8 @@ use crate::{Protocol, StepOutput};
 pub(crate) struct Scratch<P: Protocol> {
     /// The events of one step: never more than its budget, which bounds the memory too.
     pub(crate) events: EventList<P>,
+    /// The event of a step that is given one to see what it costs. The others wait above.
+    pub(crate) sample: EventList<P>,
     /// Its commands: memory for no more than some are kept.
     pub(crate) output: StepOutput<P>,
     /// The worker that the process to be run begins on. After user code, see [`Handle::worker`].
@@ -17,6 +19,7 @@ impl<P: Protocol> Scratch<P> {
     pub(crate) fn new() -> Self {
         Self {
             events: EventList::new(),
+            sample: EventList::new(),
             output: StepOutput::new(),
             worker: 0,
         }

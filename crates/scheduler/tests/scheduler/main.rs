@@ -7,6 +7,7 @@ mod bound;
 mod common;
 mod dynamic;
 mod fairness;
+mod first_share;
 mod forgotten;
 mod future_ends;
 mod future_mail;

@@ -52,6 +52,18 @@ fn absurdly_many_workers() {
 }
 
 #[test]
+fn fewer_threads_than_workers() {
+    let builder = Scheduler::<Test>::builder().workers(2).thread_limit(1);
+    assert!(matches!(
+        builder.build(),
+        Err(BuildError::Processors(StartError::TooFewThreads {
+            limit: 1,
+            processors: 2
+        }))
+    ));
+}
+
+#[test]
 fn a_limit_of_nobody() {
     assert!(matches!(
         Scheduler::<Test>::builder().limit(0).build(),

@@ -251,6 +251,9 @@ fn steps_without_an_event_beside_commands_are_counted() {
     }
     let dump = scheduler.dump().to_string();
     assert!(dump.contains("steps were given no event"), "{dump}");
+    let own = format!(" of process {}\n", process.pid());
+    assert!(dump.contains(&own), "{dump}");
+    assert!(scheduler.info(process.pid()).unwrap().empty_steps >= 10);
     completion.complete(1);
     let empty = process.join().unwrap();
     // But for the first one, which had asked for nothing before.

@@ -19,6 +19,7 @@ happenings! {
     RefusedByInit => "submissions refused by `init`: error, panic, or no such method",
     RefusedByHook => "submissions refused by the start hook, or by its panic",
     RefusedByLimit => "submissions refused by the limit of processes",
+    RefusedByMemory => "submissions refused as there was no memory",
     RefusedByShutdown => "submissions refused by a shutdown",
     Stepped => "steps",
     EndedDone => "processes done",

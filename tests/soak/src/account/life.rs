@@ -11,7 +11,7 @@ use crate::account::count::{Count, Flag, lock};
 use crate::account::findings::complain;
 use crate::account::happening::{Happening, note};
 use crate::cast::vocabulary::{Parcel, Soak};
-use crate::plan::role::{Keep, Role};
+use crate::plan::role::Role;
 
 /// What a process has decided to end with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -326,9 +326,7 @@ impl Life {
     /// Why this one has not come to rest, if it has not.
     pub(crate) fn unrest(&self) -> Option<String> {
         let underway = self.underway.get();
-        // A message that was pushed while its receiver ended stays until the handle lets go of it.
-        let stays = self.role.keep == Keep::Join && self.completed.get() > 0;
-        if underway != 0 && !stays {
+        if underway != 0 {
             let inner = lock(&self.inner);
             let (said, asked) = (inner.intent, &inner.asked);
             return Some(format!(

@@ -13,6 +13,7 @@ use crate::account::token::{Kind, Token, dispose};
 use crate::cast::deeds::Doer;
 use crate::cast::vocabulary::{Errand, Fault, Parcel, Soak, Way};
 use crate::cast::world::World;
+use crate::machine::heap::while_short;
 use crate::plan::deed::Deed;
 use crate::plan::role::{Begin, Faults, Role};
 use crate::random::Random;
@@ -233,16 +234,8 @@ impl Actor {
         let next = Self::version(&self.world, &self.life, role);
         out.upgrade(Box::new(next), role.method(), Token::new(Kind::Input));
     }
-}
 
-impl Process<Soak> for Actor {
-    fn init(
-        &mut self,
-        context: &Context<'_, Soak>,
-        method: &str,
-        input: Token,
-    ) -> Result<(), InitError<Soak>> {
-        drop(input);
+    fn begin(&mut self, context: &Context<'_, Soak>, method: &str) -> Result<(), InitError<Soak>> {
         if self.begun.raise() {
             complain(format!("a version of {} began twice", self.life));
         }
@@ -262,6 +255,18 @@ impl Process<Soak> for Actor {
             Begin::Panics => panic!("soak: init"),
             Begin::Well | Begin::UnknownMethod => Ok(()),
         }
+    }
+}
+
+impl Process<Soak> for Actor {
+    fn init(
+        &mut self,
+        context: &Context<'_, Soak>,
+        method: &str,
+        input: Token,
+    ) -> Result<(), InitError<Soak>> {
+        drop(input);
+        while_short(false, || self.begin(context, method))
     }
 
     fn step(

@@ -7,6 +7,7 @@ use filch_scheduler::{Context, ExitReason, LifeCycle};
 use crate::account::happening::{Happening, note};
 use crate::cast::vocabulary::{Fault, Soak};
 use crate::cast::world::Roster;
+use crate::machine::heap::while_short;
 use crate::plan::role::Hook;
 
 /// Tells the roster of every life.
@@ -20,7 +21,7 @@ impl LifeCycle<Soak> for Hooks {
         };
         match life.role.hook {
             Hook::Refuses => Err(Fault::new(false)),
-            Hook::PanicsAtStart => panic!("soak: the start hook"),
+            Hook::PanicsAtStart => while_short(false, || panic!("soak: the start hook")),
             Hook::Quiet | Hook::PanicsAtEnd => {
                 life.started.raise();
                 note(Happening::Submitted);

@@ -12,6 +12,7 @@ use crate::account::token::{Kind, Token, dispose};
 use crate::cast::actor::{Actor, Small};
 use crate::cast::vocabulary::{Parcel, Soak};
 use crate::cast::world::World;
+use crate::machine::heap::while_short;
 use crate::plan::role::{Begin, Hook, Keep, Role, Size};
 
 /// Submits a process of that role, and sees to its handle.
@@ -27,7 +28,8 @@ pub(crate) fn submit(world: &Arc<World>, handle: &Handle<Soak>, role: Role) -> A
         (None, Size::Large) => handle.submission(actor, method, input),
         (None, Size::Boxed) => handle.submission_boxed(Box::new(actor), method, input),
     };
-    match with_options(submission, role).submit() {
+    let submission = with_options(submission, role);
+    match while_short(role.lacks_memory, || submission.submit()) {
         Ok(process) => accepted(world, handle, &life, process),
         Err(error) => refused(world, &life, error),
     }
@@ -97,6 +99,7 @@ pub(crate) fn refused(world: &World, life: &Life, error: SubmitError<Soak>) {
         SubmitError::LimitReached { limit, .. } => {
             (world.limit == Some(limit.get()), Happening::RefusedByLimit)
         }
+        SubmitError::NoMemory(_) => (role.lacks_memory, Happening::RefusedByMemory),
         SubmitError::Init(_) => (role.begin != Begin::Well, Happening::RefusedByInit),
         SubmitError::Hook(_) => (
             matches!(role.hook, Hook::Refuses | Hook::PanicsAtStart),

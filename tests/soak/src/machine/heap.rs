@@ -1,7 +1,19 @@
-//! How much memory is in use: the system's allocator, with a counter.
+//! The system's allocator, with a counter of the memory in use; and short of memory, for a thread
+//! that asks for that.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
+
+/// What a thread that is short of memory is refused: pages of a table and rings of deques. Not the
+/// blocks of a global queue, which are asked for in advance and not set aside: another thread may
+/// take the last one, and then there is nobody left to refuse the process to.
+const REFUSED: usize = 4 << 10;
+
+thread_local! {
+    static IS_SHORT: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Counts the bytes that are asked for, not what the allocator adds to them.
 struct Counting;
@@ -16,9 +28,14 @@ fn count(bytes: i64) {
     BYTES.fetch_add(bytes, Ordering::Relaxed);
 }
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call goes to the system's allocator as it came, or gets nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // A thread that is about to end has enough.
+        let is_short = IS_SHORT.try_with(Cell::get).unwrap_or(false);
+        if is_short && layout.size() >= REFUSED {
+            return ptr::null_mut();
+        }
         // SAFETY: the caller's.
         let memory = unsafe { System.alloc(layout) };
         if !memory.is_null() {
@@ -37,4 +54,19 @@ unsafe impl GlobalAlloc for Counting {
 /// The bytes that are in use.
 pub(crate) fn live_bytes() -> i64 {
     BYTES.load(Ordering::Relaxed)
+}
+
+/// Does this while the calling thread is short of memory, or is not.
+pub(crate) fn while_short<R>(is_short: bool, work: impl FnOnce() -> R) -> R {
+    /// Puts back what was there, also when `work` unwinds.
+    struct Restore(bool);
+
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            IS_SHORT.set(self.0);
+        }
+    }
+
+    let _restore = Restore(IS_SHORT.replace(is_short));
+    work()
 }

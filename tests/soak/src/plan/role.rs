@@ -77,6 +77,8 @@ pub(crate) struct Role {
     pub(crate) is_stubborn: bool,
     /// It is done in its first step.
     pub(crate) is_brief: bool,
+    /// It is submitted while its thread is short of memory.
+    pub(crate) lacks_memory: bool,
     /// Another one waits for it.
     pub(crate) is_child: bool,
     /// How many commands its first step yields.
@@ -126,6 +128,7 @@ impl Role {
             is_bound: random.percent(6),
             is_stubborn,
             is_brief: random.percent(5),
+            lacks_memory: hostile && random.percent(20),
             is_child: false,
             asks: 0,
         }
@@ -150,6 +153,7 @@ impl Role {
             is_bound: false,
             is_stubborn: false,
             is_brief: false,
+            lacks_memory: false,
             is_child: false,
             asks: 0,
         }

@@ -72,8 +72,8 @@ impl Finder<'_> {
             )
             && !is_condition(tail)
         {
-            let is = |value: bool| matches!(tail, Expr::Lit(ExprLit { lit: Lit::Bool(of), .. }) if of.value == value);
-            self.truths(tail, !is(true), !is(false));
+            let text = tail.to_token_stream().to_string();
+            self.truths(tail, text != "true", text != "false");
         }
         self.visit_block(&function.block);
     }

@@ -20,9 +20,8 @@ use std::sync::OnceLock;
 
 use filch_parker::Parker;
 use filch_sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
-use filch_sync::{CachePadded, Mutex, MutexGuard};
+use filch_sync::{CachePadded, Mutex, MutexGuard, lock};
 
-use crate::lock::lock;
 use crate::protocol::state::binding::MAX_BOUND;
 use crate::protocol::state::control::{Control, ControlWord};
 use crate::protocol::state::grant::{Grant, MachineShared};

@@ -1,9 +1,7 @@
 //! The threads that wait for quiescence.
 
 use filch_sync::atomic::AtomicUsize;
-use filch_sync::{Condvar, Mutex};
-
-use crate::lock::lock;
+use filch_sync::{Condvar, Mutex, lock};
 
 /// Threads that wait until nothing can run, and what they are told.
 pub(crate) struct Observers {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::{Budget, Clock, FIRST_ALLOWANCE, STEPS_PER_SLICE};
+use super::{Budget, Clock, STEPS_PER_SLICE, UNSAMPLED};
 use crate::{Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput};
 
 const SLICE: Duration = Duration::from_millis(4);
@@ -32,6 +32,10 @@ impl TestClock {
         let mut told = self.0.lock().unwrap();
         told.reads += 1;
         *START + told.time
+    }
+
+    fn time(&self) -> Duration {
+        self.0.lock().unwrap().time
     }
 
     fn reads(&self) -> u64 {
@@ -163,6 +167,45 @@ fn ran(
     std::mem::take(&mut *log)
 }
 
+/// How long a process waits for its first turn on one worker that was submitted when so many
+/// `flooded` processes had as many `messages` each, and none of them had run.
+fn newcomer_waits(
+    clock: (&'static TestClock, Clock),
+    flooded: usize,
+    messages: u64,
+    cost: Duration,
+) -> Duration {
+    let mut builder = Scheduler::<Numbers>::builder().workers(1).slice(SLICE);
+    builder.clock = clock.1;
+    let scheduler = builder.build().unwrap();
+    let (entered, inside) = mpsc::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let spawn = |mut step: Box<dyn FnMut(u64) + Send>| {
+        let steps = Steps(
+            move |events: Events<'_, Numbers>, out: &mut StepOutput<Numbers>| {
+                step(events.len() as u64);
+                out.idle();
+            },
+        );
+        scheduler.submit(steps, "run", ()).unwrap()
+    };
+    let _gate = spawn(Box::new(move |_| {
+        entered.send(()).unwrap();
+        gate.recv().unwrap();
+    }));
+    inside.recv().unwrap();
+    for _ in 0..flooded {
+        let flooded = spawn(Box::new(move |events| {
+            clock.0.advance(cost * events as u32);
+        }));
+        (0..messages).for_each(|number| scheduler.send(flooded.pid(), number).unwrap());
+    }
+    let (came, waited) = mpsc::channel();
+    let _newcomer = spawn(Box::new(move |_| came.send(clock.0.time()).unwrap()));
+    go_on.send(()).unwrap();
+    waited.recv().unwrap()
+}
+
 /// What each step of the process was given.
 fn shares(ran: &[Ran]) -> Vec<u64> {
     let share = |ran: &Ran| match ran {
@@ -186,7 +229,7 @@ fn the_dearer_an_event_the_fewer_a_step_is_given() {
         Duration::from_micros(20)
     });
     let shares = shares(&all);
-    assert_eq!(shares[0], u64::from(FIRST_ALLOWANCE));
+    assert_eq!(shares[0], 1);
     assert!(
         shares[1..shares.len() - 1]
             .iter()
@@ -197,16 +240,24 @@ fn the_dearer_an_event_the_fewer_a_step_is_given() {
     assert!(turns(&all).iter().all(|&events| events <= 200), "{all:?}");
 }
 
-/// The slice begins before the first step: when that has used it up, others come.
+/// The slice begins before the first event, and no more are given before it is known what that one
+/// cost.
 #[test]
-fn a_slow_first_step_is_a_slice() {
+fn a_first_share_is_a_slice() {
     let all = ran(test_clock!(), [4000, 1024], 100, |_| {
         Duration::from_millis(1)
     });
-    assert_eq!(shares(&all)[..3], [u64::from(FIRST_ALLOWANCE), 1, 1]);
+    assert!(shares(&all).iter().all(|&events| events == 1), "{all:?}");
     let turns = turns(&all);
-    assert_eq!(turns[0], u64::from(FIRST_ALLOWANCE));
-    assert!(turns[1..].iter().all(|&events| events <= 4), "{turns:?}");
+    assert!(turns.iter().all(|&events| events <= 4), "{turns:?}");
+}
+
+/// Nothing is known of any of them: still, each has a slice, and then the newcomer comes.
+#[test]
+fn a_newcomer_beside_16_flooded_waits_one_round_of_slices() {
+    let cost = Duration::from_micros(200);
+    let waits = newcomer_waits(test_clock!(), 16, 1000, cost);
+    assert!(waits <= 16 * SLICE + cost, "{waits:?}");
 }
 
 /// An event that takes longer than the slice is a turn, and so is each of the next.
@@ -215,10 +266,7 @@ fn an_event_beyond_the_slice_is_alone() {
     let all = ran(test_clock!(), [4000, 1024], 80, |_| {
         Duration::from_millis(9)
     });
-    assert!(
-        turns(&all)[1..].iter().all(|&events| events == 1),
-        "{all:?}"
-    );
+    assert!(turns(&all).iter().all(|&events| events == 1), "{all:?}");
 }
 
 #[test]
@@ -226,7 +274,7 @@ fn cheap_events_come_in_full_steps() {
     let all = ran(test_clock!(), [4000, 1024], 6000, |_| {
         Duration::from_nanos(20)
     });
-    assert_eq!(shares(&all)[..7], [64, 128, 256, 512, 1024, 1024, 1024]);
+    assert_eq!(shares(&all)[..7], [1, 63, 128, 256, 512, 1024, 1024]);
 }
 
 /// Dear events behind cheap ones: one step is given as many as of the cheap ones. And back again.
@@ -238,9 +286,9 @@ fn what_is_learnt_is_forgotten_again() {
     };
     let all = ran(test_clock!(), [4000, 1024], 6000, cost);
     let shares = shares(&all);
-    // The fifth took a hundred milliseconds.
-    assert_eq!(shares[..5], [64, 128, 256, 512, 1024]);
-    assert_eq!(shares[5..13], [10, 20, 40, 80, 160, 320, 640, 1024]);
+    // The sixth took a hundred milliseconds.
+    assert_eq!(shares[..6], [1, 63, 128, 256, 512, 1024]);
+    assert_eq!(shares[6..14], [10, 20, 40, 80, 160, 320, 640, 1024]);
 }
 
 /// Without a slice there is nothing that a step could be too long for.
@@ -253,13 +301,13 @@ fn without_a_slice_the_number_decides_and_no_clock_is_read() {
     assert_eq!(clock.reads(), 0);
 }
 
-/// As many as the first allowance at a time, and none waits behind them.
+/// As many as need no sample, and none waits behind them.
 #[test]
 fn no_clock_is_read_for_a_process_that_keeps_up() {
     let (clock, read) = test_clock!();
-    for messages in [1, FIRST_ALLOWANCE] {
-        let all = ran((clock, read), [4000, 1024], messages.into(), |_| SLICE);
-        assert_eq!(shares(&all), [u64::from(messages)]);
+    for messages in [1, UNSAMPLED as u64] {
+        let all = ran((clock, read), [4000, 1024], messages, |_| SLICE);
+        assert_eq!(shares(&all), [messages]);
     }
     assert_eq!(clock.reads(), 0);
 }

@@ -1,15 +1,19 @@
 //! Jobs of a scheduler with one worker: processes that come and go, and a message that goes round.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 use filch_scheduler::{
     Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
     StepOutput,
 };
 
+use crate::job::standing_still;
+
 /// Processes that one step of the parent submits.
 const BROOD: u64 = 64;
+
+/// Messages in a burst.
+const BURST: usize = 32;
 
 /// Processes in the ring.
 const RING: usize = 16;
@@ -27,47 +31,13 @@ impl Protocol for Numbers {
     type Error = String;
 }
 
-/// Something that processes do many times on one worker.
-#[derive(Clone, Copy, Debug)]
-pub struct Job {
-    /// What it is called in the table.
-    pub name: &'static str,
-    run: fn(&Scheduler<Numbers>, u64),
-}
-
-impl Job {
-    /// All jobs, in the order of the table.
-    pub const ALL: [Self; 3] = [
-        Self {
-            name: "scheduler: spawn, run and end a process",
-            run: spawn,
-        },
-        Self {
-            name: "scheduler: spawn, send to and end a process",
-            run: spawn_and_send,
-        },
-        Self {
-            name: "scheduler: hop of a message",
-            run: hop,
-        },
-    ];
-
-    /// Starts a scheduler, does the job `times` times, and shuts the scheduler down.
-    pub fn run(&self, times: u64) {
-        let scheduler = Scheduler::builder()
-            .workers(1)
-            .clock(standing_still)
-            .build();
-        let scheduler = scheduler.expect("the system gives threads");
-        (self.run)(&scheduler, times);
-    }
-}
-
-/// The time, which does not depend on how fast instructions are counted: or else a worker would
-/// look around more often under a slow tool.
-fn standing_still() -> Instant {
-    static NOW: OnceLock<Instant> = OnceLock::new();
-    *NOW.get_or_init(Instant::now)
+/// A scheduler with one worker.
+fn start() -> Scheduler<Numbers> {
+    let scheduler = Scheduler::builder()
+        .workers(1)
+        .clock(standing_still)
+        .build();
+    scheduler.expect("the system gives threads")
 }
 
 /// A process whose step is a closure.
@@ -106,15 +76,16 @@ where
     submitted.unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn spawn(scheduler: &Scheduler<Numbers>, times: u64) {
-    brood(scheduler, times, |context| {
+/// A process that only ends.
+pub(crate) fn spawn(times: u64) {
+    brood(times, |context| {
         drop(submit(context.handle(), |_, _, out| out.done(())));
     });
 }
 
 /// Each child has a message when it runs.
-fn spawn_and_send(scheduler: &Scheduler<Numbers>, times: u64) {
-    brood(scheduler, times, |context| {
+pub(crate) fn spawn_and_send(times: u64) {
+    brood(times, |context| {
         let child = submit(context.handle(), |_, events, out| {
             // The last ones may also get a cancel.
             assert!(events.count() > 0);
@@ -124,14 +95,29 @@ fn spawn_and_send(scheduler: &Scheduler<Numbers>, times: u64) {
     });
 }
 
+/// Each child has more messages when it runs than are given to one without a look at the time.
+pub(crate) fn spawn_and_burst(times: u64) {
+    brood(times, |context| {
+        let mut left = BURST;
+        let child = submit(context.handle(), move |_, events, out| {
+            left = left.saturating_sub(events.count());
+            if left == 0 {
+                out.done(());
+            } else {
+                out.idle();
+            }
+        });
+        for message in 0..BURST {
+            assert!(context.send(child.pid(), message as u64).is_ok());
+        }
+    });
+}
+
 /// One parent submits all children from its steps, and gives way after each so that they run.
-fn brood(
-    scheduler: &Scheduler<Numbers>,
-    times: u64,
-    submit_child: impl Fn(&Context<'_, Numbers>) + Send + 'static,
-) {
+fn brood(times: u64, submit_child: impl Fn(&Context<'_, Numbers>) + Send + 'static) {
+    let scheduler = start();
     let mut left = times;
-    let parent = submit(scheduler, move |context, _, out| {
+    let parent = submit(&scheduler, move |context, _, out| {
         for _ in 0..left.min(BROOD) {
             submit_child(context);
         }
@@ -146,11 +132,12 @@ fn brood(
 }
 
 /// The message goes round a ring of processes. It says how many hops are left.
-fn hop(scheduler: &Scheduler<Numbers>, times: u64) {
+pub(crate) fn hop(times: u64) {
+    let scheduler = start();
     let ring: Arc<OnceLock<Vec<Pid>>> = Arc::default();
     let member = |place: usize| {
         let ring = Arc::clone(&ring);
-        submit(scheduler, move |context, events, out| {
+        submit(&scheduler, move |context, events, out| {
             for event in events {
                 match event {
                     Event::Message(0) | Event::Cancel => out.done(()),

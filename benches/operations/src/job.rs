@@ -1,0 +1,52 @@
+//! What a worker does many times, which needs the worker's thread: it is counted only.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use crate::{processors, scheduler};
+
+/// Something that one worker does many times.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    /// What it is called in the table.
+    pub name: &'static str,
+    run: fn(u64),
+}
+
+impl Job {
+    /// All jobs, in the order of the table.
+    pub const ALL: [Self; 5] = [
+        Self {
+            name: "processors: task of a tree",
+            run: processors::tree,
+        },
+        Self {
+            name: "scheduler: spawn, run and end a process",
+            run: scheduler::spawn,
+        },
+        Self {
+            name: "scheduler: spawn, send to and end a process",
+            run: scheduler::spawn_and_send,
+        },
+        Self {
+            name: "scheduler: spawn, send 32 to and end a process",
+            run: scheduler::spawn_and_burst,
+        },
+        Self {
+            name: "scheduler: hop of a message",
+            run: scheduler::hop,
+        },
+    ];
+
+    /// Starts a worker, does the job `times` times, and ends the worker.
+    pub fn run(&self, times: u64) {
+        (self.run)(times);
+    }
+}
+
+/// The time, which does not depend on how fast instructions are counted: or else a worker would
+/// look around more often under a slow tool.
+pub(crate) fn standing_still() -> Instant {
+    static NOW: OnceLock<Instant> = OnceLock::new();
+    *NOW.get_or_init(Instant::now)
+}

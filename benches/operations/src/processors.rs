@@ -1,0 +1,41 @@
+//! A task of a processor: found in its deque, run, and two more made by it.
+
+use std::sync::Arc;
+
+use filch_processors::{Config, Processors, Runner};
+
+use crate::job::standing_still;
+
+/// A tree of so many tasks: each of them, but the leaves, makes the roots of two halves.
+struct Tree {
+    pool: Arc<Processors<u64>>,
+}
+
+impl Runner<u64> for Tree {
+    type Scratch = ();
+
+    fn scratch(&self, _machine: usize) {}
+
+    fn run(&self, tasks: u64, (): &mut ()) {
+        let below = tasks - 1;
+        for half in [below / 2, below - below / 2] {
+            if half > 0 {
+                self.pool.schedule(half);
+            }
+        }
+    }
+}
+
+/// Runs a tree of `times` tasks on one processor.
+pub(crate) fn tree(times: u64) {
+    let config = Config::default().processors(1).clock(standing_still);
+    let pool = Processors::new(config).expect("one is possible");
+    let runner = Arc::new(Tree {
+        pool: Arc::clone(&pool),
+    });
+    let machines = Processors::start(&pool, runner).expect("the system gives threads");
+    pool.inject(times);
+    pool.wait_quiescent().expect("this is no task");
+    pool.stop();
+    machines.join();
+}

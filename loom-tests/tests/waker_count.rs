@@ -1,0 +1,180 @@
+//! A standstill counts the clones of a future's waker: the shipped count, around the real state.
+//! Beside it a mistake, caught.
+//!
+//! The race: a future is pending. A thread has a clone of its waker, calls it, and lets go of it;
+//! the future's handle is dropped; a third thread seizes the future and counts. If it finds no
+//! clone, it says that nobody will ever wake this future. The references are counted here as an
+//! `Arc` counts them: up and read with Relaxed, down with Release.
+#![cfg(loom)]
+
+use filch_process_state::{LetGo, ProcessState, Reason};
+use filch_process_table::WakerCount;
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, refute};
+
+const NOT_COUNTED: &str = "a clone that is there was not counted";
+/// The process has as many references itself.
+const OWN: usize = 2;
+
+struct Future {
+    state: ProcessState,
+    count: WakerCount,
+    /// The process's, the handle's, and one clone.
+    references: AtomicUsize,
+    /// What the thread with the clone has done by the time it lets go.
+    done: UnsafeCell<bool>,
+}
+
+// SAFETY: `done` is touched by the thread that has the clone, and after it by one that has seen
+// that there is none any more: what the models check.
+unsafe impl Sync for Future {}
+// SAFETY: plain data.
+unsafe impl Send for Future {}
+
+impl Future {
+    fn pending() -> Arc<Self> {
+        let state = ProcessState::new_ready();
+        state.start().unwrap();
+        assert_eq!(state.idle(), Ok(LetGo::Waits));
+        Arc::new(Self {
+            state,
+            count: WakerCount::new(),
+            references: AtomicUsize::new(OWN + 2),
+            done: UnsafeCell::new(false),
+        })
+    }
+
+    fn let_go(&self) {
+        // ORDERING: Release, as an `Arc` that is not the last one: pairs with the fence in
+        // `WakerCount::clones`.
+        self.references.fetch_sub(1, Ordering::Release);
+    }
+
+    /// As the future's handle is dropped.
+    fn drop_handle(&self) {
+        self.count.leave_handle();
+        self.let_go();
+    }
+
+    /// The same in another order.
+    fn drop_handle_too_early(&self) {
+        self.let_go();
+        self.count.leave_handle();
+    }
+
+    /// A wake-up by the only clone, which is then dropped.
+    fn wake(&self) {
+        // SAFETY: this thread has the clone.
+        self.done.with_mut(|done| unsafe { *done = true });
+        // Nobody runs the future here, whoever has to enqueue it.
+        let _ = self.state.wake(Reason::Message);
+        self.let_go();
+    }
+
+    /// The clone is cloned, and one of the two dropped.
+    fn clone_and_drop(&self) {
+        // ORDERING: Relaxed, as an `Arc`.
+        self.references.fetch_add(1, Ordering::Relaxed);
+        self.let_go();
+    }
+
+    fn references(&self) -> usize {
+        // ORDERING: Relaxed, as an `Arc`: `WakerCount::clones` has the fence.
+        self.references.load(Ordering::Relaxed)
+    }
+
+    fn clones(&self) -> usize {
+        self.count.clones(OWN, || self.references())
+    }
+
+    /// As `Handle::look_at_future` does it: the clones, and whether the future was woken
+    /// meanwhile; none if it was before.
+    fn look(&self) -> Option<(usize, bool)> {
+        self.state.seize().ok()?;
+        let clones = self.clones();
+        if clones == 0 {
+            // SAFETY: the thread with the clone does nothing any more.
+            assert!(self.done.with(|done| unsafe { *done }), "nothing was done");
+        }
+        let let_go = self.state.idle().expect("this thread has seized it");
+        Some((clones, let_go == LetGo::Enqueue))
+    }
+}
+
+fn spawn(future: &Arc<Future>, does: fn(&Future)) -> thread::JoinHandle<()> {
+    let future = Arc::clone(future);
+    thread::spawn(move || does(&future))
+}
+
+/// What the look found.
+fn wake_beside_a_look() -> Option<(usize, bool)> {
+    let future = Future::pending();
+    let waker = spawn(&future, Future::wake);
+    let handle = spawn(&future, Future::drop_handle);
+    let found = future.look();
+    waker.join().unwrap();
+    handle.join().unwrap();
+    assert_eq!(future.clones(), 0, "nobody has one any more");
+    found
+}
+
+/// How many clones were counted, of one or two.
+fn clone_beside_a_count(drop_handle: fn(&Future)) -> usize {
+    let future = Future::pending();
+    let cloner = spawn(&future, Future::clone_and_drop);
+    let handle = spawn(&future, drop_handle);
+    let clones = future.clones();
+    assert_ne!(clones, 0, "{NOT_COUNTED}");
+    cloner.join().unwrap();
+    handle.join().unwrap();
+    assert_eq!(future.clones(), 1, "the cloner has kept one");
+    clones
+}
+
+/// Three threads. The only clone is called and dropped, the handle is dropped, a third thread
+/// looks. The claim: where it finds no clone, what was done with it has happened, and the future
+/// was woken. A failure would be a future that is called stuck and runs a moment later: no clone,
+/// and not woken; or a race for what was done.
+#[test]
+fn no_clone_and_not_woken_means_never() {
+    let found = Outcomes::of(
+        "a future without a clone is found woken",
+        Bound::exhaustive(17_000),
+        wake_beside_a_look,
+    );
+    found.assert_exactly([
+        None,
+        Some((0, true)),
+        Some((1, false)),
+        Some((1, true)),
+        Some((2, false)),
+        Some((2, true)),
+    ]);
+}
+
+/// Three threads. The clone is cloned and one of the two dropped, the handle is dropped, a third
+/// thread counts. The claim: it counts those that are there, and at most the handle besides. A
+/// failure would be a count of 0, or of more than three.
+#[test]
+fn a_clone_is_counted_while_the_handle_goes() {
+    Outcomes::of(
+        "a clone is counted, whatever the handle does",
+        Bound::exhaustive(5_300),
+        || clone_beside_a_count(Future::drop_handle),
+    )
+    .assert_exactly([1, 2, 3]);
+}
+
+#[test]
+fn a_handle_that_says_too_late_that_it_goes_hides_a_clone() {
+    refute(
+        "the handle's reference is given up before it says so",
+        NOT_COUNTED,
+        Bound::exhaustive(1),
+        || {
+            clone_beside_a_count(Future::drop_handle_too_early);
+        },
+    );
+}
