@@ -66,7 +66,7 @@ fn calls(coordinator: &Coordinator, mut permit: Permit, work: &Queue, count: usi
 
 #[test]
 fn the_sixteenth_return_makes_a_queued_task_due() {
-    for (returns, is_due) in [(0, false), (15, false), (16, true)] {
+    for (returns, is_due) in [(0, false), (8, false), (15, false), (16, true)] {
         let work = Queue::empty();
         let (coordinator, permit) = one_processor();
         let permit = calls(&coordinator, permit, &work, returns);
