@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::operator::Mutant;
+use super::progress::{Alone, Progress};
 use super::schema::trees;
 use super::switch;
-use super::symptom::Symptom;
+use super::symptom::{Kill, Symptom};
 use crate::commands::loom;
 use crate::support::error::Result;
 use crate::support::parallel;
@@ -21,8 +23,13 @@ use crate::support::programs::{self, Kind};
 /// The memory that a test may ask for, in KiB: a loop that never ends may allocate.
 const MEMORY: u32 = 8 << 20;
 
-/// How long a mutant may take: some seconds, and so many times what the test takes without it.
+/// How much processor time a mutant may take: some seconds, and so many times what the test takes
+/// without it.
 const PATIENCE: (Duration, u32) = (Duration::from_secs(4), 4);
+
+/// How many times as long a run may take altogether. On a machine with other work a run that gets
+/// no processor is no hang; one that waits for ever ends here.
+const UNHURRIED: u32 = 3;
 
 /// How often a mutant may hang, while a test is looked for that shows what is wrong.
 const MOST_HANGS: usize = 3;
@@ -39,18 +46,13 @@ pub(super) struct Test {
     reaches: BTreeSet<u32>,
 }
 
-/// How a mutant was shown.
-pub(super) struct Kill {
-    pub(super) symptom: Symptom,
-    pub(super) by: String,
-}
-
 /// Builds and lists the tests of `packages` and the models of `programs`, and runs each without a
-/// mutant. One that takes longer than `longest` is left out.
+/// mutant, unless `progress` knows how that ends. One that takes longer than `longest` is left out.
 pub(super) fn tests(
     packages: &[String],
     programs: &[&str],
     longest: Duration,
+    progress: &mut Progress,
 ) -> Result<Vec<Test>> {
     let [plain, model] = trees();
     let mut found = Vec::new();
@@ -86,45 +88,47 @@ pub(super) fn tests(
     );
     let record = root().join("target/mutants/reached");
     fs::create_dir_all(&record)?;
-    let jobs: Vec<_> = found
-        .into_iter()
-        .enumerate()
-        .map(|job| Mutex::new(Some(job)))
-        .collect();
-    let tests = parallel::map(&jobs, |job| {
-        let (number, mut test) = job
-            .lock()
-            .expect("no holder panics")
-            .take()
-            .expect("one look");
+    let progress = Mutex::new(progress);
+    let jobs: Vec<_> = found.iter().enumerate().collect();
+    let alone = parallel::map(&jobs, |(number, test)| {
+        let built = fs::metadata(&test.program)?.modified()?;
+        let locked = || progress.lock().expect("no holder panics");
+        if let Some(known) = locked().test(&test.name, built, longest) {
+            return Ok(known);
+        }
         let record = record.join(number.to_string());
         let _ = fs::remove_file(&record);
-        let variable = (switch::REACHED, record.display().to_string());
-        let ended = test.run(variable, Duration::from_secs(300))?;
-        if let Some(symptom) = Symptom::of(&ended) {
-            let Test { name, .. } = test;
-            return Err(
-                format!("{name} fails without a mutant: {symptom}\n{}", ended.output).into(),
-            );
+        let ended = test.run((switch::REACHED, record.display().to_string()), longest)?;
+        let symptom = Symptom::of(&ended);
+        if let Some(symptom) = symptom.filter(|symptom| *symptom != Symptom::Hang) {
+            let (name, output) = (&test.name, ended.output);
+            return Err(format!("{name} fails without a mutant: {symptom}\n{output}").into());
         }
         let reached = fs::read_to_string(&record).unwrap_or_default();
-        test.reaches = reached
-            .lines()
-            .filter_map(|line| line.parse().ok())
-            .collect();
-        test.elapsed = ended.elapsed;
-        Ok(test)
+        let numbers = reached.lines().filter_map(|line| line.parse().ok());
+        let alone = Alone {
+            built,
+            elapsed: symptom.is_none().then_some(ended.elapsed),
+            given: longest,
+            reaches: numbers.collect(),
+        };
+        let mut progress = locked();
+        progress.set_test(&test.name, alone.clone());
+        progress.store()?;
+        Ok(alone)
     })?;
-    let (short, long): (Vec<_>, Vec<_>) =
-        tests.into_iter().partition(|test| test.elapsed <= longest);
-    for test in long {
-        println!(
-            "left out, {:.0} s: {}",
-            test.elapsed.as_secs_f64(),
-            test.name
-        );
+    let mut tests = Vec::new();
+    for (mut test, alone) in found.into_iter().zip(alone) {
+        match alone.elapsed {
+            Some(elapsed) if elapsed <= longest => {
+                test.elapsed = elapsed;
+                test.reaches = alone.reaches;
+                tests.push(test);
+            }
+            _ => println!("left out, too long: {}", test.name),
+        }
     }
-    Ok(short)
+    Ok(tests)
 }
 
 impl Test {
@@ -139,10 +143,13 @@ impl Test {
         }
     }
 
+    /// Runs it for so much processor time at most.
     fn run(&self, (name, value): (&str, String), limit: Duration) -> Result<Ended> {
+        let seconds = limit.as_secs() + 1;
+        let limits = format!("ulimit -v {MEMORY}; ulimit -c 0; ulimit -S -t {seconds}");
         let mut command = Command::new("sh");
         command
-            .args(["-c", &format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"")])
+            .args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")])
             .arg(&self.program)
             .args(["--exact", &self.test, "--nocapture", "--test-threads=1"])
             .envs([("FILCH_LOOM_ANY_COUNT", "1"), ("FILCH_LOOM_BOUND", "quick")])
@@ -151,18 +158,47 @@ impl Test {
             .env_remove("LOOM_MAX_PERMUTATIONS")
             .env_remove("LOOM_MAX_DURATION")
             .current_dir(&self.folder);
-        run_within(&mut command, limit)
+        run_within(&mut command, limit * UNHURRIED)
     }
 }
 
-/// The verdict on each of `mutants`, which come with the name of their function.
-pub(super) fn run(tests: &[Test], mutants: &[(String, &Mutant)]) -> Result<Vec<Option<Kill>>> {
+/// A mutant to judge: the index of its function among those of the run, and its place there.
+pub(super) struct Job<'m> {
+    pub(super) subject: usize,
+    pub(super) place: usize,
+    pub(super) function: String,
+    pub(super) mutant: &'m Mutant,
+}
+
+/// Judges each of `jobs`, and tells the verdict on each, with the job's index, as it comes;
+/// what showed earlier ones, with their functions, is `known`.
+pub(super) fn run(
+    tests: &[Test],
+    jobs: &[Job<'_>],
+    known: Vec<(String, Kill)>,
+    tell: &Sender<(usize, Option<Kill>)>,
+) -> Result<()> {
     // Which tests have shown a mutant of the function: they go first.
-    let killers: Mutex<BTreeMap<(String, String), usize>> = Mutex::default();
+    let mut killers: BTreeMap<_, usize> = BTreeMap::new();
+    // How often a test has hung, whatever the function: it goes last, since that takes longest.
+    let mut hung: BTreeMap<_, u32> = BTreeMap::new();
+    for (function, kill) in known {
+        if kill.symptom == Symptom::Hang {
+            *hung.entry(kill.by).or_default() += 1;
+        } else {
+            *killers.entry((function, kill.by)).or_default() += 1;
+        }
+    }
+    let (killers, hung) = (Mutex::new(killers), Mutex::new(hung));
     let judged = AtomicUsize::new(0);
-    parallel::map(mutants, |(function, mutant)| {
+    let numbered: Vec<_> = jobs.iter().enumerate().collect();
+    parallel::map(&numbered, |(index, job)| {
+        let Job {
+            function, mutant, ..
+        } = job;
         let started = Instant::now();
         let good: BTreeMap<_, _> = killers.lock().expect("no holder panics").clone();
+        let slow = hung.lock().expect("no holder panics").clone();
         let mut fitting: Vec<_> = tests
             .iter()
             .filter(|test| test.reaches.contains(&mutant.number))
@@ -172,7 +208,8 @@ pub(super) fn run(tests: &[Test], mutants: &[(String, &Mutant)]) -> Result<Vec<O
                 .get(&(function.clone(), test.name.clone()))
                 .copied()
                 .unwrap_or(0);
-            (usize::MAX - kills, test.elapsed)
+            let hung = slow.get(&test.name).copied().unwrap_or(0);
+            (usize::MAX - kills, test.elapsed + PATIENCE.0 * hung)
         });
         let mut best: Option<Kill> = None;
         let mut hangs = 0;
@@ -186,12 +223,16 @@ pub(super) fn run(tests: &[Test], mutants: &[(String, &Mutant)]) -> Result<Vec<O
                 let by = test.name.clone();
                 best = Some(Kill { symptom, by });
             }
-            hangs += usize::from(symptom == Symptom::Hang);
+            if symptom == Symptom::Hang {
+                hangs += 1;
+                let mut hung = hung.lock().expect("no holder panics");
+                *hung.entry(test.name.clone()).or_default() += 1;
+            }
             if symptom < Symptom::Hang || hangs == MOST_HANGS {
                 break;
             }
         }
-        if let Some(kill) = &best {
+        if let Some(kill) = best.as_ref().filter(|kill| kill.symptom < Symptom::Hang) {
             let mut killers = killers.lock().expect("no holder panics");
             *killers
                 .entry((function.clone(), kill.by.clone()))
@@ -204,11 +245,12 @@ pub(super) fn run(tests: &[Test], mutants: &[(String, &Mutant)]) -> Result<Vec<O
         println!(
             "[{}/{}] {function}:{} {}  {verdict}  ({:.1} s)",
             judged.fetch_add(1, Ordering::Relaxed) + 1,
-            mutants.len(),
+            jobs.len(),
             mutant.lines.start,
             mutant.what,
             started.elapsed().as_secs_f64()
         );
-        Ok(best)
-    })
+        Ok(tell.send((*index, best))?)
+    })?;
+    Ok(())
 }

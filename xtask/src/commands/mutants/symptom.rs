@@ -1,11 +1,17 @@
 //! By what a test or a model showed that something was wrong.
 
 use std::fmt;
+use std::os::unix::process::ExitStatusExt;
+
+use serde::{Deserialize, Serialize};
 
 use crate::support::process::Ended;
 
+/// What the system sends to a process that has used up its processor time.
+const OUT_OF_TIME: i32 = 24;
+
 /// The strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Symptom {
     /// loom saw two accesses without an order between them.
     Race,
@@ -18,7 +24,9 @@ pub(super) enum Symptom {
     Wrong,
     /// The process ended by a signal.
     Crash,
-    /// It did not end in time, or a model spun beyond loom's limit.
+    /// loom saw a thread that goes round without end.
+    Endless,
+    /// It did not end in time.
     Hang,
     /// A model's outcome was not reached any more.
     Unreached,
@@ -26,10 +34,20 @@ pub(super) enum Symptom {
     Count,
 }
 
+/// How a mutant was shown.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Kill {
+    pub(super) symptom: Symptom,
+    pub(super) by: String,
+}
+
 impl Symptom {
     /// `None` if nothing was wrong.
     pub(super) fn of(ended: &Ended) -> Option<Self> {
-        let Some(status) = ended.status else {
+        let status = ended
+            .status
+            .filter(|status| status.signal() != Some(OUT_OF_TIME));
+        let Some(status) = status else {
             return Some(Self::Hang);
         };
         if status.success() {
@@ -40,7 +58,7 @@ impl Symptom {
         Some(if says(&["Causality violation"]) {
             Self::Race
         } else if says(&["exceeded maximum number of branches"]) {
-            Self::Hang
+            Self::Endless
         } else if says(&["leaked", "Leaked"]) {
             Self::Leak
         } else if says(&["deadlock;", "deadlock!"]) {
@@ -68,9 +86,40 @@ impl fmt::Display for Symptom {
             Self::Deadlock => "deadlock",
             Self::Wrong => "wrong",
             Self::Crash => "crash",
+            Self::Endless => "endless",
             Self::Hang => "hang",
             Self::Unreached => "unreached",
             Self::Count => "count",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+    use std::time::Duration;
+
+    use super::{OUT_OF_TIME, Symptom};
+    use crate::support::process::Ended;
+
+    #[test]
+    fn a_process_without_time_left_hangs() {
+        let symptom = |wait: Option<i32>, output: &str| {
+            Symptom::of(&Ended {
+                status: wait.map(ExitStatus::from_raw),
+                output: output.to_owned(),
+                elapsed: Duration::ZERO,
+            })
+        };
+        assert_eq!(symptom(Some(0), ""), None);
+        assert_eq!(symptom(None, ""), Some(Symptom::Hang));
+        assert_eq!(
+            symptom(Some(OUT_OF_TIME), "half a line"),
+            Some(Symptom::Hang)
+        );
+        assert_eq!(symptom(Some(6), ""), Some(Symptom::Crash));
+        let endless = "Model exceeded maximum number of branches.";
+        assert_eq!(symptom(Some(101 << 8), endless), Some(Symptom::Endless));
     }
 }
