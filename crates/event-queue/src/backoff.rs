@@ -33,12 +33,16 @@ impl Backoff {
 
     /// Pauses after a lost try, unless another try is to follow at once.
     pub(crate) fn lost(&mut self) {
+        pause(self.next());
+    }
+
+    /// How many pauses follow this loss.
+    fn next(&mut self) -> u32 {
         if mem::take(&mut self.once_more) {
-            return;
+            return 0;
         }
         self.once_more = self.pauses == Self::LONG;
-        pause(self.pauses);
-        self.pauses = Self::LONG;
+        mem::replace(&mut self.pauses, Self::LONG)
     }
 }
 
@@ -52,5 +56,17 @@ pub(crate) fn let_producers_get_ahead() {
 fn pause(times: u32) {
     for _ in 0..times {
         hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Backoff;
+
+    #[test]
+    fn one_short_pause_and_then_two_tries_for_each_long_one() {
+        let mut backoff = Backoff::new();
+        let pauses = [(); 6].map(|()| backoff.next());
+        assert_eq!(pauses, [32, 1024, 0, 1024, 0, 1024]);
     }
 }

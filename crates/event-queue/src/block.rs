@@ -92,7 +92,7 @@ impl<T> Block<T> {
         slots
     }
 
-    fn layout(slots: usize) -> Layout {
+    pub(crate) fn layout(slots: usize) -> Layout {
         let align = block_align(slots)
             .max(align_of::<Group<T>>())
             .max(align_of::<Header>());

@@ -119,21 +119,22 @@ impl<T> Consumer<T> {
         limit: Position,
         mut sink: impl FnMut(T) -> bool,
     ) -> bool {
-        let mut drain = Drain {
-            consumer: self,
-            producers,
-            pass,
-        };
-        drain.pass.go_on_to(limit);
-        // SAFETY: the limit was acquired; this is the newest pass.
-        while let Some(event) = unsafe { drain.pass.next(producers) } {
-            // SAFETY: found just now.
-            if !sink(unsafe { event.take() }) {
-                break;
+        let more = {
+            let mut drain = Drain {
+                consumer: self,
+                producers,
+                pass,
+            };
+            drain.pass.go_on_to(limit);
+            // SAFETY: the limit was acquired; this is the newest pass.
+            while let Some(event) = unsafe { drain.pass.next(producers) } {
+                // SAFETY: found just now.
+                if !sink(unsafe { event.take() }) {
+                    break;
+                }
             }
-        }
-        let more = drain.pass.at() != limit;
-        drop(drain);
+            drain.pass.at() != limit
+        };
         if limit.left() <= FEW {
             // SAFETY: as above.
             unsafe { self.rewind(producers, limit) };

@@ -127,9 +127,10 @@ impl Pass {
     unsafe fn look<T>(&mut self, producers: &Producers<T>) -> Option<Full<T>> {
         while self.at != self.limit {
             if self.at.left() == 0 {
+                // The next block's first slot was claimed with its installation, so it lies before
+                // the limit.
                 // SAFETY: as ours. The limit lies in a later block, because the pass is not over.
                 unsafe { self.next_block(producers) };
-                continue;
             }
             // A block between the head and the limit is live: only the consumer takes blocks out of
             // use, and only blocks that it has passed.

@@ -20,8 +20,8 @@ pub(crate) struct Producers<T> {
     generation: AtomicU32,
     /// Slots of the first block.
     first: u8,
-    /// Slots of the second block, with [`HAS_COME`] when there has been one since the queue had no
-    /// block; 0: as many as `later`.
+    /// Slots of the second block, or 0: as many as `later`; with [`HAS_COME`] when there has been
+    /// one since the queue had no block.
     second: AtomicU8,
     /// Slots of each other block.
     later: u16,
@@ -169,9 +169,7 @@ impl<T> Producers<T> {
         // late spoils nothing but the note.
         let noted = self.second.load(Ordering::Relaxed);
         let second = noted & !HAS_COME | if has_come { HAS_COME } else { 0 };
-        if noted != 0 && noted != second {
-            self.second.store(second, Ordering::Relaxed);
-        }
+        self.second.store(second, Ordering::Relaxed);
     }
 
     /// The one step in which a slot is claimed.

@@ -301,6 +301,7 @@ impl<T> fmt::Debug for EventQueue<T> {
 #[cfg(test)]
 mod tests {
     use super::{BYTES, sizes, sizes_of_channel};
+    use crate::block::Block;
 
     #[test]
     fn the_first_block_is_small_whatever_the_events() {
@@ -324,5 +325,17 @@ mod tests {
         assert_eq!(slots::<u64>(), (224, 451));
         assert_eq!(slots::<()>(), (255, 511));
         assert_eq!(slots::<[u64; 100]>(), (7, 7));
+        // One slot more would take a byte more than 4088.
+        assert_eq!(slots::<[u8; 115]>(), (17, 34));
+    }
+
+    #[test]
+    fn a_later_block_leaves_its_allocator_a_word_and_a_small_one_asks_for_no_more() {
+        fn bytes<T>(slots: usize) -> usize {
+            Block::<T>::layout(slots).size()
+        }
+        assert_eq!((bytes::<u64>(3), bytes::<u32>(3)), (56, 44));
+        assert_eq!((bytes::<u64>(4), bytes::<u64>(224)), (2040, 2040));
+        assert_eq!((bytes::<u64>(225), bytes::<[u64; 100]>(7)), (4088, 6136));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use filch_event_queue::{EventQueue, PushError, Receiver, ReopenError, channel};
+use filch_event_queue::{EventQueue, PushError, Receiver, ReopenError, Sender, channel};
 
 fn drained<T: Send>(receiver: &mut Receiver<T>) -> Vec<T> {
     let mut events = Vec::new();
@@ -56,11 +56,40 @@ fn a_panicking_sink_loses_only_the_event_it_had() {
 fn a_closed_queue_hands_events_back_and_can_be_drained() {
     let (sender, mut receiver) = channel();
     sender.push("kept").unwrap();
+    assert!(!sender.is_closed());
     receiver.close();
     assert!(sender.is_closed());
     assert_eq!(sender.push("refused"), Err(PushError::Closed("refused")));
     assert_eq!(receiver.pop(), Some("kept"));
     assert_eq!(receiver.pop(), None);
+    receiver.reopen().unwrap();
+    assert!(sender.is_closed(), "that life is over");
+    assert!(!receiver.sender().is_closed());
+}
+
+/// Its destructor pushes.
+struct Echo {
+    sender: Sender<Option<Echo>>,
+    answer: Arc<Mutex<Option<bool>>>,
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        *self.answer.lock().unwrap() = Some(self.sender.push(None).is_ok());
+    }
+}
+
+#[test]
+fn a_receiver_closes_the_queue_before_it_drops_what_is_left() {
+    let (sender, receiver) = channel();
+    let answer = Arc::new(Mutex::new(None));
+    let echo = Echo {
+        sender: sender.clone(),
+        answer: Arc::clone(&answer),
+    };
+    sender.push(Some(echo)).ok().unwrap();
+    drop(receiver);
+    assert_eq!(*answer.lock().unwrap(), Some(false));
 }
 
 #[test]
@@ -181,7 +210,7 @@ fn no_event_outlives_its_life() {
                 loop {
                     let sender = current.lock().unwrap().clone();
                     let life = sender.generation();
-                    loop {
+                    for _ in 0..100 {
                         match sender.push(life) {
                             // ORDERING: Relaxed: a counter, read after the threads have ended.
                             Ok(()) => accepted.fetch_add(1, Ordering::Relaxed),
@@ -202,6 +231,7 @@ fn no_event_outlives_its_life() {
             let mut here = 0;
             while here < 50 {
                 here += receiver.drain(|event| assert_eq!(event, life));
+                thread::yield_now();
             }
             receiver.close();
             delivered += here;
@@ -212,6 +242,7 @@ fn no_event_outlives_its_life() {
                         Ok(next) => break assert_eq!(next, life + 1),
                         Err(error) => assert_eq!(error, ReopenError::Unfinished),
                     }
+                    thread::yield_now();
                 }
                 *current.lock().unwrap() = receiver.sender();
             }

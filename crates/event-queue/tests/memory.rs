@@ -129,6 +129,26 @@ fn memory() {
     }
     drop(queue);
 
+    // The same by `pop`. A shrink that leaves nothing has it begin anew: 1 + 3 slots, and then a
+    // large block.
+    let queue = EventQueue::<Event>::with_one_slot();
+    for _ in 0..3 {
+        let before = allocations();
+        for event in 0..1000 {
+            queue.push(Event([event; 4])).unwrap();
+            // SAFETY: one thread.
+            assert_eq!(unsafe { queue.pop() }, Some(Event([event; 4])));
+        }
+        assert_eq!(allocations() - before, 1, "one event at a time");
+        for (event, blocks) in [1, 2, 2, 2, 3].into_iter().enumerate() {
+            queue.push(Event([event as u64; 4])).unwrap();
+            assert_eq!(allocations() - before, blocks, "event {event}");
+        }
+        // SAFETY: one thread.
+        assert!(unsafe { queue.drain(drop) == 5 && queue.shrink() });
+    }
+    drop(queue);
+
     // A burst from several threads, crossing many blocks: they are freed by the thread that drains.
     let queue = EventQueue::<Event>::new();
     thread::scope(|scope| {

@@ -102,3 +102,35 @@ fn a_lost_installation_costs_no_wide_block() {
     );
     outcomes.assert_exactly([vec![1, 2, 3], vec![1, 3, 2]]);
 }
+
+/// The owner shrinks a queue whose second block has come, while a push may claim a slot there. If
+/// the block is given back, the queue begins anew, with one slot and a small block. If not, it is
+/// not to forget that it has had the small one. Failure: it has a second small block, or none.
+#[test]
+fn a_shrink_that_fails_forgets_nothing() {
+    let outcomes = Outcomes::new();
+    check(
+        "there is one small second block from shrink to shrink",
+        Bound::exhaustive(25),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = Queue::<u32, 1>::with_one_slot();
+                (0..2).for_each(|event| queue.push(event).unwrap());
+                assert_eq!(queue.drain(), [0, 1]);
+                let other = producer(&queue, [2]);
+                let freed = queue.shrink();
+                other.join().unwrap();
+                // Of the small blocks' slots one is used: of 1 + 3, or two, of 3.
+                let rest = if freed { 3 } else { 1 };
+                (0..rest).for_each(|event| queue.push(3 + event).unwrap());
+                assert_eq!(wide_blocks(), 0);
+                queue.push(3 + rest).unwrap();
+                assert_eq!(wide_blocks(), 1);
+                assert!(queue.drain().into_iter().eq(2..4 + rest));
+                outcomes.observe(freed);
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
+}

@@ -69,6 +69,7 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("process-state", "crates/process-state/src"),
     ("parker", "crates/parker/src"),
     ("promise", "crates/promise/src"),
+    ("event-queue", "crates/event-queue/src"),
     ("processors", "crates/processors/src/protocol"),
 ];
 
