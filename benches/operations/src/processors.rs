@@ -6,21 +6,25 @@ use filch_processors::{Config, Processors, Runner};
 
 use crate::job::standing_still;
 
-/// A tree of so many tasks: each of them, but the leaves, makes the roots of two halves.
+/// The root of a tree of so many tasks. A type of its own: the queues of the other operations are
+/// compiled for themselves alone.
+struct Root(u64);
+
+/// Each task, but the leaves, makes the roots of two halves.
 struct Tree {
-    pool: Arc<Processors<u64>>,
+    pool: Arc<Processors<Root>>,
 }
 
-impl Runner<u64> for Tree {
+impl Runner<Root> for Tree {
     type Scratch = ();
 
     fn scratch(&self, _machine: usize) {}
 
-    fn run(&self, tasks: u64, (): &mut ()) {
+    fn run(&self, Root(tasks): Root, (): &mut ()) {
         let below = tasks - 1;
         for half in [below / 2, below - below / 2] {
             if half > 0 {
-                self.pool.schedule(half);
+                self.pool.schedule(Root(half));
             }
         }
     }
@@ -34,7 +38,7 @@ pub(crate) fn tree(times: u64) {
         pool: Arc::clone(&pool),
     });
     let machines = Processors::start(&pool, runner).expect("the system gives threads");
-    pool.inject(times);
+    pool.inject(Root(times));
     pool.wait_quiescent().expect("this is no task");
     pool.stop();
     machines.join();

@@ -17,6 +17,18 @@ use filch_sync::cell::UnsafeCell;
 /// apart, and are not confused after wrapping.
 pub(crate) const MAX_CAPACITY: u32 = 1 << 30;
 
+/// The smallest capacity for so many items; `None` is more than a `u32` can tell.
+///
+/// # Panics
+///
+/// If it would be larger than [`MAX_CAPACITY`].
+pub(crate) fn capacity_for(items: Option<u32>) -> u32 {
+    items
+        .filter(|&items| items <= MAX_CAPACITY)
+        .expect("a deque has room for 2^30 items at most")
+        .next_power_of_two()
+}
+
 /// The global allocator has no memory for a larger ring. The deque is as it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMemory;
@@ -293,6 +305,18 @@ impl<T> Ring<T> {
                 );
                 Self::free(ring);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_CAPACITY, capacity_for};
+
+    #[test]
+    fn a_capacity_is_a_power_of_two_up_to_the_largest() {
+        for (items, capacity) in [(0, 1), (1, 1), (3, 4), (MAX_CAPACITY, MAX_CAPACITY)] {
+            assert_eq!(capacity_for(Some(items)), capacity);
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
 
 use crate::policy::Policy;
-use crate::ring::{MAX_CAPACITY, NoMemory, Ring};
+use crate::ring::{MAX_CAPACITY, NoMemory, Ring, capacity_for};
 use crate::worker::Worker;
 
 impl<T, P: Policy> Worker<T, P> {
@@ -145,11 +145,7 @@ impl<T, P: Policy> Worker<T, P> {
 /// A ring that is at most half full is replaced because a thief has not finished. A new one of its
 /// size has room for as many items as were copied, which pays for the copying.
 fn larger_capacity(capacity: u32, held: u32, needed: u32) -> u32 {
-    let wanted = held
-        .checked_add(needed)
-        .filter(|&wanted| wanted <= MAX_CAPACITY)
-        .expect("a deque has room for 2^30 items at most")
-        .next_power_of_two();
+    let wanted = capacity_for(held.checked_add(needed));
     let grown = if held > capacity / 2 {
         capacity * 2
     } else {

@@ -52,11 +52,10 @@ impl<T> Stealer<T> {
             Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
         };
-        let Some((item, others)) = self.deque.claim(&offer, 1) else {
-            return lost();
-        };
-        drop(others);
-        Steal::Success(item)
+        // The claim ends here, since there are no others in it.
+        self.deque
+            .claim(&offer, 1)
+            .map_or_else(lost, |(item, _others)| Steal::Success(item))
     }
 
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.

@@ -7,11 +7,11 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use filch_sync::Arc;
+use filch_sync::{Arc, drop_each};
 
 use crate::deque::Deque;
 use crate::policy::{Lazy, Policy, Strict};
-use crate::ring::{MAX_CAPACITY, Ring, Slots};
+use crate::ring::{Ring, Slots, capacity_for};
 
 /// The slots of a deque that [`Worker::new`] makes.
 const DEFAULT_CAPACITY: usize = 64;
@@ -116,11 +116,7 @@ impl<T> Worker<T, Lazy> {
 
 impl<T, P: Policy> Worker<T, P> {
     fn make(capacity: usize, start: u32) -> Self {
-        let capacity = u32::try_from(capacity)
-            .ok()
-            .filter(|&capacity| capacity <= MAX_CAPACITY)
-            .expect("a deque has room for 2^30 items at most")
-            .next_power_of_two();
+        let capacity = capacity_for(u32::try_from(capacity).ok());
         let Ok(ring) = Ring::allocate(capacity, start) else {
             handle_alloc_error(Layout::new::<T>())
         };
@@ -203,8 +199,7 @@ impl<T, P: Policy> Worker<T, P> {
         }
         let last = self.bottom.get().wrapping_sub(1);
         self.bottom.set(last);
-        // The last private item leaves none to share.
-        if P::KEEPS_PRIVATE && self.private() > 0 && self.deque.is_hungry() {
+        if P::KEEPS_PRIVATE && self.deque.is_hungry() {
             self.share();
         }
         // SAFETY: this end pushed the item, and it is private: no thief has it or can get it.
@@ -355,20 +350,6 @@ impl<T, P: Policy> fmt::Debug for Worker<T, P> {
 
 impl<T, P: Policy> Drop for Worker<T, P> {
     fn drop(&mut self) {
-        /// Drops the items that are left, also when the destructor of one unwinds.
-        struct Rest<'a, T, P: Policy>(&'a Worker<T, P>);
-
-        impl<T, P: Policy> Drop for Rest<'_, T, P> {
-            fn drop(&mut self) {
-                while let Some(item) = self.0.pop() {
-                    drop(item);
-                }
-            }
-        }
-
-        let rest = Rest(self);
-        while let Some(item) = rest.0.pop() {
-            drop(item);
-        }
+        drop_each(|| self.pop());
     }
 }

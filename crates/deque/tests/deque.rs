@@ -264,6 +264,27 @@ fn a_pop_takes_back_no_more_than_it_must() {
     lazy.flush();
     assert_eq!(lazy.pop(), Some(5));
     assert_eq!(lazy.stealer().len(), 3, "half of them");
+    let robbed = Worker::lazy(8);
+    robbed.push_batch(0..8);
+    robbed.flush();
+    let stealer = robbed.stealer();
+    assert!(stealer.steal().is_success() && stealer.steal().is_success());
+    assert_eq!(robbed.pop(), Some(7));
+    assert_eq!(stealer.len(), 3, "half of what was left");
+}
+
+#[test]
+fn an_owner_that_took_all_back_shows_one_of_two() {
+    let worker = Worker::lazy(8);
+    let stealer = worker.stealer();
+    assert!(stealer.steal().is_empty(), "it asks");
+    worker.push_batch(0..4);
+    // Two of the four are public, and a thief leaves one of these.
+    assert_eq!((worker.pop(), worker.pop()), (Some(3), Some(2)));
+    assert_eq!(stealer.steal(), Steal::Success(0));
+    assert_eq!(worker.pop(), Some(1), "the last public one");
+    worker.push_batch(4..6);
+    assert_eq!(stealer.steal(), Steal::Success(4), "no thief has asked");
 }
 
 #[test]

@@ -1,36 +1,15 @@
 //! What an idle process costs, counted. One test, as the counter is the process's.
 
 mod counting;
+mod idler;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use filch_scheduler::{Context, Event, Events, InitError, Process, Scheduler, StepOutput};
+use filch_scheduler::Scheduler;
 
 use counting::{BYTES, Words};
-
-/// Waits for messages; a cancel ends it.
-struct Idler;
-
-impl Process<Words> for Idler {
-    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Words>,
-        events: Events<'_, Words>,
-        out: &mut StepOutput<Words>,
-    ) -> Result<(), String> {
-        for event in events {
-            if let Event::Cancel = event {
-                out.done(0);
-            }
-        }
-        Ok(())
-    }
-}
+use idler::Idler;
 
 /// As many as fill the slots of a table that grows by doubling.
 const PROCESSES: usize = (1 << 14) - 1;

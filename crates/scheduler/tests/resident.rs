@@ -2,47 +2,17 @@
 //! measured in a program of its own, where nothing was freed before: this one, run anew.
 #![cfg(target_os = "linux")]
 
+mod counting;
+mod idler;
+
 use std::env;
 use std::fs;
 use std::process::Command;
 
-use filch_scheduler::{
-    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
-};
+use filch_scheduler::Scheduler;
 
-enum Words {}
-
-impl Protocol for Words {
-    type Input = ();
-    type Message = u64;
-    type Command = ();
-    type Reply = u64;
-    type Output = u64;
-    type Error = String;
-}
-
-/// Waits for messages; a cancel ends it.
-struct Idler;
-
-impl Process<Words> for Idler {
-    fn init(&mut self, _: &Context<'_, Words>, _: &str, (): ()) -> Result<(), InitError<Words>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Words>,
-        events: Events<'_, Words>,
-        out: &mut StepOutput<Words>,
-    ) -> Result<(), String> {
-        for event in events {
-            if let Event::Cancel = event {
-                out.done(0);
-            }
-        }
-        Ok(())
-    }
-}
+use counting::Words;
+use idler::Idler;
 
 const COUNT: &str = "FILCH_TEST_IDLE_PROCESSES";
 

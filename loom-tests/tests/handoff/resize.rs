@@ -107,6 +107,73 @@ fn what_a_retired_processor_had_is_announced() {
     );
 }
 
+/// The second processor is idle, and a task is left in its deque, for which the first one's machine
+/// was to look. That one goes to sleep as the sweep moves the task. In between it is in no queue.
+#[test]
+fn what_a_swept_processor_had_is_announced() {
+    let outcomes = Outcomes::new();
+    check(
+        "the tasks of a swept processor wake one",
+        Bound::preemptions(3, 1_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut permits) = Pool::new(2);
+                let (first, second) = (permits.remove(0), permits.remove(0));
+                pool.go_idle(second, 1);
+                pool.queues.deques[1].store(1, Ordering::Relaxed);
+                let sleeper = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.go_idle(first, 0)
+                });
+                pool.pass();
+                pool.coordinator.shrink(1, &pool.queues);
+                sleeper.join().unwrap();
+                let second = pool.awake(1);
+                outcomes.observe(second.is_some());
+                if let Some(permit) = second {
+                    // The first one's machine saw the task in the deque. It is given up now.
+                    pool.coordinator.stop_searching(&pool.queues);
+                    pool.coordinator.retire(permit, 1, &pool.queues).unwrap();
+                }
+                assert_eq!(pool.queues.global.load(Ordering::Relaxed), 1);
+                assert!(
+                    pool.awake(0).is_some(),
+                    "a task is there, and its processor sleeps"
+                );
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}
+
+/// The first processor goes idle as the sweep has the second one in its hands. Nobody but the sweep
+/// can tell the observer that nothing runs any more.
+#[test]
+fn an_observer_is_told_by_a_sweep() {
+    check(
+        "an observer of quiescence does not miss a sweep",
+        Bound::preemptions(3, 1_000),
+        || {
+            let (pool, mut permits) = Pool::new(2);
+            let (first, second) = (permits.remove(0), permits.remove(0));
+            pool.go_idle(second, 1);
+            let observer = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.coordinator.await_quiescence(&pool.queues)
+            });
+            let sleeper = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.go_idle(first, 0)
+            });
+            pool.pass();
+            pool.coordinator.shrink(1, &pool.queues);
+            sleeper.join().unwrap();
+            assert_eq!(observer.join().unwrap(), Ok(()));
+        },
+    );
+}
+
 /// The number is raised again just as the second processor's machine gives it up: it keeps the
 /// processor, or deactivates it and the resize activates it for another machine. One of them has it
 /// in the end, not both.

@@ -12,7 +12,9 @@ mod function;
 mod ledger;
 mod operator;
 mod progress;
+mod refusals;
 mod schema;
+mod subject;
 mod switch;
 mod symptom;
 mod syntax;
@@ -35,7 +37,7 @@ use crate::support::tally::Tally;
 use function::Function;
 use ledger::Row;
 use progress::Progress;
-use schema::Subject;
+use subject::Subject;
 use verdicts::Verdicts;
 use witnesses::Witnesses;
 
@@ -61,6 +63,7 @@ pub(crate) struct Options {
 
 /// Whose mutants are judged: sources, and the packages whose tests run besides their models.
 const SUBJECTS: &[(&str, &str)] = &[
+    ("deque", "crates/deque/src"),
     ("injector", "crates/injector/src"),
     ("slab", "crates/slab/src"),
     ("process-state", "crates/process-state/src"),
@@ -69,6 +72,7 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("event-queue", "crates/event-queue/src"),
     ("timers", "crates/timers/src/queue.rs"),
     ("process-table", "crates/process-table/src"),
+    ("processors", "crates/processors/src/protocol"),
 ];
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
@@ -89,7 +93,11 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         let mut is_complete = true;
         for (index, function) in functions.into_iter().enumerate() {
             let subject = Subject::new(function, first);
-            if !is_meant(&subject.function) || subject.mutants.is_empty() {
+            if subject.mutants.is_empty() {
+                verdicts.set(index, Row::default());
+                continue;
+            }
+            if !is_meant(&subject.function) {
                 continue;
             }
             if options.all {

@@ -128,3 +128,23 @@ impl Coordinator {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Activity, Coordinator};
+
+    #[test]
+    fn a_place_tells_whether_its_thread_is_there() {
+        let coordinator = Coordinator::new(1, 1, 1, 0);
+        let start = |place| {
+            let activity = || coordinator.machine(place).activity().0;
+            assert!(matches!(activity(), Activity::Gone));
+            let parker = coordinator.enter(place);
+            assert!(matches!(activity(), Activity::Parked));
+            coordinator.abandon(place, parker);
+            assert!(matches!(activity(), Activity::Gone));
+            false
+        };
+        assert!(coordinator.bind(start).is_none());
+    }
+}

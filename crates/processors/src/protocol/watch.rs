@@ -73,7 +73,26 @@ impl Coordinator {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use crate::protocol::state::coordinator::Coordinator;
+    use crate::protocol::state::grant::Grant;
+
+    #[test]
+    fn a_wait_ends_with_a_grant_or_at_its_deadline() {
+        let coordinator = Coordinator::new(1, 1, 1, 0);
+        assert!(coordinator.grow(0, |_| true));
+        let parker = coordinator.enter(0);
+        let grant = coordinator.wait_until(0, &parker, Instant::now());
+        let grant = grant.expect("it was there before");
+        assert!(matches!(grant, Grant::Run(_)));
+        // One that is found without parking leaves its token.
+        coordinator.grant(0, grant);
+        assert!(coordinator.take_grant(0).is_some());
+        let deadline = Instant::now() + Duration::from_millis(1);
+        assert_eq!(coordinator.wait_until(0, &parker, deadline), None);
+        assert!(Instant::now() >= deadline, "an old token is no reason");
+    }
 
     /// A failure: the dump names a machine that has come too late, or was there before.
     #[test]

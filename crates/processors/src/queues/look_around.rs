@@ -11,8 +11,8 @@ use crate::queues::turn_clock::{Due, Nanos};
 
 impl<T: Send + 'static> Local<T> {
     /// So many turns have passed that the time is to be read; and the task that comes first, if so
-    /// much time has passed that one does: the oldest of the global queue, or else, if that is due,
-    /// one that has waited while newer ones ran.
+    /// much time has passed that one does: the oldest of the global queue, and behind it, if that
+    /// is due, one that has waited while newer ones ran.
     #[cold]
     #[inline(never)]
     pub(crate) fn look_around(&self, shared: &Shared<T>) -> Option<T> {
@@ -21,18 +21,28 @@ impl<T: Send + 'static> Local<T> {
         let in_a_row = self.took_global.replace(false) && self.turns.interval() == 1;
         let due = self.turns.read(now);
         let processor = &shared.queues.processors[self.own];
-        let mut task = None;
+        let mut outside = None;
         if due != Due::Nothing {
             processor.counters.looks.add(1);
             if !in_a_row {
-                task = self.take_from_outside(shared, now);
+                outside = self.take_from_outside(shared, now);
             }
         }
-        if due == Due::Rotation && task.is_none() {
-            task = self.rotate(shared, now);
-        }
+        let waited = match due {
+            Due::Rotation => self.rotate(shared, now),
+            Due::Nothing | Due::Look => None,
+        };
         processor.interval.set(self.turns.interval());
-        task
+        match (outside, waited) {
+            // A processor that finds one outside each time would else never relieve another one.
+            (Some(first), Some(next)) => {
+                if let Err(next) = self.push(next) {
+                    shared.queues.injector.push(next);
+                }
+                Some(first)
+            }
+            (outside, waited) => outside.or(waited),
+        }
     }
 
     /// One task of the global queue.

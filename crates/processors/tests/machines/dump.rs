@@ -129,6 +129,25 @@ fn a_call_that_keeps_its_processor() {
     machines.join();
 }
 
+/// A call is back while another task has the only processor: the dump tells it from one that is
+/// still in its call.
+#[test]
+fn a_call_that_is_back_waits_for_a_processor() {
+    let (pool, machines) = started(Config::default().processors(1).thread_name("wait"));
+    let (answer, answered) = mpsc::channel();
+    pool.inject(named(5, None, move |pool| {
+        pool.inject(named(6, None, move |pool| {
+            answer.send(()).unwrap();
+            let line = "back from a blocking call, waits for a processor (order 5)";
+            dump_with(pool, &[line, "runs (order 6), processor 0"]);
+        }));
+        pool.blocking(|| answered.recv().unwrap());
+    }));
+    pool.wait_quiescent().unwrap();
+    pool.stop();
+    machines.join();
+}
+
 /// A call comes back at once, and takes its processor from the thread that had been started to wait
 /// with it. A failure: the dump says that the other one has it.
 #[test]

@@ -1,7 +1,9 @@
-//! An edge may be refused, and a worker that lets go may have to enqueue.
+//! An edge may be refused, and its answer may be a duty.
 
 #![deny(unused_must_use)]
 
+#[cfg(not(misuse))]
+use filch_process_state::Ending;
 use filch_process_state::{IllegalTransition, ProcessState};
 
 #[cfg(misuse)]
@@ -12,6 +14,8 @@ pub fn case(process: &ProcessState) -> Result<(), IllegalTransition> {
     process.yield_now()?; //~ unused_must_use that must be used
     process.block()?; //~ unused_must_use that must be used
     process.idle()?; //~ unused_must_use that must be used
+    process.complete()?; //~ unused_must_use that must be used
+    process.dispose()?; //~ unused_must_use that must be used
     Ok(())
 }
 
@@ -20,5 +24,6 @@ pub fn case(process: &ProcessState) -> Result<(), IllegalTransition> {
     process.submit()?;
     process.start()?;
     let _ = process.yield_now()?;
-    process.complete()
+    while process.complete()? == Ending::Drain {}
+    Ok(())
 }

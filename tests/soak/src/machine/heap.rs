@@ -6,9 +6,10 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// What a thread that is short of memory is refused: the pages of a table and the blocks of queues
-/// are of that size, and what it makes for itself in a submission is smaller.
-const REFUSED: usize = 1 << 10;
+/// What a thread that is short of memory is refused: pages of a table and rings of deques. Not the
+/// blocks of a global queue, which are asked for in advance and not set aside: another thread may
+/// take the last one, and then there is nobody left to refuse the process to.
+const REFUSED: usize = 4 << 10;
 
 thread_local! {
     static IS_SHORT: Cell<bool> = const { Cell::new(false) };

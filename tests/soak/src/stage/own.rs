@@ -112,7 +112,8 @@ fn play(
             let live = handle.live();
             world.shutting.raise();
             let report = shut_down(scheduler, patience);
-            if report.cancelled != live {
+            // Fewer, where one that was cancelled has ended another by a link before its turn.
+            if report.cancelled > live {
                 complain(format!("{live} processes lived: {report:?}"));
             }
         }

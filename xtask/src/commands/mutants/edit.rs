@@ -48,9 +48,27 @@ pub(super) struct Edit {
     pub(super) change: Change,
 }
 
-/// How the text asks whether a mutant was chosen.
+/// What stands where statements are in their old order, behind the orders that were made.
+const AS_IT_WAS: &str = "/* as it was */";
+
+/// How the text asks whether a mutant was chosen: this, its number, and a closing parenthesis.
+const ASKED: &str = "::filch_sync::mutant::is(";
+
 pub(super) fn chosen(number: u32) -> String {
-    format!("::filch_sync::mutant::is({number})")
+    format!("{ASKED}{number})")
+}
+
+/// The swap in whose order of statements the character at `column` of `line` is, counted from 1.
+pub(super) fn swap_at(line: &str, column: usize, is_swap: impl Fn(u32) -> bool) -> Option<u32> {
+    let before: String = line.chars().take(column).collect();
+    let made = before
+        .rsplit_once(AS_IT_WAS)
+        .map_or(&*before, |(_, made)| made);
+    let numbers = made
+        .split(ASKED)
+        .skip(1)
+        .filter_map(|text| text.split_once(')')?.0.parse().ok());
+    numbers.filter(|number| is_swap(*number)).last()
 }
 
 /// `text` with all of `edits`, which are nested or apart.
@@ -125,7 +143,7 @@ fn swapped(text: &str, bytes: &Range<usize>, swap: &Swap, inside: &[Edit]) -> St
         }
         rendered += "} else ";
     }
-    rendered += "{ ";
+    rendered += &format!("{{ {AS_IT_WAS} ");
     let mut position = bytes.start;
     for (index, own) in swap.statements.iter().enumerate() {
         rendered += &text[position..own.bytes.start];
@@ -162,7 +180,7 @@ fn without_comments_alone(code: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Binding, Change, Edit, Statement, Swap, apply};
+    use super::{Binding, Change, Edit, Statement, Swap, apply, swap_at};
 
     fn wrap(bytes: std::ops::Range<usize>, name: &str) -> Edit {
         let change = Change::Wrap(format!("{name}("), ")".to_owned());
@@ -209,7 +227,14 @@ mod tests {
             wrap(8..9, "w"),
         ];
         let expected = "{\n    let b;if ::filch_sync::mutant::is(7) { b = c; a(w(1)); } else \
-                        { a(w(1)); // A.\n    b = c; }\n}\n";
-        assert_eq!(apply(text, &mut edits), expected);
+                        { /* as it was */ a(w(1)); // A.\n    b = c; }\n}\n";
+        let swapped = apply(text, &mut edits);
+        assert_eq!(swapped, expected);
+
+        let line = swapped.lines().nth(1).unwrap();
+        let swap_at = |what| swap_at(line, line.find(what).unwrap() + 1, |number| number == 7);
+        assert_eq!(swap_at("let b"), None);
+        assert_eq!(swap_at("b = c"), Some(7));
+        assert_eq!(swap_at("a(w(1)); // A"), None);
     }
 }

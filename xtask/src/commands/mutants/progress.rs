@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::function::Function;
 use super::ledger::Row;
-use super::schema::Subject;
+use super::subject::Subject;
 use super::symptom::Kill;
 use super::witnesses::Witnesses;
 use crate::support::error::Result;

@@ -9,25 +9,18 @@ use std::fs;
 use std::path::PathBuf;
 
 use quote::ToTokens;
-use serde_json::Value;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 use super::edit::{Change, Edit, apply};
-use super::function::{self, Function};
-use super::operator::{self, Mutant};
+use super::function;
+use super::operator;
+use super::refusals;
+use super::subject::Subject;
 use super::switch;
 use crate::support::copies;
 use crate::support::error::Result;
 use crate::support::process::{Tree, files_below, root};
-
-/// A function, its mutants, and which of them have no effect in the copy, by their place in it.
-pub(super) struct Subject {
-    pub(super) function: Function,
-    pub(super) first: u32,
-    pub(super) mutants: Vec<Mutant>,
-    pub(super) left_out: BTreeSet<usize>,
-}
 
 /// How often the copy is built once more, because a mutant did not compile.
 const ATTEMPTS: usize = 40;
@@ -67,97 +60,12 @@ pub(super) fn build(subjects: &mut [Subject], packages: &[String]) -> Result<()>
         if output.status.success() {
             return Ok(());
         }
-        let mut is_any_left_out = false;
-        for line in String::from_utf8(output.stdout)?.lines() {
-            let message: Value = serde_json::from_str(line)?;
-            if message["message"]["level"] == "error" {
-                is_any_left_out |= leave_out(subjects, &message["message"]);
-            }
-        }
-        if !is_any_left_out {
+        if !refusals::leave_out(subjects, &String::from_utf8(output.stdout)?)? {
             let errors = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(format!("the copy does not compile:\n{errors}").into());
         }
     }
     Err("the copy does not compile".into())
-}
-
-/// Leaves out what stands where the compiler found an error; whether there was anything.
-fn leave_out(subjects: &mut [Subject], error: &Value) -> bool {
-    let mut is_any = false;
-    for span in error["spans"].as_array().into_iter().flatten() {
-        if span["is_primary"] != true {
-            continue;
-        }
-        let file = PathBuf::from(span["file_name"].as_str().unwrap_or_default());
-        let line = span["line_start"].as_u64().unwrap_or(0) as usize;
-        let code = error["code"]["code"].as_str().unwrap_or_default();
-        for subject in subjects
-            .iter_mut()
-            .filter(|subject| subject.function.file == file)
-        {
-            let lines = subject.lines();
-            if !lines.contains(&line) {
-                continue;
-            }
-            let here = subject
-                .mutants
-                .iter()
-                .enumerate()
-                .filter(|(place, mutant)| {
-                    mutant.lines.contains(&line) && !subject.left_out.contains(place)
-                });
-            let mut here: Vec<_> = here
-                .map(|(place, mutant)| (mutant.lines.len(), place))
-                .collect();
-            here.sort_unstable();
-            // The smallest ones, or, where a value was moved, the whole function's.
-            let smallest = here.first().map(|(size, _)| *size);
-            let mut chosen: Vec<_> = here
-                .iter()
-                .filter(|(size, _)| Some(*size) == smallest)
-                .map(|(_, place)| *place)
-                .collect();
-            if chosen.is_empty() || ["E0381", "E0382"].contains(&code) {
-                let is_left = |place: &usize| !subject.left_out.contains(place);
-                let all = (0..subject.mutants.len()).filter(is_left);
-                let moves = ["swap", "drop", "no match"];
-                let is_move = |place: &usize| {
-                    let what = &subject.mutants[*place].what;
-                    !chosen.is_empty() && !moves.iter().any(|kind| what.starts_with(kind))
-                };
-                chosen = all.filter(|place| !is_move(place)).collect();
-            }
-            is_any |= !chosen.is_empty();
-            eprintln!(
-                "left out, {code}: {}",
-                chosen
-                    .iter()
-                    .map(|&place| subject.mutants[place].what.as_str())
-                    .collect::<Vec<_>>()
-                    .join("; ")
-            );
-            subject.left_out.extend(chosen);
-        }
-    }
-    is_any
-}
-
-impl Subject {
-    pub(super) fn new(function: Function, first: u32) -> Self {
-        let (mutants, _) = operator::mutants(&function, first, &BTreeSet::new());
-        Self {
-            function,
-            first,
-            mutants,
-            left_out: BTreeSet::new(),
-        }
-    }
-
-    fn lines(&self) -> std::ops::Range<usize> {
-        let signature = self.function.signature.span().start().line;
-        signature..self.function.block.span().end().line + 1
-    }
 }
 
 /// The files of the copy that differ.

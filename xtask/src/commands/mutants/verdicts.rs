@@ -10,7 +10,8 @@ use super::campaign::{self, Job};
 use super::function::Function;
 use super::ledger::{Ledger, Row, Survivor};
 use super::progress::{Found, Progress};
-use super::schema::{self, Subject};
+use super::schema;
+use super::subject::Subject;
 use crate::commands::orderings;
 use crate::support::error::Result;
 
@@ -39,6 +40,11 @@ impl Verdicts {
 
     pub(super) fn rows(&self) -> &[(String, Option<Row>)] {
         &self.rows
+    }
+
+    /// Sets the row of the function of that index; one without mutants is not written.
+    pub(super) fn set(&mut self, index: usize, row: Row) {
+        self.rows[index].1 = Some(row);
     }
 
     /// Forgets the verdict on the function of that index, but for its reasons.
@@ -127,7 +133,7 @@ impl Verdicts {
                 let found = progress.entry(&subjects[subject].function);
                 found.verdicts.insert(place, kill);
                 if let Some(row) = self.row(&subjects[subject], found) {
-                    self.rows[places[subject]].1 = Some(row);
+                    self.set(places[subject], row);
                     self.write()?;
                 }
                 progress.store()?;

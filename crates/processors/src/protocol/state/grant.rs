@@ -157,7 +157,11 @@ impl MachineShared {
 
 #[cfg(test)]
 mod tests {
-    use super::Grant;
+    use std::time::Instant;
+
+    use filch_parker::Parker;
+
+    use super::{Grant, MachineShared};
     use crate::protocol::state::permit::Permit;
 
     #[test]
@@ -172,5 +176,15 @@ mod tests {
         }
         // SAFETY: as above.
         assert_eq!(unsafe { Grant::unpack(Grant::Exit.pack()) }, Grant::Exit);
+    }
+
+    #[test]
+    fn a_call_has_taken_no_longer_than_since_it_began() {
+        let machine = MachineShared::new(&Parker::new());
+        while machine.made == Instant::now() {}
+        let before = Instant::now();
+        machine.begin_blocking();
+        let now = Instant::now();
+        assert!(machine.blocks_for(now) <= now - before);
     }
 }

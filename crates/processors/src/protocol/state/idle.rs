@@ -330,7 +330,9 @@ mod tests {
     fn one_that_is_taken_does_not_search() {
         let idle = Idle::new(3);
         assert_eq!(idle.take(), None);
+        assert!(idle.is_empty());
         (0..3).for_each(|processor| idle.go_idle(processor, false));
+        assert!(!idle.is_empty());
         let snapshot = idle.snapshot().unwrap();
         assert_eq!(snapshot.idle, 3);
         assert!(idle.is_unchanged(snapshot));

@@ -1,0 +1,118 @@
+//! Memory for items: a thief allocates before its claim, and what is refused changes nothing.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::{Cell, RefCell};
+use std::ptr;
+
+use filch_deque::{NoMemory, Steal, Stealer, Worker};
+
+/// No other value is aligned so, which tells the memory for items from other memory.
+#[repr(align(512))]
+#[derive(Debug, PartialEq, Eq)]
+struct Item(u8);
+
+thread_local! {
+    /// The deque that this thread's allocations for items look at.
+    static VICTIM: RefCell<Option<Stealer<Item>>> = const { RefCell::new(None) };
+    /// How many items were left in it at the last of these.
+    static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Whether this thread gets no memory for items.
+    static REFUSED: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Looking;
+
+#[global_allocator]
+static ALLOCATOR: Looking = Looking;
+
+impl Looking {
+    /// Looks, and says whether the memory is refused.
+    fn refuses(layout: Layout) -> bool {
+        if layout.align() != align_of::<Item>() {
+            return false;
+        }
+        // At the end of a thread it is gone, and there is nothing to look at.
+        let _ = VICTIM.try_with(|victim| {
+            if let Some(victim) = &*victim.borrow() {
+                LEFT.set(Some(victim.len()));
+            }
+        });
+        REFUSED.get()
+    }
+}
+
+// SAFETY: it passes every call on to the system's allocator or refuses it, and allocates nothing
+// while it looks.
+unsafe impl GlobalAlloc for Looking {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if Self::refuses(layout) {
+            return ptr::null_mut();
+        }
+        // SAFETY: the caller's promises, passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises, passed on.
+        unsafe { System.dealloc(block, layout) };
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if Self::refuses(layout) {
+            return ptr::null_mut();
+        }
+        // SAFETY: the caller's promises, passed on.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+/// Those of a deque that is robbed.
+const ITEMS: usize = 16;
+
+#[test]
+fn loot_finds_its_room_before_it_is_taken() {
+    for room in 0..=ITEMS / 2 {
+        let worker: Worker<_> = (0..ITEMS as u8).map(Item).collect();
+        let mut loot = Vec::with_capacity(room);
+        let room = loot.capacity();
+        LEFT.set(None);
+        VICTIM.set(Some(worker.stealer()));
+        let first = worker.stealer().steal_half_into_vec(&mut loot, ITEMS);
+        VICTIM.set(None);
+        assert_eq!(first, Steal::Success(Item(0)));
+        assert!(loot.iter().map(|item| item.0).eq(1..8), "{loot:?}");
+        // An open claim keeps the ring; an allocator that waits would keep it open.
+        let grew = (room < ITEMS / 2 - 1).then_some(ITEMS);
+        assert_eq!(
+            LEFT.get(),
+            grew,
+            "the items at the last allocation, with room for {room}"
+        );
+    }
+}
+
+#[test]
+fn what_there_is_no_memory_for_is_refused() {
+    let worker = Worker::with_capacity(2);
+    worker.push(Item(0));
+    REFUSED.set(true);
+    assert_eq!(worker.try_reserve(1), Ok(()));
+    let refused = worker.try_reserve(2);
+    REFUSED.set(false);
+    assert_eq!(refused, Err(NoMemory));
+    assert_eq!((worker.len(), worker.capacity()), (1, 2));
+    assert_eq!(worker.try_reserve(2), Ok(()));
+    assert_eq!(worker.capacity(), 4);
+    assert_eq!(worker.pop(), Some(Item(0)));
+}
+
+#[test]
+fn a_thief_without_memory_takes_what_it_has_room_for() {
+    let victim: Worker<_> = (0..ITEMS as u8).map(Item).collect();
+    let own = Worker::with_capacity(2);
+    REFUSED.set(true);
+    let first = victim.stealer().steal_half_into(&own, ITEMS);
+    REFUSED.set(false);
+    assert_eq!(first, Steal::Success(Item(0)));
+    assert_eq!((own.len(), victim.len()), (2, ITEMS - 3));
+}

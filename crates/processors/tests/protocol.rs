@@ -1,0 +1,226 @@
+//! What one thread can tell about how processors change hands: who gets which, and who does not.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use filch_processors::protocol::{Coordinator, Grant, Permit, Work};
+use filch_processors::{BoundId, NeverQuiescent};
+
+/// The global queue alone.
+struct Queue {
+    has_task: Cell<bool>,
+}
+
+impl Queue {
+    fn empty() -> Self {
+        Self {
+            has_task: Cell::new(false),
+        }
+    }
+}
+
+impl Work for Queue {
+    fn exists_beside(&self, _watched: impl Fn(usize) -> bool) -> bool {
+        self.has_task.get()
+    }
+
+    fn evacuate(&self, _permit: &Permit) -> bool {
+        false
+    }
+}
+
+/// One processor, on which machine 0 runs.
+fn one_processor() -> (Coordinator, Permit) {
+    let coordinator = Coordinator::new(1, 1, 4, 4);
+    assert!(coordinator.start_all(1, |_| true));
+    let permit = told_to_run(&coordinator, 0);
+    (coordinator, permit)
+}
+
+fn told_to_run(coordinator: &Coordinator, machine: usize) -> Permit {
+    match coordinator.take_grant(machine) {
+        Some(Grant::Run(permit)) => permit,
+        grant => panic!("machine {machine} is told {grant:?}"),
+    }
+}
+
+fn told_to_search(coordinator: &Coordinator, machine: usize, work: &Queue) -> Permit {
+    match coordinator.take_grant(machine) {
+        Some(Grant::Search(permit)) => {
+            work.has_task.set(false);
+            coordinator.stop_searching(work);
+            permit
+        }
+        grant => panic!("machine {machine} is told {grant:?}"),
+    }
+}
+
+/// Machine 0 makes that many calls, and is back from each before anything else happens.
+fn calls(coordinator: &Coordinator, mut permit: Permit, work: &Queue, count: usize) -> Permit {
+    for _ in 0..count {
+        coordinator.hand_off(permit, 0, |_| true, work).unwrap();
+        permit = coordinator.try_regain(0).expect("no other machine came");
+    }
+    permit
+}
+
+#[test]
+fn the_sixteenth_return_makes_a_queued_task_due() {
+    for (returns, is_due) in [(0, false), (8, false), (15, false), (16, true)] {
+        let work = Queue::empty();
+        let (coordinator, permit) = one_processor();
+        let permit = calls(&coordinator, permit, &work, returns);
+        work.has_task.set(true);
+        coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+        if is_due {
+            let _ = told_to_run(&coordinator, 1);
+        } else {
+            let _ = told_to_search(&coordinator, 1, &work);
+        }
+    }
+}
+
+#[test]
+fn no_task_is_due_if_none_is_queued() {
+    let work = Queue::empty();
+    let (coordinator, permit) = one_processor();
+    let permit = calls(&coordinator, permit, &work, 16);
+    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    assert_eq!(coordinator.take_grant(1), None, "there is nothing to run");
+    let permit = coordinator.try_regain(0).expect("it is idle");
+    // They count from there: that was the first.
+    let permit = calls(&coordinator, permit, &work, 14);
+    work.has_task.set(true);
+    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    let _ = told_to_search(&coordinator, 1, &work);
+}
+
+#[test]
+fn one_that_waits_gets_the_processor_of_one_that_blocks() {
+    let work = Queue::empty();
+    let (coordinator, permit) = one_processor();
+    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    work.has_task.set(true);
+    assert!(coordinator.wake_one());
+    let permit = told_to_search(&coordinator, 1, &work);
+    assert!(coordinator.try_regain(0).is_none(), "the other one runs");
+    let start = |_| unreachable!("no thread is needed");
+    coordinator.hand_off(permit, 1, start, &work).unwrap();
+    let _ = told_to_run(&coordinator, 0);
+}
+
+#[test]
+fn threads_that_could_not_be_had_take_no_places() {
+    let (coordinator, _) = one_processor();
+    for _ in 0..1_000 {
+        assert!(coordinator.bind(|_| false).is_none());
+    }
+    assert!(coordinator.bind(|_| true).is_some());
+}
+
+#[test]
+fn a_number_is_raised_as_far_as_it_must() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(3, 2, 4, 4);
+    assert!(coordinator.grow(0, |_| true));
+    assert_eq!(coordinator.control_word().active, 2, "no fewer than it was");
+    assert!(coordinator.grow(1, |_| true));
+    coordinator.shrink(1, &work);
+    assert!(coordinator.grow(1, |_| true), "its machine has not noticed");
+    assert_eq!(coordinator.control_word().active, 2);
+}
+
+#[test]
+fn an_idle_processor_too_many_is_given_up_at_once() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(2, 2, 4, 4);
+    assert!(coordinator.start_all(2, |_| true));
+    for machine in [0, 1] {
+        let permit = told_to_run(&coordinator, machine);
+        coordinator.go_idle(permit, machine, false, &work);
+    }
+    coordinator.shrink(1, &work);
+    let (permit, machine) = coordinator.take_idle().expect("one is left");
+    assert_eq!((permit.processor(), machine), (0, 0));
+    assert!(coordinator.take_idle().is_none());
+}
+
+#[test]
+fn a_pool_that_is_over_is_quiescent() {
+    let work = Queue::empty();
+    let (coordinator, permit) = one_processor();
+    coordinator.go_idle(permit, 0, false, &work);
+    assert!(coordinator.is_quiescent(&work));
+    coordinator.stop(&work);
+    assert!(coordinator.is_over() && coordinator.is_quiescent(&work));
+    assert_eq!(coordinator.take_grant(0), Some(Grant::Exit));
+    assert!(!coordinator.is_deserted(), "a thread has yet to exit");
+}
+
+#[test]
+fn the_end_is_told_when_no_thread_is_left() {
+    let work = Queue::empty();
+    work.has_task.set(true);
+    let waits =
+        |coordinator: &Coordinator| coordinator.await_quiescence_until(&work, Some(Instant::now()));
+    let unstarted = Coordinator::new(1, 1, 4, 4);
+    assert!(!unstarted.is_deserted() && !unstarted.is_over());
+    assert_eq!(waits(&unstarted), Ok(false));
+    unstarted.stop(&work);
+    assert_eq!(waits(&unstarted), Err(NeverQuiescent));
+
+    let with_a_thread = Coordinator::new(1, 1, 4, 4);
+    assert!(with_a_thread.bind(|_| true).is_some());
+    with_a_thread.stop(&work);
+    assert!(with_a_thread.is_over() && !with_a_thread.is_deserted());
+    assert_eq!(
+        waits(&with_a_thread),
+        Ok(false),
+        "it may still run what waits"
+    );
+}
+
+#[test]
+fn one_that_has_exited_makes_no_more_room() {
+    let work = Queue::empty();
+    let (limit, spares) = (2, 0);
+    let coordinator = Coordinator::new(1, 1, limit, spares);
+    assert!(coordinator.start_all(1, |_| true));
+    let permit = calls(&coordinator, told_to_run(&coordinator, 0), &work, 1);
+    let parker = coordinator.enter(1);
+    assert_eq!(
+        coordinator.take_grant(1),
+        Some(Grant::Exit),
+        "no spares are kept"
+    );
+    coordinator.exit(1, parker);
+    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    work.has_task.set(true);
+    assert!(coordinator.wake_one());
+    let permit = told_to_search(&coordinator, 1, &work);
+    let start = |_| unreachable!("there are as many as there may be");
+    let kept = coordinator.hand_off(permit, 1, start, &work);
+    assert_eq!(kept.unwrap_err().processor(), 0);
+}
+
+#[test]
+fn the_number_of_a_bound_thread_is_known_again() {
+    let (coordinator, _) = one_processor();
+    let id = coordinator.bind(|_| true).unwrap();
+    assert_eq!(BoundId::from_bits(id.to_bits()), Some(id));
+    assert_eq!(BoundId::from_bits(0), None);
+}
+
+#[test]
+fn what_is_over_is_not_started() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(1, 1, 4, 4);
+    assert!(coordinator.bind(|_| true).is_some());
+    let parker = coordinator.enter(0);
+    coordinator.stop(&work);
+    assert_eq!(coordinator.take_grant(0), Some(Grant::Exit));
+    coordinator.exit(0, parker);
+    assert!(coordinator.is_deserted());
+    assert!(!coordinator.start_all(1, |_| true));
+    assert!(!coordinator.grow(0, |_| true));
+}
