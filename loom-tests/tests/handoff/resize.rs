@@ -114,7 +114,7 @@ fn what_a_swept_processor_had_is_announced() {
     let outcomes = Outcomes::new();
     check(
         "the tasks of a swept processor wake one",
-        Bound::preemptions(3, 1_000),
+        Bound::preemptions(3, 880),
         {
             let outcomes = outcomes.clone();
             move || {
@@ -153,7 +153,7 @@ fn what_a_swept_processor_had_is_announced() {
 fn an_observer_is_told_by_a_sweep() {
     check(
         "an observer of quiescence does not miss a sweep",
-        Bound::preemptions(3, 1_000),
+        Bound::preemptions(3, 76_000),
         || {
             let (pool, mut permits) = Pool::new(2);
             let (first, second) = (permits.remove(0), permits.remove(0));
