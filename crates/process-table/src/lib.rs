@@ -29,7 +29,7 @@ mod table;
 mod teardown;
 mod urgency;
 mod wait_graph;
-mod waker_count;
+mod waker_clones;
 mod watch;
 
 pub use admission::{Admission, Refusal};
@@ -48,7 +48,7 @@ pub use stats::{Awaited, ProcessStats, StepCount};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
 pub use urgency::{Urgency, Urgent};
-pub use waker_count::WakerCount;
+pub use waker_clones::waker_clones;
 pub use watch::{Watch, WatchKind, WatchList};
 
 #[doc = include_str!("../ALGORITHM.md")]

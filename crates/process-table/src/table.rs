@@ -183,7 +183,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
                 pid,
             }),
             Err(gone) => {
-                self.after(gone.0, pid.slot, slot);
+                self.after(gone.0, slot);
                 None
             }
         }
@@ -213,7 +213,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
                     pid: self.pid(index, generation),
                 }),
                 Err(gone) => {
-                    self.after(gone.0, index, slot);
+                    self.after(gone.0, slot);
                     None
                 }
             }
@@ -227,11 +227,11 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     /// up.
     pub unsafe fn unpin(&self, index: u32) {
         let slot = self.slot(index);
-        self.after(slot.occupancy.unpin(), index, slot);
+        self.after(slot.occupancy.unpin(), slot);
     }
 
     /// The last thread out cleans the slot: the next occupant must find the queue open and empty.
-    fn after(&self, unpin: Unpinned, index: u32, slot: &Slot<Body, Item, Exit>) {
+    pub(crate) fn after(&self, unpin: Unpinned, slot: &Slot<Body, Item, Exit>) {
         if unpin == Unpinned::Others {
             return;
         }
@@ -240,7 +240,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         if slot.wants_notice.load(Ordering::Relaxed) {
             slot.wants_notice.store(false, Ordering::Relaxed);
             if let Some(hook) = &self.on_vacated {
-                hook(index);
+                hook(slot.index);
             }
         }
         // SAFETY: `Unpinned::Last`: no pin is held, so neither a worker nor a handle has to do with
@@ -345,8 +345,7 @@ impl<'table, Body, Item: Send, Exit> Pin<'table, Body, Item, Exit> {
 
 impl<Body, Item: Send, Exit> Drop for Pin<'_, Body, Item, Exit> {
     fn drop(&mut self) {
-        self.table
-            .after(self.slot.occupancy.unpin(), self.pid.slot, self.slot);
+        self.table.after(self.slot.occupancy.unpin(), self.slot);
     }
 }
 

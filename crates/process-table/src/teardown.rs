@@ -15,7 +15,6 @@ use crate::table::Table;
 pub struct Closed<'table, Body, Item, Exit> {
     table: &'table Table<Body, Item, Exit>,
     slot: &'table Slot<Body, Item, Exit>,
-    index: u32,
 }
 
 /// A process whose wake-ups are refused, and whose queue is empty, but for pushes that are under
@@ -27,12 +26,14 @@ impl<'table, Body, Item: Send, Exit> Closed<'table, Body, Item, Exit> {
     /// The process in that slot begins to end: its senders are refused from here on.
     ///
     /// # Safety
-    /// The caller has made the process Running, neither lets go of it nor ends it a second time,
-    /// and holds the process's pin.
-    pub unsafe fn begin(table: &'table Table<Body, Item, Exit>, index: u32) -> Self {
-        let slot = table.slot(index);
+    /// The slot is one of the table. The caller has made the process Running, neither lets go of it
+    /// nor ends it a second time, and holds the process's pin.
+    pub unsafe fn begin(
+        table: &'table Table<Body, Item, Exit>,
+        slot: &'table Slot<Body, Item, Exit>,
+    ) -> Self {
         slot.events.close();
-        Self { table, slot, index }
+        Self { table, slot }
     }
 
     /// The process is over. What is left in its queue goes to `sink`, to be dropped or answered.
@@ -66,20 +67,22 @@ impl<Body, Item: Send, Exit> Completed<'_, Body, Item, Exit> {
 
     /// Gives the process's pin up, and tells nobody: for a process that nobody has a handle of.
     pub fn leave(self) {
-        let Closed { table, index, .. } = self.0;
-        // SAFETY: this worker ends the process, once, and holds its pin (contract of `begin`).
-        unsafe { table.unpin(index) };
+        let Closed { table, slot } = self.0;
+        // This worker ends the process, once, and holds its pin (contract of `begin`).
+        table.after(slot.occupancy.unpin(), slot);
     }
 }
 
 impl<Body, Item, Exit> fmt::Debug for Closed<'_, Body, Item, Exit> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Closed").field(&self.index).finish()
+        f.debug_tuple("Closed").field(&self.slot.index).finish()
     }
 }
 
 impl<Body, Item, Exit> fmt::Debug for Completed<'_, Body, Item, Exit> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Completed").field(&self.0.index).finish()
+        f.debug_tuple("Completed")
+            .field(&self.0.slot.index)
+            .finish()
     }
 }

@@ -36,7 +36,7 @@ fn running(table: &Processes) -> (Pid, &Occupant) {
 /// Ends a process that [runs](running).
 fn end(table: &Processes, pid: Pid, exit: Loud) {
     // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(table, pid.slot()) };
+    let closed = unsafe { Closed::begin(table, table.slot(pid.slot())) };
     closed.complete(drop).tell(exit);
 }
 
@@ -198,7 +198,7 @@ fn a_table_knows_who_lives() {
     let kept = table.pin(pid).unwrap();
     assert!(kept.is_live());
     // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(&table, pid.slot()) };
+    let closed = unsafe { Closed::begin(&table, slot) };
     assert!(!table.lives(pid));
     assert!(kept.is_live(), "it is being closed");
     assert_eq!(kept.info().activity, Activity::Ending);
@@ -299,7 +299,7 @@ fn what_a_process_leaves_in_its_queue() {
         assert!(posted.is_ok());
     }
     // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(&table, pid.slot()) };
+    let closed = unsafe { Closed::begin(&table, slot) };
     let mut left = 0;
     let completed = closed.complete(|_| {
         left += 1;

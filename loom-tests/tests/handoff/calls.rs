@@ -265,10 +265,7 @@ fn the_last_searcher_looks_once_more() {
                 assert!(pool.take());
                 let by_searcher = pool.coordinator.stop_searching(&pool.queues);
                 let by_producer = producer.join().unwrap();
-                assert!(
-                    pool.awake(0).is_some(),
-                    "a task is there, and its processor sleeps"
-                );
+                pool.assert_first_is_awake();
                 outcomes.observe((by_searcher, by_producer));
                 drop(permit);
             }

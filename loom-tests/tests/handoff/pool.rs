@@ -103,6 +103,27 @@ impl Pool {
         }
     }
 
+    /// Asserts that the first machine is awake, or its processor would sleep beside a task.
+    #[track_caller]
+    pub(crate) fn assert_first_is_awake(&self) {
+        assert!(
+            self.awake(0).is_some(),
+            "a task is there, and its processor sleeps"
+        );
+    }
+
+    /// The machine finds its processor surplus and gives it up, if it was woken; whether it was.
+    pub(crate) fn retires_if_awake(&self, machine: usize) -> bool {
+        let Some(permit) = self.awake(machine) else {
+            return false;
+        };
+        self.coordinator.stop_searching(&self.queues);
+        self.coordinator
+            .retire(permit, machine, &self.queues)
+            .unwrap();
+        true
+    }
+
     /// What a producer outside does; whether it woke a machine.
     pub(crate) fn publish(&self) -> bool {
         self.crossing.pass();

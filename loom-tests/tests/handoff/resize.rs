@@ -59,18 +59,10 @@ fn fewer_as_a_task_is_published() {
                 pool.pass();
                 pool.coordinator.shrink(1, &pool.queues);
                 producer.join().unwrap();
-                let second = pool.awake(1);
-                outcomes.observe(second.is_some());
-                if let Some(permit) = second {
-                    // It was popped before the sweep came. It finds the task; or, as here, it just
-                    // gives the processor up.
-                    pool.coordinator.stop_searching(&pool.queues);
-                    pool.coordinator.retire(permit, 1, &pool.queues).unwrap();
-                }
-                assert!(
-                    pool.awake(0).is_some(),
-                    "a task is there, and its processor sleeps"
-                );
+                // It was popped before the sweep came. It finds the task; or, as here, it just gives
+                // the processor up.
+                outcomes.observe(pool.retires_if_awake(1));
+                pool.assert_first_is_awake();
             }
         },
     );
@@ -99,10 +91,7 @@ fn what_a_retired_processor_had_is_announced() {
             pool.coordinator.retire(second, 1, &pool.queues).unwrap();
             sleeper.join().unwrap();
             assert_eq!(pool.queues.global.load(Ordering::Relaxed), 1);
-            assert!(
-                pool.awake(0).is_some(),
-                "a task is there, and its processor sleeps"
-            );
+            pool.assert_first_is_awake();
         },
     );
 }
@@ -129,18 +118,10 @@ fn what_a_swept_processor_had_is_announced() {
                 pool.pass();
                 pool.coordinator.shrink(1, &pool.queues);
                 sleeper.join().unwrap();
-                let second = pool.awake(1);
-                outcomes.observe(second.is_some());
-                if let Some(permit) = second {
-                    // The first one's machine saw the task in the deque. It is given up now.
-                    pool.coordinator.stop_searching(&pool.queues);
-                    pool.coordinator.retire(permit, 1, &pool.queues).unwrap();
-                }
+                // The first one's machine saw the task in the deque. It is given up now.
+                outcomes.observe(pool.retires_if_awake(1));
                 assert_eq!(pool.queues.global.load(Ordering::Relaxed), 1);
-                assert!(
-                    pool.awake(0).is_some(),
-                    "a task is there, and its processor sleeps"
-                );
+                pool.assert_first_is_awake();
             }
         },
     );

@@ -298,10 +298,7 @@ fn a_watched_processor_that_is_given_up() {
             pool.coordinator.retire(second, 1, &pool.queues).unwrap();
             watcher.join().unwrap();
             assert_eq!(pool.queues.global.load(Ordering::Relaxed), 1);
-            assert!(
-                pool.awake(0).is_some(),
-                "a task is there, and its processor sleeps"
-            );
+            pool.assert_first_is_awake();
             assert_eq!(pool.coordinator.take_grant(1), None, "it is a spare");
         },
     );

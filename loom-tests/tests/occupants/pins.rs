@@ -12,7 +12,7 @@ fn ended(table: &Processes) -> Pid {
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     // SAFETY: this thread has made it Running, and ends it once.
-    let closed = unsafe { Closed::begin(table, pid.slot()) };
+    let closed = unsafe { Closed::begin(table, slot) };
     closed.complete(drop).leave();
     pid
 }

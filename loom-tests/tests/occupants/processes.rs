@@ -57,7 +57,7 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
     /// The caller has started the process, and ends it once.
     pub(crate) unsafe fn end(&self, pid: Pid, exit: Exit) {
         // SAFETY: the caller's; the process's pin is given up by this alone.
-        let closed = unsafe { Closed::begin(&self.0, pid.slot()) };
+        let closed = unsafe { Closed::begin(&self.0, self.slot(pid)) };
         closed.complete(drop).tell(exit);
     }
 

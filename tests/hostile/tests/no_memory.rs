@@ -90,66 +90,35 @@ fn a_submission_is_refused_and_handed_back() {
     }
 }
 
-/// Keeps its worker until it is told.
-struct Blocking(mpsc::Receiver<()>);
+/// Has one step, which does what it is made of, and ends with its input.
+struct OneStep<F> {
+    act: Option<F>,
+    input: u32,
+}
 
-impl Process<Numbers> for Blocking {
-    fn init(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: &str,
-        _: u32,
-    ) -> Result<(), InitError<Numbers>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        self.0.recv().unwrap();
-        out.done(0);
-        Ok(())
+impl<F> OneStep<F>
+where
+    F: FnOnce(&Context<'_, Numbers>) + Send + 'static,
+{
+    fn that(act: F) -> Self {
+        Self {
+            act: Some(act),
+            input: 0,
+        }
     }
 }
 
-/// Ends at once, with its input.
-struct Brief(u32);
-
-impl Process<Numbers> for Brief {
+impl<F> Process<Numbers> for OneStep<F>
+where
+    F: FnOnce(&Context<'_, Numbers>) + Send + 'static,
+{
     fn init(
         &mut self,
         _: &Context<'_, Numbers>,
         _: &str,
         input: u32,
     ) -> Result<(), InitError<Numbers>> {
-        self.0 = input;
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        out.done(self.0);
-        Ok(())
-    }
-}
-
-/// Submits as many as there is memory for, and says how many.
-struct Parent(mpsc::Sender<(u32, Vec<ProcessHandle<Numbers>>)>);
-
-impl Process<Numbers> for Parent {
-    fn init(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: &str,
-        _: u32,
-    ) -> Result<(), InitError<Numbers>> {
+        self.input = input;
         Ok(())
     }
 
@@ -159,11 +128,15 @@ impl Process<Numbers> for Parent {
         _: Events<'_, Numbers>,
         out: &mut StepOutput<Numbers>,
     ) -> Result<(), String> {
-        let children = until_refused(3 << 10, |number| context.submit(Brief(0), "", number));
-        self.0.send(children).unwrap();
-        out.done(0);
+        self.act.take().expect("its only step")(context);
+        out.done(self.input);
         Ok(())
     }
+}
+
+/// Ends at once, with its input.
+fn brief() -> impl Process<Numbers> {
+    OneStep::that(|_| ())
 }
 
 const MANY: usize = 4_000;
@@ -211,10 +184,12 @@ fn a_submission_is_refused_if_the_global_queue_cannot_grow() {
     for idle in [false, true] {
         let scheduler = roomy();
         let (go_on, told) = mpsc::channel();
-        let blocking = scheduler.submit(Blocking(told), "", 0).unwrap();
+        // Keeps the worker.
+        let blocking = OneStep::that(move |_| told.recv().unwrap());
+        let blocking = scheduler.submit(blocking, "", 0).unwrap();
         // Less than a block.
         let (refused, submitted) = until_refused(1 << 10, |number| {
-            let submission = scheduler.submission(Brief(0), "", number);
+            let submission = scheduler.submission(brief(), "", number);
             match idle {
                 true => submission.idle_priority().submit(),
                 false => submission.submit(),
@@ -226,7 +201,7 @@ fn a_submission_is_refused_if_the_global_queue_cannot_grow() {
         blocking.join().unwrap();
         all_run(submitted);
         // What has run has made room.
-        let again = refusing(1 << 10, || scheduler.submit(Brief(0), "", 7));
+        let again = refusing(1 << 10, || scheduler.submit(brief(), "", 7));
         assert_eq!(again.unwrap().join().unwrap(), 7);
     }
 }
@@ -235,7 +210,11 @@ fn a_submission_is_refused_if_the_global_queue_cannot_grow() {
 fn a_worker_whose_deque_cannot_grow_uses_the_global_queue() {
     let scheduler = roomy();
     let (tell, told) = mpsc::channel();
-    let parent = scheduler.submit(Parent(tell), "", 0).unwrap();
+    let parent = OneStep::that(move |context| {
+        let submit = |number| context.submit(brief(), "", number);
+        tell.send(until_refused(3 << 10, submit)).unwrap();
+    });
+    let parent = scheduler.submit(parent, "", 0).unwrap();
     let (refused, submitted) = told.recv().unwrap();
     parent.join().unwrap();
     // 512 tasks would be a ring of 4 KiB.

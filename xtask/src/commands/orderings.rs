@@ -132,7 +132,10 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/process-state/src", &["process_state"]),
     ("crates/process-table/src/life_cell.rs", &["occupants"]),
     ("crates/process-table/src/table.rs", &["occupants"]),
-    ("crates/process-table/src/waker_count.rs", &["waker_count"]),
+    (
+        "crates/process-table/src/waker_clones.rs",
+        &["waker_clones"],
+    ),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/promise/src/promise.rs", &["promise"]),
     ("crates/promise/src/stage.rs", &["stage"]),

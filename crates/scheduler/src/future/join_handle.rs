@@ -29,6 +29,7 @@ use crate::{JoinError, Pid, ProcessError, ProcessHandle, Protocol};
 pub struct JoinHandle<P: Protocol, T> {
     state: JoinState<P>,
     stage: Arc<dyn Output<Contained<T>>>,
+    /// Dropped behind the stage: see [`waker_clones`](filch_process_table::waker_clones).
     task: Arc<FutureWaker<P>>,
 }
 
@@ -213,7 +214,6 @@ impl<P: Protocol, T> Drop for JoinHandle<P, T> {
             awaited.forget(&self.task);
             drop_contained(awaited.promised);
         }
-        self.task.leave_handle();
     }
 }
 

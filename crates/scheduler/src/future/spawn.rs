@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::num::NonZeroUsize;
+use std::ptr;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 
-use filch_process_table::{Mailbox, Refusal};
+use filch_process_table::{Mailbox, Refusal, waker_clones};
 use filch_promise::Stage;
 use filch_sync::panic::drop_all_contained;
 
@@ -63,12 +65,16 @@ impl<P: Protocol> Handle<P> {
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
             Err(Refusal::NoMemory) => return Err(SpawnError::NoMemory(future)),
         };
-        let shared = Arc::new(FutureWaker::new(self.clone(), place.0));
+        let shared = Arc::new(FutureWaker {
+            scheduler: self.clone(),
+            pid: place.0,
+        });
         let stage = Arc::new(Stage::new(WithContained(future)));
         let process = process_box(FutureProcess {
             stage: Arc::clone(&stage),
+            // SAFETY: the waker beside it lives as long, and has one.
+            shared: unsafe { lend(&shared) },
             waker: Waker::from(Arc::clone(&shared)),
-            shared: Arc::clone(&shared),
         });
         match self.begin(place, process, |_, _| Ok(()), &options) {
             // SAFETY: the stage is that of the process.
@@ -83,8 +89,17 @@ impl<P: Protocol> Handle<P> {
 struct FutureProcess<P: Protocol, F: Future> {
     stage: Arc<Stage<F>>,
     waker: Waker,
-    /// What the waker is made of.
-    shared: Arc<FutureWaker<P>>,
+    /// What the waker is made of, and keeps: not counted here, and never dropped.
+    shared: ManuallyDrop<Arc<FutureWaker<P>>>,
+}
+
+/// The same `Arc` again, not counted. (To count it takes two RMWs in the life of a future.)
+///
+/// # Safety
+/// It is not used once the others are dropped.
+unsafe fn lend<T>(arc: &Arc<T>) -> ManuallyDrop<Arc<T>> {
+    // SAFETY: an `Arc` is what it points to, and has no destructor here.
+    ManuallyDrop::new(unsafe { ptr::read(arc) })
 }
 
 impl<P: Protocol, F> Process<P> for FutureProcess<P, F>
@@ -114,8 +129,12 @@ where
     }
 
     fn waker(&self) -> Option<(&Waker, usize)> {
-        // Two are here.
-        Some((&self.waker, self.shared.clones(2)))
+        let clones = waker_clones(
+            1,
+            || Arc::strong_count(&self.shared),
+            || Arc::strong_count(&self.stage) > 1,
+        );
+        Some((&self.waker, clones))
     }
 }
 

@@ -28,7 +28,7 @@ impl<P: Protocol> Handle<P> {
                 id: WakerId::of(waker),
                 clones,
             });
-        // A wake-up by a clone that is not counted any more is seen here: `WakerCount::clones`.
+        // A wake-up by a clone that is not counted any more is seen here: `waker_clones`.
         match slot.state.idle() {
             Ok(LetGo::Waits) => wakers,
             Ok(LetGo::Enqueue) => {

@@ -164,7 +164,7 @@ impl<P: Protocol> Handle<P> {
         }
         // A sender that has learnt the PID from `init` is refused from here on.
         // SAFETY: made Running just now, and it ends here, once, with its pin.
-        let closed = unsafe { Closed::begin(self.table(), slot.index()) };
+        let closed = unsafe { Closed::begin(self.table(), slot) };
         let completed = closed.complete(|item| {
             if let Item::Signal(Signal::Attach(watch)) = item {
                 self.fire(pid, &watch, reason);

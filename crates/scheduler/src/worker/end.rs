@@ -20,7 +20,7 @@ pub(crate) fn end<P: Protocol>(
     scratch: &mut Scratch<P>,
 ) {
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
-    let closed = unsafe { Closed::begin(handle.table(), slot.index()) };
+    let closed = unsafe { Closed::begin(handle.table(), slot) };
     // SAFETY: the state is still Running, and this worker made it so.
     let Some(body) = (unsafe { slot.life.take_body() }) else {
         unreachable!("a process ends once");

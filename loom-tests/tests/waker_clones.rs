@@ -8,20 +8,21 @@
 #![cfg(loom)]
 
 use filch_process_state::{LetGo, ProcessState, Reason};
-use filch_process_table::WakerCount;
+use filch_process_table::waker_clones;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, refute};
 
 const NOT_COUNTED: &str = "a clone that is there was not counted";
-/// The process has as many references itself.
-const OWN: usize = 2;
+/// The process has one reference, in its waker.
+const OWN: usize = 1;
 
 struct Future {
     state: ProcessState,
-    count: WakerCount,
-    /// The process's, the handle's, and one clone.
+    /// To what its output comes to: the process's, and the handle's.
+    stages: AtomicUsize,
+    /// To what its wakers share: the process's, the handle's, and one clone.
     references: AtomicUsize,
     /// What the thread with the clone has done by the time it lets go.
     done: UnsafeCell<bool>,
@@ -40,7 +41,7 @@ impl Future {
         assert_eq!(state.idle(), Ok(LetGo::Waits));
         Arc::new(Self {
             state,
-            count: WakerCount::new(),
+            stages: AtomicUsize::new(2),
             references: AtomicUsize::new(OWN + 2),
             done: UnsafeCell::new(false),
         })
@@ -48,20 +49,25 @@ impl Future {
 
     fn let_go(&self) {
         // ORDERING: Release, as an `Arc` that is not the last one: pairs with the fence in
-        // `WakerCount::clones`.
+        // `waker_clones`.
         self.references.fetch_sub(1, Ordering::Release);
+    }
+
+    fn let_go_of_stage(&self) {
+        // ORDERING: Release, as above.
+        self.stages.fetch_sub(1, Ordering::Release);
     }
 
     /// As the future's handle is dropped.
     fn drop_handle(&self) {
-        self.count.leave_handle();
+        self.let_go_of_stage();
         self.let_go();
     }
 
     /// The same in another order.
     fn drop_handle_too_early(&self) {
         self.let_go();
-        self.count.leave_handle();
+        self.let_go_of_stage();
     }
 
     /// A wake-up by the only clone, which is then dropped.
@@ -80,13 +86,13 @@ impl Future {
         self.let_go();
     }
 
-    fn references(&self) -> usize {
-        // ORDERING: Relaxed, as an `Arc`: `WakerCount::clones` has the fence.
-        self.references.load(Ordering::Relaxed)
-    }
-
     fn clones(&self) -> usize {
-        self.count.clones(OWN, || self.references())
+        // ORDERING: Relaxed, both, as an `Arc`: `waker_clones` has the fence.
+        waker_clones(
+            OWN,
+            || self.references.load(Ordering::Relaxed),
+            || self.stages.load(Ordering::Relaxed) > 1,
+        )
     }
 
     /// As `Handle::look_at_future` does it: the clones, and whether the future was woken
