@@ -12,8 +12,8 @@ use filch_sync::atomic::{Ordering, fence};
 ///
 /// References are counted elsewhere, as an `Arc` does it: a thread that lets go of one counts with
 /// Release. `references` reads the count, and `in_handle` whether the handle has what else it
-/// shares with the caller: a handle lets go of that first, and also with Release. Relaxed loads will
-/// do for both.
+/// shares with the caller: a handle lets go of that first, and also with Release. Relaxed loads
+/// will do for both.
 pub fn waker_clones(
     own: usize,
     references: impl FnOnce() -> usize,

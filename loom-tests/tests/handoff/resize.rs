@@ -59,8 +59,8 @@ fn fewer_as_a_task_is_published() {
                 pool.pass();
                 pool.coordinator.shrink(1, &pool.queues);
                 producer.join().unwrap();
-                // It was popped before the sweep came. It finds the task; or, as here, it just gives
-                // the processor up.
+                // It was popped before the sweep came. It finds the task; or, as here, it just
+                // gives the processor up.
                 outcomes.observe(pool.retires_if_awake(1));
                 pool.assert_first_is_awake();
             }

@@ -96,8 +96,8 @@ fn the_last_of_two_wakers_and_the_end_sees_all() {
 
 /// Three threads. The last user vacates the place of a process that is over; a waker comes, and a
 /// push that came to nothing. The thread that has the queue last learns that the place is vacated,
-/// and could give it away. Failure: nobody learns it; loom reports a race on `seen`, as two have the
-/// queue, or on `place`, as it is given away while its last user is there; an event that nobody
+/// and could give it away. Failure: nobody learns it; loom reports a race on `seen`, as two have
+/// the queue, or on `place`, as it is given away while its last user is there; an event that nobody
 /// sees.
 #[test]
 fn a_place_is_vacated_beside_late_wakers() {
