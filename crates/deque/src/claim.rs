@@ -39,6 +39,13 @@ impl<T> Claim<T> {
     }
 }
 
+impl<T> Claim<T> {
+    /// How many items are left in it.
+    pub(crate) fn len(&self) -> u64 {
+        u64::from(self.end.wrapping_sub(self.next))
+    }
+}
+
 impl<T> Iterator for Claim<T> {
     type Item = T;
 

@@ -4,11 +4,12 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use filch_sync::CachePadded;
-use filch_sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::Steal;
 use crate::claim::Claim;
 use crate::ring::{MAX_CAPACITY, Ring};
+use crate::stops::Stops;
 use crate::top::Top;
 
 /// How far before `bottom` the `split` of a closed deque lies: half of the index space.
@@ -21,7 +22,7 @@ const CLOSED: u32 = 1 << 31;
 /// | `top` | thieves (claims) and the owner (bumps), by RMW only | all |
 /// | `split` | the owner | thieves |
 /// | `ring` | the owner | thieves |
-/// | `hungry` | thieves raise it, a lazy owner clears it | both |
+/// | `stops` | a lazy owner, and thieves that ask | both |
 ///
 /// Items `top.index..split` are public. `split` and `ring` hold for one tag: see
 /// [`observe`](Self::observe).
@@ -30,7 +31,7 @@ pub(crate) struct Deque<T> {
     split: AtomicU32,
     ring: AtomicPtr<Ring<T>>,
     /// On the line of `split` on purpose: an owner that is asked writes both.
-    hungry: AtomicBool,
+    pub(crate) stops: Stops,
     // An `AtomicPtr` is Send and Sync whatever it points to. This deque is so only if its items may
     // change threads.
     items: PhantomData<*mut T>,
@@ -55,6 +56,11 @@ impl<T> Offer<T> {
         self.count
     }
 
+    /// Whether the oldest item lies before that index.
+    pub(crate) fn is_before(&self, index: u32) -> bool {
+        (self.top.index.wrapping_sub(index) as i32) < 0
+    }
+
     /// The word that names the item, if there is exactly one.
     pub(crate) fn sole(&self) -> Option<u64> {
         (self.count == 1).then(|| self.top.pack())
@@ -63,9 +69,8 @@ impl<T> Offer<T> {
 
 impl<T> Deque<T> {
     /// An empty deque whose tag and index begin at `start`, with `ring`, whose claims begin there
-    /// too. If `hungry`, the flag is up. It stays up if the owner never clears it, and then thieves
-    /// never write it.
-    pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>, hungry: bool) -> Self {
+    /// too.
+    pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>) -> Self {
         let top = Top {
             tag: start,
             index: start,
@@ -74,7 +79,7 @@ impl<T> Deque<T> {
             top: CachePadded::new(AtomicU64::new(top.pack())),
             split: AtomicU32::new(start),
             ring: AtomicPtr::new(ring.as_ptr()),
-            hungry: AtomicBool::new(hungry),
+            stops: Stops::new(),
             items: PhantomData,
         }
     }
@@ -131,41 +136,14 @@ impl<T> Deque<T> {
         self.ring.store(ring.as_ptr(), Ordering::Release);
     }
 
-    /// Whether a thief has asked for more since the last [`feed`](Self::feed). Owner only.
-    #[inline]
-    pub(crate) fn is_hungry(&self) -> bool {
-        // ORDERING: Relaxed: a request. What answers it is published through `split`.
-        self.hungry.load(Ordering::Relaxed)
-    }
-
-    /// Clears the request, before [`publish`](Self::publish) answers it. Owner only.
-    #[inline]
-    pub(crate) fn feed(&self) {
-        // ORDERING: Relaxed. The `publish` that follows releases it: a thief that takes the last of
-        // what is published sees the flag down, and its own raising comes later in the flag's
-        // modification order.
-        self.hungry.store(false, Ordering::Relaxed);
-    }
-
     // For thieves.
-
-    /// Asks the owner for more.
-    #[inline]
-    fn ask(&self) {
-        // ORDERING: Relaxed, both: a request. The load spares the owner's cache line while the flag
-        // is up. It may read an old value, and then this request is lost: the next attempt repeats
-        // it.
-        if !self.hungry.load(Ordering::Relaxed) {
-            self.hungry.store(true, Ordering::Relaxed);
-        }
-    }
 
     /// Looks for public items, and asks for some if there are none.
     #[inline]
     pub(crate) fn seek(&self) -> Steal<Offer<T>> {
         let offer = self.observe();
         if offer.is_empty() {
-            self.ask();
+            self.stops.ask();
         }
         offer
     }
@@ -225,7 +203,7 @@ impl<T> Deque<T> {
             )
             .ok()?;
         if count == offer.count {
-            self.ask();
+            self.stops.ask();
         }
         // SAFETY: the tag held until the exchange, so `split` and `ring` are of this epoch: the
         // items were written before the store of `split` that `observe` acquired, no bump that

@@ -12,11 +12,14 @@ mod claim;
 mod collect;
 mod deque;
 mod loot;
+mod nested;
 mod policy;
 mod ring;
 mod room;
+mod split;
 mod steal;
 mod stealer;
+mod stops;
 mod top;
 mod worker;
 

@@ -16,7 +16,8 @@ impl<T, P: Policy> Worker<T, P> {
     /// Pushes the rest of a thief's claim, oldest first. There must be [`room`](Self::room) for it,
     /// since nothing may be allocated before the claim is finished.
     pub(crate) fn receive(&self, claim: Claim<T>) {
-        let (slots, mut bottom) = (self.slots.get(), self.bottom.get());
+        let (slots, mut bottom) = (self.slots.get(), self.bottom());
+        let count = claim.len();
         // `for_each` drops the claim at its end, before anything is published.
         claim.for_each(|item| {
             debug_assert_ne!(bottom, self.room_end.get());
@@ -25,7 +26,7 @@ impl<T, P: Policy> Worker<T, P> {
             unsafe { slots.write(bottom, item) };
             bottom = bottom.wrapping_add(1);
         });
-        self.bottom.set(bottom);
+        self.position.set(self.position.get() + count);
         self.offer();
     }
 }

@@ -25,12 +25,12 @@ pub enum Strict {}
 /// - When the owner pushes a second item and knows that nothing is public, it makes the oldest item
 ///   public. So an owner that then runs a long leaf leaves one item in reach, unless it has only
 ///   one.
-/// - A thief that finds nothing public, or takes the last public item, raises a flag: it is
-///   *hungry*. At its next push or pop the owner sees the flag (as soon as the caches bring it) and
-///   makes the older half of its private items public, rounded up.
-/// - Private items stay private while the owner does something else, however long that takes.
-///   [`flush`](crate::Worker::flush) makes all of them public: call it before blocking, and before
-///   running something long.
+/// - A thief that finds nothing public, or takes the last public item, asks for more. At its next
+///   push or pop the owner learns of it (as soon as the caches bring it) and makes the older half
+///   of its private items public, rounded up.
+/// - Private items stay private while the owner does something else, however long that takes: 16 at
+///   most. [`flush`](crate::Worker::flush) makes all of them public: call it before blocking, and
+///   before running something long.
 #[derive(Clone, Copy, Debug)]
 pub enum Lazy {}
 

@@ -11,7 +11,7 @@ impl<T, P: Policy> Worker<T, P> {
     /// How many items can be written at once.
     #[inline]
     pub(crate) fn room(&self) -> u32 {
-        self.room_end.get().wrapping_sub(self.bottom.get())
+        self.room_end.get().wrapping_sub(self.bottom())
     }
 
     /// Makes room for `additional` items: the pushes that follow allocate nothing, until there are
@@ -76,7 +76,7 @@ impl<T, P: Policy> Worker<T, P> {
         if self.room() >= needed {
             return Ok(());
         }
-        let held = self.bottom.get().wrapping_sub(taken);
+        let held = self.bottom().wrapping_sub(taken);
         self.replace_ring(taken, larger_capacity(capacity, held, needed))
     }
 
@@ -100,7 +100,7 @@ impl<T, P: Policy> Worker<T, P> {
     /// ```
     pub fn shrink_to(&self, capacity: usize) {
         let taken = self.deque.taken();
-        let held = self.bottom.get().wrapping_sub(taken);
+        let held = self.bottom().wrapping_sub(taken);
         let wanted = capacity.max(held as usize).max(1);
         if wanted <= self.capacity() / 2 {
             // At most a quarter of the index space: half of a capacity. Without memory for it the
@@ -115,7 +115,7 @@ impl<T, P: Policy> Worker<T, P> {
     /// `taken` is an index that thieves have reached; the items after it fit.
     fn replace_ring(&self, taken: u32, capacity: u32) -> Result<(), NoMemory> {
         let old = self.ring.get();
-        let bottom = self.bottom.get();
+        let bottom = self.bottom();
         let new = Ring::allocate(capacity, taken)?;
         // SAFETY: `allocate` returned it, and no other thread has it yet.
         let ring = unsafe { new.as_ref() };
@@ -135,6 +135,10 @@ impl<T, P: Policy> Worker<T, P> {
         self.room_end.set(base.wrapping_add(capacity));
         // SAFETY: this is the owner, and now the newest ring.
         unsafe { ring.free_settled() };
+        if P::KEEPS_PRIVATE {
+            // There may be less room than before.
+            self.settle();
+        }
         Ok(())
     }
 }

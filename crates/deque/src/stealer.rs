@@ -58,6 +58,34 @@ impl<T> Stealer<T> {
             .map_or_else(lost, |(item, _others)| Steal::Success(item))
     }
 
+    /// Takes the oldest item, if it lies at `index` or behind: what its owner had pushed before is
+    /// not the caller's business. (The index is the lower half of a [position](Worker::position).
+    /// Indices wrap: it must be one of the last 2³¹.)
+    ///
+    /// As [`steal`](Self::steal) otherwise.
+    pub fn steal_from(&self, index: u32) -> Steal<T> {
+        match self.deque.seek() {
+            Steal::Success(offer) if offer.is_before(index) => Steal::Empty,
+            Steal::Success(offer) => self
+                .deque
+                .claim(&offer, 1)
+                .map_or_else(lost, |(item, _others)| Steal::Success(item)),
+            Steal::Empty => Steal::Empty,
+            Steal::Retry => Steal::Retry,
+        }
+    }
+
+    /// [`is_empty`](Self::is_empty), and if so, asks the owner of a [`Lazy`](crate::Lazy) deque for
+    /// more, for certain: at its next push or pop it makes public what it has. For a thief that is
+    /// about to sleep, and will not ask again.
+    pub fn demand(&self) -> bool {
+        let is_empty = self.is_empty();
+        if is_empty {
+            self.deque.stops.demand();
+        }
+        is_empty
+    }
+
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
     /// Returns the oldest and pushes the others into `into`, oldest first. Without memory
     /// for all of them, it takes as many as `into` has room for.

@@ -16,6 +16,9 @@ use crate::ring::{Ring, Slots, capacity_for};
 /// The slots of a deque that [`Worker::new`] makes.
 const DEFAULT_CAPACITY: usize = 64;
 
+/// Added to the first position: see [`Stops`](crate::stops::Stops).
+const FIRST_LAP: u64 = 1 << 32;
+
 /// The owner's end of a deque: pushes and pops at the bottom, last in, first out.
 ///
 /// One thread at a time has it: it is [`Send`], neither [`Sync`] nor [`Clone`]. Thieves take from
@@ -35,8 +38,8 @@ pub struct Worker<T, P: Policy = Strict> {
     pub(crate) ring: Cell<NonNull<Ring<T>>>,
     /// Its slots.
     pub(crate) slots: Cell<Slots<T>>,
-    /// The index of the next push.
-    pub(crate) bottom: Cell<u32>,
+    /// Where the next push goes. Its lower half is the index, `bottom`.
+    pub(crate) position: Cell<u64>,
     /// The deque's `split` as thieves see it, outside of the calls. Items from it to bottom are
     /// private.
     pub(crate) split: Cell<u32>,
@@ -46,6 +49,8 @@ pub struct Worker<T, P: Policy = Strict> {
     /// The first index that must not be written yet, because its slot may be in use. It is at most
     /// a capacity after top.
     pub(crate) room_end: Cell<u32>,
+    /// Whether a lazy owner has made items public, and was not asked since.
+    pub(crate) has_published: Cell<bool>,
     policy: PhantomData<P>,
 }
 
@@ -120,17 +125,22 @@ impl<T, P: Policy> Worker<T, P> {
         let Ok(ring) = Ring::allocate(capacity, start) else {
             handle_alloc_error(Layout::new::<T>())
         };
+        let position = FIRST_LAP | u64::from(start);
+        let deque = Deque::new(start, ring);
+        if P::KEEPS_PRIVATE {
+            // No thief knows it yet.
+            deque.stops.set(position + 1, position);
+        }
         Self {
-            // A strict owner keeps nothing private: its flag stays up, and thieves need not raise
-            // it.
-            deque: Arc::new(Deque::new(start, ring, !P::KEEPS_PRIVATE)),
+            deque: Arc::new(deque),
             ring: Cell::new(ring),
             // SAFETY: `allocate` returned it just now.
             slots: Cell::new(unsafe { ring.as_ref() }.slots()),
-            bottom: Cell::new(start),
+            position: Cell::new(position),
             split: Cell::new(start),
             reached: Cell::new(start),
             room_end: Cell::new(start.wrapping_add(capacity)),
+            has_published: Cell::new(false),
             policy: PhantomData,
         }
     }
@@ -146,6 +156,20 @@ impl<T, P: Policy> Worker<T, P> {
     /// If the deque holds 2³⁰ items.
     #[inline]
     pub fn push(&self, item: T) {
+        if !P::KEEPS_PRIVATE {
+            self.append(item);
+            self.offer();
+        } else if self.deque.stops.allow_push(self.position.get()) {
+            // SAFETY: there is room: `limit` is not past the end of it.
+            unsafe { self.write(item) };
+        } else {
+            self.push_with_care(item);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_with_care(&self, item: T) {
         self.append(item);
         self.offer();
     }
@@ -194,16 +218,28 @@ impl<T, P: Policy> Worker<T, P> {
     /// costs none, if the owner knows that it is empty.
     #[inline]
     pub fn pop(&self) -> Option<T> {
+        if !P::KEEPS_PRIVATE {
+            if self.private() == 0 && !self.reclaim() {
+                return None;
+            }
+        } else if !self.deque.stops.allow_pop(self.position.get() - 1) {
+            return self.pop_with_care();
+        }
+        // SAFETY: it is private: `floor` is not before `split`.
+        Some(unsafe { self.read() })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pop_with_care(&self) -> Option<T> {
         if self.private() == 0 && !self.reclaim() {
+            // The thief that took the last one has asked.
             return None;
         }
-        let last = self.bottom.get().wrapping_sub(1);
-        self.bottom.set(last);
-        if P::KEEPS_PRIVATE && self.deque.is_hungry() {
-            self.share();
-        }
-        // SAFETY: this end pushed the item, and it is private: no thief has it or can get it.
-        Some(unsafe { self.slots.get().take(last) })
+        // SAFETY: it is private.
+        let item = unsafe { self.read() };
+        self.settle();
+        Some(item)
     }
 
     /// Makes every item public. A [`Strict`] deque has nothing to do.
@@ -223,20 +259,22 @@ impl<T, P: Policy> Worker<T, P> {
     /// ```
     pub fn flush(&self) {
         if self.private() > 0 {
-            self.publish(self.bottom.get());
+            self.publish(self.bottom());
+            self.has_published.set(true);
+            self.settle();
         }
     }
 
     /// How many items there are. Thieves may have taken some of them without the owner's knowledge.
     pub fn len(&self) -> usize {
         // The index that thieves have reached is never past bottom.
-        self.bottom.get().wrapping_sub(self.deque.taken()) as usize
+        self.bottom().wrapping_sub(self.deque.taken()) as usize
     }
 
     /// Whether there is no item. `true` is certain; `false` may be out of date, because of thieves.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.deque.taken() == self.bottom.get()
+        self.deque.taken() == self.bottom()
     }
 
     /// How many items there is memory for, in the newest ring.
@@ -244,91 +282,47 @@ impl<T, P: Policy> Worker<T, P> {
         self.ring().capacity() as usize
     }
 
-    // The split: `top.index..split` is public, `split..bottom` private.
-
-    /// How many items are private.
+    /// The index of the next push.
     #[inline]
-    fn private(&self) -> u32 {
-        self.bottom.get().wrapping_sub(self.split.get())
+    pub(crate) fn bottom(&self) -> u32 {
+        self.position.get() as u32
     }
 
-    /// Moves `split`, for the owner and for thieves.
-    #[inline]
-    fn publish(&self, split: u32) {
-        self.split.set(split);
-        self.deque.publish(split);
-    }
-
-    /// Makes public what the policy says of the items that were just appended.
-    #[inline]
-    pub(crate) fn offer(&self) {
-        if !P::KEEPS_PRIVATE {
-            self.publish(self.bottom.get());
-        } else if self.deque.is_hungry() || self.private() > 1 && self.split == self.reached {
-            self.share();
-        }
-    }
-
-    /// Makes the older half of the private items public, rounded up: the answer to a hungry thief.
-    ///
-    /// If there are none, the flag stays up, and the next push answers it.
-    fn share(&self) {
-        let private = self.private();
-        if private > 0 {
-            self.deque.feed();
-            self.publish(self.split.get().wrapping_add(private.div_ceil(2)));
-        }
-    }
-
-    /// Takes public items back from the thieves, the last one or half of them. Whether it got any.
-    /// There must be no private ones.
-    ///
-    /// It lowers `split`, then bumps the tag; the bump returns the index that thieves have reached.
-    /// The items from the lowered `split` on, or from that index on if it is later, are private
-    /// from now on: a claim in flight fails because of the tag, and a later one sees the lowered
-    /// `split`. If thieves are past the lowered `split`, it is raised to where they are. (In
-    /// between they see a shortfall: if it is one they answer `Empty`, if more `Retry`.)
-    #[inline]
-    fn reclaim(&self) -> bool {
-        let split = self.split.get();
-        // How much to take back depends on what thieves have left, so a lazy owner looks. A strict
-        // one takes one item, and the bump tells it the rest: a load of `top` between its store and
-        // its RMW would cost a quarter of the pop.
-        let known = if P::KEEPS_PRIVATE {
-            self.deque.taken()
-        } else {
-            self.reached.get()
-        };
-        let public = split.wrapping_sub(known);
-        if public == 0 {
-            return false;
-        }
-        let count = if P::KEEPS_PRIVATE {
-            public.div_ceil(2)
-        } else {
-            1
-        };
-        self.publish(split.wrapping_sub(count));
-        let reached = self.deque.bump();
-        self.reached.set(reached);
-        let left = split.wrapping_sub(reached);
-        if left < count {
-            self.publish(reached);
-        }
-        left > 0
-    }
-
-    /// Writes `item` to the slot at bottom. It is private.
+    /// Makes room if there is none, and writes `item` to the slot at bottom. It is private.
     #[inline]
     fn append(&self, item: T) {
         if self.room() == 0 {
             self.make_room(1);
         }
-        let bottom = self.bottom.get();
+        // SAFETY: there is room.
+        unsafe { self.write(item) };
+    }
+
+    /// Writes `item` to the slot at bottom. It is private.
+    ///
+    /// # Safety
+    ///
+    /// There is room for it.
+    #[inline]
+    unsafe fn write(&self, item: T) {
+        let position = self.position.get();
         // SAFETY: this is the owner; nothing at or past bottom is published; there is room, so the
         // slot is free.
-        unsafe { self.slots.get().write(bottom, item) };
-        self.bottom.set(bottom.wrapping_add(1));
+        unsafe { self.slots.get().write(position as u32, item) };
+        self.position.set(position + 1);
+    }
+
+    /// Takes the last item out of its slot.
+    ///
+    /// # Safety
+    ///
+    /// There is one, and it is private.
+    #[inline]
+    unsafe fn read(&self) -> T {
+        let last = self.position.get() - 1;
+        self.position.set(last);
+        // SAFETY: this end pushed the item, and it is private: no thief has it or can get it.
+        unsafe { self.slots.get().take(last as u32) }
     }
 
     #[inline]

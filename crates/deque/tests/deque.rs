@@ -346,3 +346,55 @@ fn a_deque_shrinks_on_request() {
     assert_eq!(half.capacity(), 4);
     assert_eq!(half.stealer().steal(), Steal::Success(0), "thieves find it");
 }
+
+/// A thief that steals back from another one takes nothing that this one had before.
+#[test]
+fn what_lies_before_an_index_is_left_alone() {
+    let worker = Worker::lazy_starting_at(8, u32::MAX - 1);
+    let stealer = worker.stealer();
+    worker.push_batch(0..2);
+    let base = worker.position() as u32;
+    assert_eq!(base, 0, "it has wrapped");
+    worker.push_batch(2..4);
+    worker.flush();
+    assert_eq!(stealer.steal_from(base), Steal::Empty);
+    assert_eq!(stealer.steal_from(base.wrapping_sub(2)), Steal::Success(0));
+    assert_eq!(stealer.steal(), Steal::Success(1));
+    assert_eq!(stealer.steal_from(base), Steal::Success(2));
+}
+
+/// However many are pushed, no more than 16 are out of reach.
+#[test]
+fn a_lazy_owner_keeps_few_items_private() {
+    let worker = Worker::lazy(4);
+    for pushed in 1..100_usize {
+        worker.push(pushed);
+        assert!(worker.len() - worker.stealer().len() <= 16);
+    }
+    worker.push_batch(0..1_000);
+    assert!(worker.len() - worker.stealer().len() <= 16);
+    while worker.pop().is_some() {
+        assert!(worker.len() - worker.stealer().len() <= 16);
+    }
+}
+
+/// An owner tells once that it has made something public.
+#[test]
+fn a_lazy_owner_knows_what_it_has_published() {
+    let worker = Worker::lazy(8);
+    worker.push(0);
+    assert!(!worker.has_published());
+    worker.push(1);
+    assert!(worker.has_published(), "one is in reach");
+    assert!(!worker.has_published());
+    worker.push(2);
+    assert!(!worker.has_published(), "nobody has asked");
+    assert_eq!(worker.stealer().steal(), Steal::Success(0));
+    worker.pop();
+    assert!(worker.has_published(), "the last one was stolen");
+    worker.flush();
+    assert!(!worker.has_published(), "there was nothing to show");
+    worker.push(3);
+    worker.flush();
+    assert!(worker.has_published());
+}

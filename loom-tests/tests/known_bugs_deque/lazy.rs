@@ -1,6 +1,6 @@
 //! The lazy protocol in miniature, with one step left out or out of place.
 
-use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, check, refute};
 
@@ -14,22 +14,33 @@ enum Bug {
     NotClamped,
     /// If thieves are past the lowered `split`, the owner leaves it there.
     NotRaised,
-    /// The owner answers a request, and clears the flag after that.
-    FedAfterPublishing,
-    /// A thief that takes the last public item does not raise the flag.
+    /// The owner answers a request, and sets the stops after that.
+    SetAfterPublishing,
+    /// The owner sets the stops without a look at what they were.
+    SetBlindly,
+    /// A thief moves the owner's other stop first.
+    FloorFirst,
+    /// A thief that takes the last public item does not ask.
     LastTakerSilent,
-    /// Thieves never raise the flag.
-    NoFlag,
+    /// Thieves never ask.
+    NobodyAsks,
 }
 
 const SLOTS: usize = 4;
+
+/// A stop where the owner has set it, and where a thief moves it.
+const SET: u8 = 0;
+const ASKED: u8 = 1;
 
 /// Our lazy protocol, cut down: all items are there before the thieves look.
 struct LazyMiniature {
     bug: Bug,
     top: AtomicU64,
     split: AtomicU32,
-    hungry: AtomicBool,
+    /// A push that finds it moved settles.
+    limit: AtomicU8,
+    /// A pop that finds it moved settles.
+    floor: AtomicU8,
     /// For loom.
     crossing: Crossing,
 }
@@ -46,7 +57,8 @@ impl LazyMiniature {
             bug,
             top: AtomicU64::new(0),
             split: AtomicU32::new(public),
-            hungry: AtomicBool::new(false),
+            limit: AtomicU8::new(SET),
+            floor: AtomicU8::new(SET),
             crossing: Crossing::new(),
         })
     }
@@ -56,19 +68,51 @@ impl LazyMiniature {
         self.split.store(split, Ordering::Release);
     }
 
-    /// The part of a push or a pop that answers a hungry thief.
-    fn share(&self, owner: &mut Owner) {
-        if !self.hungry.load(Ordering::Relaxed) || owner.split == owner.bottom {
-            return;
+    /// What a push does besides.
+    fn at_push(&self, owner: &mut Owner) {
+        if self.limit.load(Ordering::Relaxed) == ASKED {
+            self.settle(owner);
         }
-        let half = owner.split + (owner.bottom - owner.split).div_ceil(2);
-        if self.bug == Bug::FedAfterPublishing {
-            self.publish(owner, half);
-            self.crossing.pass();
-            self.hungry.store(false, Ordering::Relaxed);
-        } else {
-            self.hungry.store(false, Ordering::Relaxed);
-            self.publish(owner, half);
+    }
+
+    /// What a pop does besides, if it does not end what is private.
+    fn at_pop(&self, owner: &mut Owner) {
+        if self.floor.load(Ordering::Relaxed) == ASKED {
+            self.settle(owner);
+        }
+    }
+
+    /// The end of the long way of a push or a pop.
+    fn settle(&self, owner: &mut Owner) {
+        let mut asked = self.limit.load(Ordering::Relaxed) == ASKED;
+        loop {
+            if asked && owner.split == owner.bottom {
+                return self.limit.store(ASKED, Ordering::Relaxed);
+            }
+            let half = match asked {
+                true => owner.split + (owner.bottom - owner.split).div_ceil(2),
+                false => owner.split,
+            };
+            if self.bug == Bug::SetAfterPublishing {
+                self.publish(owner, half);
+                self.crossing.pass();
+            }
+            self.floor.store(SET, Ordering::Relaxed);
+            let before = match self.bug {
+                Bug::SetBlindly => {
+                    self.limit.store(SET, Ordering::Release);
+                    SET
+                }
+                _ => self.limit.swap(SET, Ordering::Release),
+            };
+            if before == ASKED && !asked {
+                asked = true;
+                continue;
+            }
+            if self.bug != Bug::SetAfterPublishing {
+                self.publish(owner, half);
+            }
+            return;
         }
     }
 
@@ -118,8 +162,16 @@ impl LazyMiniature {
     }
 
     fn ask(&self) {
-        if self.bug != Bug::NoFlag && !self.hungry.load(Ordering::Relaxed) {
-            self.hungry.store(true, Ordering::Relaxed);
+        if self.bug == Bug::NobodyAsks || self.limit.load(Ordering::Relaxed) == ASKED {
+            return;
+        }
+        if self.bug == Bug::FloorFirst {
+            self.floor.store(ASKED, Ordering::Relaxed);
+            self.crossing.pass();
+        }
+        self.limit.swap(ASKED, Ordering::Acquire);
+        if self.bug != Bug::FloorFirst {
+            self.floor.store(ASKED, Ordering::Relaxed);
         }
     }
 }
@@ -155,10 +207,19 @@ fn reclaiming(bug: Bug) -> impl Fn() + Send + Sync + 'static {
 }
 
 /// Two threads: one public item and three private ones. A thief makes `attempts`, until one fails.
-/// The owner answers once beside it, and once when the thief is gone. If nothing is public
-/// afterwards, nothing may be private either. Otherwise thieves starve as long as the owner has
-/// items.
+/// The owner goes the long way beside it, whether it is asked or not, and comes by once when the
+/// thief is gone. If nothing is public afterwards, nothing may be private either. Otherwise thieves
+/// starve as long as the owner has items.
 fn asking(bug: Bug, attempts: u32) -> impl Fn() + Send + Sync + 'static {
+    asking_beside(bug, attempts, LazyMiniature::at_pop)
+}
+
+/// The same; what the owner does when the thief is gone is `later`.
+fn asking_beside(
+    bug: Bug,
+    attempts: u32,
+    later: fn(&LazyMiniature, &mut Owner),
+) -> impl Fn() + Send + Sync + 'static {
     move || {
         let deque = LazyMiniature::new(bug, 1);
         let thief = thread::spawn({
@@ -177,9 +238,9 @@ fn asking(bug: Bug, attempts: u32) -> impl Fn() + Send + Sync + 'static {
             split: 1,
         };
         deque.crossing.pass();
-        deque.share(&mut owner);
+        deque.settle(&mut owner);
         thief.join().unwrap();
-        deque.share(&mut owner);
+        later(&deque, &mut owner);
         let reached = deque.top.load(Ordering::Relaxed) as u32;
         assert!(
             owner.split > reached || owner.split == owner.bottom,
@@ -200,9 +261,18 @@ fn the_lazy_miniature_reclaims_soundly() {
 #[test]
 fn the_lazy_miniature_answers() {
     check(
-        "lazy miniature: requests",
+        "lazy miniature: requests, answered by a pop",
         Bound::exhaustive(50),
         asking(Bug::None, 3),
+    );
+}
+
+#[test]
+fn the_lazy_miniature_answers_at_a_push() {
+    check(
+        "lazy miniature: requests, answered by a push",
+        Bound::exhaustive(50),
+        asking_beside(Bug::None, 3, LazyMiniature::at_push),
     );
 }
 
@@ -229,15 +299,38 @@ fn a_split_left_behind_confuses_thieves() {
     );
 }
 
-/// Between the two stores the thief takes what was published, and asks for more. Then the owner
-/// clears the flag.
+/// Between the two steps the thief takes what was published, and asks for more. Then the owner takes
+/// that for the request that it has just answered.
 #[test]
-fn fed_after_publishing_a_request_is_lost() {
+fn set_after_publishing_a_request_is_lost() {
     refute(
-        "flag cleared after the answer",
+        "stops set after the answer",
         "a thief starves",
         Bound::preemptions(4, 1),
-        asking(Bug::FedAfterPublishing, 3),
+        asking(Bug::SetAfterPublishing, 3),
+    );
+}
+
+/// The thief asks between the owner's look and its store.
+#[test]
+fn set_blindly_a_request_is_lost() {
+    refute(
+        "stops set without an exchange",
+        "a thief starves",
+        Bound::preemptions(4, 1),
+        asking(Bug::SetBlindly, 1),
+    );
+}
+
+/// The owner sets its stops between the thief's two stores, sees no request yet, and its pops never
+/// hear of it.
+#[test]
+fn with_the_floor_first_pops_hear_of_nothing() {
+    refute(
+        "floor moved before limit",
+        "a thief starves",
+        Bound::preemptions(4, 1),
+        asking(Bug::FloorFirst, 1),
     );
 }
 
@@ -255,11 +348,11 @@ fn a_silent_last_taker_leaves_nothing_in_reach() {
 
 /// The owner works on its private items for ever, and never hears that there are thieves.
 #[test]
-fn without_the_flag_thieves_starve() {
+fn where_nobody_asks_thieves_starve() {
     refute(
-        "no flag",
+        "no requests",
         "a thief starves",
         Bound::preemptions(4, 1),
-        asking(Bug::NoFlag, 3),
+        asking(Bug::NobodyAsks, 3),
     );
 }

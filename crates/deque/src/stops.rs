@@ -1,0 +1,95 @@
+//! Where an owner that keeps items private has to stop, and look what thieves want.
+
+use filch_sync::atomic::{AtomicU64, Ordering};
+
+/// The `limit` of an owner that was asked: below every position.
+const ASKED: u64 = 0;
+
+/// The `floor` of an owner that was asked: above every position.
+const ASKED_FLOOR: u64 = u64::MAX;
+
+/// Two positions between which the owner goes the short way: a push at a position before `limit`
+/// and a pop at one from `floor` on concern private items, and no thief has asked for more. So one
+/// compare tells all that a push has to know, and one all that a pop has.
+///
+/// A thief that asks moves both, and the owner's next call goes the long way.
+///
+/// | word | written by | read by |
+/// |---|---|---|
+/// | `limit` | the owner and thieves, by RMW where a request may be lost | both |
+/// | `floor` | both | the owner |
+///
+/// Positions are indices that do not wrap: 64 bits, of which the lower 32 are the index. They begin
+/// at 2³², so that none is [`ASKED`].
+pub(crate) struct Stops {
+    limit: AtomicU64,
+    floor: AtomicU64,
+}
+
+impl Stops {
+    /// As if a thief had asked. An owner that keeps nothing private leaves it at that, and thieves
+    /// never write them.
+    pub(crate) fn new() -> Self {
+        Self {
+            limit: AtomicU64::new(ASKED),
+            floor: AtomicU64::new(ASKED_FLOOR),
+        }
+    }
+
+    /// Whether a push at `position` may go the short way. Owner only.
+    #[inline(always)]
+    pub(crate) fn allow_push(&self, position: u64) -> bool {
+        // ORDERING: Relaxed: the owner's own value, or a request. What answers a request is
+        // published through `split`.
+        position < self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Whether the item at `position` may be popped the short way. Owner only.
+    #[inline(always)]
+    pub(crate) fn allow_pop(&self, position: u64) -> bool {
+        // ORDERING: Relaxed: as in `allow_push`.
+        position >= self.floor.load(Ordering::Relaxed)
+    }
+
+    /// Whether a thief has asked since the stops were set. Owner only.
+    pub(crate) fn is_asked(&self) -> bool {
+        // ORDERING: Relaxed: as in `allow_push`.
+        self.limit.load(Ordering::Relaxed) == ASKED
+    }
+
+    /// Sets the stops. Whether a thief had asked before: that request is the owner's now, to answer
+    /// or to [leave](Self::leave_asked). None is lost. Owner only.
+    pub(crate) fn set(&self, limit: u64, floor: u64) -> bool {
+        // ORDERING: Relaxed: released by the exchange.
+        self.floor.store(floor, Ordering::Relaxed);
+        // ORDERING: Release, for the Acquire in `ask`: a thief that asks from here on moves this
+        // `floor`, and not one before it.
+        self.limit.swap(limit, Ordering::Release) == ASKED
+    }
+
+    /// A request that the owner cannot answer stays: its next push will. Owner only.
+    pub(crate) fn leave_asked(&self) {
+        // ORDERING: Relaxed, both: at worst they replace a thief's request by the same value.
+        self.limit.store(ASKED, Ordering::Relaxed);
+        self.floor.store(ASKED_FLOOR, Ordering::Relaxed);
+    }
+
+    /// Asks the owner for more.
+    #[inline]
+    pub(crate) fn ask(&self) {
+        // ORDERING: Relaxed: the load spares the owner's cache line while it is asked. It may read
+        // an old value, and then this request is lost: the next attempt repeats it.
+        if self.limit.load(Ordering::Relaxed) != ASKED {
+            self.demand();
+        }
+    }
+
+    /// Asks the owner for more; no request is lost.
+    pub(crate) fn demand(&self) {
+        // ORDERING: Acquire, for the Release in `set`: the store below comes after that of the
+        // owner.
+        self.limit.swap(ASKED, Ordering::Acquire);
+        // ORDERING: Relaxed: a request.
+        self.floor.store(ASKED_FLOOR, Ordering::Relaxed);
+    }
+}
