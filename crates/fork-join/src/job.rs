@@ -1,0 +1,257 @@
+//! Jobs: closures that wait to be run, on the stack of the thread that forked them or in a box.
+
+use std::any::Any;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+use filch_parker::Unparker;
+use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::cell::UnsafeCell;
+
+use crate::latch::{Latch, Thief};
+use crate::worker::Worker;
+
+/// What a panic said.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
+/// Where a job lies. It is run once, by the thread that takes it out of a queue; or taken back by
+/// its owner.
+#[derive(Clone, Copy)]
+pub(crate) struct JobRef(NonNull<Job>);
+
+// SAFETY: a job is made of a closure and a result that may change threads; whoever makes a `JobRef`
+// sees to that.
+unsafe impl Send for JobRef {}
+
+/// What a job is, whatever its closure. The first field of each job.
+#[repr(C)]
+pub(crate) struct Job {
+    run: unsafe fn(NonNull<Job>, &Worker),
+}
+
+impl JobRef {
+    /// Runs the job on the calling thread. No panic comes out of it.
+    ///
+    /// # Safety
+    /// The caller has taken it out of a queue.
+    pub(crate) unsafe fn run(self, worker: &Worker) {
+        // SAFETY: the job lies there until it has run (contract of those that make a `JobRef`), and
+        // the function is that of its type.
+        unsafe { (self.0.as_ref().run)(self.0, worker) }
+    }
+
+    /// The word of which it is made.
+    pub(crate) fn into_raw(self) -> NonNull<()> {
+        self.0.cast()
+    }
+
+    /// The job again.
+    ///
+    /// # Safety
+    /// It comes from [`into_raw`](Self::into_raw).
+    pub(crate) unsafe fn from_raw(raw: NonNull<()>) -> Self {
+        Self(raw.cast())
+    }
+}
+
+/// Taken out once, by the thread that runs it.
+type Closure<F> = UnsafeCell<ManuallyDrop<F>>;
+
+/// What came of a closure, once it has ended.
+type Outcome<R> = UnsafeCell<MaybeUninit<Result<R, Payload>>>;
+
+/// # Safety
+/// The closure is the caller's alone, and taken out once.
+#[inline(always)]
+unsafe fn take<F>(closure: &Closure<F>) -> F {
+    // SAFETY: the caller's.
+    closure.with_mut(|closure| unsafe { ManuallyDrop::take(&mut *closure) })
+}
+
+/// # Safety
+/// No other thread touches it before it is told to.
+#[inline(always)]
+unsafe fn put<R>(place: &Outcome<R>, result: Result<R, Payload>) {
+    place.with_mut(|place| {
+        // SAFETY: the caller's.
+        unsafe { (*place).write(result) };
+    });
+}
+
+/// # Safety
+/// It was [put](put) there before, and is read once.
+#[inline(always)]
+unsafe fn read<R>(place: &Outcome<R>) -> Result<R, Payload> {
+    // SAFETY: the caller's.
+    place.with(|place| unsafe { (*place).assume_init_read() })
+}
+
+/// A job on its owner's stack. The owner does not leave the frame before it has taken the job back,
+/// or its latch says that it is done.
+#[repr(C)]
+pub(crate) struct StackJob<F, R> {
+    job: Job,
+    latch: Latch,
+    closure: Closure<F>,
+    result: Outcome<R>,
+}
+
+impl<F, R> StackJob<F, R>
+where
+    F: FnOnce(&Worker) -> R,
+{
+    #[inline(always)]
+    pub(crate) fn new(closure: F) -> Self {
+        Self {
+            job: Job { run: Self::run },
+            latch: Latch::new(),
+            closure: UnsafeCell::new(ManuallyDrop::new(closure)),
+            result: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// To be put into a queue. The closure and its result may go to the thread that takes it out;
+    /// the caller sees to it that they may, and that the job stays where it is until it is taken
+    /// back or done.
+    #[inline(always)]
+    pub(crate) fn as_ref(&self) -> JobRef {
+        JobRef(NonNull::from(self).cast())
+    }
+
+    #[inline(always)]
+    pub(crate) fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    /// Runs a stolen job.
+    unsafe fn run(job: NonNull<Job>, worker: &Worker) {
+        // SAFETY: `new` made the function that of the type; the job lies there until it is done.
+        let this = unsafe { job.cast::<Self>().as_ref() };
+        this.latch.begin(Thief {
+            seat: worker.seat(),
+            base: worker.base(),
+        });
+        // SAFETY: the thief has the job, and takes the closure out once.
+        let closure = unsafe { take(&this.closure) };
+        let result = catch_unwind(AssertUnwindSafe(|| closure(worker)));
+        // SAFETY: nobody looks at the result before the latch says that it is there.
+        unsafe { put(&this.result, result) };
+        // Nothing of the job is touched after this.
+        if let Some(sleeper) = this.latch.finish() {
+            worker.wake(sleeper);
+        }
+    }
+
+    /// The closure, of a job that was never stolen, or taken back.
+    ///
+    /// # Safety
+    /// The caller is the owner, and the job is in no queue.
+    #[inline(always)]
+    pub(crate) unsafe fn take_closure(&self) -> F {
+        // SAFETY: the caller's.
+        unsafe { take(&self.closure) }
+    }
+
+    /// What came of a job that is done.
+    ///
+    /// # Safety
+    /// The caller is the owner, has seen in the latch that the job is done, and takes it once.
+    #[inline(always)]
+    pub(crate) unsafe fn take_result(&self) -> Result<R, Payload> {
+        // SAFETY: the caller's: the thief wrote it before the latch said so.
+        unsafe { read(&self.result) }
+    }
+}
+
+/// A job on the stack of a thread outside of the pool, which sleeps until it is done.
+#[repr(C)]
+pub(crate) struct InstallJob<F, R> {
+    job: Job,
+    is_done: AtomicBool,
+    unparker: Unparker,
+    closure: Closure<F>,
+    result: Outcome<R>,
+}
+
+impl<F, R> InstallJob<F, R>
+where
+    F: FnOnce(&Worker) -> R,
+{
+    /// Its thread is woken by that.
+    pub(crate) fn new(closure: F, unparker: Unparker) -> Self {
+        Self {
+            job: Job { run: Self::run },
+            is_done: AtomicBool::new(false),
+            unparker,
+            closure: UnsafeCell::new(ManuallyDrop::new(closure)),
+            result: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// To be put into a queue.
+    ///
+    /// # Safety
+    /// The closure and its result may change threads, and the job stays where it is until it is
+    /// done.
+    pub(crate) unsafe fn as_ref(&self) -> JobRef {
+        JobRef(NonNull::from(self).cast())
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        // ORDERING: Acquire, for the Release in `run`: the result.
+        self.is_done.load(Ordering::Acquire)
+    }
+
+    unsafe fn run(job: NonNull<Job>, worker: &Worker) {
+        // SAFETY: as for a `StackJob`.
+        let this = unsafe { job.cast::<Self>().as_ref() };
+        // SAFETY: this thread has the job, and takes the closure out once.
+        let closure = unsafe { take(&this.closure) };
+        let result = catch_unwind(AssertUnwindSafe(|| closure(worker)));
+        // SAFETY: nobody looks at it before it is done.
+        unsafe { put(&this.result, result) };
+        // Kept: the job may be gone once it is done.
+        let unparker = this.unparker.clone();
+        // ORDERING: Release, for the Acquire in `is_done`.
+        this.is_done.store(true, Ordering::Release);
+        unparker.unpark();
+    }
+
+    /// What came of it.
+    ///
+    /// # Safety
+    /// It is done, and this is called once.
+    pub(crate) unsafe fn take_result(&self) -> Result<R, Payload> {
+        // SAFETY: the caller's.
+        unsafe { read(&self.result) }
+    }
+}
+
+/// A job in a box, which nobody waits for. A panic is its closure's business.
+#[repr(C)]
+pub(crate) struct HeapJob<F> {
+    job: Job,
+    closure: F,
+}
+
+impl<F> HeapJob<F>
+where
+    F: FnOnce(&Worker),
+{
+    /// To be put into a queue, by a caller that sees to it that what the closure borrows lives until
+    /// it has run, and that it may change threads. One that is never run leaks.
+    pub(crate) fn boxed(closure: F) -> JobRef {
+        let job = Box::new(Self {
+            job: Job { run: Self::run },
+            closure,
+        });
+        JobRef(NonNull::from(Box::leak(job)).cast())
+    }
+
+    unsafe fn run(job: NonNull<Job>, worker: &Worker) {
+        // SAFETY: `boxed` made it of a box, and it is run once.
+        let this = unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
+        (this.closure)(worker);
+    }
+}

@@ -1,0 +1,85 @@
+//! The word of a forked job: who runs it, who sleeps until it is done.
+
+use filch_sync::atomic::{AtomicU64, Ordering};
+
+/// The job is done: its result is there.
+const DONE: u64 = 1;
+/// Its owner sleeps until it is.
+const SLEEPS: u64 = 2;
+/// From here on, 15 bits: the seat of the thief, plus one.
+const THIEF: u32 = 2;
+/// From here on, 15 bits: the seat of the owner that sleeps.
+const SLEEPER: u32 = 17;
+/// From here on, 32 bits: where the thief's deque ended when it began.
+const BASE: u32 = 32;
+
+/// The highest number of seats, whose numbers have 15 bits and leave room for one more.
+pub(crate) const MAX_SEATS: usize = (1 << 15) - 1;
+
+/// What the owner of a stolen job and its thief tell each other. Nobody looks at it before the job
+/// is stolen: the deque decides that.
+pub(crate) struct Latch(AtomicU64);
+
+/// Who runs a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Thief {
+    pub(crate) seat: usize,
+    /// What is in its deque from here on descends from the job, until that is done.
+    pub(crate) base: u32,
+}
+
+impl Latch {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// The thief begins.
+    pub(crate) fn begin(&self, thief: Thief) {
+        let word = (thief.seat as u64 + 1) << THIEF | u64::from(thief.base) << BASE;
+        // ORDERING: Relaxed: advice for the owner, who may steal back from the thief. An RMW, as
+        // the owner may have gone to sleep already.
+        self.0.fetch_or(word, Ordering::Relaxed);
+    }
+
+    /// The thief has left its result. The seat of the owner, if that sleeps. The job may be gone
+    /// when this returns, and with it the latch.
+    #[must_use = "an owner that sleeps is to be woken"]
+    pub(crate) fn finish(&self) -> Option<usize> {
+        // ORDERING: Release, for the Acquire in `is_done`: the result. Acquire, for the Release in
+        // `sleep`: the owner's seat is known to be asleep.
+        let before = self.0.swap(DONE, Ordering::AcqRel);
+        (before & SLEEPS != 0).then_some((before >> SLEEPER) as usize & MAX_SEATS)
+    }
+
+    /// Whether the job is done. Then the thief's work happened before this.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        // ORDERING: Acquire, for the Release in `finish`.
+        self.0.load(Ordering::Acquire) == DONE
+    }
+
+    /// Who runs the job, if the thief has said so, and is not done.
+    pub(crate) fn thief(&self) -> Option<Thief> {
+        // ORDERING: Relaxed: advice.
+        let word = self.0.load(Ordering::Relaxed);
+        let seat = (word >> THIEF) as usize & MAX_SEATS;
+        Some(Thief {
+            seat: seat.checked_sub(1)?,
+            base: (word >> BASE) as u32,
+        })
+    }
+
+    /// The owner, in that seat, is about to sleep. `false`: the job is done. It may say so more
+    /// than once.
+    pub(crate) fn sleep(&self, seat: usize) -> bool {
+        // ORDERING: Release, for the Acquire in `finish`. On failure Relaxed: `is_done` is asked
+        // before the result is touched.
+        let announced = self
+            .0
+            .fetch_update(Ordering::Release, Ordering::Relaxed, |word| {
+                (word != DONE).then_some(word | SLEEPS | (seat as u64) << SLEEPER)
+            });
+        announced.is_ok()
+    }
+}

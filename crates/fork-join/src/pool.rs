@@ -1,0 +1,114 @@
+//! A pool of threads for fork/join.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::panic::resume_unwind;
+use std::sync::Weak;
+
+use filch_parker::Parker;
+use filch_processors::{Config, Processors, Runner, StartError};
+use filch_sync::Arc;
+
+use crate::current;
+use crate::job::InstallJob;
+use crate::shared::{Host, Jobs, Shared};
+use crate::worker::Worker;
+
+/// A pool of threads that run jobs.
+///
+/// Dropped, it lets its threads go: what has been spawned runs, then they exit.
+pub struct Pool {
+    shared: Arc<Shared>,
+    processors: Arc<Processors<Infallible>>,
+}
+
+/// Tasks that there are none of.
+struct NoTasks;
+
+impl Runner<Infallible> for NoTasks {
+    type Scratch = ();
+
+    fn scratch(&self, _machine: usize) {}
+
+    fn run(&self, task: Infallible, (): &mut ()) {
+        match task {}
+    }
+}
+
+impl<T: Send + 'static> Host for Weak<Processors<T>> {
+    fn notify(&self) {
+        if let Some(processors) = self.upgrade() {
+            processors.notify();
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.processors.stop();
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool")
+            .field("processors", &self.processors)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    /// A pool of `threads` threads.
+    ///
+    /// # Errors
+    /// [`StartError`]: there are none, too many, or the system refuses one.
+    pub fn new(threads: usize) -> Result<Self, StartError> {
+        let config = Config::default()
+            .processors(threads)
+            .thread_limit(threads)
+            .thread_name("filch-fork-join");
+        let processors = Processors::new(config)?;
+        // The processors have the jobs, so these must not keep them.
+        let host = Arc::downgrade(&processors);
+        let shared = Arc::new(Shared::new(Box::new(host)));
+        let attached = processors.attach(Arc::new(Jobs(Arc::clone(&shared))));
+        assert!(attached.is_ok(), "the processors are new");
+        Processors::start(&processors, Arc::new(NoTasks))?.detach();
+        Ok(Self { shared, processors })
+    }
+
+    /// Runs `work` on a thread of the pool, and returns what it returns: here and now if this is
+    /// one. Blocking.
+    ///
+    /// # Panics
+    /// If `work` does.
+    pub fn install<R: Send>(&self, work: impl FnOnce(&Worker) -> R + Send) -> R {
+        let mut work = Some(work);
+        let here = current::with(|worker| {
+            let worker = worker.filter(|worker| Arc::ptr_eq(worker.shared(), &self.shared))?;
+            Some(work.take()?(worker))
+        });
+        if let Some(result) = here {
+            return result;
+        }
+        let Some(work) = work else {
+            unreachable!("it was not run here");
+        };
+        thread_local! {
+            static PARKER: Parker = Parker::new();
+        }
+        PARKER.with(|parker| {
+            let job = InstallJob::new(work, parker.unparker());
+            // SAFETY: `work` and its result may change threads, and this waits until it is done.
+            self.shared.inject(unsafe { job.as_ref() });
+            while !job.is_done() {
+                parker.park();
+            }
+            // SAFETY: it is done.
+            match unsafe { job.take_result() } {
+                Ok(result) => result,
+                Err(payload) => resume_unwind(payload),
+            }
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! What the workers of a pool share: their seats, the common queue, and who sleeps.
+
+use filch_deque::{Lazy, Stealer};
+use filch_injector::Injector;
+use filch_parker::{Parker, Unparker};
+use filch_processors::{Piece, Source};
+use filch_slab::Slab;
+use filch_sync::atomic::AtomicBool;
+use filch_sync::{Arc, CachePadded, Mutex, lock};
+
+use crate::current;
+use crate::job::JobRef;
+use crate::latch::MAX_SEATS;
+use crate::sleepers::Sleepers;
+
+/// The slots of a deque at first. A fork deeper than that makes it grow.
+const CAPACITY: usize = 256;
+
+/// What the thread in a seat has for itself.
+pub(crate) struct Owner {
+    pub(crate) deque: filch_deque::Worker<JobRef, Lazy>,
+    pub(crate) parker: Parker,
+}
+
+/// A place among the workers: what others see of the thread in it. It stays when the thread goes.
+pub(crate) struct Seat {
+    pub(crate) stealer: Stealer<JobRef>,
+    pub(crate) unparker: Unparker,
+    pub(crate) sleeps: CachePadded<AtomicBool>,
+    /// While no thread is in it.
+    owner: Mutex<Option<Owner>>,
+}
+
+impl Seat {
+    fn new(_: u32) -> Self {
+        let owner = Owner {
+            deque: filch_deque::Worker::lazy(CAPACITY),
+            parker: Parker::new(),
+        };
+        Self {
+            stealer: owner.deque.stealer(),
+            unparker: owner.parker.unparker(),
+            sleeps: CachePadded::new(AtomicBool::new(false)),
+            owner: Mutex::new(Some(owner)),
+        }
+    }
+}
+
+/// What the workers of a pool share.
+pub(crate) struct Shared {
+    pub(crate) seats: Slab<Seat>,
+    /// Jobs from threads that have no seat.
+    pub(crate) common: Injector<JobRef>,
+    pub(crate) sleepers: Sleepers,
+    host: Box<dyn Host>,
+}
+
+/// The threads that run jobs.
+pub(crate) trait Host: Send + Sync {
+    /// Something was published: wakes a thread that has nothing to do, if there is one.
+    fn notify(&self);
+}
+
+impl Shared {
+    pub(crate) fn new(host: Box<dyn Host>) -> Self {
+        Self {
+            seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
+            common: Injector::new(),
+            sleepers: Sleepers::new(),
+            host,
+        }
+    }
+
+    /// A seat that is taken.
+    pub(crate) fn seat(&self, seat: usize) -> &Seat {
+        match self.seats.get(seat as u32) {
+            Some(seat) => seat,
+            None => unreachable!("seats stay"),
+        }
+    }
+
+    /// Seats the calling thread.
+    pub(crate) fn sit_down(&self) -> Option<(usize, Owner)> {
+        let seat = self.seats.allocate().ok()? as usize;
+        let owner = lock(&self.seat(seat).owner).take();
+        owner.map(|owner| (seat, owner))
+    }
+
+    /// The thread leaves its seat, and nothing in its deque.
+    pub(crate) fn stand_up(&self, seat: usize, owner: Owner) {
+        *lock(&self.seat(seat).owner) = Some(owner);
+        self.seats.release(seat as u32);
+    }
+
+    /// Something was published: somebody is to look for it, of those that wait in the middle of a
+    /// job or of those that have nothing to do.
+    pub(crate) fn wake_one(&self) {
+        let count = self.seats.high_water() as usize;
+        let flags = (0..count).map(|seat| &*self.seat(seat).sleeps);
+        match self.sleepers.choose(flags) {
+            Some(seat) => {
+                self.seat(seat).unparker.unpark();
+            }
+            None => self.host.notify(),
+        }
+    }
+
+    /// Whether there is a job that any thread could take. If a deque has none to offer, its owner is
+    /// asked for some.
+    pub(crate) fn has_work(&self) -> bool {
+        let count = self.seats.high_water() as usize;
+        !self.common.is_empty() || (0..count).any(|seat| !self.seat(seat).stealer.demand())
+    }
+
+    /// A job from a thread without a seat.
+    pub(crate) fn inject(&self, job: JobRef) {
+        self.common.push(job);
+        self.wake_one();
+    }
+}
+
+/// What a pool of processors sees of the jobs.
+pub(crate) struct Jobs(pub(crate) Arc<Shared>);
+
+impl Source for Jobs {
+    fn take(&self) -> Option<Piece> {
+        let job = current::with_worker(&self.0, |worker| worker.find())??;
+        // SAFETY: it was taken out of its queue, so it is run once.
+        Some(unsafe { Piece::new(job.into_raw(), current::run) })
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.0.has_work()
+    }
+}

@@ -1,0 +1,162 @@
+//! What a thread has while it runs jobs: its deque, and its seat among the others.
+
+use std::cell::Cell;
+use std::fmt;
+
+use filch_deque::Lazy;
+use filch_parker::{AdaptiveSpinner, Spin};
+
+use crate::job::JobRef;
+use crate::latch::Latch;
+use crate::shared::{Owner, Shared};
+
+use filch_sync::Arc;
+
+/// Rounds of looking for work between which a thread that waits pauses.
+const PAUSING_ROUNDS: u32 = 12;
+/// Rounds after those, between which it gives its core to others.
+const YIELDING_ROUNDS: u32 = 20;
+
+/// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
+/// storage. Jobs are given it.
+pub struct Worker {
+    owner: Owner,
+    seat: usize,
+    shared: Arc<Shared>,
+    /// Where it looks first for a victim.
+    next_victim: Cell<usize>,
+}
+
+impl Worker {
+    pub(crate) fn new(shared: Arc<Shared>, seat: usize, owner: Owner) -> Self {
+        Self {
+            owner,
+            seat,
+            shared,
+            next_victim: Cell::new(seat),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn deque(&self) -> &filch_deque::Worker<JobRef, Lazy> {
+        &self.owner.deque
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn seat(&self) -> usize {
+        self.seat
+    }
+
+    /// The index from which on all that it forks lies.
+    pub(crate) fn base(&self) -> u32 {
+        self.deque().position() as u32
+    }
+
+    /// Wakes somebody for what has become public, if something has.
+    pub(crate) fn tell_published(&self) {
+        if self.deque().has_published() {
+            self.shared.wake_one();
+        }
+    }
+
+    /// Wakes the worker that waits in that seat.
+    #[cold]
+    pub(crate) fn wake(&self, seat: usize) {
+        self.shared.seat(seat).unparker.unpark();
+    }
+
+    /// A job of another worker's, or one from outside.
+    pub(crate) fn find(&self) -> Option<JobRef> {
+        self.steal().or_else(|| self.shared.common.pop())
+    }
+
+    /// The oldest job of another worker's.
+    fn steal(&self) -> Option<JobRef> {
+        let count = self.shared.seats.high_water() as usize;
+        let first = self.next_victim.get();
+        loop {
+            let mut lost = false;
+            for victim in (0..count).map(|step| (first + step) % count) {
+                if victim == self.seat {
+                    continue;
+                }
+                match self.shared.seat(victim).stealer.steal() {
+                    filch_deque::Steal::Success(job) => {
+                        self.next_victim.set(victim);
+                        return Some(job);
+                    }
+                    filch_deque::Steal::Retry => lost = true,
+                    filch_deque::Steal::Empty => {}
+                }
+            }
+            if !lost {
+                self.next_victim.set(first + 1);
+                return None;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// A job that descends from the one with that latch, from the deque of its thief.
+    fn steal_back(&self, latch: &Latch) -> Option<JobRef> {
+        let thief = latch.thief()?;
+        let stealer = &self.shared.seat(thief.seat).stealer;
+        loop {
+            match stealer.steal_from(thief.base) {
+                filch_deque::Steal::Success(job) => return Some(job),
+                filch_deque::Steal::Retry => std::hint::spin_loop(),
+                filch_deque::Steal::Empty => return None,
+            }
+        }
+    }
+
+    /// A job was stolen: this thread does something else until it is done, or sleeps.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wait(&self, latch: &Latch) {
+        let mut spinner = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
+        while !latch.is_done() {
+            if let Some(job) = self.steal_back(latch).or_else(|| self.find()) {
+                spinner.reset();
+                // SAFETY: it was taken out of its queue.
+                unsafe { job.run(self) };
+                continue;
+            }
+            if spinner.spin() == Spin::Block {
+                self.sleep(latch);
+                spinner.reset();
+            }
+        }
+    }
+
+    /// Sleeps until the job is done, or there is something else to do.
+    fn sleep(&self, latch: &Latch) {
+        let sleepers = &self.shared.sleepers;
+        let seat = self.shared.seat(self.seat);
+        sleepers.announce(&seat.sleeps);
+        // The last look: what was published before the fence in there is ours to see.
+        if !self.shared.has_work() && latch.sleep(self.seat) {
+            self.owner.parker.park();
+        }
+        // Chosen for some work, and not needing any: another one shall look for it.
+        if !sleepers.withdraw(&seat.sleeps) && latch.is_done() {
+            self.shared.wake_one();
+        }
+    }
+
+    /// The thread exits.
+    pub(crate) fn stand_up(self) {
+        self.shared.stand_up(self.seat, self.owner);
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("seat", &self.seat)
+            .finish_non_exhaustive()
+    }
+}
