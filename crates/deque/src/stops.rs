@@ -62,8 +62,9 @@ impl Stops {
     pub(crate) fn set(&self, limit: u64, floor: u64) -> bool {
         // ORDERING: Relaxed: released by the exchange.
         self.floor.store(floor, Ordering::Relaxed);
-        // ORDERING: Release, for the Acquire in `ask`: a thief that asks from here on moves this
-        // `floor`, and not one before it.
+        // ORDERING: Release, for the Acquire in `demand`: a thief that asks from here on moves this
+        // `floor`, and not one before it. By argument: loom cannot show it, as its stores to one
+        // word come in the order in which they are executed.
         self.limit.swap(limit, Ordering::Release) == ASKED
     }
 
@@ -87,7 +88,7 @@ impl Stops {
     /// Asks the owner for more; no request is lost.
     pub(crate) fn demand(&self) {
         // ORDERING: Acquire, for the Release in `set`: the store below comes after that of the
-        // owner.
+        // owner. By argument: loom cannot show it, see there.
         self.limit.swap(ASKED, Ordering::Acquire);
         // ORDERING: Relaxed: a request.
         self.floor.store(ASKED_FLOOR, Ordering::Relaxed);

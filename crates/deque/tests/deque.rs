@@ -398,3 +398,39 @@ fn a_lazy_owner_knows_what_it_has_published() {
     worker.flush();
     assert!(worker.has_published());
 }
+
+/// The short way is taken where there is nothing else to do, and only there.
+#[test]
+fn nested_items_take_the_short_way() {
+    let worker = Worker::lazy(8);
+    let push = |item: u32| {
+        let position = worker.position();
+        // SAFETY: it is the position of now.
+        (position, unsafe { worker.try_push_at(position, item) })
+    };
+    let (outer, short) = push(10);
+    assert!(short, "nobody has asked, and there is room");
+    let (_, short) = push(11);
+    assert!(!short, "it would be the second one, and nothing is public");
+    assert_eq!(worker.len(), 1, "nothing has happened");
+    worker.push(11);
+    let (inner, short) = push(12);
+    assert!(short, "one is public");
+    // SAFETY: here and below: what was pushed after the item has been taken back.
+    assert!(unsafe { worker.try_take_back(inner) }, "it is private");
+    let (_, short) = push(13);
+    assert!(short);
+    assert_eq!(worker.pop(), Some(13), "it lies where it was pushed");
+    assert_eq!(worker.pop(), Some(11));
+    assert!(!unsafe { worker.try_take_back(outer) }, "it is public");
+    assert!(worker.take_back());
+    assert!(!worker.take_back(), "there is none");
+
+    let (asked, short) = push(14);
+    assert!(short);
+    assert!(worker.stealer().demand());
+    assert!(!unsafe { worker.try_take_back(asked) }, "a thief wants it");
+    assert!(worker.take_back());
+    let (_, short) = push(15);
+    assert!(!short, "it still does");
+}
