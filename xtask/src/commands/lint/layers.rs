@@ -24,7 +24,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-process-table",
         "filch-processors",
     ],
-    &["filch-scheduler"],
+    &["filch-scheduler", "filch-fork-join"],
     &["filch"],
     &["filch-cli"],
 ];

@@ -1,0 +1,167 @@
+//! Work is found by threads that have none, while its owner does something else. Each test ends
+//! only if that happens: a leaf waits, inside of a job, for what others are to run.
+//!
+//! `join` promises no parallelism, and a program whose branches wait for each other is wrong. What
+//! these tests rely on is what the lazy deque does, and no more: at most 16 jobs are hidden while
+//! their owner is in a leaf, and of two or more, the oldest is not.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+use filch_fork_join::{Pool, Worker};
+
+/// Not a measure of speed: how long a test waits before it believes that it hangs.
+const HANGS: Duration = Duration::from_secs(60);
+
+/// The most jobs that a worker keeps to itself.
+const PRIVATE: usize = 16;
+
+/// Waits until that many others have said that they ran.
+fn wait_for(ran: &Receiver<()>, count: usize) {
+    for number in 0..count {
+        let answer = ran.recv_timeout(HANGS);
+        assert_eq!(answer, Ok(()), "{number} of {count} were run");
+    }
+}
+
+/// Runs `leaf` behind one more fork, so that what was forked before is not the only job, and shown.
+fn shown<R>(worker: &Worker, leaf: impl FnOnce() -> R) -> R {
+    worker.join(|_| leaf(), |_| ()).0
+}
+
+/// Forks `count` small jobs, each behind the one before it, and ends in a leaf.
+fn nest(worker: &Worker, count: usize, ran: &Sender<()>, leaf: &mut dyn FnMut()) {
+    if count == 0 {
+        return leaf();
+    }
+    let mine = ran.clone();
+    worker.join(
+        |w| nest(w, count - 1, ran, leaf),
+        // The leaf is not there any more after it has failed.
+        move |_| {
+            let _ = mine.send(());
+        },
+    );
+}
+
+#[test]
+fn a_leaf_hides_no_more_than_sixteen_of_the_jobs_before_it() {
+    const JOBS: usize = 300;
+    for threads in [2, 3, 4] {
+        let pool = Pool::new(threads).unwrap();
+        // The second time the deques are not new any more.
+        for _ in 0..2 {
+            let (send, ran) = mpsc::channel();
+            pool.install(move |worker| {
+                nest(worker, JOBS, &send, &mut || wait_for(&ran, JOBS - PRIVATE));
+            });
+        }
+    }
+}
+
+fn small_jobs(worker: &Worker, count: usize, ran: &Sender<()>) {
+    if count <= 1 {
+        let _ = ran.send(());
+        return;
+    }
+    let other = ran.clone();
+    worker.join(
+        |w| small_jobs(w, count / 2, ran),
+        move |w| small_jobs(w, count - count / 2, &other),
+    );
+}
+
+#[test]
+fn a_leaf_that_waits_for_ten_thousand_small_jobs() {
+    const JOBS: usize = 10_000;
+    for threads in [2, 3, 4] {
+        let pool = Pool::new(threads).unwrap();
+        let (send, ran) = mpsc::channel();
+        pool.install(move |worker| {
+            worker.join(
+                move |w| shown(w, || wait_for(&ran, JOBS)),
+                move |w| small_jobs(w, JOBS, &send),
+            );
+        });
+    }
+}
+
+/// As many branches as threads, none of which ends before all have begun.
+struct Meeting {
+    parties: usize,
+    begun: AtomicUsize,
+    threads: Mutex<BTreeSet<String>>,
+}
+
+impl Meeting {
+    fn attend(&self) {
+        let id = format!("{:?}", thread::current().id());
+        self.threads.lock().unwrap().insert(id);
+        // ORDERING: AcqRel and Acquire: the meeting's only business is with this counter.
+        self.begun.fetch_add(1, Ordering::AcqRel);
+        let since = std::time::Instant::now();
+        while self.begun.load(Ordering::Acquire) < self.parties {
+            assert!(since.elapsed() < HANGS, "not all branches have begun");
+            thread::yield_now();
+        }
+    }
+
+    /// This branch, and those behind it.
+    fn call(&self, worker: &Worker, branches: usize) {
+        if branches == 1 {
+            return self.attend();
+        }
+        worker.join(
+            |w| shown(w, || self.attend()),
+            |w| self.call(w, branches - 1),
+        );
+    }
+}
+
+#[test]
+fn as_many_branches_as_threads_meet() {
+    for threads in [2, 3, 4, 8] {
+        let pool = Pool::new(threads).unwrap();
+        let meeting = Meeting {
+            parties: threads,
+            begun: AtomicUsize::new(0),
+            threads: Mutex::default(),
+        };
+        pool.install(|worker| meeting.call(worker, threads));
+        assert_eq!(meeting.threads.into_inner().unwrap().len(), threads);
+    }
+}
+
+/// The thread that waits for a stolen branch runs what that branch forks (leap-frogging): the
+/// branch's own leaf waits for it.
+#[test]
+fn a_thread_that_waits_helps_its_thief() {
+    let pool = Pool::new(2).unwrap();
+    let (begun, has_begun) = mpsc::channel();
+    let (helped, has_helped) = mpsc::channel();
+    let (ours, theirs) = pool.install(move |worker| {
+        worker.join(
+            move |w| {
+                shown(w, || assert_eq!(has_begun.recv_timeout(HANGS), Ok(())));
+                thread::current().id()
+            },
+            move |thief| {
+                begun.send(()).unwrap();
+                // Nobody but the owner of this branch is free, once that has ended `a`.
+                let ((), helper) = thief.join(
+                    move |w| shown(w, || assert_eq!(has_helped.recv_timeout(HANGS), Ok(()))),
+                    move |_| {
+                        helped.send(()).unwrap();
+                        thread::current().id()
+                    },
+                );
+                helper
+            },
+        )
+    });
+    assert_eq!(ours, theirs);
+}
