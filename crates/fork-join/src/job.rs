@@ -239,9 +239,11 @@ impl<F> HeapJob<F>
 where
     F: FnOnce(&Worker),
 {
-    /// To be put into a queue, by a caller that sees to it that what the closure borrows lives until
-    /// it has run, and that it may change threads. One that is never run leaks.
-    pub(crate) fn boxed(closure: F) -> JobRef {
+    /// To be put into a queue. One that is never run leaks.
+    ///
+    /// # Safety
+    /// The closure may change threads, and what it borrows lives until it has run.
+    pub(crate) unsafe fn boxed(closure: F) -> JobRef {
         let job = Box::new(Self {
             job: Job { run: Self::run },
             closure,

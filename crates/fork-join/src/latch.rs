@@ -16,6 +16,19 @@ const BASE: u32 = 32;
 /// The highest number of seats, whose numbers have 15 bits and leave room for one more.
 pub(crate) const MAX_SEATS: usize = (1 << 15) - 1;
 
+/// What a worker waits for, while it does something else or sleeps.
+pub(crate) trait Awaited {
+    /// Whether there is nothing to wait for any more. Then what was done happened before this.
+    fn is_done(&self) -> bool;
+
+    /// Who runs what is awaited, if that is one job and known.
+    fn thief(&self) -> Option<Thief>;
+
+    /// The worker in that seat is about to sleep: it is to be woken when it is done. `false`: it is
+    /// done. It may say so more than once.
+    fn sleep(&self, seat: usize) -> bool;
+}
+
 /// What the owner of a stolen job and its thief tell each other. Nobody looks at it before the job
 /// is stolen: the deque decides that.
 pub(crate) struct Latch(AtomicU64);
@@ -51,16 +64,17 @@ impl Latch {
         let before = self.0.swap(DONE, Ordering::AcqRel);
         (before & SLEEPS != 0).then_some((before >> SLEEPER) as usize & MAX_SEATS)
     }
+}
 
-    /// Whether the job is done. Then the thief's work happened before this.
+impl Awaited for Latch {
     #[inline]
-    pub(crate) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         // ORDERING: Acquire, for the Release in `finish`.
         self.0.load(Ordering::Acquire) == DONE
     }
 
-    /// Who runs the job, if the thief has said so, and is not done.
-    pub(crate) fn thief(&self) -> Option<Thief> {
+    /// If the thief has said so, and is not done.
+    fn thief(&self) -> Option<Thief> {
         // ORDERING: Relaxed: advice.
         let word = self.0.load(Ordering::Relaxed);
         let seat = (word >> THIEF) as usize & MAX_SEATS;
@@ -70,9 +84,7 @@ impl Latch {
         })
     }
 
-    /// The owner, in that seat, is about to sleep. `false`: the job is done. It may say so more
-    /// than once.
-    pub(crate) fn sleep(&self, seat: usize) -> bool {
+    fn sleep(&self, seat: usize) -> bool {
         // ORDERING: Release, for the Acquire in `finish`. On failure Relaxed: `is_done` is asked
         // before the result is touched.
         let announced = self

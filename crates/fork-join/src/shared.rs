@@ -1,6 +1,6 @@
 //! What the workers of a pool share: their seats, the common queue, and who sleeps.
 
-use filch_deque::{Lazy, Stealer};
+use filch_deque::{Lazy, Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{Parker, Unparker};
 use filch_processors::{Piece, Source};
@@ -18,13 +18,17 @@ const CAPACITY: usize = 256;
 
 /// What the thread in a seat has for itself.
 pub(crate) struct Owner {
+    /// What it has forked: on its stack, in nested order.
     pub(crate) deque: filch_deque::Worker<JobRef, Lazy>,
+    /// What it has spawned.
+    pub(crate) spawned: filch_deque::Worker<JobRef>,
     pub(crate) parker: Parker,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
 pub(crate) struct Seat {
     pub(crate) stealer: Stealer<JobRef>,
+    spawned: Stealer<JobRef>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
     /// While no thread is in it.
@@ -35,14 +39,31 @@ impl Seat {
     fn new(_: u32) -> Self {
         let owner = Owner {
             deque: filch_deque::Worker::lazy(CAPACITY),
+            spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
         };
         Self {
             stealer: owner.deque.stealer(),
+            spawned: owner.spawned.stealer(),
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
             owner: Mutex::new(Some(owner)),
         }
+    }
+}
+
+impl Seat {
+    /// The oldest job of the thread in it: forked, or else spawned.
+    pub(crate) fn steal(&self) -> Steal<JobRef> {
+        match self.stealer.steal() {
+            Steal::Empty => self.spawned.steal(),
+            forked => forked,
+        }
+    }
+
+    /// Whether there is nothing to steal. If so, the thread in it is asked for more.
+    fn demand(&self) -> bool {
+        self.stealer.demand() && self.spawned.is_empty()
     }
 }
 
@@ -109,7 +130,7 @@ impl Shared {
     /// asked for some.
     pub(crate) fn has_work(&self) -> bool {
         let count = self.seats.high_water() as usize;
-        !self.common.is_empty() || (0..count).any(|seat| !self.seat(seat).stealer.demand())
+        !self.common.is_empty() || (0..count).any(|seat| !self.seat(seat).demand())
     }
 
     /// A job from a thread without a seat.

@@ -7,7 +7,7 @@ use filch_deque::Lazy;
 use filch_parker::{AdaptiveSpinner, Spin};
 
 use crate::job::JobRef;
-use crate::latch::Latch;
+use crate::latch::Awaited;
 use crate::shared::{Owner, Shared};
 
 use filch_sync::Arc;
@@ -68,9 +68,22 @@ impl Worker {
         self.shared.seat(seat).unparker.unpark();
     }
 
-    /// A job of another worker's, or one from outside.
+    /// A job that this worker has spawned, one of another worker's, or one from outside.
     pub(crate) fn find(&self) -> Option<JobRef> {
-        self.steal().or_else(|| self.shared.common.pop())
+        let own = self.owner.spawned.pop();
+        own.or_else(|| self.steal())
+            .or_else(|| self.shared.common.pop())
+    }
+
+    /// Puts a job in reach of all, to be run by this thread if no other one takes it before.
+    pub(crate) fn spawn_job(&self, job: JobRef) {
+        self.owner.spawned.push(job);
+        self.shared.wake_one();
+    }
+
+    /// Whether it is one of that pool's.
+    pub(crate) fn is_of(&self, shared: &Arc<Shared>) -> bool {
+        Arc::ptr_eq(&self.shared, shared)
     }
 
     /// The oldest job of another worker's.
@@ -83,7 +96,7 @@ impl Worker {
                 if victim == self.seat {
                     continue;
                 }
-                match self.shared.seat(victim).stealer.steal() {
+                match self.shared.seat(victim).steal() {
                     filch_deque::Steal::Success(job) => {
                         self.next_victim.set(victim);
                         return Some(job);
@@ -101,7 +114,7 @@ impl Worker {
     }
 
     /// A job that descends from the one with that latch, from the deque of its thief.
-    fn steal_back(&self, latch: &Latch) -> Option<JobRef> {
+    fn steal_back(&self, latch: &impl Awaited) -> Option<JobRef> {
         let thief = latch.thief()?;
         let stealer = &self.shared.seat(thief.seat).stealer;
         loop {
@@ -116,7 +129,7 @@ impl Worker {
     /// A job was stolen: this thread does something else until it is done, or sleeps.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait(&self, latch: &Latch) {
+    pub(crate) fn wait(&self, latch: &impl Awaited) {
         let mut spinner = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
         while !latch.is_done() {
             if let Some(job) = self.steal_back(latch).or_else(|| self.find()) {
@@ -133,7 +146,7 @@ impl Worker {
     }
 
     /// Sleeps until the job is done, or there is something else to do.
-    fn sleep(&self, latch: &Latch) {
+    fn sleep(&self, latch: &impl Awaited) {
         let sleepers = &self.shared.sleepers;
         let seat = self.shared.seat(self.seat);
         sleepers.announce(&seat.sleeps);

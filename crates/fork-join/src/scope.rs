@@ -1,0 +1,162 @@
+//! Scopes: as many jobs as one likes, which borrow from the caller, and have all ended at the end.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use filch_sync::atomic::{AtomicU64, Ordering};
+use filch_sync::panic::discard;
+use filch_sync::{Arc, Mutex, lock};
+
+use crate::current;
+use crate::job::{HeapJob, Payload};
+use crate::latch::{Awaited, Thief};
+use crate::shared::Shared;
+use crate::worker::Worker;
+
+/// Jobs that may borrow what lives as long as `'scope`: see [`Worker::scope`].
+pub struct Scope<'scope> {
+    shared: Arc<Shared>,
+    open: OpenJobs,
+    /// What the first job that panicked said.
+    panic: Mutex<Option<Payload>>,
+    /// Jobs borrow for `'scope`, neither more nor less.
+    jobs: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+/// One job more than the low half says sleeps in that seat, if a bit above is set.
+const SLEEPS: u64 = 1 << 63;
+const SLEEPER: u32 = 32;
+const COUNT: u64 = u32::MAX as u64;
+
+/// How many jobs of a scope have not ended, and which worker sleeps until they have.
+struct OpenJobs(AtomicU64);
+
+impl OpenJobs {
+    fn add(&self) {
+        // ORDERING: Relaxed: the caller's own job is open.
+        let before = self.0.fetch_add(1, Ordering::Relaxed);
+        assert!(before & COUNT != COUNT, "a scope has 2^32 jobs");
+    }
+
+    /// A job has ended. The seat of the worker to be woken, if that was the last one and a worker
+    /// sleeps. The scope may be gone when this returns.
+    #[must_use = "a worker that sleeps is to be woken"]
+    fn end_one(&self) -> Option<usize> {
+        // ORDERING: Release, for the Acquire in `is_done`: what the job did. Acquire, for the
+        // Release in `sleep`, and for other jobs', which the thread that is woken sees by this one.
+        let before = self.0.fetch_sub(1, Ordering::AcqRel);
+        let was_last = before & COUNT == 1 && before & SLEEPS != 0;
+        was_last.then_some(((before & !SLEEPS) >> SLEEPER) as usize)
+    }
+}
+
+impl Awaited for OpenJobs {
+    fn is_done(&self) -> bool {
+        // ORDERING: Acquire, for the Release in `end_one`.
+        self.0.load(Ordering::Acquire) & COUNT == 0
+    }
+
+    fn thief(&self) -> Option<Thief> {
+        None
+    }
+
+    fn sleep(&self, seat: usize) -> bool {
+        // ORDERING: Release, for the Acquire in `end_one`. Relaxed on failure: `is_done` is asked.
+        let announced = self
+            .0
+            .fetch_update(Ordering::Release, Ordering::Relaxed, |word| {
+                (word & COUNT != 0).then_some(word & COUNT | SLEEPS | (seat as u64) << SLEEPER)
+            });
+        announced.is_ok()
+    }
+}
+
+impl Worker {
+    /// Calls `body` here and now, with a scope in which it may [spawn](Scope::spawn) jobs, and
+    /// returns what it returns when all of them have ended. What jobs borrow must live longer than
+    /// this call.
+    ///
+    /// # Panics
+    /// If `body` does, or a job: when all jobs have ended, with what `body` says, or the first job
+    /// that panicked.
+    pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
+        let scope = Scope {
+            shared: Arc::clone(self.shared()),
+            // The body's own.
+            open: OpenJobs(AtomicU64::new(1)),
+            panic: Mutex::new(None),
+            jobs: PhantomData,
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
+        let nobody = scope.open.end_one();
+        debug_assert_eq!(nobody, None, "this worker does not sleep");
+        self.wait(&scope.open);
+        let panic = lock(&scope.panic).take();
+        match (result, panic) {
+            (Ok(result), None) => result,
+            (Ok(_), Some(payload)) => resume_unwind(payload),
+            (Err(payload), others) => {
+                others.into_iter().for_each(discard);
+                resume_unwind(payload)
+            }
+        }
+    }
+}
+
+impl<'scope> Scope<'scope> {
+    /// A job that runs at some time before the scope ends, on any thread of the pool. It may spawn
+    /// others. It takes an allocation.
+    ///
+    /// What the caller did before happens before the job; what the job did happens before the end
+    /// of the scope.
+    pub fn spawn(&self, job: impl FnOnce(&Worker, &Self) + Send + 'scope) {
+        struct Borrowed<'scope>(*const Scope<'scope>);
+        // SAFETY: a scope is Sync, and this is a reference to it.
+        unsafe impl Send for Borrowed<'_> {}
+
+        impl<'scope> Borrowed<'scope> {
+            /// By a method, so that a closure takes the whole.
+            fn get(&self) -> *const Scope<'scope> {
+                self.0
+            }
+        }
+
+        self.open.add();
+        let scope = Borrowed(self);
+        let run = move |worker: &Worker| {
+            // SAFETY: the scope waits until this job has ended.
+            let scope = unsafe { &*scope.get() };
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker, scope))) {
+                scope.keep(payload);
+            }
+            if let Some(sleeper) = scope.open.end_one() {
+                worker.wake(sleeper);
+            }
+        };
+        // SAFETY: the closure is `Send`, and what it borrows lives until the scope ends, which
+        // waits for it.
+        let job = unsafe { HeapJob::boxed(run) };
+        current::with(|worker| match worker {
+            Some(worker) if worker.is_of(&self.shared) => worker.spawn_job(job),
+            _ => self.shared.inject(job),
+        });
+    }
+
+    /// The first panic is told; the others are lost.
+    fn keep(&self, payload: Payload) {
+        let mut first = lock(&self.panic);
+        if first.is_none() {
+            *first = Some(payload);
+            return;
+        }
+        drop(first);
+        discard(payload);
+    }
+}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
