@@ -11,6 +11,7 @@ mod join;
 mod latch;
 mod panics;
 mod sleep;
+mod steal_back;
 
 use filch_fork_join::Worker;
 use filch_fork_join::protocol::{Host, Shared, run_one, sit_down};
