@@ -102,12 +102,7 @@ fn sorted<D: Both>(doing: &D) -> Vec<u32> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pool = compare::pool()?;
     let what = format!("merge sort of {NUMBERS} numbers");
-    let ours = compare::compare(
-        &what,
-        &pool,
-        || sorted(&Sequential),
-        |worker| sorted(worker),
-    );
+    let ours = compare::compare(&what, &pool, || sorted(&Sequential), sorted);
     let mut theirs = numbers();
     theirs.sort_unstable();
     assert!(ours == theirs, "they are not sorted");

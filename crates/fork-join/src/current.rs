@@ -30,7 +30,8 @@ impl Drop for Seated {
 /// Calls `with` with the thread's worker, if it has one.
 #[inline(always)]
 pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    // SAFETY: it is the worker in `SEATED`, which does not move, and takes this down before it goes.
+    // SAFETY: it is the worker in `SEATED`, which does not move, and takes this down before it
+    // goes.
     with(unsafe { CURRENT.get().as_ref() })
 }
 
@@ -57,8 +58,8 @@ pub(crate) fn with_worker<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) ->
 /// # Safety
 /// It was made of a [`JobRef`], and is run once.
 pub(crate) unsafe fn run(job: NonNull<()>) {
-    // SAFETY: the caller's.
     with(|worker| match worker {
+        // SAFETY: the caller's.
         Some(worker) => unsafe { JobRef::from_raw(job).run(worker) },
         None => unreachable!("the thread that took the job has a worker"),
     });

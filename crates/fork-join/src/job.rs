@@ -2,10 +2,10 @@
 
 use std::any::Any;
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-use filch_parker::Unparker;
+use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::cell::UnsafeCell;
 
@@ -138,9 +138,7 @@ where
         // SAFETY: nobody looks at the result before the latch says that it is there.
         unsafe { put(&this.result, result) };
         // Nothing of the job is touched after this.
-        if let Some(sleeper) = this.latch.finish() {
-            worker.wake(sleeper);
-        }
+        worker.shared().finish(&this.latch);
     }
 
     /// The closure, of a job that was never stolen, or taken back.
@@ -164,9 +162,32 @@ where
     }
 }
 
+/// Runs `work` on a thread of the pool into whose queue `inject` puts it; the calling thread sleeps
+/// meanwhile.
+///
+/// # Panics
+/// If `work` does.
+pub(crate) fn install<R: Send>(
+    work: impl FnOnce(&Worker) -> R + Send,
+    parker: &Parker,
+    inject: impl FnOnce(JobRef),
+) -> R {
+    let job = InstallJob::new(work, parker.unparker());
+    // SAFETY: `work` and its result may change threads, and this waits until it is done.
+    inject(unsafe { job.as_ref() });
+    while !job.is_done() {
+        parker.park();
+    }
+    // SAFETY: it is done.
+    match unsafe { job.take_result() } {
+        Ok(result) => result,
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
 /// A job on the stack of a thread outside of the pool, which sleeps until it is done.
 #[repr(C)]
-pub(crate) struct InstallJob<F, R> {
+struct InstallJob<F, R> {
     job: Job,
     is_done: AtomicBool,
     unparker: Unparker,
@@ -179,7 +200,7 @@ where
     F: FnOnce(&Worker) -> R,
 {
     /// Its thread is woken by that.
-    pub(crate) fn new(closure: F, unparker: Unparker) -> Self {
+    fn new(closure: F, unparker: Unparker) -> Self {
         Self {
             job: Job { run: Self::run },
             is_done: AtomicBool::new(false),
@@ -194,11 +215,11 @@ where
     /// # Safety
     /// The closure and its result may change threads, and the job stays where it is until it is
     /// done.
-    pub(crate) unsafe fn as_ref(&self) -> JobRef {
+    unsafe fn as_ref(&self) -> JobRef {
         JobRef(NonNull::from(self).cast())
     }
 
-    pub(crate) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         // ORDERING: Acquire, for the Release in `run`: the result.
         self.is_done.load(Ordering::Acquire)
     }
@@ -222,7 +243,7 @@ where
     ///
     /// # Safety
     /// It is done, and this is called once.
-    pub(crate) unsafe fn take_result(&self) -> Result<R, Payload> {
+    unsafe fn take_result(&self) -> Result<R, Payload> {
         // SAFETY: the caller's.
         unsafe { read(&self.result) }
     }

@@ -17,7 +17,7 @@ const BASE: u32 = 32;
 pub(crate) const MAX_SEATS: usize = (1 << 15) - 1;
 
 /// What a worker waits for, while it does something else or sleeps.
-pub(crate) trait Awaited {
+pub trait Awaited {
     /// Whether there is nothing to wait for any more. Then what was done happened before this.
     fn is_done(&self) -> bool;
 
@@ -31,36 +31,39 @@ pub(crate) trait Awaited {
 
 /// What the owner of a stolen job and its thief tell each other. Nobody looks at it before the job
 /// is stolen: the deque decides that.
-pub(crate) struct Latch(AtomicU64);
+#[derive(Debug, Default)]
+pub struct Latch(AtomicU64);
 
 /// Who runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Thief {
-    pub(crate) seat: usize,
+pub struct Thief {
+    /// Where it sits.
+    pub seat: usize,
     /// What is in its deque from here on descends from the job, until that is done.
-    pub(crate) base: u32,
+    pub base: u32,
 }
 
 impl Latch {
+    /// Of a job that nobody has stolen.
     #[inline(always)]
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 
     /// The thief begins.
-    pub(crate) fn begin(&self, thief: Thief) {
+    pub fn begin(&self, thief: Thief) {
         let word = (thief.seat as u64 + 1) << THIEF | u64::from(thief.base) << BASE;
-        // ORDERING: Relaxed: advice for the owner, who may steal back from the thief. An RMW, as
-        // the owner may have gone to sleep already.
-        self.0.fetch_or(word, Ordering::Relaxed);
+        // ORDERING: Release, for the Acquire in `thief`: the seat, in which the thief may sit since
+        // a moment ago. An RMW, as the owner may have gone to sleep already.
+        self.0.fetch_or(word, Ordering::Release);
     }
 
     /// The thief has left its result. The seat of the owner, if that sleeps. The job may be gone
     /// when this returns, and with it the latch.
     #[must_use = "an owner that sleeps is to be woken"]
-    pub(crate) fn finish(&self) -> Option<usize> {
+    pub fn finish(&self) -> Option<usize> {
         // ORDERING: Release, for the Acquire in `is_done`: the result. Acquire, for the Release in
-        // `sleep`: the owner's seat is known to be asleep.
+        // `sleep`: the owner's seat.
         let before = self.0.swap(DONE, Ordering::AcqRel);
         (before & SLEEPS != 0).then_some((before >> SLEEPER) as usize & MAX_SEATS)
     }
@@ -75,8 +78,8 @@ impl Awaited for Latch {
 
     /// If the thief has said so, and is not done.
     fn thief(&self) -> Option<Thief> {
-        // ORDERING: Relaxed: advice.
-        let word = self.0.load(Ordering::Relaxed);
+        // ORDERING: Acquire, for the Release in `begin`: the seat.
+        let word = self.0.load(Ordering::Acquire);
         let seat = (word >> THIEF) as usize & MAX_SEATS;
         Some(Thief {
             seat: seat.checked_sub(1)?,

@@ -2,17 +2,21 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::panic::resume_unwind;
 use std::sync::Weak;
 
-use filch_parker::Parker;
+use filch_parker::{AdaptiveSpinner, Parker};
 use filch_processors::{Config, Processors, Runner, StartError};
 use filch_sync::Arc;
 
 use crate::current;
-use crate::job::InstallJob;
+use crate::job;
 use crate::shared::{Host, Jobs, Shared};
 use crate::worker::Worker;
+
+/// Rounds of looking for work between which a thread that waits pauses.
+const PAUSING_ROUNDS: u32 = 12;
+/// Rounds after those, between which it gives its core to others.
+const YIELDING_ROUNDS: u32 = 20;
 
 /// A pool of threads that run jobs.
 ///
@@ -70,7 +74,8 @@ impl Pool {
         let processors = Processors::new(config)?;
         // The processors have the jobs, so these must not keep them.
         let host = Arc::downgrade(&processors);
-        let shared = Arc::new(Shared::new(Box::new(host)));
+        let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
+        let shared = Arc::new(Shared::new(Box::new(host), patience));
         let attached = processors.attach(Arc::new(Jobs(Arc::clone(&shared))));
         assert!(attached.is_ok(), "the processors are new");
         Processors::start(&processors, Arc::new(NoTasks))?.detach();
@@ -97,18 +102,6 @@ impl Pool {
         thread_local! {
             static PARKER: Parker = Parker::new();
         }
-        PARKER.with(|parker| {
-            let job = InstallJob::new(work, parker.unparker());
-            // SAFETY: `work` and its result may change threads, and this waits until it is done.
-            self.shared.inject(unsafe { job.as_ref() });
-            while !job.is_done() {
-                parker.park();
-            }
-            // SAFETY: it is done.
-            match unsafe { job.take_result() } {
-                Ok(result) => result,
-                Err(payload) => resume_unwind(payload),
-            }
-        })
+        PARKER.with(|parker| job::install(work, parker, |job| self.shared.inject(job)))
     }
 }

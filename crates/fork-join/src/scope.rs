@@ -131,7 +131,7 @@ impl<'scope> Scope<'scope> {
                 scope.keep(payload);
             }
             if let Some(sleeper) = scope.open.end_one() {
-                worker.wake(sleeper);
+                worker.shared().wake(sleeper);
             }
         };
         // SAFETY: the closure is `Send`, and what it borrows lives until the scope ends, which

@@ -1,8 +1,10 @@
 //! What the workers of a pool share: their seats, the common queue, and who sleeps.
 
+use std::fmt;
+
 use filch_deque::{Lazy, Steal, Stealer};
 use filch_injector::Injector;
-use filch_parker::{Parker, Unparker};
+use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_processors::{Piece, Source};
 use filch_slab::Slab;
 use filch_sync::atomic::AtomicBool;
@@ -10,8 +12,9 @@ use filch_sync::{Arc, CachePadded, Mutex, lock};
 
 use crate::current;
 use crate::job::JobRef;
-use crate::latch::MAX_SEATS;
+use crate::latch::{Latch, MAX_SEATS};
 use crate::sleepers::Sleepers;
+use crate::worker::Worker;
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 256;
@@ -68,31 +71,40 @@ impl Seat {
 }
 
 /// What the workers of a pool share.
-pub(crate) struct Shared {
+pub struct Shared {
     pub(crate) seats: Slab<Seat>,
     /// Jobs from threads that have no seat.
     pub(crate) common: Injector<JobRef>,
     pub(crate) sleepers: Sleepers,
     host: Box<dyn Host>,
+    /// How long a joiner that finds nothing looks on before it sleeps.
+    pub(crate) patience: AdaptiveSpinner,
 }
 
 /// The threads that run jobs.
-pub(crate) trait Host: Send + Sync {
+pub trait Host: Send + Sync {
     /// Something was published: wakes a thread that has nothing to do, if there is one.
     fn notify(&self);
 }
 
 impl Shared {
-    pub(crate) fn new(host: Box<dyn Host>) -> Self {
+    /// Nobody is seated.
+    pub fn new(host: Box<dyn Host>, patience: AdaptiveSpinner) -> Self {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
             common: Injector::new(),
             sleepers: Sleepers::new(),
             host,
+            patience,
         }
     }
 
-    /// A seat that is taken.
+    /// How many seats there are, taken or not.
+    pub(crate) fn seat_count(&self) -> usize {
+        self.seats.high_water() as usize
+    }
+
+    /// One of the seats that there are.
     pub(crate) fn seat(&self, seat: usize) -> &Seat {
         match self.seats.get(seat as u32) {
             Some(seat) => seat,
@@ -113,24 +125,32 @@ impl Shared {
         self.seats.release(seat as u32);
     }
 
+    /// The job is done: its owner is woken, if that sleeps. The job may be gone when this returns.
+    pub(crate) fn finish(&self, latch: &Latch) {
+        if let Some(sleeper) = latch.finish() {
+            self.wake(sleeper);
+        }
+    }
+
+    /// Wakes the worker that waits in that seat.
+    pub(crate) fn wake(&self, seat: usize) {
+        self.seat(seat).unparker.unpark();
+    }
+
     /// Something was published: somebody is to look for it, of those that wait in the middle of a
     /// job or of those that have nothing to do.
     pub(crate) fn wake_one(&self) {
-        let count = self.seats.high_water() as usize;
-        let flags = (0..count).map(|seat| &*self.seat(seat).sleeps);
+        let flags = || (0..self.seat_count()).map(|seat| &*self.seat(seat).sleeps);
         match self.sleepers.choose(flags) {
-            Some(seat) => {
-                self.seat(seat).unparker.unpark();
-            }
+            Some(seat) => self.wake(seat),
             None => self.host.notify(),
         }
     }
 
-    /// Whether there is a job that any thread could take. If a deque has none to offer, its owner is
-    /// asked for some.
+    /// Whether there is a job that any thread could take. If a deque has none to offer, its owner
+    /// is asked for some.
     pub(crate) fn has_work(&self) -> bool {
-        let count = self.seats.high_water() as usize;
-        !self.common.is_empty() || (0..count).any(|seat| !self.seat(seat).demand())
+        !self.common.is_empty() || (0..self.seat_count()).any(|seat| !self.seat(seat).demand())
     }
 
     /// A job from a thread without a seat.
@@ -140,12 +160,20 @@ impl Shared {
     }
 }
 
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("sleepers", &self.sleepers)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a pool of processors sees of the jobs.
 pub(crate) struct Jobs(pub(crate) Arc<Shared>);
 
 impl Source for Jobs {
     fn take(&self) -> Option<Piece> {
-        let job = current::with_worker(&self.0, |worker| worker.find())??;
+        let job = current::with_worker(&self.0, Worker::find)??;
         // SAFETY: it was taken out of its queue, so it is run once.
         Some(unsafe { Piece::new(job.into_raw(), current::run) })
     }

@@ -4,51 +4,61 @@ use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
 /// How many there are. Each has a flag, which it raises, and which whoever wakes it for work takes
 /// down.
-pub(crate) struct Sleepers(AtomicUsize);
+///
+/// The count is never less than the number of flags that are up: it is raised before a flag, and
+/// lowered after it.
+#[derive(Debug, Default)]
+pub struct Sleepers(AtomicUsize);
 
 impl Sleepers {
-    pub(crate) fn new() -> Self {
+    /// Nobody sleeps.
+    pub fn new() -> Self {
         Self(AtomicUsize::new(0))
     }
 
     /// The thread with that flag is about to sleep. What was published before a
     /// [`choose`](Self::choose) that does not see it, it sees after this.
-    pub(crate) fn announce(&self, flag: &AtomicBool) {
-        // ORDERING: Relaxed, both: by the fence. (An RMW, so that it is the newest value.)
-        flag.swap(true, Ordering::Relaxed);
+    pub fn announce(&self, flag: &AtomicBool) {
+        // ORDERING: Relaxed: by the fence.
         self.0.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: Release, for the Acquire in `take_down`: the count goes up before it goes down,
+        // so that it does not tell of one sleeper less in between.
+        flag.swap(true, Ordering::Release);
         // ORDERING: SeqCst, partner of the fence in `choose`: one of the two sees the other.
         fence(Ordering::SeqCst);
     }
 
     /// It does not sleep any more. `false`: it was chosen to look for work meanwhile.
-    pub(crate) fn withdraw(&self, flag: &AtomicBool) -> bool {
+    #[must_use = "one that was chosen is to look for work, or to choose another"]
+    pub fn withdraw(&self, flag: &AtomicBool) -> bool {
         self.take_down(flag)
     }
 
-    /// Something was published: chooses one of the threads with these flags to look for it.
-    pub(crate) fn choose<'flag>(
-        &self,
-        mut flags: impl Iterator<Item = &'flag AtomicBool>,
-    ) -> Option<usize> {
+    /// Something was published: chooses one of the threads with these flags to look for it. The
+    /// flags are asked for when what was published is there to see.
+    pub fn choose<'flag, Flags>(&self, flags: impl FnOnce() -> Flags) -> Option<usize>
+    where
+        Flags: Iterator<Item = &'flag AtomicBool>,
+    {
         // ORDERING: SeqCst, partner of the fence in `announce`.
         fence(Ordering::SeqCst);
         // ORDERING: Relaxed: by the fence.
         if self.0.load(Ordering::Relaxed) == 0 {
             return None;
         }
-        flags.position(|flag| self.take_down(flag))
+        flags().position(|flag| self.take_down(flag))
     }
 
     fn take_down(&self, flag: &AtomicBool) -> bool {
-        // ORDERING: Relaxed: a look that spares the line.
+        // ORDERING: Relaxed: a look that spares the line. In `choose`, by the fence.
         if !flag.load(Ordering::Relaxed) {
             return false;
         }
-        // ORDERING: Relaxed: it carries no data; an exchange, so that one thread takes it down.
-        let taken = flag.swap(false, Ordering::Relaxed);
+        // ORDERING: Acquire, for the Release in `announce`. An exchange, so that one thread takes
+        // it down.
+        let taken = flag.swap(false, Ordering::Acquire);
         if taken {
-            // ORDERING: Relaxed: as above.
+            // ORDERING: Relaxed: after the addition, by the exchange.
             self.0.fetch_sub(1, Ordering::Relaxed);
         }
         taken

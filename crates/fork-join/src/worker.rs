@@ -2,20 +2,16 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::mem;
 
 use filch_deque::Lazy;
-use filch_parker::{AdaptiveSpinner, Spin};
+use filch_parker::Spin;
 
 use crate::job::JobRef;
 use crate::latch::Awaited;
 use crate::shared::{Owner, Shared};
 
 use filch_sync::Arc;
-
-/// Rounds of looking for work between which a thread that waits pauses.
-const PAUSING_ROUNDS: u32 = 12;
-/// Rounds after those, between which it gives its core to others.
-const YIELDING_ROUNDS: u32 = 20;
 
 /// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
 /// storage. Jobs are given it.
@@ -62,12 +58,6 @@ impl Worker {
         }
     }
 
-    /// Wakes the worker that waits in that seat.
-    #[cold]
-    pub(crate) fn wake(&self, seat: usize) {
-        self.shared.seat(seat).unparker.unpark();
-    }
-
     /// A job that this worker has spawned, one of another worker's, or one from outside.
     pub(crate) fn find(&self) -> Option<JobRef> {
         let own = self.owner.spawned.pop();
@@ -88,7 +78,7 @@ impl Worker {
 
     /// The oldest job of another worker's.
     fn steal(&self) -> Option<JobRef> {
-        let count = self.shared.seats.high_water() as usize;
+        let count = self.shared.seat_count();
         let first = self.next_victim.get();
         loop {
             let mut lost = false;
@@ -130,23 +120,34 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) fn wait(&self, latch: &impl Awaited) {
-        let mut spinner = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
+        let mut spinner = self.shared.patience.clone();
+        // This thread was chosen to look for work, and has chosen nobody in its place yet.
+        let mut is_chosen = false;
         while !latch.is_done() {
             if let Some(job) = self.steal_back(latch).or_else(|| self.find()) {
+                if mem::take(&mut is_chosen) {
+                    // There may be more of it.
+                    self.shared.wake_one();
+                }
                 spinner.reset();
                 // SAFETY: it was taken out of its queue.
                 unsafe { job.run(self) };
                 continue;
             }
             if spinner.spin() == Spin::Block {
-                self.sleep(latch);
+                is_chosen |= self.sleep(latch);
                 spinner.reset();
             }
         }
+        if is_chosen {
+            // It has no time for that now.
+            self.shared.wake_one();
+        }
     }
 
-    /// Sleeps until the job is done, or there is something else to do.
-    fn sleep(&self, latch: &impl Awaited) {
+    /// Sleeps until the job is done, or there is something else to do. Whether it was chosen to
+    /// look for work.
+    fn sleep(&self, latch: &impl Awaited) -> bool {
         let sleepers = &self.shared.sleepers;
         let seat = self.shared.seat(self.seat);
         sleepers.announce(&seat.sleeps);
@@ -154,10 +155,7 @@ impl Worker {
         if !self.shared.has_work() && latch.sleep(self.seat) {
             self.owner.parker.park();
         }
-        // Chosen for some work, and not needing any: another one shall look for it.
-        if !sleepers.withdraw(&seat.sleeps) && latch.is_done() {
-            self.shared.wake_one();
-        }
+        !sleepers.withdraw(&seat.sleeps)
     }
 
     /// The thread exits.

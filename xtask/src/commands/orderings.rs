@@ -127,6 +127,7 @@ pub(crate) fn complaints() -> Result<Vec<String>> {
 const MODELS: &[(&str, &[&str])] = &[
     ("crates/deque/src", &["deque", "deque_memory"]),
     ("crates/event-queue/src", &["event_queue"]),
+    ("crates/fork-join/src", &["fork_join"]),
     ("crates/injector/src", &["injector"]),
     ("crates/parker/src", &["parker"]),
     ("crates/process-state/src", &["process_state"]),

@@ -11,12 +11,12 @@ use filch_fork_join::{Pool, Worker};
 const RUNS: usize = 3;
 
 /// A pool with a thread for each core.
-pub fn pool() -> Result<Pool, filch_processors::StartError> {
+pub(crate) fn pool() -> Result<Pool, filch_processors::StartError> {
     Pool::new(thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// Runs both forms, which must agree; prints their times and the speed-up. Returns the answer.
-pub fn compare<R: Debug + PartialEq + Send>(
+pub(crate) fn compare<R: Debug + PartialEq + Send>(
     what: &str,
     pool: &Pool,
     sequential: impl Fn() -> R,

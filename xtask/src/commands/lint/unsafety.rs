@@ -41,6 +41,18 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         "slots and blocks between producers and the consumer",
     ),
     (
+        "crates/fork-join/src",
+        &[
+            "current.rs",
+            "job.rs",
+            "join.rs",
+            "protocol.rs",
+            "shared.rs",
+            "worker.rs",
+        ],
+        "jobs on their owners' stacks; a thread's way to its own worker",
+    ),
+    (
         "crates/injector/src",
         &[
             "block.rs",

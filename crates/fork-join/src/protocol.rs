@@ -1,0 +1,59 @@
+//! What workers, thieves and sleepers tell each other, for the models: the shipped parts, without
+//! the threads of a pool.
+
+use filch_parker::Parker;
+use filch_processors::Source;
+use filch_sync::Arc;
+
+use crate::job;
+use crate::shared::Jobs;
+use crate::worker::Worker;
+
+pub use crate::latch::{Awaited, Latch, Thief};
+pub use crate::shared::{Host, Shared};
+pub use crate::sleepers::Sleepers;
+
+/// What a pool of processors sees of the jobs.
+pub fn source(shared: &Arc<Shared>) -> impl Source {
+    Jobs(Arc::clone(shared))
+}
+
+/// The thief of the job with that latch is done.
+pub fn finish(shared: &Shared, latch: &Latch) {
+    shared.finish(latch);
+}
+
+/// Seats the calling thread. `None` if there is no seat left.
+pub fn sit_down(shared: &Arc<Shared>) -> Option<Worker> {
+    let (seat, owner) = shared.sit_down()?;
+    Some(Worker::new(Arc::clone(shared), seat, owner))
+}
+
+/// In which seat its thread sits.
+pub fn seat_of(worker: &Worker) -> usize {
+    worker.seat()
+}
+
+/// Runs a job of another worker's, or one from outside, if there is one.
+pub fn run_one(worker: &Worker) -> bool {
+    let job = worker.find();
+    // SAFETY: it was taken out of its queue.
+    job.map(|job| unsafe { job.run(worker) }).is_some()
+}
+
+/// Waits for the thief of the job with that latch.
+pub fn wait(worker: &Worker, latch: &Latch) {
+    worker.wait(latch);
+}
+
+/// Runs `work` on whichever worker takes it, as a thread outside of the pool has it run.
+///
+/// # Panics
+/// If `work` does.
+pub fn install<R: Send>(
+    shared: &Shared,
+    parker: &Parker,
+    work: impl FnOnce(&Worker) -> R + Send,
+) -> R {
+    job::install(work, parker, |job| shared.inject(job))
+}

@@ -1,0 +1,84 @@
+//! Fork/join: each branch runs once, what a joiner waits for wakes it, and no work waits beside
+//! sleepers that nobody told.
+//!
+//! The workers are those that ship, without a pool's threads: a model's threads take their seats
+//! themselves, and have no patience, so that a joiner that finds nothing sleeps at once. Their
+//! parkers really sleep: a wake-up that is lost is a deadlock, which loom reports.
+#![cfg(loom)]
+
+mod install;
+mod join;
+mod latch;
+mod panics;
+mod sleep;
+mod steal_back;
+
+use filch_fork_join::Worker;
+use filch_fork_join::protocol::{Host, Shared, run_one, sit_down};
+use filch_parker::{AdaptiveSpinner, Parker, Unparker};
+use filch_sync::Arc;
+use filch_sync::cell::UnsafeCell;
+use filch_sync::thread::{self, JoinHandle};
+
+/// A host without threads.
+struct Nobody;
+
+impl Host for Nobody {
+    fn notify(&self) {}
+}
+
+/// A host with one thread.
+struct One(Unparker);
+
+impl Host for One {
+    fn notify(&self) {
+        self.0.unpark();
+    }
+}
+
+/// What workers share that are all there is.
+fn shared() -> Arc<Shared> {
+    Arc::new(Shared::new(Box::new(Nobody), AdaptiveSpinner::none()))
+}
+
+/// The same, with a thread of the host's, which sleeps in that parker.
+fn shared_with_a_host() -> (Arc<Shared>, Parker) {
+    let parker = Parker::new();
+    let host = Box::new(One(parker.unparker()));
+    let shared = Arc::new(Shared::new(host, AdaptiveSpinner::none()));
+    (shared, parker)
+}
+
+fn seat(shared: &Arc<Shared>) -> Worker {
+    sit_down(shared).expect("there are seats")
+}
+
+/// Seats a thief that makes `attempts` attempts at a job, and says how many it ran.
+fn thief(shared: &Arc<Shared>, attempts: usize) -> JoinHandle<usize> {
+    let worker = seat(shared);
+    thread::spawn(move || (0..attempts).filter(|_| run_one(&worker)).count())
+}
+
+/// Plain memory: loom reports a write that is not ordered with every other access.
+struct Plain(UnsafeCell<u32>);
+
+// SAFETY: that accesses are ordered is what the models claim.
+unsafe impl Sync for Plain {}
+// SAFETY: as above.
+unsafe impl Send for Plain {}
+
+impl Plain {
+    fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+
+    fn set(&self, value: u32) {
+        // SAFETY: the claim.
+        self.0.with_mut(|place| unsafe { *place = value });
+    }
+
+    fn get(&self) -> u32 {
+        // SAFETY: the claim.
+        self.0.with(|place| unsafe { *place })
+    }
+}

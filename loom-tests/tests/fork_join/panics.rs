@@ -1,0 +1,87 @@
+//! Branches that panic, here and on a thief's thread.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use filch_fork_join::protocol::seat_of;
+use loom_tests::{Bound, Outcomes};
+
+use crate::{Plain, seat, shared, thief};
+
+/// A panic without the hook.
+fn give_up(what: &'static str) -> ! {
+    resume_unwind(Box::new(what))
+}
+
+fn what(payload: Box<dyn Any + Send>) -> &'static str {
+    *payload.downcast::<&'static str>().expect("one of ours")
+}
+
+/// Two threads: the owner's branch panics, the other one is stolen or not, and each outcome of the
+/// join is what `b` ran on (the thief's thread or not) and what it said. Whatever panics, `b` has
+/// ended when the panic leaves the join.
+fn panicking(a_panics: bool, b_panics: bool) -> (bool, Option<&'static str>) {
+    let shared = shared();
+    let worker = seat(&shared);
+    let thief = thief(&shared, 2);
+    let borrowed = Plain::new();
+    let here = seat_of(&worker);
+    let stolen = Plain::new();
+    let joined = catch_unwind(AssertUnwindSafe(|| {
+        worker.join(
+            |worker| {
+                // The second fork makes the first one public.
+                worker.join(|_| (), |_| ());
+                if a_panics {
+                    give_up("a");
+                }
+            },
+            |worker| {
+                borrowed.set(borrowed.get() + 1);
+                stolen.set(u32::from(seat_of(worker) != here));
+                if b_panics {
+                    give_up("b");
+                }
+            },
+        );
+    }));
+    assert_eq!(borrowed.get(), 1, "the panic has left the join before `b`");
+    borrowed.set(2);
+    let outcome = (stolen.get() == 1, joined.err().map(what));
+    thief.join().unwrap();
+    outcome
+}
+
+/// A failure: `b` runs after the join has left its frame (a causality violation, or a second run),
+/// or the panic does not arrive.
+#[test]
+fn the_owners_branch_panics() {
+    Outcomes::of(
+        "join: `a` panics beside a thief of `b`",
+        Bound::preemptions(2, 500),
+        || panicking(true, false),
+    )
+    .assert_exactly([(false, Some("a")), (true, Some("a"))]);
+}
+
+/// A failure: the thief's thread gets the panic, or the owner does not.
+#[test]
+fn the_stolen_branch_panics() {
+    Outcomes::of(
+        "join: `b` panics, on a thief's thread or here",
+        Bound::preemptions(2, 500),
+        || panicking(false, true),
+    )
+    .assert_exactly([(false, Some("b")), (true, Some("b"))]);
+}
+
+/// What `a` says goes on; what `b` says is dropped. A failure: as above, or the other payload.
+#[test]
+fn both_branches_panic() {
+    Outcomes::of(
+        "join: both branches panic",
+        Bound::preemptions(2, 500),
+        || panicking(true, true),
+    )
+    .assert_exactly([(false, Some("a")), (true, Some("a"))]);
+}

@@ -1,0 +1,215 @@
+//! Joiners that sleep, against work that becomes public.
+
+use filch_fork_join::protocol::{Awaited, Latch, Sleepers, finish, install, run_one, wait};
+use filch_parker::Parker;
+use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+use crate::{seat, shared, shared_with_a_host};
+
+/// Two threads: one publishes and chooses a sleeper, the other says that it is about to sleep and
+/// looks. A failure: the sleeper does not see what was published, and was not chosen.
+#[test]
+fn a_sleeper_sees_what_is_published_or_is_chosen() {
+    Outcomes::of(
+        "sleepers: announce against choose",
+        Bound::exhaustive(10),
+        || {
+            let shared = Arc::new((
+                Sleepers::new(),
+                AtomicBool::new(false),
+                AtomicBool::new(false),
+            ));
+            let publisher = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || {
+                    let (sleepers, flag, work) = &*shared;
+                    // ORDERING: Relaxed, here and below: by the fences of the sleepers.
+                    work.store(true, Ordering::Relaxed);
+                    sleepers.choose(|| [flag].into_iter()).is_some()
+                }
+            });
+            let (sleepers, flag, work) = &*shared;
+            sleepers.announce(flag);
+            let sees = work.load(Ordering::Relaxed);
+            let is_chosen = publisher.join().unwrap();
+            assert!(sees || is_chosen, "asleep beside work");
+            assert_eq!(sleepers.withdraw(flag), !is_chosen);
+            (sees, is_chosen)
+        },
+    )
+    .assert_exactly([(true, false), (true, true), (false, true)]);
+}
+
+/// Three threads: one sleeps for certain; another one is about to, and its flag comes first. Two
+/// others choose. A failure: the one that is about to sleep is chosen and counted off before it is
+/// counted, and the second choice finds that nobody sleeps.
+#[test]
+fn a_sleeper_is_counted_while_another_one_comes() {
+    Outcomes::of(
+        "sleepers: two choices, one and a half sleepers",
+        Bound::exhaustive(100),
+        || {
+            let shared = Arc::new((
+                Sleepers::new(),
+                [AtomicBool::new(false), AtomicBool::new(false)],
+            ));
+            shared.0.announce(&shared.1[1]);
+            let coming = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.0.announce(&shared.1[0])
+            });
+            let choosing = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.0.choose(|| shared.1.iter())
+            });
+            let first = shared.0.choose(|| shared.1.iter());
+            let second = choosing.join().unwrap();
+            coming.join().unwrap();
+            let both = [first, second];
+            assert!(
+                both.contains(&Some(1)) || !both.contains(&None),
+                "nobody told the sleeper"
+            );
+            assert_ne!(first, second, "told twice");
+            let asleep = shared
+                .1
+                .iter()
+                .filter(|flag| shared.0.withdraw(flag))
+                .count();
+            assert_eq!(asleep + both.iter().flatten().count(), 2);
+            assert_eq!(shared.0.choose(|| shared.1.iter()), None);
+            both
+        },
+    )
+    .assert_reached([[Some(0), Some(1)], [Some(1), Some(0)]]);
+}
+
+/// Two threads: a joiner waits, and the owner of a deque forks twice; that makes the first fork
+/// public. The owner waits in a leaf until somebody has run it. A failure: a joiner that sleeps
+/// beside what is public, and an owner that waits for ever (a deadlock).
+#[test]
+fn a_joiner_is_told_of_what_becomes_public() {
+    check(
+        "joiner: asleep beside a publication",
+        Bound::preemptions(1, 5_000),
+        || {
+            let shared = shared();
+            let latch = Arc::new(Latch::new());
+            let joiner = thread::spawn({
+                let (worker, latch) = (seat(&shared), Arc::clone(&latch));
+                move || wait(&worker, &latch)
+            });
+            let worker = seat(&shared);
+            let ran = Parker::new();
+            let runner = ran.unparker();
+            worker.join(
+                |worker| worker.join(|_| ran.park(), |_| ()),
+                |_| runner.unpark(),
+            );
+            finish(&shared, &latch);
+            joiner.join().unwrap();
+        },
+    );
+}
+
+/// Two threads: a joiner asks for work that is private before it sleeps; the owner's next fork is
+/// the answer. The owner waits in a leaf until that has been run. A failure: a request that is not
+/// answered, or an answer that nobody is told of (a deadlock).
+#[test]
+fn a_joiner_that_has_asked_is_answered() {
+    check(
+        "joiner: asleep beside private work",
+        Bound::preemptions(0, 2_000),
+        || {
+            let shared = shared();
+            let latch = Arc::new(Latch::new());
+            let joiner = thread::spawn({
+                let (worker, latch) = (seat(&shared), Arc::clone(&latch));
+                move || wait(&worker, &latch)
+            });
+            let worker = seat(&shared);
+            let (first, second) = (Parker::new(), Parker::new());
+            let (first_ran, second_ran) = (first.unparker(), second.unparker());
+            worker.join(
+                |worker| {
+                    worker.join(
+                        |worker| {
+                            first.park();
+                            worker.join(|_| second.park(), |_| ());
+                        },
+                        |_| second_ran.unpark(),
+                    );
+                },
+                |_| first_ran.unpark(),
+            );
+            finish(&shared, &latch);
+            joiner.join().unwrap();
+        },
+    );
+}
+
+/// Two threads: a joiner waits for a job that is done when something from outside has been run. A
+/// failure: the joiner sleeps beside that, and neither goes on (a deadlock).
+#[test]
+fn a_joiner_is_told_of_an_injection() {
+    check(
+        "joiner: asleep beside an injection",
+        Bound::preemptions(3, 500),
+        || {
+            let shared = shared();
+            let worker = seat(&shared);
+            let latch = Arc::new(Latch::new());
+            let outside = thread::spawn({
+                let (shared, latch) = (Arc::clone(&shared), Arc::clone(&latch));
+                move || {
+                    assert_eq!(install(&shared, &Parker::new(), |_| 7), 7);
+                    finish(&shared, &latch);
+                }
+            });
+            wait(&worker, &latch);
+            outside.join().unwrap();
+        },
+    );
+}
+
+/// Three threads: a joiner waits for a job that is done at any moment; work comes from outside, and
+/// somebody is told of it: the joiner, or the host, whose thread then runs what is there. A joiner
+/// that was chosen, and whose job is done before it has looked, tells the host. A failure: the
+/// joiner takes the choice with it, the host's thread sleeps, and so does the outside one (a
+/// deadlock).
+#[test]
+fn a_joiner_that_is_done_passes_its_choice_on() {
+    Outcomes::of(
+        "joiner: chosen, and done",
+        Bound::preemptions(2, 10_000),
+        || {
+            let (shared, host) = shared_with_a_host();
+            let end = host.unparker();
+            let latch = Arc::new(Latch::new());
+            let joiner = thread::spawn({
+                let (worker, latch) = (seat(&shared), Arc::clone(&latch));
+                move || wait(&worker, &latch)
+            });
+            let ran_by_host = Arc::new(AtomicU32::new(0));
+            let machine = thread::spawn({
+                let (worker, shared) = (seat(&shared), Arc::clone(&shared));
+                let ran = Arc::clone(&ran_by_host);
+                move || {
+                    finish(&shared, &latch);
+                    host.park();
+                    // ORDERING: Relaxed: read after the thread has ended.
+                    ran.store(u32::from(run_one(&worker)), Ordering::Relaxed);
+                }
+            });
+            assert_eq!(install(&shared, &Parker::new(), |_| 7), 7);
+            // For a thread that was told nothing.
+            end.unpark();
+            machine.join().unwrap();
+            joiner.join().unwrap();
+            ran_by_host.load(Ordering::Relaxed)
+        },
+    )
+    .assert_exactly([0, 1]);
+}
