@@ -12,3 +12,6 @@ mod worker;
 pub use join::join;
 pub use pool::Pool;
 pub use worker::Worker;
+
+#[doc = include_str!("../ALGORITHM.md")]
+pub mod algorithm {}
