@@ -17,8 +17,10 @@ pub(crate) struct Local<T> {
     pub(crate) deque: Worker<T>,
     /// Until it looks around.
     pub(crate) turns: TurnClock,
-    /// Whether the last reading of the time brought a task of the global queue.
-    pub(crate) took_global: Cell<bool>,
+    /// Whether the last reading of the time brought a task of the global queue, or a piece.
+    pub(crate) took_outside: Cell<bool>,
+    /// Whether the last of these was a piece.
+    pub(crate) took_piece: Cell<bool>,
     /// Whether the last rotation was for a task that had given way.
     pub(crate) took_yielded: Cell<bool>,
     /// Picks the first victim of a round, and the one to relieve.
@@ -34,7 +36,8 @@ impl<T: Send + 'static> Local<T> {
             own,
             deque,
             turns: TurnClock::new(now),
-            took_global: Cell::new(false),
+            took_outside: Cell::new(false),
+            took_piece: Cell::new(false),
             took_yielded: Cell::new(false),
             random: Random::new(own),
             policy: StealPolicy::default(),

@@ -6,26 +6,36 @@ use filch_deque::Steal;
 
 use crate::queues::local::Local;
 use crate::queues::shared::Shared;
+use crate::queues::source::Found;
 use crate::queues::task_queues::Processor;
 use crate::queues::turn_clock::{Due, Nanos};
 
+/// Whose turn it is.
+pub(crate) enum Turn<T> {
+    Task(T),
+    /// That of the source, which is another crate's: to be asked, by
+    /// [`take_turn_of_source`](Local::take_turn_of_source), where it does not find the permit.
+    Source,
+}
+
 impl<T: Send + 'static> Local<T> {
-    /// So many turns have passed that the time is to be read; and the task that comes first, if so
-    /// much time has passed that one does: the oldest of the global queue, and behind it, if that
-    /// is due, one that has waited while newer ones ran.
+    /// So many turns have passed that the time is to be read; and what comes first, if so much time
+    /// has passed that something does: the oldest task of the global queue, or a piece of the
+    /// source, by turns; and behind it, if that is due, a task that has waited while newer ones
+    /// ran.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look_around(&self, shared: &Shared<T>) -> Option<T> {
+    pub(crate) fn look_around(&self, shared: &Shared<T>) -> Option<Turn<T>> {
         let now = self.turns.since_it_began((shared.clock)());
         // Beside a flood of long tasks from outside each look is due.
-        let in_a_row = self.took_global.replace(false) && self.turns.interval() == 1;
+        let in_a_row = self.took_outside.replace(false) && self.turns.interval() == 1;
         let due = self.turns.read(now);
         let processor = &shared.queues.processors[self.own];
         let mut outside = None;
         if due != Due::Nothing {
             processor.counters.looks.add(1);
             if !in_a_row {
-                outside = self.take_from_outside(shared, now);
+                outside = self.turn_from_outside(shared, now);
             }
         }
         let waited = match due {
@@ -41,16 +51,47 @@ impl<T: Send + 'static> Local<T> {
                 }
                 Some(first)
             }
-            (outside, waited) => outside.or(waited),
+            (outside, waited) => outside.or(waited.map(Turn::Task)),
         }
+    }
+
+    /// By turns the source's turn, if it has not had one for so long as a look is away, or one task
+    /// of the global queue.
+    fn turn_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<Turn<T>> {
+        let is_sources = shared.queues.source.is_attached() && self.turns.is_source_due(now);
+        if is_sources && !self.took_piece.get() {
+            return Some(Turn::Source);
+        }
+        let task = self.take_from_outside(shared, now).map(Turn::Task);
+        task.or_else(|| is_sources.then_some(Turn::Source))
     }
 
     /// One task of the global queue.
     fn take_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
         let task = self.take_global(shared, 0)?;
-        self.took_global.set(true);
+        self.took_outside.set(true);
+        self.took_piece.set(false);
         self.turns.doubt(now);
         Some(task)
+    }
+
+    /// It is the source's turn: a piece, else what would have come next. No look comes in between:
+    /// it might be due again, and the source's turn, for ever. The calling thread has its permit in
+    /// hand.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn take_turn_of_source(&self, shared: &Shared<T>) -> Option<Found<T>> {
+        let piece = shared.queues.source.take();
+        let now = self.turns.since_it_began((shared.clock)());
+        self.turns.source_was_asked(now);
+        let Some(piece) = piece else {
+            let task = self.take_from_outside(shared, now);
+            return task.or_else(|| self.unsearched(shared)).map(Found::Task);
+        };
+        self.took_outside.set(true);
+        self.took_piece.set(true);
+        self.turns.doubt(now);
+        Some(Found::Piece(piece))
     }
 
     /// By turns one that has given way, or the oldest of a deque.

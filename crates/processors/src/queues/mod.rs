@@ -7,6 +7,11 @@ pub(crate) mod look_around;
 pub(crate) mod shared;
 #[cfg(test)]
 mod simulation;
+#[expect(
+    unsafe_code,
+    reason = "what a piece of another crate's work is, its maker knows"
+)]
+pub(crate) mod source;
 pub(crate) mod steal_policy;
 pub(crate) mod task_queues;
 pub(crate) mod turn_clock;
