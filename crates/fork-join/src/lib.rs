@@ -18,3 +18,6 @@ pub use join::join;
 pub use pool::Pool;
 pub use scope::Scope;
 pub use worker::Worker;
+
+#[doc = include_str!("../ALGORITHM.md")]
+pub mod algorithm {}

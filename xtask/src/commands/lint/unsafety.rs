@@ -20,6 +20,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "claim.rs",
             "deque.rs",
             "loot.rs",
+            "nested.rs",
             "ring.rs",
             "room.rs",
             "worker.rs",
@@ -125,6 +126,18 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "worker/end.rs",
         ],
         "the process in its slot; values that must not move",
+    ),
+    (
+        "crates/fork-join/src",
+        &[
+            "current.rs",
+            "job.rs",
+            "join.rs",
+            "pool.rs",
+            "shared.rs",
+            "worker.rs",
+        ],
+        "jobs that lie on the stack of the thread that forked them",
     ),
     (
         "benches/src",
