@@ -5,11 +5,11 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-use filch_parker::{Parker, Unparker};
+use filch_parker::Unparker;
 use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::cell::UnsafeCell;
 
-use crate::latch::{Latch, Thief};
+use crate::latch::{Awaited, Latch, Thief};
 use crate::worker::Worker;
 
 /// What a panic said.
@@ -162,22 +162,25 @@ where
     }
 }
 
-/// Runs `work` on a thread of the pool into whose queue `inject` puts it; the calling thread sleeps
-/// meanwhile.
+/// Runs `work` on a thread of the pool into whose queue `inject` puts it. The calling thread waits
+/// meanwhile, as `wait` says, and is woken by that unparker.
 ///
 /// # Panics
 /// If `work` does.
 pub(crate) fn install<R: Send>(
     work: impl FnOnce(&Worker) -> R + Send,
-    parker: &Parker,
+    unparker: Unparker,
     inject: impl FnOnce(JobRef),
+    wait: impl FnOnce(&dyn Awaited),
 ) -> R {
-    let job = InstallJob::new(work, parker.unparker());
+    let job = InstallJob::new(work, unparker);
     // SAFETY: `work` and its result may change threads, and this waits until it is done.
     inject(unsafe { job.as_ref() });
-    while !job.is_done() {
-        parker.park();
-    }
+    wait(&job);
+    assert!(
+        job.is_done(),
+        "the job lies on this stack, and was not waited for"
+    );
     // SAFETY: it is done.
     match unsafe { job.take_result() } {
         Ok(result) => result,
@@ -219,11 +222,6 @@ where
         JobRef(NonNull::from(self).cast())
     }
 
-    fn is_done(&self) -> bool {
-        // ORDERING: Acquire, for the Release in `run`: the result.
-        self.is_done.load(Ordering::Acquire)
-    }
-
     unsafe fn run(job: NonNull<Job>, worker: &Worker) {
         // SAFETY: as for a `StackJob`.
         let this = unsafe { job.cast::<Self>().as_ref() };
@@ -246,6 +244,22 @@ where
     unsafe fn take_result(&self) -> Result<R, Payload> {
         // SAFETY: the caller's.
         unsafe { read(&self.result) }
+    }
+}
+
+impl<F, R> Awaited for InstallJob<F, R> {
+    fn is_done(&self) -> bool {
+        // ORDERING: Acquire, for the Release in `run`: the result.
+        self.is_done.load(Ordering::Acquire)
+    }
+
+    fn thief(&self) -> Option<Thief> {
+        None
+    }
+
+    /// It wakes its thread in any case.
+    fn sleep(&self, _: usize) -> bool {
+        !self.is_done()
     }
 }
 

@@ -13,6 +13,7 @@ mod shared;
 mod sleepers;
 mod worker;
 
+pub use filch_processors::StartError;
 pub use join::join;
 #[cfg(not(loom))]
 pub use pool::Pool;

@@ -4,12 +4,13 @@ use std::convert::Infallible;
 use std::fmt;
 use std::sync::Weak;
 
-use filch_parker::{AdaptiveSpinner, Parker};
+use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_processors::{Config, Processors, Runner, StartError};
 use filch_sync::Arc;
 
 use crate::current;
 use crate::job;
+use crate::latch::Awaited;
 use crate::shared::{Host, Jobs, Shared};
 use crate::worker::Worker;
 
@@ -83,25 +84,35 @@ impl Pool {
     }
 
     /// Runs `work` on a thread of the pool, and returns what it returns: here and now if this is
-    /// one. Blocking.
+    /// one. A thread of another pool runs jobs of its own pool meanwhile; any other thread sleeps.
     ///
     /// # Panics
     /// If `work` does.
     pub fn install<R: Send>(&self, work: impl FnOnce(&Worker) -> R + Send) -> R {
-        let mut work = Some(work);
-        let here = current::with(|worker| {
-            let worker = worker.filter(|worker| Arc::ptr_eq(worker.shared(), &self.shared))?;
-            Some(work.take()?(worker))
-        });
-        if let Some(result) = here {
-            return result;
-        }
-        let Some(work) = work else {
-            unreachable!("it was not run here");
-        };
-        thread_local! {
-            static PARKER: Parker = Parker::new();
-        }
-        PARKER.with(|parker| job::install(work, parker, |job| self.shared.inject(job)))
+        current::with(|worker| match worker {
+            Some(worker) if worker.is_of(&self.shared) => work(worker),
+            Some(other) => self.run(work, other.unparker(), |job| other.wait(job)),
+            None => {
+                thread_local! {
+                    static PARKER: Parker = Parker::new();
+                }
+                PARKER.with(|parker| {
+                    self.run(work, parker.unparker(), |job| {
+                        while !job.is_done() {
+                            parker.park();
+                        }
+                    })
+                })
+            }
+        })
+    }
+
+    fn run<R: Send>(
+        &self,
+        work: impl FnOnce(&Worker) -> R + Send,
+        unparker: Unparker,
+        wait: impl FnOnce(&dyn Awaited),
+    ) -> R {
+        job::install(work, unparker, |job| self.shared.inject(job), wait)
     }
 }

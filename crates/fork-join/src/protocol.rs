@@ -55,5 +55,14 @@ pub fn install<R: Send>(
     parker: &Parker,
     work: impl FnOnce(&Worker) -> R + Send,
 ) -> R {
-    job::install(work, parker, |job| shared.inject(job))
+    job::install(
+        work,
+        parker.unparker(),
+        |job| shared.inject(job),
+        |job| {
+            while !job.is_done() {
+                parker.park();
+            }
+        },
+    )
 }

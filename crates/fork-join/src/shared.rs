@@ -45,6 +45,8 @@ impl Seat {
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
         };
+        // Idle threads ask before they sleep, and did not know of this one.
+        owner.deque.stealer().demand();
         Self {
             stealer: owner.deque.stealer(),
             spawned: owner.spawned.stealer(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::mem;
 
 use filch_deque::Lazy;
-use filch_parker::Spin;
+use filch_parker::{Spin, Unparker};
 
 use crate::job::JobRef;
 use crate::latch::Awaited;
@@ -40,6 +40,11 @@ impl Worker {
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// Wakes the thread.
+    pub(crate) fn unparker(&self) -> Unparker {
+        self.owner.parker.unparker()
     }
 
     pub(crate) fn seat(&self) -> usize {
@@ -104,7 +109,7 @@ impl Worker {
     }
 
     /// A job that descends from the one with that latch, from the deque of its thief.
-    fn steal_back(&self, latch: &impl Awaited) -> Option<JobRef> {
+    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<JobRef> {
         let thief = latch.thief()?;
         let stealer = &self.shared.seat(thief.seat).stealer;
         loop {
@@ -119,7 +124,7 @@ impl Worker {
     /// A job was stolen: this thread does something else until it is done, or sleeps.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait(&self, latch: &impl Awaited) {
+    pub(crate) fn wait(&self, latch: &(impl Awaited + ?Sized)) {
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
         let mut is_chosen = false;
@@ -147,7 +152,7 @@ impl Worker {
 
     /// Sleeps until the job is done, or there is something else to do. Whether it was chosen to
     /// look for work.
-    fn sleep(&self, latch: &impl Awaited) -> bool {
+    fn sleep(&self, latch: &(impl Awaited + ?Sized)) -> bool {
         let sleepers = &self.shared.sleepers;
         let seat = self.shared.seat(self.seat);
         sleepers.announce(&seat.sleeps);

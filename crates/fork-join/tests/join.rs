@@ -201,3 +201,12 @@ fn a_pool_of_no_or_of_too_many_threads_is_refused() {
         "{absurd:?}"
     );
 }
+
+/// Pools of one thread each, which install in each other. A failure hangs: each thread sleeps until
+/// the other one has run what only itself could run.
+#[test]
+fn installs_in_a_circle_end() {
+    let (a, b) = (Pool::new(1).unwrap(), Pool::new(1).unwrap());
+    let answer = a.install(|_| b.install(|_| a.install(|_| b.install(|_| 42))));
+    assert_eq!(answer, 42);
+}
