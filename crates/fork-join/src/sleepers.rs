@@ -55,8 +55,8 @@ impl Sleepers {
         if !flag.load(Ordering::Relaxed) {
             return false;
         }
-        // ORDERING: Acquire, for the Release in `announce`. (loom cannot show it, as there.) An exchange, so that one thread takes
-        // it down.
+        // ORDERING: Acquire, for the Release in `announce`. (loom cannot show it, as there.) An
+        // exchange, so that one thread takes it down.
         let taken = flag.swap(false, Ordering::Acquire);
         if taken {
             // ORDERING: Relaxed: after the addition, by the exchange.
