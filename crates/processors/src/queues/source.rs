@@ -26,6 +26,61 @@ use filch_sync::Arc;
 ///
 /// A pool keeps its source as long as it lives itself. A source that keeps the pool in return keeps
 /// both for ever: let it have a `Weak`, or let the pieces know the pool.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use std::ptr::NonNull;
+/// use std::sync::{Arc, mpsc};
+///
+/// # use filch_injector::Injector;
+/// use filch_processors::{Config, Piece, Processors, Runner, Source};
+///
+/// type Job = Box<dyn FnOnce() + Send>;
+///
+/// /// Jobs, first in, first out.
+/// struct Jobs(Injector<Job>);
+///
+/// impl Source for Jobs {
+///     fn take(&self) -> Option<Piece> {
+///         unsafe fn run(job: NonNull<()>) {
+///             // SAFETY: from the box below, once.
+///             let job: Box<Job> = unsafe { Box::from_raw(job.cast().as_ptr()) };
+///             job();
+///         }
+///         let job = Box::leak(Box::new(self.0.pop()?));
+///         // SAFETY: the job is the piece's alone, is Send, and lives until it has run.
+///         Some(unsafe { Piece::new(NonNull::from(job).cast(), run) })
+///     }
+///
+///     fn is_empty(&self) -> bool {
+///         self.0.is_empty()
+///     }
+/// }
+///
+/// /// This pool has no tasks of its own.
+/// struct NoTasks;
+///
+/// impl Runner<Infallible> for NoTasks {
+///     type Scratch = ();
+///     fn scratch(&self, _thread: usize) {}
+///     fn run(&self, task: Infallible, (): &mut ()) {
+///         match task {}
+///     }
+/// }
+///
+/// let pool = Processors::new(Config::default().processors(2))?;
+/// let machines = Processors::start(&pool, Arc::new(NoTasks))?;
+/// let jobs = Arc::new(Jobs(Injector::new()));
+/// pool.attach(Arc::clone(&jobs))?;
+///
+/// let (answer, answered) = mpsc::channel();
+/// jobs.0.push(Box::new(move || answer.send(7).unwrap()));
+/// pool.notify();
+/// assert_eq!(answered.recv(), Ok(7));
+/// pool.stop();
+/// machines.join();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Source: Send + Sync + 'static {
     /// A piece for the calling thread, if there is one. One that loses a race for a piece tries
     /// again: only "there is none" may send a thread to sleep.

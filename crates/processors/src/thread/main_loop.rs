@@ -61,7 +61,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 
     /// Does what the grant says. If one of the runner's hooks panics, its task is gone, and the
-    /// machine goes on with the next one.
+    /// machine goes on with the next one; so it does after a piece that panics.
     fn obey_to_the_end(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
         let mut grant = grant;
         loop {
@@ -70,7 +70,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 Ok(vacated) => return vacated,
                 Err(payload) => payload,
             };
-            // A hook is called while the processor is here. Anything else is a bug of this crate.
+            // A hook or a piece is called while the processor is here. Anything else is a bug of
+            // this crate.
             let Some(permit) = self.current.permit.take() else {
                 resume_unwind(payload);
             };

@@ -143,6 +143,8 @@ fn what_is_in_a_source_when_it_is_attached_runs() {
                 let meeting = Arc::clone(&meeting);
                 source.put(move || _ = meeting.wait());
             }
+            // Every thread has had its second look, or will have it in a moment.
+            pool.wait_quiescent().unwrap();
             pool.attach(source).unwrap();
             meeting.wait();
         });

@@ -1,7 +1,9 @@
 //! A source beside tasks: neither starves the other.
 
 use super::{Kind, MICRO, MILLI, World, is_pair, is_yielder, mixture};
+use crate::queues::source::Found;
 use crate::queues::source::tests::Endless;
+use crate::queues::steal_policy::StealMode;
 
 fn attach(world: &World, micros: usize) {
     let attached = world.shared.queues.source.attach(Endless(micros));
@@ -100,4 +102,19 @@ fn tasks_come_before_pieces() {
         assert!(*worst <= 25 * MICRO, "{worst:?} on {processors}");
         assert!(world.pieces >= 2_000 * processors as u32);
     }
+}
+
+/// Two processors; the second one has two tasks, then one, then none. A failure: pieces come before
+/// what can be stolen, or are withheld because a task is spared.
+#[test]
+fn a_search_steals_before_it_asks_the_source() {
+    let mut world = World::new(2);
+    attach(&world, 20);
+    world.add(2, Kind::Pair(MICRO), 1);
+    let thief = world.shared.queues.locals.get(&world.permits[0]);
+    let search = |mode| thief.search(&world.shared, mode);
+    assert!(matches!(search(StealMode::Spare), Some(Found::Task(0))));
+    assert!(matches!(search(StealMode::Spare), Some(Found::Piece(_))));
+    assert!(matches!(search(StealMode::Take), Some(Found::Task(1))));
+    assert!(matches!(search(StealMode::Take), Some(Found::Piece(_))));
 }
