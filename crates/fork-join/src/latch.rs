@@ -39,7 +39,8 @@ pub struct Latch(AtomicU64);
 pub struct Thief {
     /// Where it sits.
     pub seat: usize,
-    /// What is in its deque from here on descends from the job, until that is done.
+    /// What is in its deque before this is older than the job. What is behind descends from it, or
+    /// from what the thief runs while it waits in its turn, or, once it is done, from a later job.
     pub base: u32,
 }
 

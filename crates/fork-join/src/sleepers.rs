@@ -22,7 +22,8 @@ impl Sleepers {
         // ORDERING: Relaxed: by the fence.
         self.0.fetch_add(1, Ordering::Relaxed);
         // ORDERING: Release, for the Acquire in `take_down`: the count goes up before it goes down,
-        // so that it does not tell of one sleeper less in between.
+        // so that it does not tell of one sleeper less in between. (loom cannot show it: its RMWs
+        // take effect in the order of the program.)
         flag.swap(true, Ordering::Release);
         // ORDERING: SeqCst, partner of the fence in `choose`: one of the two sees the other.
         fence(Ordering::SeqCst);
@@ -54,8 +55,8 @@ impl Sleepers {
         if !flag.load(Ordering::Relaxed) {
             return false;
         }
-        // ORDERING: Acquire, for the Release in `announce`. An exchange, so that one thread takes
-        // it down.
+        // ORDERING: Acquire, for the Release in `announce`. (loom cannot show it, as there.) An
+        // exchange, so that one thread takes it down.
         let taken = flag.swap(false, Ordering::Acquire);
         if taken {
             // ORDERING: Relaxed: after the addition, by the exchange.

@@ -18,22 +18,24 @@ const THIEF: Thief = Thief { seat: 5, base: 9 };
 #[test]
 fn an_owner_sleeps_until_its_thief_is_done() {
     Outcomes::of("latch: sleep against finish", Bound::exhaustive(10), || {
-        let shared = Arc::new((Latch::new(), Plain::new()));
+        let shared = Arc::new((Latch::new(), Plain::new(), Plain::new()));
         let parker = Parker::new();
         let thief = thread::spawn({
             let (shared, unparker) = (Arc::clone(&shared), parker.unparker());
             move || {
-                let (latch, result) = &*shared;
+                let (latch, result, owner) = &*shared;
                 latch.begin(THIEF);
                 result.set(7);
                 let sleeper = latch.finish();
                 if sleeper.is_some() {
+                    assert_eq!(owner.get(), 1);
                     unparker.unpark();
                 }
                 sleeper
             }
         });
-        let (latch, result) = &*shared;
+        let (latch, result, owner) = &*shared;
+        owner.set(1);
         let mut has_slept = false;
         while !latch.is_done() {
             if latch.sleep(OWNER) {
