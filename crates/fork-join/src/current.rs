@@ -37,7 +37,10 @@ pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
 
 /// Calls `with` with the thread's worker in that pool, in which it takes a seat if it has none.
 /// `None` if it is seated in another one, or there is no seat left, or the thread exits.
-pub(crate) fn with_worker<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) -> R) -> Option<R> {
+pub(crate) fn with_worker<R>(
+    shared: &Arc<Shared<Worker>>,
+    with: impl FnOnce(&Worker) -> R,
+) -> Option<R> {
     SEATED
         .try_with(|seated| {
             if seated.0.get().is_none() {
@@ -56,7 +59,7 @@ pub(crate) fn with_worker<R>(shared: &Arc<Shared>, with: impl FnOnce(&Worker) ->
 /// Runs a job that was taken out of its queue, on a thread that has a worker.
 ///
 /// # Safety
-/// It was made of a [`JobRef`], and is run once.
+/// It was made of a [`JobRef<Worker>`], and is run once.
 pub(crate) unsafe fn run(job: NonNull<()>) {
     with(|worker| match worker {
         // SAFETY: the caller's.

@@ -10,32 +10,48 @@ use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::cell::UnsafeCell;
 
 use crate::latch::{Awaited, Latch, Thief};
-use crate::worker::Worker;
 
 /// What a panic said.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// Where a job lies. It is run once, by the thread that takes it out of a queue; or taken back by
 /// its owner.
-#[derive(Clone, Copy)]
-pub(crate) struct JobRef(NonNull<Job>);
+pub(crate) struct JobRef<W>(NonNull<Job<W>>);
 
-// SAFETY: a job is made of a closure and a result that may change threads; whoever makes a `JobRef`
-// sees to that.
-unsafe impl Send for JobRef {}
+impl<W> Clone for JobRef<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W> Copy for JobRef<W> {}
+
+// SAFETY: a job is made of a closure and a result that may change threads; a caller that makes a
+// `JobRef` sees to that.
+unsafe impl<W> Send for JobRef<W> {}
+
+/// What a job is given: the worker of the thread that runs it.
+pub(crate) trait Runs {
+    /// Who runs it.
+    fn thief(&self) -> Thief;
+
+    /// The job with that latch is done: its owner is woken, if that sleeps. The job may be gone
+    /// when this returns.
+    fn finish(&self, latch: &Latch);
+}
 
 /// What a job is, whatever its closure. The first field of each job.
 #[repr(C)]
-pub(crate) struct Job {
-    run: unsafe fn(NonNull<Job>, &Worker),
+pub(crate) struct Job<W> {
+    run: unsafe fn(NonNull<Self>, &W),
 }
 
-impl JobRef {
+impl<W> JobRef<W> {
     /// Runs the job on the calling thread. No panic comes out of it.
     ///
     /// # Safety
     /// The caller has taken it out of a queue.
-    pub(crate) unsafe fn run(self, worker: &Worker) {
+    pub(crate) unsafe fn run(self, worker: &W) {
         // SAFETY: the job lies there until it has run (contract of those that make a `JobRef`), and
         // the function is that of its type.
         unsafe { (self.0.as_ref().run)(self.0, worker) }
@@ -90,16 +106,17 @@ unsafe fn read<R>(place: &Outcome<R>) -> Result<R, Payload> {
 /// A job on its owner's stack. The owner does not leave the frame before it has taken the job back,
 /// or its latch says that it is done.
 #[repr(C)]
-pub(crate) struct StackJob<F, R> {
-    job: Job,
+pub(crate) struct StackJob<W, F, R> {
+    job: Job<W>,
     latch: Latch,
     closure: Closure<F>,
     result: Outcome<R>,
 }
 
-impl<F, R> StackJob<F, R>
+impl<W, F, R> StackJob<W, F, R>
 where
-    F: FnOnce(&Worker) -> R,
+    W: Runs,
+    F: FnOnce(&W) -> R,
 {
     #[inline(always)]
     pub(crate) fn new(closure: F) -> Self {
@@ -115,7 +132,7 @@ where
     /// the caller sees to it that they may, and that the job stays where it is until it is taken
     /// back or done.
     #[inline(always)]
-    pub(crate) fn as_ref(&self) -> JobRef {
+    pub(crate) fn as_ref(&self) -> JobRef<W> {
         JobRef(NonNull::from(self).cast())
     }
 
@@ -125,20 +142,17 @@ where
     }
 
     /// Runs a stolen job.
-    unsafe fn run(job: NonNull<Job>, worker: &Worker) {
+    unsafe fn run(job: NonNull<Job<W>>, worker: &W) {
         // SAFETY: `new` made the function that of the type; the job lies there until it is done.
         let this = unsafe { job.cast::<Self>().as_ref() };
-        this.latch.begin(Thief {
-            seat: worker.seat(),
-            base: worker.base(),
-        });
+        this.latch.begin(worker.thief());
         // SAFETY: the thief has the job, and takes the closure out once.
         let closure = unsafe { take(&this.closure) };
         let result = catch_unwind(AssertUnwindSafe(|| closure(worker)));
         // SAFETY: nobody looks at the result before the latch says that it is there.
         unsafe { put(&this.result, result) };
         // Nothing of the job is touched after this.
-        worker.shared().finish(&this.latch);
+        worker.finish(&this.latch);
     }
 
     /// The closure, of a job that was never stolen, or taken back.
@@ -167,10 +181,10 @@ where
 ///
 /// # Panics
 /// If `work` does.
-pub(crate) fn install<R: Send>(
-    work: impl FnOnce(&Worker) -> R + Send,
+pub(crate) fn install<W, R: Send>(
+    work: impl FnOnce(&W) -> R + Send,
     unparker: Unparker,
-    inject: impl FnOnce(JobRef),
+    inject: impl FnOnce(JobRef<W>),
     wait: impl FnOnce(&dyn Awaited),
 ) -> R {
     let job = InstallJob::new(work, unparker);
@@ -190,17 +204,17 @@ pub(crate) fn install<R: Send>(
 
 /// A job on the stack of a thread outside of the pool, which sleeps until it is done.
 #[repr(C)]
-struct InstallJob<F, R> {
-    job: Job,
+struct InstallJob<W, F, R> {
+    job: Job<W>,
     is_done: AtomicBool,
     unparker: Unparker,
     closure: Closure<F>,
     result: Outcome<R>,
 }
 
-impl<F, R> InstallJob<F, R>
+impl<W, F, R> InstallJob<W, F, R>
 where
-    F: FnOnce(&Worker) -> R,
+    F: FnOnce(&W) -> R,
 {
     /// Its thread is woken by that.
     fn new(closure: F, unparker: Unparker) -> Self {
@@ -218,11 +232,11 @@ where
     /// # Safety
     /// The closure and its result may change threads, and the job stays where it is until it is
     /// done.
-    unsafe fn as_ref(&self) -> JobRef {
+    unsafe fn as_ref(&self) -> JobRef<W> {
         JobRef(NonNull::from(self).cast())
     }
 
-    unsafe fn run(job: NonNull<Job>, worker: &Worker) {
+    unsafe fn run(job: NonNull<Job<W>>, worker: &W) {
         // SAFETY: as for a `StackJob`.
         let this = unsafe { job.cast::<Self>().as_ref() };
         // SAFETY: this thread has the job, and takes the closure out once.
@@ -247,7 +261,7 @@ where
     }
 }
 
-impl<F, R> Awaited for InstallJob<F, R> {
+impl<W, F, R> Awaited for InstallJob<W, F, R> {
     fn is_done(&self) -> bool {
         // ORDERING: Acquire, for the Release in `run`: the result.
         self.is_done.load(Ordering::Acquire)
@@ -265,20 +279,20 @@ impl<F, R> Awaited for InstallJob<F, R> {
 
 /// A job in a box, which nobody waits for. A panic is its closure's business.
 #[repr(C)]
-pub(crate) struct HeapJob<F> {
-    job: Job,
+pub(crate) struct HeapJob<W, F> {
+    job: Job<W>,
     closure: F,
 }
 
-impl<F> HeapJob<F>
+impl<W, F> HeapJob<W, F>
 where
-    F: FnOnce(&Worker),
+    F: FnOnce(&W),
 {
     /// To be put into a queue. One that is never run leaks.
     ///
     /// # Safety
     /// The closure may change threads, and what it borrows lives until it has run.
-    pub(crate) unsafe fn boxed(closure: F) -> JobRef {
+    pub(crate) unsafe fn boxed(closure: F) -> JobRef<W> {
         let job = Box::new(Self {
             job: Job { run: Self::run },
             closure,
@@ -286,7 +300,7 @@ where
         JobRef(NonNull::from(Box::leak(job)).cast())
     }
 
-    unsafe fn run(job: NonNull<Job>, worker: &Worker) {
+    unsafe fn run(job: NonNull<Job<W>>, worker: &W) {
         // SAFETY: `boxed` made it of a box, and it is run once.
         let this = unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
         (this.closure)(worker);

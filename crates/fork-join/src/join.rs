@@ -54,11 +54,11 @@ impl Worker {
         (ra, rb)
     }
 
-    /// Returns the worker, as [`take_back_with_care`](Self::take_back_with_care) does: a caller that
-    /// had to keep it across a call would save one register more on each level of a recursion.
+    /// Returns the worker, as [`take_back_with_care`](Self::take_back_with_care) does: a caller
+    /// that had to keep it across a call would save one register more on each level of a recursion.
     #[cold]
     #[inline(never)]
-    fn push_with_care(&self, job: JobRef) -> &Self {
+    fn push_with_care(&self, job: JobRef<Worker>) -> &Self {
         self.deque().push(job);
         self.tell_published();
         self
@@ -72,7 +72,7 @@ where
     B: FnOnce(&Worker) -> RB,
 {
     worker: &'worker Worker,
-    job: StackJob<B, RB>,
+    job: StackJob<Worker, B, RB>,
     position: u64,
 }
 

@@ -11,6 +11,7 @@ pub mod protocol;
 mod scope;
 mod shared;
 mod sleepers;
+mod source;
 mod worker;
 
 pub use filch_processors::StartError;

@@ -11,7 +11,8 @@ use filch_sync::Arc;
 use crate::current;
 use crate::job;
 use crate::latch::Awaited;
-use crate::shared::{Host, Jobs, Shared};
+use crate::shared::{Host, Shared};
+use crate::source::Jobs;
 use crate::worker::Worker;
 
 /// Rounds of looking for work between which a thread that waits pauses.
@@ -23,7 +24,7 @@ const YIELDING_ROUNDS: u32 = 20;
 ///
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
 pub struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<Shared<Worker>>,
     processors: Arc<Processors<Infallible>>,
 }
 

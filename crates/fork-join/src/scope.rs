@@ -16,7 +16,7 @@ use crate::worker::Worker;
 
 /// Jobs that may borrow what lives as long as `'scope`: see [`Worker::scope`].
 pub struct Scope<'scope> {
-    shared: Arc<Shared>,
+    shared: Arc<Shared<Worker>>,
     open: OpenJobs,
     /// What the first job that panicked said.
     panic: Mutex<Option<Payload>>,

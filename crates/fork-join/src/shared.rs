@@ -5,40 +5,37 @@ use std::fmt;
 use filch_deque::{Lazy, Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
-use filch_processors::{Piece, Source};
 use filch_slab::Slab;
 use filch_sync::atomic::AtomicBool;
-use filch_sync::{Arc, CachePadded, Mutex, lock};
+use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::current;
 use crate::job::JobRef;
 use crate::latch::{Latch, MAX_SEATS};
 use crate::sleepers::Sleepers;
-use crate::worker::Worker;
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 256;
 
 /// What the thread in a seat has for itself.
-pub(crate) struct Owner {
+pub(crate) struct Owner<W> {
     /// What it has forked: on its stack, in nested order.
-    pub(crate) deque: filch_deque::Worker<JobRef, Lazy>,
+    pub(crate) deque: filch_deque::Worker<JobRef<W>, Lazy>,
     /// What it has spawned.
-    pub(crate) spawned: filch_deque::Worker<JobRef>,
+    pub(crate) spawned: filch_deque::Worker<JobRef<W>>,
     pub(crate) parker: Parker,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
-pub(crate) struct Seat {
-    pub(crate) stealer: Stealer<JobRef>,
-    spawned: Stealer<JobRef>,
+pub(crate) struct Seat<W> {
+    pub(crate) stealer: Stealer<JobRef<W>>,
+    spawned: Stealer<JobRef<W>>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
     /// While no thread is in it.
-    owner: Mutex<Option<Owner>>,
+    owner: Mutex<Option<Owner<W>>>,
 }
 
-impl Seat {
+impl<W> Seat<W> {
     fn new(_: u32) -> Self {
         let owner = Owner {
             deque: filch_deque::Worker::lazy(CAPACITY),
@@ -57,9 +54,9 @@ impl Seat {
     }
 }
 
-impl Seat {
+impl<W> Seat<W> {
     /// The oldest job of the thread in it: forked, or else spawned.
-    pub(crate) fn steal(&self) -> Steal<JobRef> {
+    pub(crate) fn steal(&self) -> Steal<JobRef<W>> {
         match self.stealer.steal() {
             Steal::Empty => self.spawned.steal(),
             forked => forked,
@@ -73,10 +70,10 @@ impl Seat {
 }
 
 /// What the workers of a pool share.
-pub struct Shared {
-    pub(crate) seats: Slab<Seat>,
+pub struct Shared<W> {
+    pub(crate) seats: Slab<Seat<W>>,
     /// Jobs from threads that have no seat.
-    pub(crate) common: Injector<JobRef>,
+    pub(crate) common: Injector<JobRef<W>>,
     pub(crate) sleepers: Sleepers,
     host: Box<dyn Host>,
     /// How long a joiner that finds nothing looks on before it sleeps.
@@ -89,7 +86,7 @@ pub trait Host: Send + Sync {
     fn notify(&self);
 }
 
-impl Shared {
+impl<W> Shared<W> {
     /// Nobody is seated.
     pub fn new(host: Box<dyn Host>, patience: AdaptiveSpinner) -> Self {
         Self {
@@ -107,7 +104,7 @@ impl Shared {
     }
 
     /// One of the seats that there are.
-    pub(crate) fn seat(&self, seat: usize) -> &Seat {
+    pub(crate) fn seat(&self, seat: usize) -> &Seat<W> {
         match self.seats.get(seat as u32) {
             Some(seat) => seat,
             None => unreachable!("seats stay"),
@@ -115,14 +112,14 @@ impl Shared {
     }
 
     /// Seats the calling thread.
-    pub(crate) fn sit_down(&self) -> Option<(usize, Owner)> {
+    pub(crate) fn sit_down(&self) -> Option<(usize, Owner<W>)> {
         let seat = self.seats.allocate().ok()? as usize;
         let owner = lock(&self.seat(seat).owner).take();
         owner.map(|owner| (seat, owner))
     }
 
     /// The thread leaves its seat, and nothing in its deque.
-    pub(crate) fn stand_up(&self, seat: usize, owner: Owner) {
+    pub(crate) fn stand_up(&self, seat: usize, owner: Owner<W>) {
         *lock(&self.seat(seat).owner) = Some(owner);
         self.seats.release(seat as u32);
     }
@@ -156,31 +153,16 @@ impl Shared {
     }
 
     /// A job from a thread without a seat.
-    pub(crate) fn inject(&self, job: JobRef) {
+    pub(crate) fn inject(&self, job: JobRef<W>) {
         self.common.push(job);
         self.wake_one();
     }
 }
 
-impl fmt::Debug for Shared {
+impl<W> fmt::Debug for Shared<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
             .field("sleepers", &self.sleepers)
             .finish_non_exhaustive()
-    }
-}
-
-/// What a pool of processors sees of the jobs.
-pub(crate) struct Jobs(pub(crate) Arc<Shared>);
-
-impl Source for Jobs {
-    fn take(&self) -> Option<Piece> {
-        let job = current::with_worker(&self.0, Worker::find)??;
-        // SAFETY: it was taken out of its queue, so it is run once.
-        Some(unsafe { Piece::new(job.into_raw(), current::run) })
-    }
-
-    fn is_empty(&self) -> bool {
-        !self.0.has_work()
     }
 }

@@ -7,8 +7,8 @@ use std::mem;
 use filch_deque::Lazy;
 use filch_parker::{Spin, Unparker};
 
-use crate::job::JobRef;
-use crate::latch::Awaited;
+use crate::job::{JobRef, Runs};
+use crate::latch::{Awaited, Latch, Thief};
 use crate::shared::{Owner, Shared};
 
 use filch_sync::Arc;
@@ -16,15 +16,15 @@ use filch_sync::Arc;
 /// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
 /// storage. Jobs are given it.
 pub struct Worker {
-    owner: Owner,
+    owner: Owner<Worker>,
     seat: usize,
-    shared: Arc<Shared>,
+    shared: Arc<Shared<Worker>>,
     /// Where it looks first for a victim.
     next_victim: Cell<usize>,
 }
 
 impl Worker {
-    pub(crate) fn new(shared: Arc<Shared>, seat: usize, owner: Owner) -> Self {
+    pub(crate) fn new(shared: Arc<Shared<Worker>>, seat: usize, owner: Owner<Worker>) -> Self {
         Self {
             owner,
             seat,
@@ -34,11 +34,11 @@ impl Worker {
     }
 
     #[inline(always)]
-    pub(crate) fn deque(&self) -> &filch_deque::Worker<JobRef, Lazy> {
+    pub(crate) fn deque(&self) -> &filch_deque::Worker<JobRef<Worker>, Lazy> {
         &self.owner.deque
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {
         &self.shared
     }
 
@@ -51,11 +51,6 @@ impl Worker {
         self.seat
     }
 
-    /// The index from which on all that it forks lies.
-    pub(crate) fn base(&self) -> u32 {
-        self.deque().position() as u32
-    }
-
     /// Wakes somebody for what has become public, if something has.
     pub(crate) fn tell_published(&self) {
         if self.deque().has_published() {
@@ -64,25 +59,25 @@ impl Worker {
     }
 
     /// A job that this worker has spawned, one of another worker's, or one from outside.
-    pub(crate) fn find(&self) -> Option<JobRef> {
+    pub(crate) fn find(&self) -> Option<JobRef<Worker>> {
         let own = self.owner.spawned.pop();
         own.or_else(|| self.steal())
             .or_else(|| self.shared.common.pop())
     }
 
     /// Puts a job in reach of all, to be run by this thread if no other one takes it before.
-    pub(crate) fn spawn_job(&self, job: JobRef) {
+    pub(crate) fn spawn_job(&self, job: JobRef<Worker>) {
         self.owner.spawned.push(job);
         self.shared.wake_one();
     }
 
     /// Whether it is one of that pool's.
-    pub(crate) fn is_of(&self, shared: &Arc<Shared>) -> bool {
+    pub(crate) fn is_of(&self, shared: &Arc<Shared<Worker>>) -> bool {
         Arc::ptr_eq(&self.shared, shared)
     }
 
     /// The oldest job of another worker's.
-    fn steal(&self) -> Option<JobRef> {
+    fn steal(&self) -> Option<JobRef<Worker>> {
         let count = self.shared.seat_count();
         let first = self.next_victim.get();
         loop {
@@ -109,7 +104,7 @@ impl Worker {
     }
 
     /// A job that descends from the one with that latch, from the deque of its thief.
-    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<JobRef> {
+    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<JobRef<Worker>> {
         let thief = latch.thief()?;
         let stealer = &self.shared.seat(thief.seat).stealer;
         loop {
@@ -166,6 +161,19 @@ impl Worker {
     /// The thread exits.
     pub(crate) fn stand_up(self) {
         self.shared.stand_up(self.seat, self.owner);
+    }
+}
+
+impl Runs for Worker {
+    fn thief(&self) -> Thief {
+        Thief {
+            seat: self.seat,
+            base: self.deque().position() as u32,
+        }
+    }
+
+    fn finish(&self, latch: &Latch) {
+        self.shared.finish(latch);
     }
 }
 

@@ -47,7 +47,8 @@ fn jobs_spawn_jobs() {
     }
 }
 
-/// Jobs that wait for each other need as many threads at once. A failure hangs: jobs are not shared.
+/// Jobs that wait for each other need as many threads at once. A failure hangs: jobs are not
+/// shared.
 #[test]
 fn all_threads_take_part() {
     let pool = Pool::new(4).unwrap();

@@ -299,8 +299,8 @@ fn a_split_left_behind_confuses_thieves() {
     );
 }
 
-/// Between the two steps the thief takes what was published, and asks for more. Then the owner takes
-/// that for the request that it has just answered.
+/// Between the two steps the thief takes what was published, and asks for more. Then the owner
+/// takes that for the request that it has just answered.
 #[test]
 fn set_after_publishing_a_request_is_lost() {
     refute(

@@ -1,0 +1,91 @@
+//! What a fork/join recursion wants of a lazy deque: items that are nested, and few of them hidden.
+
+use filch_deque::{Steal, Worker};
+
+/// A thief that steals back from another one takes nothing that this one had before.
+#[test]
+fn what_lies_before_an_index_is_left_alone() {
+    let worker = Worker::lazy_starting_at(8, u32::MAX - 1);
+    let stealer = worker.stealer();
+    worker.push_batch(0..2);
+    let base = worker.position() as u32;
+    assert_eq!(base, 0, "it has wrapped");
+    worker.push_batch(2..4);
+    worker.flush();
+    assert_eq!(stealer.steal_from(base), Steal::Empty);
+    assert_eq!(stealer.steal_from(base.wrapping_sub(2)), Steal::Success(0));
+    assert_eq!(stealer.steal(), Steal::Success(1));
+    assert_eq!(stealer.steal_from(base), Steal::Success(2));
+}
+
+/// However many are pushed, no more than 16 are out of reach.
+#[test]
+fn a_lazy_owner_keeps_few_items_private() {
+    let worker = Worker::lazy(4);
+    for pushed in 1..100_usize {
+        worker.push(pushed);
+        assert!(worker.len() - worker.stealer().len() <= 16);
+    }
+    worker.push_batch(0..1_000);
+    assert!(worker.len() - worker.stealer().len() <= 16);
+    while worker.pop().is_some() {
+        assert!(worker.len() - worker.stealer().len() <= 16);
+    }
+}
+
+/// An owner tells once that it has made something public.
+#[test]
+fn a_lazy_owner_knows_what_it_has_published() {
+    let worker = Worker::lazy(8);
+    worker.push(0);
+    assert!(!worker.has_published());
+    worker.push(1);
+    assert!(worker.has_published(), "one is in reach");
+    assert!(!worker.has_published());
+    worker.push(2);
+    assert!(!worker.has_published(), "nobody has asked");
+    assert_eq!(worker.stealer().steal(), Steal::Success(0));
+    worker.pop();
+    assert!(worker.has_published(), "the last one was stolen");
+    worker.flush();
+    assert!(!worker.has_published(), "there was nothing to show");
+    worker.push(3);
+    worker.flush();
+    assert!(worker.has_published());
+}
+
+/// The short way is taken where there is nothing else to do, and only there.
+#[test]
+fn nested_items_take_the_short_way() {
+    let worker = Worker::lazy(8);
+    let push = |item: u32| {
+        let position = worker.position();
+        // SAFETY: it is the position of now.
+        (position, unsafe { worker.try_push_at(position, item) })
+    };
+    let (outer, short) = push(10);
+    assert!(short, "nobody has asked, and there is room");
+    let (_, short) = push(11);
+    assert!(!short, "it would be the second one, and nothing is public");
+    assert_eq!(worker.len(), 1, "nothing has happened");
+    worker.push(11);
+    let (inner, short) = push(12);
+    assert!(short, "one is public");
+    // SAFETY: here and below: what was pushed after the item has been taken back.
+    assert!(unsafe { worker.try_take_back(inner) }, "it is private");
+    let (_, short) = push(13);
+    assert!(short);
+    assert_eq!(worker.pop(), Some(13), "it lies where it was pushed");
+    assert_eq!(worker.pop(), Some(11));
+    assert!(!unsafe { worker.try_take_back(outer) }, "it is public");
+    assert!(worker.take_back());
+    assert!(!worker.take_back(), "there is none");
+
+    let (asked, short) = push(14);
+    assert!(short);
+    assert!(worker.stealer().demand());
+    assert!(!unsafe { worker.try_take_back(asked) }, "a thief wants it");
+    assert!(worker.take_back());
+    let (_, short) = push(15);
+    assert!(!short, "it still does");
+}
