@@ -42,18 +42,6 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         "slots and blocks between producers and the consumer",
     ),
     (
-        "crates/fork-join/src",
-        &[
-            "current.rs",
-            "job.rs",
-            "join.rs",
-            "protocol.rs",
-            "shared.rs",
-            "worker.rs",
-        ],
-        "jobs on their owners' stacks; a thread's way to its own worker",
-    ),
-    (
         "crates/injector/src",
         &[
             "block.rs",
@@ -138,7 +126,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "source.rs",
             "worker.rs",
         ],
-        "jobs that lie on the stack of the thread that forked them",
+        "jobs on their owners' stacks; a thread's way to its own worker",
     ),
     (
         "benches/src",
