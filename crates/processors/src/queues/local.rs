@@ -21,6 +21,8 @@ pub(crate) struct Local<T> {
     pub(crate) took_outside: Cell<bool>,
     /// Whether the last of these was a piece.
     pub(crate) took_piece: Cell<bool>,
+    /// Whether it is the source's turn, before all others.
+    pub(crate) is_sources_turn: Cell<bool>,
     /// Whether the last rotation was for a task that had given way.
     pub(crate) took_yielded: Cell<bool>,
     /// Picks the first victim of a round, and the one to relieve.
@@ -37,6 +39,7 @@ impl<T: Send + 'static> Local<T> {
             deque,
             turns: TurnClock::new(now),
             took_outside: Cell::new(false),
+            is_sources_turn: Cell::new(false),
             took_piece: Cell::new(false),
             took_yielded: Cell::new(false),
             random: Random::new(own),
