@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use filch_deque::Worker;
 
+use crate::queues::seniority::Seniority;
 use crate::queues::steal_policy::StealPolicy;
 use crate::queues::turn_clock::TurnClock;
 use crate::random::Random;
@@ -21,6 +22,8 @@ pub(crate) struct Local<T> {
     pub(crate) took_global: Cell<bool>,
     /// Whether the last rotation was for a task that had given way.
     pub(crate) took_yielded: Cell<bool>,
+    /// Of tasks that have given way, beside those of the global queue.
+    pub(crate) seniority: Seniority,
     /// Picks the first victim of a round, and the one to relieve.
     pub(crate) random: Random,
     pub(crate) policy: StealPolicy,
@@ -29,13 +32,14 @@ pub(crate) struct Local<T> {
 }
 
 impl<T: Send + 'static> Local<T> {
-    pub(crate) fn new(own: usize, deque: Worker<T>, now: Instant) -> Self {
+    pub(crate) fn new(own: usize, deque: Worker<T>, seniority: Seniority, now: Instant) -> Self {
         Self {
             own,
             deque,
             turns: TurnClock::new(now),
             took_global: Cell::new(false),
             took_yielded: Cell::new(false),
+            seniority,
             random: Random::new(own),
             policy: StealPolicy::default(),
             is_fed: Cell::new(false),
