@@ -47,6 +47,10 @@ impl<T: Send + 'static> Local<T> {
 
     /// One task of the global queue.
     fn take_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
+        // Mostly it is, and then that costs less than the attempt to take one.
+        if shared.queues.injector.is_empty() {
+            return None;
+        }
         let task = self.take_global(shared, 0)?;
         self.took_global.set(true);
         self.turns.doubt(now);
