@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use filch_deque::Worker;
 
+use crate::queues::seniority::Seniority;
 use crate::queues::steal_policy::StealPolicy;
 use crate::queues::turn_clock::TurnClock;
 use crate::random::Random;
@@ -25,6 +26,8 @@ pub(crate) struct Local<T> {
     pub(crate) is_sources_turn: Cell<bool>,
     /// Whether the last rotation was for a task that had given way.
     pub(crate) took_yielded: Cell<bool>,
+    /// Of tasks that have given way, beside those of the global queue.
+    pub(crate) seniority: Seniority,
     /// Picks the first victim of a round, and the one to relieve.
     pub(crate) random: Random,
     pub(crate) policy: StealPolicy,
@@ -33,7 +36,7 @@ pub(crate) struct Local<T> {
 }
 
 impl<T: Send + 'static> Local<T> {
-    pub(crate) fn new(own: usize, deque: Worker<T>, now: Instant) -> Self {
+    pub(crate) fn new(own: usize, deque: Worker<T>, seniority: Seniority, now: Instant) -> Self {
         Self {
             own,
             deque,
@@ -42,6 +45,7 @@ impl<T: Send + 'static> Local<T> {
             is_sources_turn: Cell::new(false),
             took_piece: Cell::new(false),
             took_yielded: Cell::new(false),
+            seniority,
             random: Random::new(own),
             policy: StealPolicy::default(),
             is_fed: Cell::new(false),

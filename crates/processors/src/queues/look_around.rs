@@ -7,7 +7,7 @@ use filch_deque::Steal;
 use crate::queues::local::Local;
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
-use crate::queues::task_queues::Processor;
+use crate::queues::task_queues::{Processor, TaskQueues};
 use crate::queues::turn_clock::{Due, Nanos};
 
 /// Whose turn it is.
@@ -74,6 +74,10 @@ impl<T: Send + 'static> Local<T> {
 
     /// One task of the global queue.
     fn take_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
+        // Mostly it is, and then that costs less than the attempt to take one.
+        if shared.queues.injector.is_empty() {
+            return None;
+        }
         let task = self.take_global(shared, 0)?;
         self.took_outside.set(true);
         self.took_piece.set(false);
@@ -101,20 +105,35 @@ impl<T: Send + 'static> Local<T> {
         Some(Found::Piece(piece))
     }
 
-    /// By turns one that has given way, or the oldest of a deque.
+    /// By turns one that has given way, or the oldest of a deque. If there is none, it stays due.
     fn rotate(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
-        self.turns.rotated(now);
         let yielded = match self.took_yielded.get() {
             true => None,
-            false => self.take_yielded(shared),
+            false => self.take_senior(shared),
         };
         self.took_yielded.set(!self.took_yielded.get());
         let processor = &shared.queues.processors[self.own];
         let task = yielded
             .or_else(|| self.relieve(shared))
             .or_else(|| oldest(processor))?;
+        self.turns.rotated(now);
         processor.counters.rotated.add(1);
         Some(task)
+    }
+
+    /// The oldest of those that have given way, unless turns are long and it would overtake a task
+    /// of the global queue. It may overtake short ones, or a flood of them would hold it up for as
+    /// long as it grows: that costs a newcomer no more than if the short turn before had been a
+    /// long one.
+    fn take_senior(&self, shared: &Shared<T>) -> Option<T> {
+        let TaskQueues {
+            yielded, injector, ..
+        } = &shared.queues;
+        let is_older = self.seniority.is_older(yielded, injector);
+        match is_older || self.turns.interval() > 1 {
+            true => self.take_yielded(shared),
+            false => None,
+        }
     }
 
     /// The oldest task of a random other processor, if that has more: processors that are all busy

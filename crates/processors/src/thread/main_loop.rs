@@ -143,7 +143,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             if control == seen && !control.is_surplus(permit.processor()) {
                 return local.next(shared).map_or(Next::Search, Next::Task);
             }
-            if control.waiting > 0 && shared.coordinator.is_queued_task_due(permit) {
+            if control.waiting() > 0 && shared.coordinator.is_queued_task_due(permit) {
                 shared.coordinator.forget_returns(permit);
                 return match local.next(shared) {
                     Some(task) => Next::Task(task),
@@ -203,7 +203,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             counters.retired.add(1);
             let kept = coordinator.retire(permit, machine, &shared.queues);
             (Some(&counters.retired), kept)
-        } else if control.waiting > 0 {
+        } else if control.waiting() > 0 {
             counters.handed_to_waiters.add(1);
             let kept = coordinator.hand_to_waiter(permit, machine);
             (Some(&counters.handed_to_waiters), kept)

@@ -65,7 +65,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             }
             // Take what was spared before giving up early; otherwise the second look would see it
             // and wake another searcher for it, endlessly.
-            let is_last = coordinator.control_word().waiting > 0 || spinner.spin() == Spin::Block;
+            let is_last = coordinator.control_word().waiting() > 0 || spinner.spin() == Spin::Block;
             has_spared |= local.policy.has_spared();
             let pauses = match local.is_fed() {
                 true => PAUSES_BESIDE_PRODUCERS,
