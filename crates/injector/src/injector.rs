@@ -180,7 +180,7 @@ impl<T, const BLOCK: usize> Injector<T, BLOCK> {
 
     /// `head`, and then `tail`: never behind it, and equal only if the queue is empty as `tail` is
     /// read.
-    fn ends(&self) -> (Position, Position) {
+    pub(crate) fn ends(&self) -> (Position, Position) {
         // ORDERING: Acquire: pairs with the Release of the exchanges of `head`. Their thread had
         // read a `tail` that is not behind the new head, and coherence gives this thread that one
         // or a later one.

@@ -8,12 +8,14 @@ mod block;
 mod blocks;
 mod claim;
 mod injector;
+mod mark;
 mod position;
 mod push;
 mod reserved;
 
 pub use filch_slab::AllocateError;
 pub use injector::Injector;
+pub use mark::Mark;
 
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}

@@ -226,12 +226,20 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     /// The caller holds that pin, by [`occupy`](Self::occupy) or [`Slot::share_pin`], and gives it
     /// up.
     pub unsafe fn unpin(&self, index: u32) {
-        let slot = self.slot(index);
+        // SAFETY: the caller's.
+        unsafe { self.unpin_slot(self.slot(index)) };
+    }
+
+    /// [`unpin`](Self::unpin), where the slot is at hand.
+    ///
+    /// # Safety
+    /// As there; and the slot is one of the table.
+    pub(crate) unsafe fn unpin_slot(&self, slot: &Slot<Body, Item, Exit>) {
         self.after(slot.occupancy.unpin(), slot);
     }
 
     /// The last thread out cleans the slot: the next occupant must find the queue open and empty.
-    pub(crate) fn after(&self, unpin: Unpinned, slot: &Slot<Body, Item, Exit>) {
+    fn after(&self, unpin: Unpinned, slot: &Slot<Body, Item, Exit>) {
         if unpin == Unpinned::Others {
             return;
         }
@@ -345,7 +353,8 @@ impl<'table, Body, Item: Send, Exit> Pin<'table, Body, Item, Exit> {
 
 impl<Body, Item: Send, Exit> Drop for Pin<'_, Body, Item, Exit> {
     fn drop(&mut self) {
-        self.table.after(self.slot.occupancy.unpin(), self.slot);
+        // SAFETY: this is the pin.
+        unsafe { self.table.unpin_slot(self.slot) };
     }
 }
 

@@ -46,7 +46,7 @@ fn a_return_against_a_producer() {
                 outcomes.observe((at_once.is_some(), popped.is_some()));
                 if let Some(permit) = popped {
                     assert_eq!(
-                        pool.coordinator.control_word().waiting,
+                        pool.coordinator.control_word().waiting(),
                         1,
                         "the other one waits"
                     );
@@ -55,7 +55,7 @@ fn a_return_against_a_producer() {
                 } else {
                     assert!(at_once.is_some(), "no machine has the processor");
                 }
-                assert_eq!(pool.coordinator.control_word().waiting, 0);
+                assert_eq!(pool.coordinator.control_word().waiting(), 0);
             }
         },
     );
@@ -83,7 +83,7 @@ fn a_return_against_a_processor_that_goes_idle() {
                 let permit = back.join().unwrap();
                 outcomes.observe(permit.is_some());
                 drop(permit.unwrap_or_else(|| pool.told_to_run(0)));
-                assert_eq!(pool.coordinator.control_word().waiting, 0);
+                assert_eq!(pool.coordinator.control_word().waiting(), 0);
             }
         },
     );

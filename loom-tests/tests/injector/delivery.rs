@@ -344,3 +344,33 @@ fn a_length_is_never_negative() {
     );
     outcomes.assert_reached([0, 1]);
 }
+
+/// Three threads: one item is there, and main marks the end of the queue; one pushes a second item,
+/// one takes. A failure: main is told that the queue is past its mark, and finds the first item.
+#[test]
+fn behind_a_mark_is_nothing_that_was_there() {
+    let outcomes = Outcomes::new();
+    check(
+        "a mark beside a push and a take",
+        Bound::preemptions(2, 2),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let queue = queue::<2>([10]);
+                let mark = queue.end();
+                let crossing = Crossing::new();
+                let pusher = producer(&queue, &crossing, &[11]);
+                let taker = consumer(&queue, &crossing, |queue, _| pop(queue));
+                crossing.pass();
+                let is_past = queue.is_past(mark);
+                outcomes.observe(is_past);
+                let own = pop(&queue);
+                assert!(!is_past || own != Some(10), "{own:?} is behind the mark");
+                pusher.join().unwrap();
+                let taken = taker.join().unwrap();
+                assert_eq!(queue.is_past(mark), own == Some(10) || taken == Some(10));
+            }
+        },
+    );
+    outcomes.assert_reached([false, true]);
+}

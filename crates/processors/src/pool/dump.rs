@@ -133,8 +133,8 @@ impl<T: Send + 'static> Processors<T> {
             .collect();
         let machines = self.machine_lines(&processors, &bindings);
         Dump {
-            stopping: control.stopping,
-            active: control.active.into(),
+            stopping: control.is_stopping(),
+            active: control.active(),
             searching,
             idle,
             injector: queues.injector.len(),

@@ -94,7 +94,7 @@ impl<T: Send + 'static> Processors<T> {
                 // With one processor there is none to wake: it runs already, being the caller's,
                 // unless that one is surplus.
                 let control = coordinator.control_word();
-                if control.active > 1 || control.is_surplus(permit.processor()) {
+                if control.active() > 1 || control.is_surplus(permit.processor()) {
                     coordinator.wake_one_for_push(permit, || local.has_one());
                 }
             }
@@ -137,7 +137,8 @@ impl<T: Send + 'static> Processors<T> {
     /// Makes `task` runnable, after all that is runnable now: for a task that has more to do and
     /// lets others go first. A processor takes such a task when its own deque and the global queue
     /// are empty; besides, while others are always runnable, one every 400 µs or when the running
-    /// task ends, whichever is later. First in, first out among its like. Lock-free.
+    /// task ends, whichever is later, unless turns are long and tasks of the global queue are
+    /// older. First in, first out among its like. Lock-free.
     ///
     /// What the caller did before happens before the task runs.
     pub fn give_way(&self, task: T) {
@@ -195,7 +196,7 @@ impl<T: Send + 'static> Processors<T> {
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
-        self.shared.coordinator.control_word().stopping
+        self.shared.coordinator.control_word().is_stopping()
     }
 }
 

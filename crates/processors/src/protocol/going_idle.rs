@@ -28,7 +28,7 @@ impl Coordinator {
         if control.is_surplus(processor) {
             self.sweep(work);
         }
-        if control.waiting > 0 {
+        if control.waiting() > 0 {
             self.serve_waiters(&mut self.synced());
         }
         self.announce_quiescence(work);
@@ -68,7 +68,7 @@ impl Coordinator {
         // observer, or it sees us idle, or our processor inactive. (Relaxed: the fence orders the
         // load.)
         fence(Ordering::SeqCst);
-        if self.control_word().stopping {
+        if self.control_word().is_stopping() {
             self.try_end(work);
         }
         if self.observers.count.load(Ordering::Relaxed) == 0 {

@@ -110,7 +110,7 @@ impl Coordinator {
     pub fn try_regain(&self, machine: usize) -> Option<Permit> {
         // The one that went idle last; if nothing has happened meanwhile, the machine's old one.
         // Not past machines that wait.
-        if self.control_word().waiting == 0
+        if self.control_word().waiting() == 0
             && let Some((permit, displaced)) = self.take_idle()
         {
             self.displace(displaced, machine, &mut self.synced());

@@ -78,7 +78,7 @@ impl Coordinator {
     }
 
     fn raise_active(&self, count: usize) {
-        if usize::from(self.control_word().active) < count {
+        if self.control_word().active() < count {
             self.control.set_active(count);
         }
     }

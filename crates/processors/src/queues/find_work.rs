@@ -16,15 +16,20 @@ const RACES: u32 = 4;
 impl<T: Send + 'static> Local<T> {
     /// The next task that needs no search: the newest of its own, else the oldest of the global
     /// queue, else the oldest of those that have given way. At times it is another one's turn:
-    /// `look_around.rs`.
+    /// `look_around.rs`. Also none if it is the source's turn, with which a search begins.
     #[inline]
-    pub(crate) fn next(&self, shared: &Shared<T>) -> Option<Turn<T>> {
-        if self.turns.tick()
-            && let Some(turn) = self.look_around(shared)
-        {
-            return Some(turn);
+    pub(crate) fn next(&self, shared: &Shared<T>) -> Option<T> {
+        if self.turns.tick() {
+            match self.look_around(shared) {
+                Turn::Task(task) => return Some(task),
+                Turn::Source => {
+                    self.is_sources_turn.set(true);
+                    return None;
+                }
+                Turn::Any => {}
+            }
         }
-        self.unsearched(shared).map(Turn::Task)
+        self.unsearched(shared)
     }
 
     /// One round of a search: own deque, global queues, then victims, and the source; last, one

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use filch_deque::Worker;
 
+use crate::queues::seniority::Seniority;
 use crate::queues::steal_policy::StealPolicy;
 use crate::queues::turn_clock::TurnClock;
 use crate::random::Random;
@@ -21,8 +22,12 @@ pub(crate) struct Local<T> {
     pub(crate) took_outside: Cell<bool>,
     /// Whether the last of these was a piece.
     pub(crate) took_piece: Cell<bool>,
+    /// Whether it is the source's turn, before all others.
+    pub(crate) is_sources_turn: Cell<bool>,
     /// Whether the last rotation was for a task that had given way.
     pub(crate) took_yielded: Cell<bool>,
+    /// Of tasks that have given way, beside those of the global queue.
+    pub(crate) seniority: Seniority,
     /// Picks the first victim of a round, and the one to relieve.
     pub(crate) random: Random,
     pub(crate) policy: StealPolicy,
@@ -31,14 +36,16 @@ pub(crate) struct Local<T> {
 }
 
 impl<T: Send + 'static> Local<T> {
-    pub(crate) fn new(own: usize, deque: Worker<T>, now: Instant) -> Self {
+    pub(crate) fn new(own: usize, deque: Worker<T>, seniority: Seniority, now: Instant) -> Self {
         Self {
             own,
             deque,
             turns: TurnClock::new(now),
             took_outside: Cell::new(false),
+            is_sources_turn: Cell::new(false),
             took_piece: Cell::new(false),
             took_yielded: Cell::new(false),
+            seniority,
             random: Random::new(own),
             policy: StealPolicy::default(),
             is_fed: Cell::new(false),

@@ -7,7 +7,7 @@ use filch_deque::Steal;
 use crate::queues::local::Local;
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
-use crate::queues::task_queues::Processor;
+use crate::queues::task_queues::{Processor, TaskQueues};
 use crate::queues::turn_clock::{Due, Nanos};
 
 /// Whose turn it is.
@@ -16,6 +16,8 @@ pub(crate) enum Turn<T> {
     /// That of the source, which is another crate's: to be asked, by
     /// [`take_turn_of_source`](Local::take_turn_of_source), where it does not find the permit.
     Source,
+    /// That of whatever comes next.
+    Any,
 }
 
 impl<T: Send + 'static> Local<T> {
@@ -25,13 +27,13 @@ impl<T: Send + 'static> Local<T> {
     /// ran.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look_around(&self, shared: &Shared<T>) -> Option<Turn<T>> {
+    pub(crate) fn look_around(&self, shared: &Shared<T>) -> Turn<T> {
         let now = self.turns.since_it_began((shared.clock)());
         // Beside a flood of long tasks from outside each look is due.
         let in_a_row = self.took_outside.replace(false) && self.turns.interval() == 1;
         let due = self.turns.read(now);
         let processor = &shared.queues.processors[self.own];
-        let mut outside = None;
+        let mut outside = Turn::Any;
         if due != Due::Nothing {
             processor.counters.looks.add(1);
             if !in_a_row {
@@ -44,30 +46,38 @@ impl<T: Send + 'static> Local<T> {
         };
         processor.interval.set(self.turns.interval());
         match (outside, waited) {
+            (Turn::Any, Some(task)) => Turn::Task(task),
+            (outside, None) => outside,
             // A processor that finds one outside each time would else never relieve another one.
-            (Some(first), Some(next)) => {
+            (outside, Some(next)) => {
                 if let Err(next) = self.push(next) {
                     shared.queues.injector.push(next);
                 }
-                Some(first)
+                outside
             }
-            (outside, waited) => outside.or(waited.map(Turn::Task)),
         }
     }
 
     /// By turns the source's turn, if it has not had one for so long as a look is away, or one task
     /// of the global queue.
-    fn turn_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<Turn<T>> {
+    fn turn_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Turn<T> {
         let is_sources = shared.queues.source.is_attached() && self.turns.is_source_due(now);
         if is_sources && !self.took_piece.get() {
-            return Some(Turn::Source);
+            return Turn::Source;
         }
-        let task = self.take_from_outside(shared, now).map(Turn::Task);
-        task.or_else(|| is_sources.then_some(Turn::Source))
+        match self.take_from_outside(shared, now) {
+            Some(task) => Turn::Task(task),
+            None if is_sources => Turn::Source,
+            None => Turn::Any,
+        }
     }
 
     /// One task of the global queue.
     fn take_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
+        // Mostly it is, and then that costs less than the attempt to take one.
+        if shared.queues.injector.is_empty() {
+            return None;
+        }
         let task = self.take_global(shared, 0)?;
         self.took_outside.set(true);
         self.took_piece.set(false);
@@ -75,12 +85,13 @@ impl<T: Send + 'static> Local<T> {
         Some(task)
     }
 
-    /// It is the source's turn: a piece, else what would have come next. No look comes in between:
-    /// it might be due again, and the source's turn, for ever. The calling thread has its permit in
-    /// hand.
-    #[cold]
-    #[inline(never)]
+    /// If it is the source's turn: a piece, else what would have come next. No look comes in
+    /// between: it might be due again, and the source's turn, for ever. The calling thread has its
+    /// permit in hand.
     pub(crate) fn take_turn_of_source(&self, shared: &Shared<T>) -> Option<Found<T>> {
+        if !self.is_sources_turn.replace(false) {
+            return None;
+        }
         let piece = shared.queues.source.take();
         let now = self.turns.since_it_began((shared.clock)());
         self.turns.source_was_asked(now);
@@ -94,20 +105,35 @@ impl<T: Send + 'static> Local<T> {
         Some(Found::Piece(piece))
     }
 
-    /// By turns one that has given way, or the oldest of a deque.
+    /// By turns one that has given way, or the oldest of a deque. If there is none, it stays due.
     fn rotate(&self, shared: &Shared<T>, now: Nanos) -> Option<T> {
-        self.turns.rotated(now);
         let yielded = match self.took_yielded.get() {
             true => None,
-            false => self.take_yielded(shared),
+            false => self.take_senior(shared),
         };
         self.took_yielded.set(!self.took_yielded.get());
         let processor = &shared.queues.processors[self.own];
         let task = yielded
             .or_else(|| self.relieve(shared))
             .or_else(|| oldest(processor))?;
+        self.turns.rotated(now);
         processor.counters.rotated.add(1);
         Some(task)
+    }
+
+    /// The oldest of those that have given way, unless turns are long and it would overtake a task
+    /// of the global queue. It may overtake short ones, or a flood of them would hold it up for as
+    /// long as it grows: that costs a newcomer no more than if the short turn before had been a
+    /// long one.
+    fn take_senior(&self, shared: &Shared<T>) -> Option<T> {
+        let TaskQueues {
+            yielded, injector, ..
+        } = &shared.queues;
+        let is_older = self.seniority.is_older(yielded, injector);
+        match is_older || self.turns.interval() > 1 {
+            true => self.take_yielded(shared),
+            false => None,
+        }
     }
 
     /// The oldest task of a random other processor, if that has more: processors that are all busy

@@ -4,6 +4,7 @@ pub(crate) mod bound_tasks;
 mod find_work;
 pub(crate) mod local;
 pub(crate) mod look_around;
+mod seniority;
 pub(crate) mod shared;
 #[cfg(test)]
 mod simulation;

@@ -22,6 +22,6 @@ impl<T> Shared<T> {
     /// The number of processors that are to run.
     #[inline]
     pub(crate) fn count(&self) -> usize {
-        usize::from(self.coordinator.control_word().active)
+        self.coordinator.control_word().active()
     }
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use crate::protocol::{Coordinator, Grant, Permit};
 use crate::queues::bound_tasks::BoundTasks;
-use crate::queues::look_around::Turn;
 use crate::queues::shared::Shared;
 use crate::queues::source::{self, Found};
 use crate::queues::steal_policy::StealMode;
@@ -35,6 +34,8 @@ enum Kind {
     Yielder(Duration),
     /// It is runnable again at once, in the deque, as if its partner had woken it.
     Pair(Duration),
+    /// It comes from outside, and then gives way for ever.
+    Comer(Duration),
     /// It ends.
     Once(Duration),
 }
@@ -56,6 +57,8 @@ struct World {
     waits: Vec<Duration>,
     /// How many pieces have run.
     pieces: u32,
+    /// Which task began when.
+    log: Vec<(Duration, usize)>,
     jitter: u64,
 }
 
@@ -88,6 +91,7 @@ impl World {
             since: Vec::new(),
             waits: Vec::new(),
             pieces: 0,
+            log: Vec::new(),
             jitter: 1,
         }
     }
@@ -112,7 +116,7 @@ impl World {
                     .deque
                     .push(task),
                 Kind::Yielder(_) => self.shared.queues.yielded.push(task),
-                Kind::Once(_) => self.shared.queues.injector.push(task),
+                Kind::Comer(_) | Kind::Once(_) => self.shared.queues.injector.push(task),
             }
         }
     }
@@ -135,12 +139,10 @@ impl World {
             }
             ELAPSED.set(time);
             let local = self.shared.queues.locals.get(&self.permits[processor]);
-            let found = match local.next(&self.shared) {
-                Some(Turn::Task(task)) => Some(Found::Task(task)),
-                Some(Turn::Source) => local.take_turn_of_source(&self.shared),
-                None => None,
-            };
-            let found = found.or_else(|| local.search(&self.shared, StealMode::Take));
+            let next = local.next(&self.shared).map(Found::Task);
+            let found = next
+                .or_else(|| local.take_turn_of_source(&self.shared))
+                .or_else(|| local.search(&self.shared, StealMode::Take));
             let task = match found {
                 Some(Found::Task(task)) => task,
                 Some(Found::Piece(piece)) => {
@@ -155,8 +157,9 @@ impl World {
                 }
             };
             self.turns[task] += 1;
+            self.log.push((time, task));
             let length = match self.kinds[task] {
-                Kind::Yielder(length) | Kind::Pair(length) => length,
+                Kind::Yielder(length) | Kind::Pair(length) | Kind::Comer(length) => length,
                 Kind::Once(length) => {
                     self.waits.push(time - self.since[task]);
                     length
@@ -165,7 +168,7 @@ impl World {
             self.spend(processor, length);
             let local = self.shared.queues.locals.get(&self.permits[processor]);
             match self.kinds[task] {
-                Kind::Yielder(_) => self.shared.queues.yielded.push(task),
+                Kind::Yielder(_) | Kind::Comer(_) => self.shared.queues.yielded.push(task),
                 Kind::Pair(_) => local.deque.push(task),
                 Kind::Once(_) => {}
             }
@@ -199,6 +202,10 @@ fn is_yielder(kind: Kind) -> bool {
     matches!(kind, Kind::Yielder(_))
 }
 
+fn is_comer(kind: Kind) -> bool {
+    matches!(kind, Kind::Comer(_))
+}
+
 /// The least of the turns, in per cent of the mean.
 fn least(turns: &[u32]) -> u32 {
     let sum: u32 = turns.iter().sum();
@@ -206,10 +213,10 @@ fn least(turns: &[u32]) -> u32 {
 }
 
 /// So many tasks with turns of so many microseconds, as a mixture has them.
-type Some = &'static [(usize, u32)];
+type Some<'a> = &'a [(usize, u32)];
 
 /// Processors that never rest, with yielders and pairs.
-fn mixture(processors: usize, yielders: &[(usize, u32)], pairs: &[(usize, u32)]) -> World {
+fn mixture(processors: usize, yielders: Some<'_>, pairs: Some<'_>) -> World {
     let mut world = World::new(processors);
     for &(count, micros) in yielders {
         world.add(count, Kind::Yielder(MICRO * micros), 0);
@@ -315,6 +322,50 @@ fn neither_yielders_nor_pairs_starve() {
         );
         assert!(least(&yielders) >= 90, "{yielders:?}");
         assert!(least(&pairs) >= 80, "{pairs:?}");
+    }
+}
+
+/// Tasks with long turns come from outside, at once or little by little, and then give way. A
+/// failure: one has its second turn before one that was there before it had its first.
+#[test]
+fn a_newcomer_is_before_the_second_turn_of_all_others() {
+    for processors in [1, 2, 8] {
+        for (at_once, together) in [(17, 1), (8, 1), (4, 3), (1, 12)] {
+            let mut world = mixture(processors, &[(8, 4_000)], &[(processors, 500)]);
+            for wave in 0..20 {
+                world.add(at_once * processors, Kind::Comer(4 * MILLI), 0);
+                world.run_until(MILLI * wave * together * at_once as u32);
+            }
+            world.run_until(3_000 * MILLI);
+            // By task, and then by time.
+            let mut begun = vec![Vec::new(); world.kinds.len()];
+            for &(time, task) in &world.log {
+                begun[task].push(time);
+            }
+            let gives_way = |&other: &usize| !is_pair(world.kinds[other]);
+            for comer in (0..world.kinds.len()).filter(|&task| is_comer(world.kinds[task])) {
+                let (came, first) = (world.since[comer], begun[comer][0]);
+                for other in (0..world.kinds.len()).filter(gives_way) {
+                    let before = begun[other]
+                        .iter()
+                        .filter(|time| (came..first).contains(time));
+                    assert!(before.count() < 2, "{other} before {comer} on {processors}");
+                }
+            }
+        }
+    }
+}
+
+/// A flood of short tasks from outside, which grows. A failure: those that give way wait until all
+/// is gone that was there before.
+#[test]
+fn those_that_give_way_do_not_starve_beside_a_flood_of_short_tasks() {
+    for processors in [1, 2, 8] {
+        let mut world = mixture(processors, &[(4 * processors, 50)], &[]);
+        world.flood = Some((10 * MICRO / processors as u32, 20 * MICRO));
+        world.run_until(500 * MILLI);
+        let spent = 50 * world.turns(is_yielder).iter().sum::<u32>() / 5_000 / processors as u32;
+        assert!((7..40).contains(&spent), "{spent} % on {processors}");
     }
 }
 

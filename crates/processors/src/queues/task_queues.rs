@@ -11,6 +11,7 @@ use filch_sync::atomic::{AtomicUsize, Ordering};
 use crate::protocol::state::permit::{Locals, Permit};
 use crate::protocol::state::work::Work;
 use crate::queues::local::Local;
+use crate::queues::seniority::Seniority;
 use crate::queues::source::AttachedSource;
 use crate::stats::{Counters, Gauge};
 
@@ -42,6 +43,11 @@ pub(crate) struct TaskQueues<T> {
 impl<T: Send + 'static> TaskQueues<T> {
     pub(crate) fn new(processors: usize, now: Instant) -> Self {
         let workers: Vec<Worker<T>> = (0..processors).map(|_| Worker::new()).collect();
+        let (injector, yielded) = (Injector::new(), Injector::new());
+        let local = |(own, worker)| {
+            let seniority = Seniority::new(&yielded, &injector);
+            Local::new(own, worker, seniority, now)
+        };
         Self {
             processors: workers
                 .iter()
@@ -51,14 +57,9 @@ impl<T: Send + 'static> TaskQueues<T> {
                     interval: Gauge::default(),
                 })
                 .collect(),
-            locals: Locals::new(
-                workers
-                    .into_iter()
-                    .enumerate()
-                    .map(|(own, worker)| Local::new(own, worker, now)),
-            ),
-            injector: Injector::new(),
-            yielded: Injector::new(),
+            locals: Locals::new(workers.into_iter().enumerate().map(local)),
+            injector,
+            yielded,
             idle_priority: Injector::new(),
             source: AttachedSource::default(),
             reach: CachePadded::new(AtomicUsize::new(0)),

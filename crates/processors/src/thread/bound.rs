@@ -87,7 +87,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             return;
         };
         let control = coordinator.control_word();
-        if control.waiting == 0 && !control.is_surplus(permit.processor()) {
+        if control.waiting() == 0 && !control.is_surplus(permit.processor()) {
             return self.keep(permit);
         }
         let Current {

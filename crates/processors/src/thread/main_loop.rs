@@ -7,7 +7,6 @@ use filch_sync::panic::{catch_panic, discard, drop_contained};
 
 use crate::protocol::state::grant::Activity;
 use crate::protocol::{ControlWord, Grant, Permit};
-use crate::queues::look_around::Turn;
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
 use crate::thread::current::{self, Current};
@@ -35,10 +34,8 @@ enum Next<T> {
     Task(T),
     /// The control word has changed.
     Attend,
-    /// There is nothing that needs no search; or it is the source's turn, before a search.
-    Search {
-        source_first: bool,
-    },
+    /// There is nothing that needs no search, or it is the source's turn.
+    Search,
 }
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
@@ -125,7 +122,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                         None => continue,
                     }
                 }
-                Next::Search { source_first } => match self.search(source_first) {
+                Next::Search => match self.search() {
                     Searched::Found(found) => found,
                     Searched::Nothing(vacated) => return vacated,
                 },
@@ -144,23 +141,17 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let next = |permit: &Permit| {
             let local = shared.queues.locals.get(permit);
             if control == seen && !control.is_surplus(permit.processor()) {
-                return match local.next(shared) {
-                    Some(Turn::Task(task)) => Next::Task(task),
-                    Some(Turn::Source) => Next::Search { source_first: true },
-                    None => Next::Search {
-                        source_first: false,
-                    },
-                };
+                return local.next(shared).map_or(Next::Search, Next::Task);
             }
-            if control.waiting > 0 && shared.coordinator.is_queued_task_due(permit) {
+            if control.waiting() > 0 && shared.coordinator.is_queued_task_due(permit) {
                 shared.coordinator.forget_returns(permit);
                 return match local.next(shared) {
-                    Some(Turn::Task(task)) => Next::Task(task),
-                    Some(Turn::Source) => Next::Search { source_first: true },
+                    Some(task) => Next::Task(task),
                     // What lies there is queued, too. If nothing does, the search ends at once,
                     // since a thread waits.
                     None if shared.queues.source.is_attached() => {
-                        Next::Search { source_first: true }
+                        local.is_sources_turn.set(true);
+                        Next::Search
                     }
                     None => Next::Attend,
                 };
@@ -212,7 +203,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             counters.retired.add(1);
             let kept = coordinator.retire(permit, machine, &shared.queues);
             (Some(&counters.retired), kept)
-        } else if control.waiting > 0 {
+        } else if control.waiting() > 0 {
             counters.handed_to_waiters.add(1);
             let kept = coordinator.hand_to_waiter(permit, machine);
             (Some(&counters.handed_to_waiters), kept)

@@ -26,13 +26,13 @@ pub(crate) enum Searched<T> {
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     /// The processor has nothing to do, unless it is the source's turn: search, spin, go idle.
-    pub(crate) fn search(&self, source_first: bool) -> Searched<T> {
+    pub(crate) fn search(&self) -> Searched<T> {
         let Some(permit) = self.current.permit.take() else {
             unreachable!("a machine that looks for work has a processor");
         };
         let shared = self.shared;
         let local = shared.queues.locals.get(&permit);
-        if source_first && let Some(found) = local.take_turn_of_source(shared) {
+        if let Some(found) = local.take_turn_of_source(shared) {
             self.current.permit.replace(Some(permit));
             return Searched::Found(found);
         }
@@ -65,7 +65,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             }
             // Take what was spared before giving up early; otherwise the second look would see it
             // and wake another searcher for it, endlessly.
-            let is_last = coordinator.control_word().waiting > 0 || spinner.spin() == Spin::Block;
+            let is_last = coordinator.control_word().waiting() > 0 || spinner.spin() == Spin::Block;
             has_spared |= local.policy.has_spared();
             let pauses = match local.is_fed() {
                 true => PAUSES_BESIDE_PRODUCERS,

@@ -256,7 +256,14 @@ fn an_output_whose_destructor_never_returns() {
     let (gate, keeper) = gate();
     let scheduler = build(2, ());
     let output = SlowDrop(gate);
-    drop(scheduler.spawn(async move { output }));
+    // Else it would be this thread that drops the output, if the future was quicker.
+    let (dropped, is_dropped) = mpsc::channel();
+    let handle = scheduler.spawn(async move {
+        is_dropped.recv().unwrap();
+        output
+    });
+    drop(handle);
+    dropped.send(()).unwrap();
     keeper.await_entry();
     let report = scheduler.shutdown(PATIENCE).unwrap();
     let call = only(&report);

@@ -1,5 +1,7 @@
 //! What a running machine must notice between two tasks, in one word that is rarely written.
 
+use std::fmt;
+
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
@@ -13,66 +15,63 @@ pub(crate) struct Control {
     word: CachePadded<AtomicU64>,
 }
 
-/// The word, taken apart.
-#[derive(Clone, Copy, Debug)]
-pub struct ControlWord {
-    /// The pool has been told to stop.
-    pub stopping: bool,
-    /// Threads that are back from a blocking call and wait for a processor.
-    pub waiting: u32,
-    /// Processors with a smaller number may run; others are to be given up.
-    pub active: u16,
-}
+/// A value of the word: a machine compares two between any two tasks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ControlWord(u64);
 
-/// As words: a machine compares two between any two tasks.
-impl PartialEq for ControlWord {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.pack() == other.pack()
-    }
-}
-
-impl Eq for ControlWord {}
-
+const ACTIVE: u64 = 0xffff;
 const WAITING: u64 = 1 << 32;
 const STOPPING: u64 = 1 << 63;
 
 impl ControlWord {
-    const fn unpack(word: u64) -> Self {
-        Self {
-            stopping: word & STOPPING != 0,
-            waiting: (word >> 32) as u32 & (u32::MAX >> 1),
-            active: word as u16,
-        }
+    /// Processors with a smaller number may run; others are to be given up.
+    #[inline]
+    #[must_use]
+    pub const fn active(self) -> usize {
+        (self.0 & ACTIVE) as usize
     }
 
-    const fn pack(self) -> u64 {
-        (self.stopping as u64) << 63 | (self.waiting as u64) << 32 | self.active as u64
+    /// Threads that are back from a blocking call and wait for a processor.
+    #[inline]
+    #[must_use]
+    pub const fn waiting(self) -> usize {
+        ((self.0 & !STOPPING) / WAITING) as usize
+    }
+
+    /// Whether the pool has been told to stop.
+    #[must_use]
+    pub const fn is_stopping(self) -> bool {
+        self.0 & STOPPING != 0
     }
 
     /// Whether the processor is to be given up.
     #[inline]
     #[must_use]
     pub const fn is_surplus(self, processor: usize) -> bool {
-        processor >= self.active as usize
+        processor >= self.active()
     }
 
     /// What a machine that has seen this word should see again: the same, and none waiting.
     #[must_use]
     pub const fn settled(self) -> Self {
-        Self { waiting: 0, ..self }
+        Self(self.0 & (STOPPING | ACTIVE))
+    }
+}
+
+impl fmt::Debug for ControlWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ControlWord")
+            .field("active", &self.active())
+            .field("waiting", &self.waiting())
+            .field("is_stopping", &self.is_stopping())
+            .finish()
     }
 }
 
 impl Control {
     pub(crate) fn new(active: usize) -> Self {
-        let word = ControlWord {
-            stopping: false,
-            waiting: 0,
-            active: active as u16,
-        };
         Self {
-            word: CachePadded::new(AtomicU64::new(word.pack())),
+            word: CachePadded::new(AtomicU64::new(active as u64 & ACTIVE)),
         }
     }
 
@@ -83,7 +82,7 @@ impl Control {
         // fences. A thread that sees that the pool stops, and ends it, passes the fence of
         // `quiescent_snapshot` before it looks at the queues: that one is the partner of the
         // Release in `stop`.
-        ControlWord::unpack(self.word.load(Ordering::Relaxed))
+        ControlWord(self.word.load(Ordering::Relaxed))
     }
 
     /// Says that no task is awaited any more.
@@ -110,7 +109,7 @@ impl Control {
 
     /// Changes the number of active processors. Under the lock of `Synced`, as all changes of it.
     pub(crate) fn set_active(&self, active: usize) {
-        let before = u64::from(self.read().active);
+        let before = self.read().active() as u64;
         // ORDERING: Relaxed: as in `add_waiting`. The field is changed by its difference, which
         // leaves the others alone.
         self.word
@@ -120,23 +119,7 @@ impl Control {
 
 #[cfg(test)]
 mod tests {
-    use super::{Control, ControlWord};
-
-    #[test]
-    fn a_control_word_survives_packing() {
-        for stopping in [false, true] {
-            for waiting in [0, 1, u32::MAX >> 1] {
-                for active in [0, 1, u16::MAX] {
-                    let word = ControlWord {
-                        stopping,
-                        waiting,
-                        active,
-                    };
-                    assert_eq!(ControlWord::unpack(word.pack()), word);
-                }
-            }
-        }
-    }
+    use super::Control;
 
     #[test]
     fn each_field_changes_by_itself() {
@@ -144,15 +127,18 @@ mod tests {
         control.add_waiting();
         control.add_waiting();
         control.set_active(1);
+        assert!(!control.read().is_stopping());
         control.stop();
         control.remove_waiting();
         control.set_active(65_534);
-        let expected = ControlWord {
-            stopping: true,
-            waiting: 1,
-            active: 65_534,
-        };
-        assert_eq!(control.read(), expected);
-        assert_eq!(control.read().settled().waiting, 0);
+        let word = control.read();
+        assert!(word.is_stopping());
+        assert_eq!((word.waiting(), word.active()), (1, 65_534));
+        assert!(word.is_surplus(65_534) && !word.is_surplus(65_533));
+        let settled = word.settled();
+        assert!(settled.is_stopping() && settled != word);
+        assert_eq!((settled.waiting(), settled.active()), (0, 65_534));
+        control.remove_waiting();
+        assert_eq!(control.read(), settled);
     }
 }
