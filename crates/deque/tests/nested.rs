@@ -77,6 +77,7 @@ fn nested_items_take_the_short_way() {
     assert!(short);
     assert_eq!(worker.pop(), Some(13), "it lies where it was pushed");
     assert_eq!(worker.pop(), Some(11));
+    // SAFETY: as above.
     assert!(!unsafe { worker.try_take_back(outer) }, "it is public");
     assert!(worker.take_back());
     assert!(!worker.take_back(), "there is none");
@@ -84,6 +85,7 @@ fn nested_items_take_the_short_way() {
     let (asked, short) = push(14);
     assert!(short);
     assert!(worker.stealer().demand());
+    // SAFETY: as above.
     assert!(!unsafe { worker.try_take_back(asked) }, "a thief wants it");
     assert!(worker.take_back());
     let (_, short) = push(15);

@@ -3,7 +3,7 @@
 //!
 //! `join` promises no parallelism, and a program whose branches wait for each other is wrong. What
 //! these tests rely on is what the lazy deque does, and no more: at most 16 jobs are hidden while
-//! their owner is in a leaf, and of two or more, the oldest is not.
+//! their owner is in a leaf, and the oldest is not, if a thread has looked for work in vain.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -26,11 +26,6 @@ fn wait_for(ran: &Receiver<()>, count: usize) {
         let answer = ran.recv_timeout(HANGS);
         assert_eq!(answer, Ok(()), "{number} of {count} were run");
     }
-}
-
-/// Runs `leaf` behind one more fork, so that what was forked before is not the only job, and shown.
-fn shown<R>(worker: &Worker, leaf: impl FnOnce() -> R) -> R {
-    worker.join(|_| leaf(), |_| ()).0
 }
 
 /// Forks `count` small jobs, each behind the one before it, and ends in a leaf.
@@ -83,7 +78,7 @@ fn a_leaf_that_waits_for_ten_thousand_small_jobs() {
         let (send, ran) = mpsc::channel();
         pool.install(move |worker| {
             worker.join(
-                move |w| shown(w, || wait_for(&ran, JOBS)),
+                move |_| wait_for(&ran, JOBS),
                 move |w| small_jobs(w, JOBS, &send),
             );
         });
@@ -115,10 +110,7 @@ impl Meeting {
         if branches == 1 {
             return self.attend();
         }
-        worker.join(
-            |w| shown(w, || self.attend()),
-            |w| self.call(w, branches - 1),
-        );
+        worker.join(|_| self.attend(), |w| self.call(w, branches - 1));
     }
 }
 
@@ -145,15 +137,15 @@ fn a_thread_that_waits_helps_its_thief() {
     let (helped, has_helped) = mpsc::channel();
     let (ours, theirs) = pool.install(move |worker| {
         worker.join(
-            move |w| {
-                shown(w, || assert_eq!(has_begun.recv_timeout(HANGS), Ok(())));
+            move |_| {
+                assert_eq!(has_begun.recv_timeout(HANGS), Ok(()));
                 thread::current().id()
             },
             move |thief| {
                 begun.send(()).unwrap();
                 // Nobody but the owner of this branch is free, once that has ended `a`.
                 let ((), helper) = thief.join(
-                    move |w| shown(w, || assert_eq!(has_helped.recv_timeout(HANGS), Ok(()))),
+                    move |_| assert_eq!(has_helped.recv_timeout(HANGS), Ok(())),
                     move |_| {
                         helped.send(()).unwrap();
                         thread::current().id()

@@ -10,6 +10,7 @@ mod install;
 mod join;
 mod latch;
 mod panics;
+mod scope;
 mod sleep;
 mod steal_back;
 
