@@ -3,6 +3,7 @@
 mod deque;
 mod event_queue;
 mod fairness;
+mod fork_join;
 mod injector;
 mod parker;
 mod process_state;
@@ -18,6 +19,7 @@ pub(crate) enum Group {
     Deque,
     EventQueue,
     Fairness,
+    ForkJoin,
     Injector,
     Parker,
     ProcessState,
@@ -30,6 +32,7 @@ impl Group {
         Self::Deque,
         Self::EventQueue,
         Self::Fairness,
+        Self::ForkJoin,
         Self::Injector,
         Self::Parker,
         Self::ProcessState,
@@ -42,6 +45,7 @@ impl Group {
             Self::Deque => "deque",
             Self::EventQueue => "event-queue",
             Self::Fairness => "fairness",
+            Self::ForkJoin => "fork-join",
             Self::Injector => "injector",
             Self::Parker => "parker",
             Self::ProcessState => "process-state",
@@ -55,6 +59,7 @@ impl Group {
             Self::Deque => deque::scenarios(effort),
             Self::EventQueue => event_queue::scenarios(effort),
             Self::Fairness => fairness::scenarios(effort),
+            Self::ForkJoin => fork_join::scenarios(effort),
             Self::Injector => injector::scenarios(effort),
             Self::Parker => parker::scenarios(effort),
             Self::ProcessState => process_state::scenarios(effort),

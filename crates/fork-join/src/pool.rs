@@ -92,7 +92,10 @@ impl Pool {
     pub fn install<R: Send>(&self, work: impl FnOnce(&Worker) -> R + Send) -> R {
         current::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
-            Some(other) => self.run(work, other.unparker(), |job| other.wait(job)),
+            Some(other) => {
+                let unparker = other.shared().seat(other.seat()).unparker.clone();
+                self.run(work, unparker, |job| other.wait(job))
+            }
             None => {
                 thread_local! {
                     static PARKER: Parker = Parker::new();

@@ -5,7 +5,7 @@ use std::fmt;
 use std::mem;
 
 use filch_deque::Lazy;
-use filch_parker::{Spin, Unparker};
+use filch_parker::Spin;
 
 use crate::job::{JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
@@ -40,11 +40,6 @@ impl Worker {
 
     pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {
         &self.shared
-    }
-
-    /// Wakes the thread.
-    pub(crate) fn unparker(&self) -> Unparker {
-        self.owner.parker.unparker()
     }
 
     pub(crate) fn seat(&self) -> usize {

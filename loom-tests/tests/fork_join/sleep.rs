@@ -1,6 +1,6 @@
 //! Joiners that sleep, against work that becomes public.
 
-use filch_fork_join::protocol::{Awaited, Latch, Sleepers, finish, install, run_one, wait};
+use filch_fork_join::protocol::{Latch, Sleepers, finish, install, run_one, wait};
 use filch_parker::Parker;
 use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use filch_sync::{Arc, thread};

@@ -1,0 +1,283 @@
+//! The programs, once for each way to fork: their texts differ in what `worker` is, and in nothing
+//! else.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Calls that come before `fib(n)` is known: of two that fork one.
+pub(super) fn forks_of_fib(n: u32) -> u64 {
+    let (mut before, mut last) = (0_u64, 0_u64);
+    for _ in 1..n {
+        (before, last) = (last, before + last + 1);
+    }
+    last
+}
+
+/// A node of a binary tree.
+pub(super) struct Node {
+    value: u64,
+    below: Option<Box<[Node; 2]>>,
+}
+
+impl Node {
+    /// A tree of `2^depth - 1` nodes, whose values are 1.
+    pub(super) fn full(depth: u32) -> Self {
+        let below = || Box::new([Self::full(depth - 1), Self::full(depth - 1)]);
+        Self {
+            value: 1,
+            below: (depth > 1).then(below),
+        }
+    }
+}
+
+/// The next number of a stream that looks random (`SplitMix64`: Steele, Lea and Flood, OOPSLA 2014).
+fn mixed(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Children of a node of an unbalanced tree: 8 with a probability of 0.1245, as the binomial trees
+/// of UTS (Olivier and others, LCPC 2006) have them; so most subtrees are tiny and a few large.
+fn children(seed: u64) -> u64 {
+    if mixed(seed) % 10_000 < 1_245 { 8 } else { 0 }
+}
+
+/// Arithmetic for so long.
+pub(super) fn spin(time: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < time {
+        (0..64_u64).for_each(|number| {
+            black_box(number);
+        });
+    }
+}
+
+/// Some 100 ns.
+fn short_leaf() {
+    (0..150_u64).for_each(|number| {
+        black_box(number);
+    });
+}
+
+macro_rules! programs {
+    ($way:ident, $worker:ty) => {
+        pub(super) mod $way {
+            use std::time::Duration;
+
+            use super::{Node, children, mixed, short_leaf, spin};
+
+            pub(in super::super) fn fib(worker: $worker, n: u32) -> u64 {
+                if n < 2 {
+                    return n.into();
+                }
+                let (a, b) = worker.join(|w| fib(w, n - 1), |w| fib(w, n - 2));
+                a + b
+            }
+
+            pub(in super::super) fn fib_moved(worker: $worker, n: u32) -> u64 {
+                if n < 2 {
+                    return n.into();
+                }
+                let (a, b) =
+                    worker.join(move |w| fib_moved(w, n - 1), move |w| fib_moved(w, n - 2));
+                a + b
+            }
+
+            /// In how many ways so many queens stand on the columns that are left.
+            pub(in super::super) fn queens(worker: $worker, size: u32) -> u64 {
+                row(worker, (1 << size) - 1, 0, 0, 0)
+            }
+
+            fn row(worker: $worker, all: u32, columns: u32, left: u32, right: u32) -> u64 {
+                if columns == all {
+                    return 1;
+                }
+                let free = all & !(columns | left | right);
+                places(worker, all, [columns, left, right], free)
+            }
+
+            fn places(worker: $worker, all: u32, taken: [u32; 3], free: u32) -> u64 {
+                let place = free & free.wrapping_neg();
+                let rest = free ^ place;
+                let [columns, left, right] = taken.map(|taken| taken | place);
+                match (place, rest) {
+                    (0, _) => 0,
+                    (_, 0) => row(worker, all, columns, left << 1 & all, right >> 1),
+                    _ => {
+                        let (a, b) = worker.join(
+                            move |w| row(w, all, columns, left << 1 & all, right >> 1),
+                            move |w| places(w, all, taken, rest),
+                        );
+                        a + b
+                    }
+                }
+            }
+
+            pub(in super::super) fn sum(worker: $worker, node: &Node) -> u64 {
+                let Some(below) = &node.below else {
+                    return node.value;
+                };
+                let [left, right] = &**below;
+                let (a, b) = worker.join(|w| sum(w, left), |w| sum(w, right));
+                node.value + a + b
+            }
+
+            /// The nodes of an unbalanced tree, whose root has 2 000 children.
+            pub(in super::super) fn unbalanced(worker: $worker, root: u64) -> u64 {
+                1 + siblings(worker, root, 0..2_000)
+            }
+
+            fn siblings(worker: $worker, seed: u64, among: std::ops::Range<u64>) -> u64 {
+                let middle = among.start.midpoint(among.end);
+                match among.end - among.start {
+                    0 => 0,
+                    1 => {
+                        let node = mixed(seed ^ among.start);
+                        1 + siblings(worker, node, 0..children(node))
+                    }
+                    _ => {
+                        let (a, b) = worker.join(
+                            |w| siblings(w, seed, among.start..middle),
+                            |w| siblings(w, seed, middle..among.end),
+                        );
+                        a + b
+                    }
+                }
+            }
+
+            /// So many leaves, of which one in 1 000 takes a millisecond and the others 100 ns.
+            pub(in super::super) fn skewed(worker: $worker, leaves: std::ops::Range<u64>) -> u64 {
+                let middle = leaves.start.midpoint(leaves.end);
+                if leaves.end - leaves.start > 1 {
+                    let (a, b) = worker.join(
+                        |w| skewed(w, leaves.start..middle),
+                        |w| skewed(w, middle..leaves.end),
+                    );
+                    return a + b;
+                }
+                match mixed(leaves.start) % 1_000 {
+                    0 => spin(Duration::from_millis(1)),
+                    _ => short_leaf(),
+                }
+                1
+            }
+
+            /// A leaf of `long`, and 10 000 small jobs that were forked before it or after it.
+            pub(in super::super) fn beside_a_leaf(
+                worker: $worker,
+                long: Duration,
+                leaf_first: bool,
+            ) -> u64 {
+                let leaf = move |_: $worker| {
+                    spin(long);
+                    1
+                };
+                let (a, b) = match leaf_first {
+                    true => worker.join(leaf, |w| small(w, 10_000)),
+                    false => worker.join(|w| small(w, 10_000), leaf),
+                };
+                a + b
+            }
+
+            fn small(worker: $worker, jobs: u64) -> u64 {
+                if jobs == 1 {
+                    short_leaf();
+                    return 1;
+                }
+                let (a, b) = worker.join(|w| small(w, jobs / 2), |w| small(w, jobs - jobs / 2));
+                a + b
+            }
+
+            /// `jobs` of a millisecond, each forked under the one before; at the bottom a leaf.
+            pub(in super::super) fn chain(worker: $worker, jobs: u64, leaf: Duration) -> u64 {
+                if jobs == 0 {
+                    spin(leaf);
+                    return 1;
+                }
+                let job = |_: $worker| {
+                    spin(Duration::from_millis(1));
+                    1
+                };
+                let (a, b) = worker.join(|w| chain(w, jobs - 1, leaf), job);
+                a + b
+            }
+        }
+    };
+}
+
+/// [`filch_fork_join::join`], which finds the worker in thread-local storage.
+#[derive(Clone, Copy)]
+pub(super) struct ThreadLocal;
+
+impl ThreadLocal {
+    #[inline(always)]
+    fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(Self) -> RA,
+        B: FnOnce(Self) -> RB + Send,
+        RB: Send,
+    {
+        filch_fork_join::join(|| a(self), || b(self))
+    }
+}
+
+/// [`rayon::join`].
+#[derive(Clone, Copy)]
+pub(super) struct Rayon;
+
+impl Rayon {
+    #[inline(always)]
+    fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(Self) -> RA + Send,
+        B: FnOnce(Self) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        ::rayon::join(|| a(self), || b(self))
+    }
+}
+
+/// One after the other: the floor.
+#[derive(Clone, Copy)]
+pub(super) struct Sequential;
+
+impl Sequential {
+    #[inline(always)]
+    fn join<RA, RB>(self, a: impl FnOnce(Self) -> RA, b: impl FnOnce(Self) -> RB) -> (RA, RB) {
+        (a(self), b(self))
+    }
+}
+
+programs!(filch, &filch_fork_join::Worker);
+programs!(thread_local, super::ThreadLocal);
+programs!(chili, &mut ::chili::Scope<'_>);
+programs!(rayon, super::Rayon);
+programs!(sequential, super::Sequential);
+
+/// lace's tasks are functions with an attribute. Its threads spin as long as they live, which is
+/// therefore one round.
+pub(super) mod lace {
+    use std::time::Duration;
+
+    use lace_ws::{Lace, Worker, lace_run, lace_task};
+
+    use crate::harness::time;
+
+    #[lace_task]
+    fn fib(n: u32) -> u64 {
+        if n < 2 {
+            u64::from(n)
+        } else {
+            let (a, b) = join!(fib(n - 1), fib(n - 2));
+            a + b
+        }
+    }
+
+    pub(in super::super) fn timed_fib(threads: usize, n: u32, expected: u64) -> Duration {
+        let mut lace = Lace::init(threads);
+        time(|| assert_eq!(lace_run!(lace, fib(n)), expected))
+    }
+}
