@@ -123,7 +123,11 @@ fn a_number_is_raised_as_far_as_it_must() {
     let work = Queue::empty();
     let coordinator = Coordinator::new(3, 2, 4, 4);
     assert!(coordinator.grow(0, |_| true));
-    assert_eq!(coordinator.control_word().active(), 2, "no fewer than it was");
+    assert_eq!(
+        coordinator.control_word().active(),
+        2,
+        "no fewer than it was"
+    );
     assert!(coordinator.grow(1, |_| true));
     coordinator.shrink(1, &work);
     assert!(coordinator.grow(1, |_| true), "its machine has not noticed");
