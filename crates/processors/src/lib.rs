@@ -23,6 +23,7 @@ mod stats;
 mod thread;
 
 pub use filch_injector::AllocateError;
+pub use pool::attach::AttachError;
 pub use pool::config::{Config, StartError};
 pub use pool::dump::Dump;
 pub use pool::processors::Processors;
@@ -32,6 +33,7 @@ pub use pool::running::{Inside, RunningTask};
 pub use protocol::quiescence::NeverQuiescent;
 pub use protocol::state::binding::BoundId;
 pub use protocol::threads::ThreadStats;
+pub use queues::source::{Piece, Source};
 #[doc(hidden)] // for the schedulers, which count per worker too
 pub use stats::Counter;
 pub use stats::ProcessorStats;

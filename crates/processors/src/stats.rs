@@ -13,6 +13,13 @@ macro_rules! counters {
             $($(#[$doc])* pub $name: u64,)*
         }
 
+        impl ProcessorStats {
+            /// Tasks and pieces run.
+            pub(crate) fn run_in_all(&self) -> u64 {
+                self.run + self.pieces
+            }
+        }
+
         impl Add for ProcessorStats {
             type Output = Self;
 
@@ -39,7 +46,9 @@ macro_rules! counters {
 counters! {
     /// Tasks run.
     run,
-    /// Of those, the ones whose runner panicked.
+    /// Pieces run, which were taken from the pool's [source](crate::Source). No tasks.
+    pieces,
+    /// Tasks whose runner panicked, and pieces that did.
     panicked,
     /// Tasks that its thread made runnable while it was running another.
     scheduled,

@@ -27,6 +27,8 @@ pub struct Dump {
     injector: usize,
     yielded: usize,
     idle_priority: usize,
+    /// Whether the source is empty, if there is one.
+    source: Option<bool>,
     processors: Vec<ProcessorLine>,
     machines: Vec<MachineLine>,
     threads: ThreadStats,
@@ -138,6 +140,7 @@ impl<T: Send + 'static> Processors<T> {
             injector: queues.injector.len(),
             yielded: queues.yielded.len(),
             idle_priority: queues.idle_priority.len(),
+            source: (queues.source.is_attached()).then(|| queues.source.is_empty()),
             processors,
             machines,
             threads: self.threads(),
@@ -154,7 +157,10 @@ impl<T: Send + 'static> Processors<T> {
         let mut progress = lock(&self.progress);
         let since: Vec<Option<Duration>> = processors
             .iter()
-            .map(|line| progress.processors.look(line.number, line.stats.run, now))
+            .map(|line| {
+                let run = line.stats.run_in_all();
+                progress.processors.look(line.number, run, now)
+            })
             .collect();
         let starter = lock(&self.starter);
         let describe = |label| match &*starter {
@@ -229,7 +235,7 @@ impl fmt::Display for Dump {
         writeln!(
             f,
             "{} processors, {} idle, {} searching{}; global queue: {}, given way: {}, \
-             idle priority: {}",
+             idle priority: {}{}",
             self.active,
             self.idle.len(),
             self.searching,
@@ -237,6 +243,11 @@ impl fmt::Display for Dump {
             self.injector,
             self.yielded,
             self.idle_priority,
+            match self.source {
+                None => "",
+                Some(true) => ", source: empty",
+                Some(false) => ", source: not empty",
+            },
         )?;
         for processor in &self.processors {
             processor.write(f, self.idle.contains(&processor.number))?;
@@ -275,11 +286,12 @@ impl ProcessorLine {
         }
         writeln!(
             f,
-            ", deque: {}; run {}, looks {} (the time read every {} turns), rotated {}, \
+            ", deque: {}; run {}, pieces {}, looks {} (the time read every {} turns), rotated {}, \
              balanced {}, panicked {}, stolen {} in {} steals, parks {}, wake-ups {}, lent {}, \
              blocking calls {}, kept in {}",
             self.tasks,
             stats.run,
+            stats.pieces,
             stats.looks,
             self.interval,
             stats.rotated,

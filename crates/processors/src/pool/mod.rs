@@ -1,6 +1,7 @@
 //! What a user of the crate calls: [`Processors`](processors::Processors), and each operation on it
 //! in a file with the errors that it returns.
 
+pub(crate) mod attach;
 mod blocking;
 pub(crate) mod config;
 pub(crate) mod dump;

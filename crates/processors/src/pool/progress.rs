@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// What was seen at former looks.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// By processor: tasks run.
+    /// By processor: tasks and pieces run.
     pub(crate) processors: Sightings<u64>,
     /// By machine: what it was doing, and how often that had changed.
     pub(crate) machines: Sightings<u32>,

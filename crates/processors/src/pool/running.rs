@@ -39,7 +39,8 @@ pub enum Inside {
 
 impl<T: Send + 'static> Processors<T> {
     /// The threads that are in the middle of a task, of a blocking call, or of their last
-    /// destructors. Takes some locks for a moment, and disturbs nothing else.
+    /// destructors. A piece of a [source](crate::Source) has no label, and is not among them. Takes
+    /// some locks for a moment, and disturbs nothing else.
     ///
     /// How long a task has run is known from the first look on that found it: call this, or
     /// [`dump`](Self::dump), twice.
@@ -50,7 +51,7 @@ impl<T: Send + 'static> Processors<T> {
         let stats = self.stats();
         let mut progress = lock(&self.progress);
         let since: Vec<Option<Duration>> = (stats.iter().enumerate())
-            .map(|(processor, stats)| progress.processors.look(processor, stats.run, now))
+            .map(|(processor, stats)| progress.processors.look(processor, stats.run_in_all(), now))
             .collect();
         let machines = coordinator.machines.iter().map_while(OnceLock::get);
         let running = machines.enumerate().filter_map(|(machine, public)| {

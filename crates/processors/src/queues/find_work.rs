@@ -1,11 +1,13 @@
 //! The order in which a processor looks for work: its own deque, the global queue, the tasks that
-//! have given way, the other processors' deques, and last a task of idle priority.
+//! have given way, the other processors' deques, the source, and last a task of idle priority.
 
 use filch_deque::Steal;
 use filch_sync::{hint, thread};
 
 use crate::queues::local::Local;
+use crate::queues::look_around::Turn;
 use crate::queues::shared::Shared;
+use crate::queues::source::Found;
 use crate::queues::steal_policy::StealMode;
 
 /// Rounds through all victims in which some race was lost, before the thread yields between rounds.
@@ -14,26 +16,34 @@ const RACES: u32 = 4;
 impl<T: Send + 'static> Local<T> {
     /// The next task that needs no search: the newest of its own, else the oldest of the global
     /// queue, else the oldest of those that have given way. At times it is another one's turn:
-    /// `look_around.rs`.
+    /// `look_around.rs`. Also none if it is the source's turn, with which a search begins.
     #[inline]
     pub(crate) fn next(&self, shared: &Shared<T>) -> Option<T> {
-        if self.turns.tick()
-            && let Some(task) = self.look_around(shared)
-        {
-            return Some(task);
+        if self.turns.tick() {
+            match self.look_around(shared) {
+                Turn::Task(task) => return Some(task),
+                Turn::Source => {
+                    self.is_sources_turn.set(true);
+                    return None;
+                }
+                Turn::Any => {}
+            }
         }
         self.unsearched(shared)
     }
 
-    /// One round of a search: own deque, global queues, then victims; last, one idle-priority task.
-    pub(crate) fn search(&self, shared: &Shared<T>, mode: StealMode) -> Option<T> {
+    /// One round of a search: own deque, global queues, then victims, and the source; last, one
+    /// idle-priority task. The calling thread has its permit in hand.
+    pub(crate) fn search(&self, shared: &Shared<T>, mode: StealMode) -> Option<Found<T>> {
         self.unsearched(shared)
             .or_else(|| self.steal(shared, mode))
-            .or_else(|| self.take_idle_priority(shared, mode))
+            .map(Found::Task)
+            .or_else(|| shared.queues.source.take().map(Found::Piece))
+            .or_else(|| self.take_idle_priority(shared, mode).map(Found::Task))
     }
 
     #[inline]
-    fn unsearched(&self, shared: &Shared<T>) -> Option<T> {
+    pub(crate) fn unsearched(&self, shared: &Shared<T>) -> Option<T> {
         self.deque.pop().or_else(|| self.take_shared(shared))
     }
 

@@ -18,8 +18,12 @@ pub(crate) struct Local<T> {
     pub(crate) deque: Worker<T>,
     /// Until it looks around.
     pub(crate) turns: TurnClock,
-    /// Whether the last reading of the time brought a task of the global queue.
-    pub(crate) took_global: Cell<bool>,
+    /// Whether the last reading of the time brought a task of the global queue, or a piece.
+    pub(crate) took_outside: Cell<bool>,
+    /// Whether the last of these was a piece.
+    pub(crate) took_piece: Cell<bool>,
+    /// Whether it is the source's turn, before all others.
+    pub(crate) is_sources_turn: Cell<bool>,
     /// Whether the last rotation was for a task that had given way.
     pub(crate) took_yielded: Cell<bool>,
     /// Of tasks that have given way, beside those of the global queue.
@@ -37,7 +41,9 @@ impl<T: Send + 'static> Local<T> {
             own,
             deque,
             turns: TurnClock::new(now),
-            took_global: Cell::new(false),
+            took_outside: Cell::new(false),
+            is_sources_turn: Cell::new(false),
+            took_piece: Cell::new(false),
             took_yielded: Cell::new(false),
             seniority,
             random: Random::new(own),

@@ -6,26 +6,38 @@ use filch_deque::Steal;
 
 use crate::queues::local::Local;
 use crate::queues::shared::Shared;
+use crate::queues::source::Found;
 use crate::queues::task_queues::{Processor, TaskQueues};
 use crate::queues::turn_clock::{Due, Nanos};
 
+/// Whose turn it is.
+pub(crate) enum Turn<T> {
+    Task(T),
+    /// That of the source, which is another crate's: to be asked, by
+    /// [`take_turn_of_source`](Local::take_turn_of_source), where it does not find the permit.
+    Source,
+    /// That of whatever comes next.
+    Any,
+}
+
 impl<T: Send + 'static> Local<T> {
-    /// So many turns have passed that the time is to be read; and the task that comes first, if so
-    /// much time has passed that one does: the oldest of the global queue, and behind it, if that
-    /// is due, one that has waited while newer ones ran.
+    /// So many turns have passed that the time is to be read; and what comes first, if so much time
+    /// has passed that something does: the oldest task of the global queue, or a piece of the
+    /// source, by turns; and behind it, if that is due, a task that has waited while newer ones
+    /// ran.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look_around(&self, shared: &Shared<T>) -> Option<T> {
+    pub(crate) fn look_around(&self, shared: &Shared<T>) -> Turn<T> {
         let now = self.turns.since_it_began((shared.clock)());
         // Beside a flood of long tasks from outside each look is due.
-        let in_a_row = self.took_global.replace(false) && self.turns.interval() == 1;
+        let in_a_row = self.took_outside.replace(false) && self.turns.interval() == 1;
         let due = self.turns.read(now);
         let processor = &shared.queues.processors[self.own];
-        let mut outside = None;
+        let mut outside = Turn::Any;
         if due != Due::Nothing {
             processor.counters.looks.add(1);
             if !in_a_row {
-                outside = self.take_from_outside(shared, now);
+                outside = self.turn_from_outside(shared, now);
             }
         }
         let waited = match due {
@@ -34,14 +46,29 @@ impl<T: Send + 'static> Local<T> {
         };
         processor.interval.set(self.turns.interval());
         match (outside, waited) {
+            (Turn::Any, Some(task)) => Turn::Task(task),
+            (outside, None) => outside,
             // A processor that finds one outside each time would else never relieve another one.
-            (Some(first), Some(next)) => {
+            (outside, Some(next)) => {
                 if let Err(next) = self.push(next) {
                     shared.queues.injector.push(next);
                 }
-                Some(first)
+                outside
             }
-            (outside, waited) => outside.or(waited),
+        }
+    }
+
+    /// By turns the source's turn, if it has not had one for so long as a look is away, or one task
+    /// of the global queue.
+    fn turn_from_outside(&self, shared: &Shared<T>, now: Nanos) -> Turn<T> {
+        let is_sources = shared.queues.source.is_attached() && self.turns.is_source_due(now);
+        if is_sources && !self.took_piece.get() {
+            return Turn::Source;
+        }
+        match self.take_from_outside(shared, now) {
+            Some(task) => Turn::Task(task),
+            None if is_sources => Turn::Source,
+            None => Turn::Any,
         }
     }
 
@@ -52,9 +79,30 @@ impl<T: Send + 'static> Local<T> {
             return None;
         }
         let task = self.take_global(shared, 0)?;
-        self.took_global.set(true);
+        self.took_outside.set(true);
+        self.took_piece.set(false);
         self.turns.doubt(now);
         Some(task)
+    }
+
+    /// If it is the source's turn: a piece, else what would have come next. No look comes in
+    /// between: it might be due again, and the source's turn, for ever. The calling thread has its
+    /// permit in hand.
+    pub(crate) fn take_turn_of_source(&self, shared: &Shared<T>) -> Option<Found<T>> {
+        if !self.is_sources_turn.replace(false) {
+            return None;
+        }
+        let piece = shared.queues.source.take();
+        let now = self.turns.since_it_began((shared.clock)());
+        self.turns.source_was_asked(now);
+        let Some(piece) = piece else {
+            let task = self.take_from_outside(shared, now);
+            return task.or_else(|| self.unsearched(shared)).map(Found::Task);
+        };
+        self.took_outside.set(true);
+        self.took_piece.set(true);
+        self.turns.doubt(now);
+        Some(Found::Piece(piece))
     }
 
     /// By turns one that has given way, or the oldest of a deque. If there is none, it stays due.

@@ -8,6 +8,11 @@ mod seniority;
 pub(crate) mod shared;
 #[cfg(test)]
 mod simulation;
+#[expect(
+    unsafe_code,
+    reason = "what a piece of another crate's work is, its maker knows"
+)]
+pub(crate) mod source;
 pub(crate) mod steal_policy;
 pub(crate) mod task_queues;
 pub(crate) mod turn_clock;

@@ -1,6 +1,8 @@
 //! Processors in simulated time: which tasks run, in which order, and how long one waits, told by a
 //! clock that only the tasks move. No threads, and the same each time.
 
+mod pieces;
+
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -8,6 +10,7 @@ use std::time::{Duration, Instant};
 use crate::protocol::{Coordinator, Grant, Permit};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
+use crate::queues::source::{self, Found};
 use crate::queues::steal_policy::StealMode;
 use crate::queues::task_queues::TaskQueues;
 
@@ -52,6 +55,8 @@ struct World {
     since: Vec<Duration>,
     /// How long tasks from outside have waited.
     waits: Vec<Duration>,
+    /// How many pieces have run.
+    pieces: u32,
     /// Which task began when.
     log: Vec<(Duration, usize)>,
     jitter: u64,
@@ -85,6 +90,7 @@ impl World {
             came: Duration::ZERO,
             since: Vec::new(),
             waits: Vec::new(),
+            pieces: 0,
             log: Vec::new(),
             jitter: 1,
         }
@@ -133,10 +139,22 @@ impl World {
             }
             ELAPSED.set(time);
             let local = self.shared.queues.locals.get(&self.permits[processor]);
-            let next = local.next(&self.shared);
-            let Some(task) = next.or_else(|| local.search(&self.shared, StealMode::Take)) else {
-                self.free[processor] += MICRO;
-                continue;
+            let next = local.next(&self.shared).map(Found::Task);
+            let found = next
+                .or_else(|| local.take_turn_of_source(&self.shared))
+                .or_else(|| local.search(&self.shared, StealMode::Take));
+            let task = match found {
+                Some(Found::Task(task)) => task,
+                Some(Found::Piece(piece)) => {
+                    self.pieces += 1;
+                    piece.run();
+                    self.spend(processor, MICRO * source::tests::last_micros());
+                    continue;
+                }
+                None => {
+                    self.free[processor] += MICRO;
+                    continue;
+                }
             };
             self.turns[task] += 1;
             self.log.push((time, task));
@@ -147,20 +165,26 @@ impl World {
                     length
                 }
             };
-            // A little more or less, or processors would go in step.
-            self.jitter = self
-                .jitter
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            let length = length.max(MICRO) * (896 + (self.jitter >> 56) as u32) / 1024;
-            self.free[processor] = time + length;
-            ELAPSED.set(self.free[processor]);
+            self.spend(processor, length);
+            let local = self.shared.queues.locals.get(&self.permits[processor]);
             match self.kinds[task] {
                 Kind::Yielder(_) | Kind::Comer(_) => self.shared.queues.yielded.push(task),
                 Kind::Pair(_) => local.deque.push(task),
                 Kind::Once(_) => {}
             }
         }
+    }
+
+    /// The processor is busy for a turn of that length.
+    fn spend(&mut self, processor: usize, length: Duration) {
+        // A little more or less, or processors would go in step.
+        self.jitter = self
+            .jitter
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let length = length.max(MICRO) * (896 + (self.jitter >> 56) as u32) / 1024;
+        self.free[processor] += length;
+        ELAPSED.set(self.free[processor]);
     }
 
     /// The turns of the tasks of a kind.

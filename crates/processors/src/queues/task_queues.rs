@@ -12,6 +12,7 @@ use crate::protocol::state::permit::{Locals, Permit};
 use crate::protocol::state::work::Work;
 use crate::queues::local::Local;
 use crate::queues::seniority::Seniority;
+use crate::queues::source::AttachedSource;
 use crate::stats::{Counters, Gauge};
 
 /// What other threads see of a processor: where to steal from it, and what it has done.
@@ -24,7 +25,7 @@ pub(crate) struct Processor<T> {
     pub(crate) interval: Gauge,
 }
 
-/// All the places where tasks wait, except for bound ones that have been found.
+/// All the places where work waits, except for bound tasks that have been found.
 pub(crate) struct TaskQueues<T> {
     pub(crate) processors: Box<[Processor<T>]>,
     pub(crate) locals: Locals<Local<T>>,
@@ -33,6 +34,8 @@ pub(crate) struct TaskQueues<T> {
     pub(crate) yielded: Injector<T>,
     /// For tasks that can wait until no processor has anything else to do.
     pub(crate) idle_priority: Injector<T>,
+    /// Of what is no task.
+    pub(crate) source: AttachedSource,
     /// Processors from here on have never run anything.
     reach: CachePadded<AtomicUsize>,
 }
@@ -58,6 +61,7 @@ impl<T: Send + 'static> TaskQueues<T> {
             injector,
             yielded,
             idle_priority: Injector::new(),
+            source: AttachedSource::default(),
             reach: CachePadded::new(AtomicUsize::new(0)),
         }
     }
@@ -92,6 +96,7 @@ impl<T: Send + 'static> Work for TaskQueues<T> {
             || self.in_reach().iter().enumerate().any(counts)
             || !self.yielded.is_empty()
             || !self.idle_priority.is_empty()
+            || !self.source.is_empty()
     }
 
     fn evacuate(&self, permit: &Permit) -> bool {
@@ -126,6 +131,7 @@ mod tests {
 
     use super::TaskQueues;
     use crate::protocol::{Coordinator, Grant, Work};
+    use crate::queues::source::tests::Endless;
 
     #[test]
     fn only_a_watched_processors_only_task_does_not_count() {
@@ -158,6 +164,10 @@ mod tests {
         queues.yielded.pop();
         assert!(!queues.exists_beside(|_| true));
         queues.idle_priority.push(());
+        assert!(queues.exists_beside(|_| true));
+        queues.idle_priority.pop();
+        assert!(!queues.exists_beside(|_| true));
+        assert!(queues.source.attach(Endless(1)).is_ok());
         assert!(queues.exists_beside(|_| true));
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct TurnClock {
     looked: Cell<Nanos>,
     rotated: Cell<Nanos>,
     doubted: Cell<Nanos>,
+    /// When the source had its turn.
+    asked: Cell<Nanos>,
 }
 
 impl TurnClock {
@@ -60,6 +62,7 @@ impl TurnClock {
             looked: Cell::new(0),
             rotated: Cell::new(0),
             doubted: Cell::new(0),
+            asked: Cell::new(0),
         }
     }
 
@@ -115,6 +118,17 @@ impl TurnClock {
             self.doubted.set(now);
             self.forget(0);
         }
+    }
+
+    /// Whether the source has had no turn for as long as a look is away. Looks are more frequent
+    /// where turns are short, and a piece may be long: little time would be left for these turns.
+    pub(crate) fn is_source_due(&self, now: Nanos) -> bool {
+        now.saturating_sub(self.asked.get()) >= LOOK * 3 / 4
+    }
+
+    /// The source has had its turn.
+    pub(crate) fn source_was_asked(&self, now: Nanos) {
+        self.asked.set(now);
     }
 
     /// What passes from now on is no turn: the processor goes idle, or waits for a call. What runs
@@ -295,6 +309,15 @@ mod tests {
         assert_eq!(turns.clock.interval(), 2, "it has just doubted");
         turns.clock.doubt(turns.now + 2 * LOOK);
         assert_eq!(turns.clock.interval(), 1);
+    }
+
+    #[test]
+    fn the_source_is_due_as_often_as_a_look() {
+        let Turns { clock, .. } = Turns::new();
+        assert!(!clock.is_source_due(LOOK / 2) && clock.is_source_due(LOOK));
+        clock.source_was_asked(LOOK);
+        assert!(!clock.is_source_due(LOOK) && !clock.is_source_due(0));
+        assert!(!clock.is_source_due(LOOK + LOOK / 2) && clock.is_source_due(2 * LOOK));
     }
 
     /// A failure: an hour of sleep counts as a turn, or as no time since the last look.

@@ -12,6 +12,7 @@ use crate::protocol::state::binding::BoundId;
 use crate::protocol::state::grant::MachineShared;
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
+use crate::queues::source::Piece;
 use crate::queues::steal_policy::SparedVictim;
 use crate::stats::{Counter, Counters};
 use crate::thread::current::Current;
@@ -74,6 +75,15 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
         if label.is_some() {
             self.show(None);
         }
+    }
+
+    /// Runs what is no task: the runner knows nothing of it. If it unwinds, its maker answers for
+    /// what it has touched, and the main loop for the machine.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn run_piece(&self, piece: Piece) {
+        self.count(|counters| &counters.pieces);
+        piece.run();
     }
 
     /// Shows in a dump which task the thread runs.

@@ -8,10 +8,11 @@ use filch_sync::panic::{catch_panic, discard, drop_contained};
 use crate::protocol::state::grant::Activity;
 use crate::protocol::{ControlWord, Grant, Permit};
 use crate::queues::shared::Shared;
+use crate::queues::source::Found;
 use crate::thread::current::{self, Current};
 use crate::thread::machine::{Machine, Vacated};
 use crate::thread::runner::Runner;
-use crate::thread::search::Found;
+use crate::thread::search::Searched;
 
 /// Runs on the calling thread as machine number `machine`, until it is told to exit. Calls `begun`
 /// when it can run tasks.
@@ -33,7 +34,7 @@ enum Next<T> {
     Task(T),
     /// The control word has changed.
     Attend,
-    /// There is nothing that needs no search.
+    /// There is nothing that needs no search, or it is the source's turn.
     Search,
 }
 
@@ -57,7 +58,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     }
 
     /// Does what the grant says. If one of the runner's hooks panics, its task is gone, and the
-    /// machine goes on with the next one.
+    /// machine goes on with the next one; so it does after a piece that panics.
     fn obey_to_the_end(&self, grant: Grant, scratch: &mut R::Scratch) -> Vacated {
         let mut grant = grant;
         loop {
@@ -66,7 +67,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 Ok(vacated) => return vacated,
                 Err(payload) => payload,
             };
-            // A hook is called while the processor is here. Anything else is a bug of this crate.
+            // A hook or a piece is called while the processor is here. Anything else is a bug of
+            // this crate.
             let Some(permit) = self.current.permit.take() else {
                 resume_unwind(payload);
             };
@@ -90,7 +92,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 let processor = &self.shared.queues.processors[permit.processor()];
                 processor.counters.wake_ups.add(1);
                 match self.spin(&permit) {
-                    Some(task) => self.work(permit, Some(task), scratch),
+                    Some(found) => self.work(permit, Some(found), scratch),
                     None => self.go_idle(permit, true),
                 }
             }
@@ -98,21 +100,21 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
     }
 
-    /// Runs tasks until the machine has no processor any more, which need not be the one that it
-    /// began with.
-    fn work(&self, permit: Permit, first: Option<T>, scratch: &mut R::Scratch) -> Vacated {
+    /// Runs what there is until the machine has no processor any more, which need not be the one
+    /// that it began with.
+    fn work(&self, permit: Permit, first: Option<Found<T>>, scratch: &mut R::Scratch) -> Vacated {
         let coordinator = &self.shared.coordinator;
         let mut seen = coordinator.control_word().settled();
         self.current.permit.replace(Some(permit));
-        if let Some(task) = first
-            && let Some(vacated) = self.run_or_forward(task, scratch)
+        if let Some(found) = first
+            && let Some(vacated) = self.run_found(found, scratch)
         {
             return vacated;
         }
         loop {
             let control = coordinator.control_word();
-            let task = match self.next(control, seen) {
-                Next::Task(task) => task,
+            let found = match self.next(control, seen) {
+                Next::Task(task) => Found::Task(task),
                 Next::Attend => {
                     seen = control.settled();
                     match self.attend() {
@@ -121,11 +123,11 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                     }
                 }
                 Next::Search => match self.search() {
-                    Found::Task(task) => task,
-                    Found::Nothing(vacated) => return vacated,
+                    Searched::Found(found) => found,
+                    Searched::Nothing(vacated) => return vacated,
                 },
             };
-            if let Some(vacated) = self.run_or_forward(task, scratch) {
+            if let Some(vacated) = self.run_found(found, scratch) {
                 return vacated;
             }
         }
@@ -143,15 +145,35 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             }
             if control.waiting() > 0 && shared.coordinator.is_queued_task_due(permit) {
                 shared.coordinator.forget_returns(permit);
-                return local.next(shared).map_or(Next::Attend, Next::Task);
+                return match local.next(shared) {
+                    Some(task) => Next::Task(task),
+                    // What lies there is queued, too. If nothing does, the search ends at once,
+                    // since a thread waits.
+                    None if shared.queues.source.is_attached() => {
+                        local.is_sources_turn.set(true);
+                        Next::Search
+                    }
+                    None => Next::Attend,
+                };
             }
             Next::Attend
         };
-        // SAFETY: none of these knows of the cell, and none runs a task.
+        // SAFETY: none of these knows of the cell, and none runs a task, or calls the source.
         let Some(next) = (unsafe { self.current.permit.with(next) }) else {
             unreachable!("a machine that runs tasks has a processor");
         };
         next
+    }
+
+    #[inline]
+    fn run_found(&self, found: Found<T>, scratch: &mut R::Scratch) -> Option<Vacated> {
+        match found {
+            Found::Task(task) => self.run_or_forward(task, scratch),
+            Found::Piece(piece) => {
+                self.run_piece(piece);
+                None
+            }
+        }
     }
 
     /// Runs a task, or sends it to the thread that it is bound to, and then the processor may have

@@ -4,6 +4,7 @@ use filch_parker::{AdaptiveSpinner, Spin};
 use filch_sync::hint;
 
 use crate::protocol::Permit;
+use crate::queues::source::Found;
 use crate::queues::steal_policy::{
     PAUSES_AFTER_SPARING, PAUSING_ROUNDS, StealMode, YIELDING_ROUNDS,
 };
@@ -17,30 +18,35 @@ use crate::thread::runner::Runner;
 const PAUSES_BESIDE_PRODUCERS: u32 = 200;
 
 /// What a search comes to.
-pub(crate) enum Found<T> {
-    Task(T),
-    /// None, and the processor has gone idle.
+pub(crate) enum Searched<T> {
+    Found(Found<T>),
+    /// Nothing, and the processor has gone idle.
     Nothing(Vacated),
 }
 
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
-    /// The processor has nothing to do: search, spin, go idle.
-    pub(crate) fn search(&self) -> Found<T> {
+    /// The processor has nothing to do, unless it is the source's turn: search, spin, go idle.
+    pub(crate) fn search(&self) -> Searched<T> {
         let Some(permit) = self.current.permit.take() else {
             unreachable!("a machine that looks for work has a processor");
         };
         let shared = self.shared;
-        let searching = shared.coordinator.idle.try_start_searching(shared.count());
-        if searching && let Some(task) = self.spin(&permit) {
+        let local = shared.queues.locals.get(&permit);
+        if let Some(found) = local.take_turn_of_source(shared) {
             self.current.permit.replace(Some(permit));
-            return Found::Task(task);
+            return Searched::Found(found);
         }
-        Found::Nothing(self.go_idle(permit, searching))
+        let searching = shared.coordinator.idle.try_start_searching(shared.count());
+        if searching && let Some(found) = self.spin(&permit) {
+            self.current.permit.replace(Some(permit));
+            return Searched::Found(found);
+        }
+        Searched::Nothing(self.go_idle(permit, searching))
     }
 
     /// Looks until there is something, or there has been nothing for a while. If there was
     /// something, the machine does not count as searching any more.
-    pub(crate) fn spin(&self, permit: &Permit) -> Option<T> {
+    pub(crate) fn spin(&self, permit: &Permit) -> Option<Found<T>> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;
         let local = shared.queues.locals.get(permit);

@@ -1,4 +1,5 @@
-//! Blocking calls, bound tasks, resizes, watching, idle priority and quiescence on real threads.
+//! Blocking calls, bound tasks, resizes, watching, sources, idle priority and quiescence on real
+//! threads.
 //!
 //! No sleeps: a thread that has to wait for another waits on a barrier or a channel, and a test
 //! that fails may hang, until the watchdog of the test runner.
@@ -12,6 +13,7 @@ mod quiescence;
 mod reserve;
 mod resize;
 mod running;
+mod source;
 mod stopping;
 mod threads;
 mod watch;

@@ -4,6 +4,7 @@
 
 mod pool;
 mod search;
+mod source;
 mod yielded;
 
 use filch_processors::{Config, Processors, ResizeError};

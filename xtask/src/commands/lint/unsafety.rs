@@ -91,10 +91,11 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "protocol/state/grant.rs",
             "protocol/state/permit.rs",
             "protocol/state/synced.rs",
+            "queues/source.rs",
             "thread/current.rs",
             "thread/main_loop.rs",
         ],
-        "a processor's number becomes the permit again; a thread's way to its own machine",
+        "a processor's number becomes the permit again; a thread's way to its own machine; pieces",
     ),
     (
         "crates/scheduler/src",

@@ -1,0 +1,65 @@
+//! Work beside the tasks: how a pool gets a source of it, and hears of what is there.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::pool::processors::Processors;
+use crate::queues::source::Source;
+
+/// The pool has a source already: here is the one that was not attached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AttachError<S>(pub S);
+
+impl<S> fmt::Debug for AttachError<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AttachError").finish_non_exhaustive()
+    }
+}
+
+impl<S> fmt::Display for AttachError<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the pool has a source of further work already, and can have one only")
+    }
+}
+
+impl<S> Error for AttachError<S> {}
+
+impl<T: Send + 'static> Processors<T> {
+    /// From now on the pool's threads run the source's pieces, too, behind the tasks: a processor
+    /// that has found no task anywhere takes a piece; and one that is never without tasks takes one
+    /// every 100 µs, or after each second task if these are longer. Before or after
+    /// [`start`](Self::start), on a running pool as well; once, and for good. As
+    /// [`notify`](Self::notify), which it ends with; blocking beside another `attach` alone.
+    ///
+    /// A piece runs as a task does: with a processor, so that [`blocking`](Self::blocking) gives
+    /// that away, and [`schedule`](Self::schedule) uses its deque; and a panic costs the piece
+    /// alone. No hook of the [`Runner`](crate::Runner) is called for it. A pool is not
+    /// [quiescent](Self::is_quiescent) while there are pieces; one that is told to
+    /// [`stop`](Self::stop) runs them first.
+    ///
+    /// What the caller did before happens before each call of the source.
+    ///
+    /// # Errors
+    /// [`AttachError`], with the source, if the pool has one.
+    pub fn attach<S: Source>(&self, source: S) -> Result<(), AttachError<S>> {
+        self.shared
+            .queues
+            .source
+            .attach(source)
+            .map_err(AttachError)?;
+        // To those that have seen none when they went to sleep, all that is there is new.
+        self.notify();
+        Ok(())
+    }
+
+    /// Something was put into the pool's source: wakes a processor for it, if one is idle and none
+    /// searches. On any thread. A full fence and a load; wait-free if none is to be woken, else
+    /// lock-free, plus a system call.
+    ///
+    /// What the caller did before happens before the piece is run, by the source's own means; and
+    /// before the look of a thread that was woken.
+    #[inline]
+    pub fn notify(&self) {
+        self.shared.coordinator.wake_one();
+    }
+}

@@ -1,0 +1,266 @@
+//! Work beside the tasks, which lies in queues of its owner's: what a pool must know of it.
+
+use std::fmt;
+use std::mem;
+use std::process;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+use filch_sync::Arc;
+
+/// Work beside the tasks, in queues of its owner's, which a pool's threads run too: see
+/// [`Processors::attach`](crate::Processors::attach).
+///
+/// # Contract
+/// 1. What is put into the source is announced with
+///    [`Processors::notify`](crate::Processors::notify) *afterwards*. From the fence in that call
+///    on, [`is_empty`](Self::is_empty) says `false` until it has been taken.
+/// 2. To take a piece is a `Release` operation on memory that `is_empty` reads: a thread that no
+///    longer sees the piece sees, after an `Acquire` fence, what its taker did before. Any
+///    compare-exchange of a deque with `Release` or more will do.
+/// 3. Neither method panics: the program would be aborted, since the thread has a processor in
+///    hand. Neither waits, and neither calls the pool, except for `notify`.
+///
+/// A source that breaks 1 or 2 has pieces that wait beside sleeping threads, or a pool that is over
+/// too early; it breaks no memory.
+///
+/// A pool keeps its source as long as it lives itself. A source that keeps the pool in return keeps
+/// both for ever: let it have a `Weak`, or let the pieces know the pool.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use std::ptr::NonNull;
+/// use std::sync::{Arc, mpsc};
+///
+/// # use filch_injector::Injector;
+/// use filch_processors::{Config, Piece, Processors, Runner, Source};
+///
+/// type Job = Box<dyn FnOnce() + Send>;
+///
+/// /// Jobs, first in, first out.
+/// struct Jobs(Injector<Job>);
+///
+/// impl Source for Jobs {
+///     fn take(&self) -> Option<Piece> {
+///         unsafe fn run(job: NonNull<()>) {
+///             // SAFETY: from the box below, once.
+///             let job: Box<Job> = unsafe { Box::from_raw(job.cast().as_ptr()) };
+///             job();
+///         }
+///         let job = Box::leak(Box::new(self.0.pop()?));
+///         // SAFETY: the job is the piece's alone, is Send, and lives until it has run.
+///         Some(unsafe { Piece::new(NonNull::from(job).cast(), run) })
+///     }
+///
+///     fn is_empty(&self) -> bool {
+///         self.0.is_empty()
+///     }
+/// }
+///
+/// /// This pool has no tasks of its own.
+/// struct NoTasks;
+///
+/// impl Runner<Infallible> for NoTasks {
+///     type Scratch = ();
+///     fn scratch(&self, _thread: usize) {}
+///     fn run(&self, task: Infallible, (): &mut ()) {
+///         match task {}
+///     }
+/// }
+///
+/// let pool = Processors::new(Config::default().processors(2))?;
+/// let machines = Processors::start(&pool, Arc::new(NoTasks))?;
+/// let jobs = Arc::new(Jobs(Injector::new()));
+/// pool.attach(Arc::clone(&jobs))?;
+///
+/// let (answer, answered) = mpsc::channel();
+/// jobs.0.push(Box::new(move || answer.send(7).unwrap()));
+/// pool.notify();
+/// assert_eq!(answered.recv(), Ok(7));
+/// pool.stop();
+/// machines.join();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Source: Send + Sync + 'static {
+    /// A piece for the calling thread, if there is one. One that loses a race for a piece tries
+    /// again: only "there is none" may send a thread to sleep.
+    ///
+    /// Called by a thread that looks for work, in each round of its search; and by one that always
+    /// has tasks, every 100 µs or less often. It should cost little where there is none.
+    fn take(&self) -> Option<Piece>;
+
+    /// Whether there is nothing that a thread could [take](Self::take). Called by any thread, after
+    /// a sequentially consistent fence: relaxed loads will do.
+    fn is_empty(&self) -> bool;
+}
+
+impl<S: Source + ?Sized> Source for Arc<S> {
+    fn take(&self) -> Option<Piece> {
+        (**self).take()
+    }
+
+    fn is_empty(&self) -> bool {
+        (**self).is_empty()
+    }
+}
+
+/// A piece of work that was taken from a [`Source`]: one word, and what to do with it.
+///
+/// One that is dropped instead of [run](Self::run) is forgotten, and never runs. A pool runs each
+/// piece that it takes.
+#[must_use = "a piece that is dropped never runs"]
+pub struct Piece {
+    data: NonNull<()>,
+    run: unsafe fn(NonNull<()>),
+}
+
+// SAFETY: `run(data)` may be called on any thread (contract of `new`).
+unsafe impl Send for Piece {}
+
+impl Piece {
+    /// Running the piece will be `run(data)`.
+    ///
+    /// # Safety
+    /// `run(data)` may be called once, by any thread, at any time from now on. So what `data`
+    /// points to lives, and is left alone by others, until then. All that `run` needs to see of
+    /// other threads happens before this call.
+    pub const unsafe fn new(data: NonNull<()>, run: unsafe fn(NonNull<()>)) -> Self {
+        Self { data, run }
+    }
+
+    /// Runs it. In a pool a panic is contained and counted, as a task's is.
+    ///
+    /// # Panics
+    /// If the work does.
+    pub fn run(self) {
+        // SAFETY: once, as `self` is consumed and was made for one call (contract of `new`).
+        unsafe { (self.run)(self.data) }
+    }
+}
+
+impl fmt::Debug for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Piece").field(&self.data).finish()
+    }
+}
+
+/// What a processor has found to run.
+pub(crate) enum Found<T> {
+    Task(T),
+    Piece(Piece),
+}
+
+/// The source of a pool, if it has one.
+#[derive(Default)]
+pub(crate) struct AttachedSource(OnceLock<Box<dyn Source>>);
+
+impl AttachedSource {
+    /// Attaches it, once.
+    ///
+    /// # Errors
+    /// The source, if there is one already.
+    pub(crate) fn attach<S: Source>(&self, source: S) -> Result<(), S> {
+        let mut refused = Some(source);
+        self.0.get_or_init(|| match refused.take() {
+            Some(source) => Box::new(source),
+            None => unreachable!("there is one, and this is called once"),
+        });
+        refused.map_or(Ok(()), Err)
+    }
+
+    #[inline]
+    pub(crate) fn is_attached(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// A piece, if there is one. The calling thread has its permit in hand: what the source calls
+    /// must not find it where tasks find it.
+    pub(crate) fn take(&self) -> Option<Piece> {
+        let source = self.0.get()?;
+        or_abort(|| source.take())
+    }
+
+    /// Whether there is nothing to take.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self.0.get() {
+            None => true,
+            Some(source) => or_abort(|| source.is_empty()),
+        }
+    }
+}
+
+/// Calls a source. If it unwound, a processor would be lost, and with it the promise that nothing
+/// waits beside an idle one: an end is better than a hang.
+fn or_abort<R>(call: impl FnOnce() -> R) -> R {
+    struct Abort;
+
+    impl Drop for Abort {
+        fn drop(&mut self) {
+            eprintln!("a source of work panicked, which it must not: the program ends");
+            process::abort();
+        }
+    }
+
+    let abort = Abort;
+    let answer = call();
+    mem::forget(abort);
+    answer
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::Cell;
+    use std::ptr::{self, NonNull};
+
+    use super::{AttachedSource, Piece, Source};
+
+    thread_local! {
+        static MICROS: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// How many microseconds the last piece takes that has run on this thread.
+    pub(crate) fn last_micros() -> u32 {
+        MICROS.get()
+    }
+
+    /// It always has a piece, which takes so many microseconds, if that is not 0.
+    pub(crate) struct Endless(pub(crate) usize);
+
+    impl Source for Endless {
+        fn take(&self) -> Option<Piece> {
+            fn run(micros: NonNull<()>) {
+                MICROS.set(micros.addr().get() as u32);
+            }
+
+            let micros = NonNull::new(ptr::without_provenance_mut(self.0))?;
+            // SAFETY: `run` follows no pointer.
+            Some(unsafe { Piece::new(micros, run) })
+        }
+
+        fn is_empty(&self) -> bool {
+            self.0 == 0
+        }
+    }
+
+    #[test]
+    fn the_first_source_stays() {
+        let attached = AttachedSource::default();
+        assert!(!attached.is_attached() && attached.is_empty() && attached.take().is_none());
+        assert!(attached.attach(Endless(7)).is_ok());
+        assert!(
+            attached
+                .attach(Endless(9))
+                .is_err_and(|refused| refused.0 == 9)
+        );
+        assert!(attached.is_attached() && !attached.is_empty());
+        attached.take().expect("it is endless").run();
+        assert_eq!(last_micros(), 7);
+    }
+
+    #[test]
+    fn a_source_may_be_empty() {
+        let attached = AttachedSource::default();
+        assert!(attached.attach(Endless(0)).is_ok());
+        assert!(attached.is_attached() && attached.is_empty() && attached.take().is_none());
+    }
+}

@@ -1,0 +1,239 @@
+//! Pieces of a source beside tasks: put into it while threads sleep, search, stop and block.
+
+use std::ptr::NonNull;
+
+use filch_injector::Injector;
+use filch_processors::{Piece, Processors, Source};
+use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use shuttle::sync::{Arc, Barrier};
+use shuttle::thread;
+use shuttle_tests::explore;
+
+use crate::pool::{Ran, Task, task, with_pool};
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Closures, first in, first out.
+#[derive(Clone)]
+struct Closures(Arc<Injector<Work>>);
+
+impl Source for Closures {
+    fn take(&self) -> Option<Piece> {
+        unsafe fn run(data: NonNull<()>) {
+            // SAFETY: from a box, below, and called once.
+            let work: Box<Work> = unsafe { Box::from_raw(data.cast().as_ptr()) };
+            work();
+        }
+
+        let work = Box::leak(Box::new(self.0.pop()?));
+        // SAFETY: it is the piece's alone, may go to any thread, and lasts until it is run.
+        Some(unsafe { Piece::new(NonNull::from(work).cast(), run) })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Closures {
+    fn new() -> Self {
+        Self(Arc::new(Injector::new()))
+    }
+
+    fn attached(pool: &Processors<Task>) -> Self {
+        let source = Self::new();
+        pool.attach(source.clone()).unwrap();
+        source
+    }
+
+    fn put(&self, work: impl FnOnce() + Send + 'static) {
+        self.0.push(Box::new(work));
+    }
+
+    /// Puts a piece in, and says so.
+    fn offer(&self, pool: &Processors<Task>, work: impl FnOnce() + Send + 'static) {
+        self.put(work);
+        pool.notify();
+    }
+}
+
+/// Two threads offer pieces, and the pool is stopped as soon as they have. A failure: a piece that
+/// is left behind, since the end did not ask the source, or run twice.
+fn what_was_offered_before_the_stop_runs(processors: usize) {
+    explore(
+        "every piece offered before the stop runs once",
+        3_000,
+        move || {
+            let ran = Ran::new();
+            let pool = with_pool(processors, |pool| {
+                let source = Closures::attached(pool);
+                let offer = |first: usize| {
+                    let (pool, source, ran) = (Arc::clone(pool), source.clone(), ran.clone());
+                    thread::spawn(move || {
+                        for number in first..first + 2 {
+                            let ran = ran.clone();
+                            source.offer(&pool, move || ran.note(number));
+                        }
+                    })
+                };
+                let (first, second) = (offer(0), offer(2));
+                first.join().unwrap();
+                second.join().unwrap();
+            });
+            ran.assert_each_once(4);
+            let pieces: u64 = pool.stats().iter().map(|stats| stats.pieces).sum();
+            assert_eq!(pieces, 4);
+        },
+    );
+}
+
+#[test]
+fn what_was_offered_before_the_stop_runs_on_one() {
+    what_was_offered_before_the_stop_runs(1);
+}
+
+#[test]
+fn what_was_offered_before_the_stop_runs_on_two() {
+    what_was_offered_before_the_stop_runs(2);
+}
+
+/// As many pieces as processors, each of which ends only when all have begun, offered while the
+/// threads start, search or sleep; twice, so that the second round meets sleepers. A failure: a
+/// deadlock: a piece waits beside a sleeper; or a thread runs the first one while it still counts
+/// as searching, and nobody is woken for the next.
+fn pieces_meet(parties: usize) {
+    explore(
+        "no piece waits beside an idle processor",
+        2_000,
+        move || {
+            with_pool(parties, |pool| {
+                let source = Closures::attached(pool);
+                for _ in 0..2 {
+                    let meeting = Arc::new(Barrier::new(parties + 1));
+                    for _ in 0..parties {
+                        let meeting = Arc::clone(&meeting);
+                        source.offer(pool, move || _ = meeting.wait());
+                    }
+                    meeting.wait();
+                }
+            });
+        },
+    );
+}
+
+#[test]
+fn two_pieces_meet() {
+    pieces_meet(2);
+}
+
+#[test]
+fn three_pieces_meet() {
+    pieces_meet(3);
+}
+
+/// Two pieces lie in the source, and end only when both have begun; it is attached while the
+/// threads go to sleep. A failure: a deadlock: what they could not see they are never told of.
+#[test]
+fn what_is_in_a_source_when_it_is_attached_runs() {
+    explore("a source is attached beside sleepers", 3_000, || {
+        with_pool(2, |pool| {
+            let source = Closures::new();
+            let meeting = Arc::new(Barrier::new(3));
+            for _ in 0..2 {
+                let meeting = Arc::clone(&meeting);
+                source.put(move || _ = meeting.wait());
+            }
+            // Every thread has had its second look, or will have it in a moment.
+            pool.wait_quiescent().unwrap();
+            pool.attach(source).unwrap();
+            meeting.wait();
+        });
+    });
+}
+
+/// Pieces block until one that they offer has run, and schedule a task, on fewer processors, while
+/// the number of these changes; then nothing is left.
+#[test]
+fn pieces_calls_resizes_and_quiescence() {
+    explore(
+        "pieces that block, resizes, and the moment at which all is done",
+        3_000,
+        || {
+            let ran = Arc::new(AtomicUsize::new(0));
+            let pool = with_pool(2, |pool| {
+                let source = Closures::attached(pool);
+                for _ in 0..2 {
+                    let ran = Arc::clone(&ran);
+                    let (inner, again) = (Arc::clone(pool), source.clone());
+                    source.offer(pool, move || {
+                        let meeting = Arc::new(Barrier::new(2));
+                        let (count, other) = (Arc::clone(&ran), Arc::clone(&meeting));
+                        again.offer(&inner, move || {
+                            count.fetch_add(1, Ordering::SeqCst);
+                            other.wait();
+                        });
+                        inner.blocking(|| meeting.wait());
+                        let count = Arc::clone(&ran);
+                        inner.schedule(task(move |_| {
+                            count.fetch_add(1, Ordering::SeqCst);
+                        }));
+                        ran.fetch_add(1, Ordering::SeqCst);
+                    });
+                }
+                let resizer = thread::spawn({
+                    let pool = Arc::clone(pool);
+                    move || {
+                        pool.resize(1).unwrap();
+                        pool.resize(3).unwrap();
+                    }
+                });
+                pool.wait_quiescent().unwrap();
+                assert_eq!(ran.load(Ordering::SeqCst), 6);
+                resizer.join().unwrap();
+            });
+            assert_eq!(pool.threads().threads, 0);
+        },
+    );
+}
+
+/// One processor. A task that never rests, and ends when two pieces and a task from outside have
+/// run. The clock of these builds is 100 µs later each time it is read. A failure: a schedule
+/// without an end: one of these starves.
+#[test]
+fn beside_a_task_that_never_rests_pieces_get_a_turn() {
+    fn restless(over: Arc<AtomicBool>) -> Task {
+        task(move |pool: &Processors<Task>| {
+            if !over.load(Ordering::SeqCst) {
+                pool.schedule(restless(over));
+            }
+        })
+    }
+
+    explore(
+        "beside a task that never rests pieces get a turn",
+        1_000,
+        || {
+            with_pool(1, |pool| {
+                let source = Closures::attached(pool);
+                // One task makes all the others, or the restless one might run for ever before.
+                pool.inject(task(move |pool| {
+                    let over = Arc::new(AtomicBool::new(false));
+                    let left = Arc::new(AtomicUsize::new(3));
+                    let end = || {
+                        let (over, left) = (Arc::clone(&over), Arc::clone(&left));
+                        move || {
+                            if left.fetch_sub(1, Ordering::SeqCst) == 1 {
+                                over.store(true, Ordering::SeqCst);
+                            }
+                        }
+                    };
+                    source.offer(pool, end());
+                    source.offer(pool, end());
+                    let from_outside = end();
+                    pool.inject(task(move |_| from_outside()));
+                    pool.schedule(restless(Arc::clone(&over)));
+                }));
+            });
+        },
+    );
+}
