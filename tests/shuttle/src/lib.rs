@@ -17,7 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use filch_processors::Processors;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::thread::{self, JoinHandle};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 
 /// How many preemptions the bugs that PCT looks for may need.
@@ -44,6 +46,18 @@ pub fn explore(claim: &str, schedules: usize, test: impl Fn() + Send + Sync + 's
     run(claim, "random", schedules, random, Arc::clone(&test));
     let pct = PctScheduler::new_from_seed(seed, DEPTH, schedules);
     run(claim, "pct", schedules, pct, test);
+}
+
+/// A thread that shrinks the pool to one processor, and grows it to three.
+///
+/// # Panics
+/// If a resize is refused.
+pub fn resizer<T: Send + 'static>(pool: &Arc<Processors<T>>) -> JoinHandle<()> {
+    let pool = Arc::clone(pool);
+    thread::spawn(move || {
+        pool.resize(1).unwrap();
+        pool.resize(3).unwrap();
+    })
 }
 
 fn run<T: Fn() + Send + Sync + 'static>(

@@ -5,7 +5,7 @@ use filch_processors::{BoundId, Config, Processors, Runner};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Mutex, Weak};
 use shuttle::thread::{self, ThreadId};
-use shuttle_tests::explore;
+use shuttle_tests::{explore, resizer};
 
 /// Runs closures, each on the thread that it is bound to, with the pool at hand.
 struct Closures {
@@ -124,13 +124,7 @@ fn bound_tasks_resizes_and_quiescence() {
                         pool.blocking(thread::yield_now);
                     }));
                 }
-                let resizer = thread::spawn({
-                    let pool = Arc::clone(pool);
-                    move || {
-                        pool.resize(1).unwrap();
-                        pool.resize(3).unwrap();
-                    }
-                });
+                let resizer = resizer(pool);
                 pool.wait_quiescent().unwrap();
                 for witness in &witnesses {
                     witness.assert_one_thread(2);

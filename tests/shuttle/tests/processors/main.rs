@@ -11,7 +11,7 @@ use filch_processors::{Config, Processors, ResizeError};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Barrier, Mutex};
 use shuttle::thread;
-use shuttle_tests::explore;
+use shuttle_tests::{explore, resizer};
 
 use crate::pool::{Closures, Ran, Task, all_meet, all_run_before_the_stop, task, with_pool};
 
@@ -212,13 +212,7 @@ fn calls_resizes_and_quiescence() {
                         ran.fetch_add(1, Ordering::SeqCst);
                     }));
                 }
-                let resizer = thread::spawn({
-                    let pool = Arc::clone(pool);
-                    move || {
-                        pool.resize(1).unwrap();
-                        pool.resize(3).unwrap();
-                    }
-                });
+                let resizer = resizer(pool);
                 pool.wait_quiescent().unwrap();
                 assert_eq!(ran.load(Ordering::SeqCst), 4);
                 resizer.join().unwrap();

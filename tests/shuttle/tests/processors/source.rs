@@ -7,7 +7,7 @@ use filch_processors::{Piece, Processors, Source};
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Barrier};
 use shuttle::thread;
-use shuttle_tests::explore;
+use shuttle_tests::{explore, resizer};
 
 use crate::pool::{Ran, Task, task, with_pool};
 
@@ -180,13 +180,7 @@ fn pieces_calls_resizes_and_quiescence() {
                         ran.fetch_add(1, Ordering::SeqCst);
                     });
                 }
-                let resizer = thread::spawn({
-                    let pool = Arc::clone(pool);
-                    move || {
-                        pool.resize(1).unwrap();
-                        pool.resize(3).unwrap();
-                    }
-                });
+                let resizer = resizer(pool);
                 pool.wait_quiescent().unwrap();
                 assert_eq!(ran.load(Ordering::SeqCst), 6);
                 resizer.join().unwrap();

@@ -4,8 +4,7 @@
 use filch_processors::Processors;
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use shuttle::thread;
-use shuttle_tests::explore;
+use shuttle_tests::{explore, resizer};
 
 use crate::pool::{Ran, Task, all_meet, all_run_before_the_stop, task, with_pool};
 
@@ -113,13 +112,7 @@ fn yielders_resizes_and_quiescence() {
                         ended.fetch_add(1, Ordering::SeqCst);
                     }));
                 }
-                let resizer = thread::spawn({
-                    let pool = Arc::clone(pool);
-                    move || {
-                        pool.resize(1).unwrap();
-                        pool.resize(3).unwrap();
-                    }
-                });
+                let resizer = resizer(pool);
                 pool.wait_quiescent().unwrap();
                 assert_eq!(ended.load(Ordering::SeqCst), 3);
                 resizer.join().unwrap();
