@@ -42,10 +42,11 @@ impl Beginning {
         }
     }
 
-    /// Whoever was to make the thread says that there is none: that is so, unless it has begun.
+    /// Whoever was to make the thread says that there is none: that is so, unless it has begun. The
+    /// last one who says so knows best why.
     pub(crate) fn refuse(&self, error: io::Error) {
         let mut stage = lock(&self.stage);
-        if matches!(*stage, Stage::Ordered) {
+        if let Stage::Ordered | Stage::Told(Err(ThreadError::System(_))) = *stage {
             *stage = Stage::Told(Err(ThreadError::System(error)));
         }
     }
