@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, book, ci, lint, loom, mutants, orderings, package, sanitize, shuttle, soak, test,
+    bench, book, ci, lint, loom, mutants, orderings, package, rayon, sanitize, shuttle, soak, test,
 };
 
 #[derive(Parser)]
@@ -39,6 +39,8 @@ enum Command {
     Bench(bench::Options),
     /// Packs what would be published, and runs the tests of each package by itself.
     Package,
+    /// The tests of the published rayon, fetched by cargo, on our rayon-core.
+    Rayon(rayon::Options),
     /// Weakens one ordering at a time and runs the models against it.
     Orderings(orderings::Options),
     /// Makes one condition, effect or order of the primitives wrong at a time, and runs the tests
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Command::Book => book::run(),
         Command::Bench(options) => bench::run(&options),
         Command::Package => package::run(),
+        Command::Rayon(options) => rayon::run(&options),
         Command::Orderings(options) => orderings::run(&options),
         Command::Mutants(options) => mutants::run(&options),
         Command::Shuttle(options) => shuttle::run(&options),

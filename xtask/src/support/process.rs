@@ -23,7 +23,14 @@ pub(crate) fn root() -> &'static Path {
 }
 
 /// Where the workspace's packages are.
-pub(crate) const PACKAGES: &[&str] = &["crates", "benches", "loom-tests", "tests", "xtask"];
+pub(crate) const PACKAGES: &[&str] = &[
+    "crates",
+    "compat",
+    "benches",
+    "loom-tests",
+    "tests",
+    "xtask",
+];
 
 /// The files in `directories` below `root` that end in `.extension`, relative to `root`, sorted.
 pub(crate) fn files_below(
