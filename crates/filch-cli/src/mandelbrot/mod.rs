@@ -54,8 +54,8 @@ pub(crate) struct Settings {
 /// has the least of them.
 const ROUNDS: usize = 3;
 
-/// Draws the picture in both forms, by turns, and compares. Writes the picture of the round that
-/// the report is about: the fastest of the workers.
+/// Draws the picture in both forms, and compares. Writes the picture that the report is about: the
+/// workers' fastest.
 pub(crate) fn run(settings: &Settings) -> Result<Report, MandelbrotError> {
     let size = settings.size;
     let no_memory = |_: TryReserveError| MandelbrotError::NoMemory(size);
@@ -68,25 +68,11 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, MandelbrotError> {
     }
     let pool = Pool::start(config).map_err(MandelbrotError::Start)?;
     let blank = || Canvas::new(size).map_err(no_memory);
-    let (mut expected, mut picture, mut fastest) = (blank()?, blank()?, blank()?);
+    let mut canvases = [blank()?, blank()?, blank()?];
     let file = File::create(&settings.file).map_err(unwritable)?;
 
-    let mut alone = Duration::MAX;
-    let mut together = Drawn::never();
-    for _ in 0..ROUNDS {
-        alone = alone.min(draw_alone(&mut expected).time);
-        let drawn = draw_together(&mut picture, &pool);
-        let differences = picture.differences(&expected);
-        if differences > 0 {
-            return Err(MandelbrotError::Wrong(differences));
-        }
-        if drawn.time < together.time {
-            together = drawn;
-            mem::swap(&mut picture, &mut fastest);
-        }
-    }
-    drop((expected, picture));
-
+    let (alone, together) = compare(&mut canvases, |canvas| draw_together(canvas, &pool))?;
+    let [.., fastest] = canvases;
     let who = settings.who.then_some(pool.threads());
     let rows = fastest.rows(|pixel| paint(pixel, who)).map_err(no_memory)?;
     png::write(file, size, &rows).map_err(unwritable)?;
@@ -98,6 +84,29 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, MandelbrotError> {
         together: together.time,
         shares: together.shares,
     })
+}
+
+/// Draws the picture alone and by `draw_together`, by turns. Returns the best time alone, and the
+/// fastest drawing of the others, whose picture is in the last canvas.
+fn compare(
+    [expected, picture, fastest]: &mut [Canvas; 3],
+    draw_together: impl Fn(&mut Canvas) -> Drawn,
+) -> Result<(Duration, Drawn), MandelbrotError> {
+    let mut alone = Duration::MAX;
+    let mut together = Drawn::never();
+    for _ in 0..ROUNDS {
+        alone = alone.min(draw_alone(expected).time);
+        let drawn = draw_together(picture);
+        let differences = picture.differences(expected);
+        if differences > 0 {
+            return Err(MandelbrotError::Wrong(differences));
+        }
+        if drawn.time < together.time {
+            together = drawn;
+            mem::swap(picture, fastest);
+        }
+    }
+    Ok((alone, together))
 }
 
 /// What it took to draw a picture.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::time::Duration;
 
 use filch::fork_join::Pool;
 use proptest::prelude::*;
@@ -12,7 +13,9 @@ use super::canvas::{Canvas, Pixel};
 use super::colour::Colour;
 use super::drawing::{Alone, Drawing, Forks};
 use super::plane::Plane;
-use super::{Drawn, Size, draw, draw_alone, draw_together, paint};
+use super::{
+    Drawn, MandelbrotError, ROUNDS, Size, compare, draw, draw_alone, draw_together, paint,
+};
 
 fn size(width: u32, height: u32) -> Size {
     Size::new(width, height).unwrap()
@@ -168,6 +171,49 @@ fn a_picture_that_differs_is_seen() {
     }
     assert_eq!(picture.differences(&expected), 3);
     assert_eq!(expected.differences(&picture), 3);
+}
+
+#[test]
+fn a_wrong_picture_in_any_round_is_refused() {
+    let size = size(40, 30);
+    for wrong in 0..ROUNDS {
+        let round = Cell::new(0);
+        let compared = compare(&mut [canvas(size), canvas(size), canvas(size)], |canvas| {
+            let drawn = draw_alone(canvas);
+            if round.replace(round.get() + 1) == wrong {
+                canvas.pixels_mut()[5].colour.0[2] ^= 1;
+            }
+            drawn
+        });
+        assert!(matches!(compared, Err(MandelbrotError::Wrong(1))));
+        assert_eq!(round.get(), wrong + 1);
+    }
+}
+
+#[test]
+fn the_fastest_picture_is_kept_and_reported() {
+    let size = size(40, 30);
+    for fastest in 0..ROUNDS {
+        let round = Cell::new(0);
+        let mut canvases = [canvas(size), canvas(size), canvas(size)];
+        let (_, together) = compare(&mut canvases, |canvas| {
+            let mut drawn = draw_alone(canvas);
+            // As if by the worker of that index, in an hour or in two.
+            let index = round.replace(round.get() + 1);
+            let hours = if index == fastest { 1 } else { 2 };
+            drawn.time = Duration::from_secs(3_600 * hours);
+            let pixels = canvas.pixels_mut();
+            pixels
+                .iter_mut()
+                .for_each(|pixel| pixel.worker = index as u16);
+            drawn
+        })
+        .unwrap();
+        assert_eq!(together.time, Duration::from_secs(3_600));
+        let [.., picture] = &mut canvases;
+        let mut workers = picture.pixels_mut().iter().map(|pixel| pixel.worker);
+        assert!(workers.all(|worker| usize::from(worker) == fastest));
+    }
 }
 
 #[test]
