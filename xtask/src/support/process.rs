@@ -23,7 +23,14 @@ pub(crate) fn root() -> &'static Path {
 }
 
 /// Where the workspace's packages are.
-pub(crate) const PACKAGES: &[&str] = &["crates", "benches", "loom-tests", "tests", "xtask"];
+pub(crate) const PACKAGES: &[&str] = &[
+    "crates",
+    "benches",
+    "examples",
+    "loom-tests",
+    "tests",
+    "xtask",
+];
 
 /// The files in `directories` below `root` that end in `.extension`, relative to `root`, sorted.
 pub(crate) fn files_below(
@@ -37,7 +44,10 @@ pub(crate) fn files_below(
         for entry in fs::read_dir(directory)? {
             let path = entry?.path();
             if path.is_dir() {
-                open.push(path);
+                // A workspace of its own may have been built where it is.
+                if !path.ends_with("target") {
+                    open.push(path);
+                }
             } else if path.extension().is_some_and(|own| own == extension) {
                 found.push(path.strip_prefix(root)?.to_owned());
             }
