@@ -3,10 +3,6 @@
 use crate::policy::Policy;
 use crate::worker::Worker;
 
-/// The most items that a lazy owner keeps private between its calls. So many are out of reach at
-/// most while it is in a long leaf.
-const MAX_PRIVATE: u32 = 16;
-
 impl<T, P: Policy> Worker<T, P> {
     /// How many items are private.
     #[inline]
@@ -45,10 +41,10 @@ impl<T, P: Policy> Worker<T, P> {
             }
             let shared = self.due(asked);
             let split = self.position.get() - u64::from(private - shared);
-            let mut limit = split + u64::from(MAX_PRIVATE);
+            let mut limit = split + u64::from(self.max_private);
             if shared == 0 && self.split == self.reached {
                 // Nothing is public, as far as the owner knows: the second item changes that.
-                limit = split + 1;
+                limit = limit.min(split + 1);
             }
             limit = limit.min(self.position.get() + u64::from(self.room()));
             if stops.set(limit, split) && !asked {
@@ -72,7 +68,7 @@ impl<T, P: Policy> Worker<T, P> {
             true => private.div_ceil(2),
             false => 0,
         };
-        half.max(private.saturating_sub(MAX_PRIVATE))
+        half.max(private.saturating_sub(self.max_private))
     }
 
     /// Takes public items back from the thieves, the last one or half of them (but no more than may
@@ -100,7 +96,7 @@ impl<T, P: Policy> Worker<T, P> {
             return false;
         }
         let count = if P::KEEPS_PRIVATE {
-            public.div_ceil(2).min(MAX_PRIVATE)
+            public.div_ceil(2).min(self.max_private.max(1))
         } else {
             1
         };

@@ -16,6 +16,10 @@ use crate::ring::{Ring, Slots, capacity_for};
 /// The slots of a deque that [`Worker::new`] makes.
 const DEFAULT_CAPACITY: usize = 64;
 
+/// The most items that a lazy owner keeps private between its calls, unless it is told less. So many
+/// are out of reach at most while it is in a long leaf.
+const MAX_PRIVATE: u32 = 16;
+
 /// Added to the first position: see [`Stops`](crate::stops::Stops).
 const FIRST_LAP: u64 = 1 << 32;
 
@@ -51,6 +55,8 @@ pub struct Worker<T, P: Policy = Strict> {
     pub(crate) room_end: Cell<u32>,
     /// Whether a lazy owner has made items public, and was not asked since.
     pub(crate) has_published: Cell<bool>,
+    /// The most items that a lazy owner keeps private between its calls.
+    pub(crate) max_private: u32,
     policy: PhantomData<P>,
 }
 
@@ -112,6 +118,30 @@ impl<T> Worker<T, Lazy> {
         Self::make(capacity, 0)
     }
 
+    /// No more than so many items are private between two calls; 16 is the default. With 0 each push
+    /// is public at once, and costs some nanoseconds more: for jobs that take so long that one that
+    /// is hidden is missed. The deque must be empty.
+    ///
+    /// # Panics
+    ///
+    /// If it is not.
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let worker = Worker::lazy(64).with_max_private(0);
+    /// worker.push("seen");
+    /// assert_eq!(worker.stealer().steal(), Steal::Success("seen"));
+    /// ```
+    #[must_use]
+    pub fn with_max_private(mut self, items: u32) -> Self {
+        assert!(self.is_empty(), "the deque has items already");
+        self.max_private = items.min(MAX_PRIVATE);
+        // The next push goes the long way, which sets the stops.
+        self.deque.stops.leave_asked();
+        self
+    }
+
     /// [`lazy`](Self::lazy), for tests: tag and index begin at `start`, so that they soon wrap.
     #[doc(hidden)]
     pub fn lazy_starting_at(capacity: usize, start: u32) -> Self {
@@ -141,6 +171,7 @@ impl<T, P: Policy> Worker<T, P> {
             reached: Cell::new(start),
             room_end: Cell::new(start.wrapping_add(capacity)),
             has_published: Cell::new(false),
+            max_private: MAX_PRIVATE,
             policy: PhantomData,
         }
     }

@@ -33,6 +33,32 @@ fn a_lazy_owner_keeps_few_items_private() {
     }
 }
 
+/// One that may hide fewer hides fewer, and takes back what thieves have left.
+#[test]
+fn a_lazy_owner_may_be_told_to_hide_nothing() {
+    for most in [0, 1, 5] {
+        let worker = Worker::lazy(4).with_max_private(most);
+        let mut left = 0;
+        for pushed in 0..100_usize {
+            worker.push(pushed);
+            left += 1;
+            assert!(worker.len() - worker.stealer().len() <= most as usize);
+            if pushed % 3 == 2 {
+                assert!(worker.pop().is_some());
+                assert!(worker.stealer().steal().is_success());
+                left -= 2;
+                assert!(worker.len() - worker.stealer().len() <= most as usize);
+            }
+        }
+        assert_eq!(worker.len(), left);
+        while worker.pop().is_some() {
+            left -= 1;
+            assert!(worker.len() - worker.stealer().len() <= most as usize);
+        }
+        assert_eq!(left, 0);
+    }
+}
+
 /// An owner tells once that it has made something public.
 #[test]
 fn a_lazy_owner_knows_what_it_has_published() {

@@ -1,6 +1,6 @@
 //! The worker of the calling thread.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 
 use filch_sync::Arc;
@@ -12,14 +12,25 @@ use crate::worker::Worker;
 thread_local! {
     /// Has no destructor, so it is reached without a look at whether that has run.
     static CURRENT: Cell<*const Worker> = const { Cell::new(ptr::null()) };
-    static SEATED: Seated = const { Seated(OnceCell::new()) };
+    static SEATED: Seated = const { Seated(RefCell::new(None)) };
 }
 
-/// The thread's worker, until the thread exits.
-struct Seated(OnceCell<Worker>);
+/// The thread's worker, until it leaves the pool or exits. In a box: `CURRENT` points to it.
+struct Seated(RefCell<Option<Box<Worker>>>);
 
-impl Drop for Seated {
-    fn drop(&mut self) {
+impl Seated {
+    /// Seats the thread, unless it has a seat, perhaps in another pool. `None` if there is none.
+    fn sit_down(&self, shared: &Arc<Shared<Worker>>) -> Option<()> {
+        let mut seated = self.0.borrow_mut();
+        if seated.is_none() {
+            let (seat, owner) = shared.sit_down()?;
+            let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner)));
+            CURRENT.set(&raw const **worker);
+        }
+        Some(())
+    }
+
+    fn stand_up(&self) {
         CURRENT.set(ptr::null());
         if let Some(worker) = self.0.take() {
             worker.stand_up();
@@ -27,11 +38,30 @@ impl Drop for Seated {
     }
 }
 
+impl Drop for Seated {
+    fn drop(&mut self) {
+        with(|worker| worker.map(Worker::stop_listening));
+        self.stand_up();
+    }
+}
+
+/// The thread runs no more jobs of its pool. It calls `last` with its index before.
+pub(crate) fn leave(last: impl FnOnce(usize)) {
+    with(|worker| {
+        if let Some(worker) = worker {
+            worker.stop_listening();
+            last(worker.index());
+        }
+    });
+    // If it exits already, that does it.
+    let _ = SEATED.try_with(Seated::stand_up);
+}
+
 /// Calls `with` with the thread's worker, if it has one.
 #[inline(always)]
 pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
     // SAFETY: it is the worker in `SEATED`, which does not move, and takes this down before it
-    // goes.
+    // goes: when no job runs.
     with(unsafe { CURRENT.get().as_ref() })
 }
 
@@ -41,19 +71,8 @@ pub(crate) fn with_worker<R>(
     shared: &Arc<Shared<Worker>>,
     with: impl FnOnce(&Worker) -> R,
 ) -> Option<R> {
-    SEATED
-        .try_with(|seated| {
-            if seated.0.get().is_none() {
-                let (seat, owner) = shared.sit_down()?;
-                let worker = Worker::new(Arc::clone(shared), seat, owner);
-                let worker = seated.0.get_or_init(|| worker);
-                CURRENT.set(worker);
-            }
-            let worker = seated.0.get()?;
-            Arc::ptr_eq(worker.shared(), shared).then(|| with(worker))
-        })
-        .ok()
-        .flatten()
+    SEATED.try_with(|seated| seated.sit_down(shared)).ok()??;
+    self::with(|worker| Some(with(worker.filter(|worker| worker.is_of(shared))?)))
 }
 
 /// Runs a job that was taken out of its queue, on a thread that has a worker.

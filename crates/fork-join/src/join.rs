@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_sync::panic::discard;
 
-use crate::current;
 use crate::job::{JobRef, Payload, StackJob};
 use crate::worker::Worker;
 
@@ -135,21 +134,4 @@ where
             discard(payload);
         }
     }
-}
-
-/// [`Worker::join`] for callers that do not have the worker at hand.
-///
-/// # Panics
-/// As there; and outside of a pool.
-#[inline(always)]
-pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce() -> RA,
-    B: FnOnce() -> RB + Send,
-    RB: Send,
-{
-    current::with(|worker| match worker {
-        Some(worker) => worker.join(|_| a(), |_| b()),
-        None => panic!("join is called outside of a pool"),
-    })
 }

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+mod config;
 mod current;
+#[cfg(not(loom))]
+mod global;
 mod job;
 mod join;
 mod latch;
@@ -12,13 +15,22 @@ mod scope;
 mod shared;
 mod sleepers;
 mod source;
+#[cfg(not(loom))]
+mod spawn;
+#[cfg(not(loom))]
+mod threads;
 mod worker;
 
-pub use filch_processors::StartError;
-pub use join::join;
+pub use config::{Config, StartError};
+pub use filch_processors::ResizeError;
+#[cfg(not(loom))]
+pub use global::{join, scope, spawn};
+
 #[cfg(not(loom))]
 pub use pool::Pool;
 pub use scope::Scope;
+#[cfg(not(loom))]
+pub use threads::Thread;
 pub use worker::Worker;
 
 #[doc = include_str!("../ALGORITHM.md")]

@@ -2,17 +2,21 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::io;
 use std::sync::Weak;
 
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
-use filch_processors::{Config, Processors, Runner, StartError};
+use filch_processors::{Machines, Processors, ResizeError};
 use filch_sync::Arc;
 
+use crate::config::{Config, StartError};
 use crate::current;
 use crate::job;
 use crate::latch::Awaited;
+use crate::scope::Scope;
 use crate::shared::{Host, Shared};
 use crate::source::Jobs;
+use crate::threads::{Thread, Threads};
 use crate::worker::Worker;
 
 /// Rounds of looking for work between which a thread that waits pauses.
@@ -25,33 +29,38 @@ const YIELDING_ROUNDS: u32 = 20;
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
 pub struct Pool {
     shared: Arc<Shared<Worker>>,
-    processors: Arc<Processors<Infallible>>,
+    /// None, if the caller is the only thread.
+    processors: Option<Arc<Processors<Infallible>>>,
+    machines: Option<Machines>,
+    takes_caller: bool,
 }
 
-/// Tasks that there are none of.
-struct NoTasks;
-
-impl Runner<Infallible> for NoTasks {
-    type Scratch = ();
-
-    fn scratch(&self, _machine: usize) {}
-
-    fn run(&self, task: Infallible, (): &mut ()) {
-        match task {}
-    }
-}
-
-impl<T: Send + 'static> Host for Weak<Processors<T>> {
+impl Host for Weak<Processors<Infallible>> {
     fn notify(&self) {
         if let Some(processors) = self.upgrade() {
             processors.notify();
+        }
+    }
+
+    fn nudge_threads(&self) {
+        if let Some(processors) = self.upgrade() {
+            processors.nudge_threads();
+        }
+    }
+
+    fn block(&self, call: &mut dyn FnMut()) {
+        match self.upgrade() {
+            Some(processors) => processors.blocking(call),
+            None => call(),
         }
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.processors.stop();
+        if let Some(processors) = &self.processors {
+            processors.stop();
+        }
     }
 }
 
@@ -64,24 +73,128 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// A pool of `threads` threads.
+    /// A pool of `threads` threads, with what [`Config`] has by default.
     ///
     /// # Errors
-    /// [`StartError`]: there are none, too many, or the system refuses one.
+    /// As [`start`](Self::start).
     pub fn new(threads: usize) -> Result<Self, StartError> {
-        let config = Config::default()
-            .processors(threads)
-            .thread_limit(threads)
-            .thread_name("filch-fork-join");
-        let processors = Processors::new(config)?;
+        Self::start(Config::default().threads(threads))
+    }
+
+    /// A pool as `config` says. Blocking, until each thread can run jobs.
+    ///
+    /// # Errors
+    /// [`StartError`]: there are to be no threads, or too many; the system refuses one; or the
+    /// caller cannot be one.
+    pub fn start(config: Config) -> Result<Self, StartError> {
+        Self::start_by(config, Processors::start)
+    }
+
+    /// A pool as `config` says, of threads that `spawn` makes: it must see to it that each
+    /// [runs](Thread::run), or say why there is no such thread. It is called for one after the
+    /// other, and not after the return. When the pool is dropped, they return from `run`.
+    ///
+    /// ```
+    /// use filch_fork_join::{Config, Pool};
+    ///
+    /// std::thread::scope(|scope| {
+    ///     let pool = Pool::start_with(Config::default().threads(2), |thread| {
+    ///         let name = format!("my thread {}", thread.index());
+    ///         std::thread::Builder::new()
+    ///             .name(name)
+    ///             .spawn_scoped(scope, || thread.run())
+    ///             .map(drop)
+    ///     })?;
+    ///     assert_eq!(pool.install(|worker| worker.join(|_| 3, |_| 4)), (3, 4));
+    ///     Ok::<(), Box<dyn std::error::Error>>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As `start`. A `spawn` that panics has refused the thread, and so has one that drops it.
+    pub fn start_with(
+        config: Config,
+        mut spawn: impl FnMut(Thread) -> io::Result<()>,
+    ) -> Result<Self, StartError> {
+        let first = usize::from(config.takes_caller);
+        Self::start_by(config, |processors, threads| {
+            Processors::start_with(processors, threads, |thread| {
+                spawn(Thread::new(thread, first))
+            })
+        })
+    }
+
+    fn start_by(
+        mut config: Config,
+        start: impl FnOnce(
+            &Arc<Processors<Infallible>>,
+            Arc<Threads>,
+        ) -> Result<Machines, filch_processors::StartError>,
+    ) -> Result<Self, StartError> {
+        let takes_caller = config.takes_caller;
+        let count = config.thread_count()? - usize::from(takes_caller);
+        let processors = match count {
+            0 => None,
+            count => Some(Processors::new(Threads::processors(&config, count))?),
+        };
         // The processors have the jobs, so these must not keep them.
-        let host = Arc::downgrade(&processors);
+        let host = processors.as_ref().map_or_else(Weak::new, Arc::downgrade);
         let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
-        let shared = Arc::new(Shared::new(Box::new(host), patience));
-        let attached = processors.attach(Arc::new(Jobs(Arc::clone(&shared))));
-        assert!(attached.is_ok(), "the processors are new");
-        Processors::start(&processors, Arc::new(NoTasks))?.detach();
-        Ok(Self { shared, processors })
+        let shared =
+            Shared::new(Box::new(host), patience).with(config.private_jobs, config.on_panic.take());
+        let shared = Arc::new(shared);
+        let mut pool = Self {
+            shared: Arc::clone(&shared),
+            processors,
+            machines: None,
+            takes_caller,
+        };
+        if takes_caller {
+            // First, so that it has the first seat.
+            current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
+        }
+        if let Some(processors) = &pool.processors {
+            let attached = processors.attach(Arc::new(Jobs(Arc::clone(&shared))));
+            assert!(attached.is_ok(), "the processors are new");
+            let started = start(processors, Arc::new(Threads::new(shared, config)));
+            pool.machines = Some(started?);
+        }
+        Ok(pool)
+    }
+
+    /// How many threads run jobs at a time.
+    pub fn threads(&self) -> usize {
+        let processors = self.processors.as_ref().map_or(0, |all| all.count());
+        processors + usize::from(self.takes_caller)
+    }
+
+    /// From now on so many threads run jobs at a time, not counting a
+    /// [caller](Config::with_caller) who is one. Threads that are too many end what they run
+    /// first. Blocking, while threads are started. Returns how many it were before.
+    ///
+    /// # Errors
+    /// [`ResizeError`]; the pool goes on with the number that it says. A pool whose only thread is
+    /// the caller has none to resize: [`ResizeError::Stopped`].
+    pub fn resize(&self, threads: usize) -> Result<usize, ResizeError> {
+        match &self.processors {
+            Some(processors) => processors.resize(threads),
+            None => Err(ResizeError::Stopped),
+        }
+    }
+
+    /// Waits until all that has been spawned has run, and the threads have exited; a
+    /// [caller](Config::with_caller) who is one goes on, and so do threads that are the
+    /// [caller's](Self::start_with). Blocking: not for a thread of the pool.
+    ///
+    /// # Panics
+    /// On a thread of the pool, which would wait for itself.
+    pub fn finish(mut self) {
+        let machines = self.machines.take();
+        drop(self);
+        if let Some(machines) = machines {
+            machines.join();
+        }
     }
 
     /// Runs `work` on a thread of the pool, and returns what it returns: here and now if this is
@@ -92,31 +205,48 @@ impl Pool {
     pub fn install<R: Send>(&self, work: impl FnOnce(&Worker) -> R + Send) -> R {
         current::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
-            Some(other) => {
-                let unparker = other.shared().seat(other.seat()).unparker.clone();
-                self.run(work, unparker, |job| other.wait(job))
-            }
-            None => {
-                thread_local! {
-                    static PARKER: Parker = Parker::new();
-                }
-                PARKER.with(|parker| {
-                    self.run(work, parker.unparker(), |job| {
-                        while !job.is_done() {
-                            parker.park();
-                        }
-                    })
-                })
-            }
+            other => with_unparker(other, |unparker, wait| {
+                job::install(work, unparker, |job| self.shared.inject(job), wait)
+            }),
         })
     }
 
-    fn run<R: Send>(
-        &self,
-        work: impl FnOnce(&Worker) -> R + Send,
-        unparker: Unparker,
-        wait: impl FnOnce(&dyn Awaited),
-    ) -> R {
-        job::install(work, unparker, |job| self.shared.inject(job), wait)
+    /// [`Worker::scope`], for any thread: the body runs here, and the jobs in the pool. If this is
+    /// a thread of the pool, it runs jobs, too; one of another pool runs those of its own pool
+    /// meanwhile.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
+        current::with(|worker| match worker {
+            Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
+            other => with_unparker(other, |unparker, wait| {
+                Scope::new(Arc::clone(&self.shared), Some(unparker)).run(body, wait)
+            }),
+        })
     }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {
+        &self.shared
+    }
+}
+
+/// Calls `call` with what wakes the calling thread, a worker of another pool or of none, and with
+/// how it waits.
+fn with_unparker<R>(
+    worker: Option<&Worker>,
+    call: impl FnOnce(Unparker, &dyn Fn(&dyn Awaited)) -> R,
+) -> R {
+    if let Some(worker) = worker {
+        let unparker = worker.shared().seat(worker.seat()).unparker.clone();
+        return call(unparker, &|awaited| worker.wait(awaited));
+    }
+    let parker = Parker::new();
+    call(parker.unparker(), &|awaited| {
+        while !awaited.is_done() {
+            if awaited.sleep(0) {
+                parker.park();
+            }
+        }
+    })
 }

@@ -4,12 +4,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use filch_sync::atomic::{AtomicU64, Ordering};
+use filch_parker::Unparker;
+use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::current;
-use crate::job::{HeapJob, Payload};
+use crate::job::{HeapJob, JobRef, Payload};
 use crate::latch::{Awaited, Thief};
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -18,8 +19,11 @@ use crate::worker::Worker;
 pub struct Scope<'scope> {
     shared: Arc<Shared<Worker>>,
     open: OpenJobs,
+    is_cancelled: AtomicBool,
     /// What the first job that panicked said.
     panic: Mutex<Option<Payload>>,
+    /// Of the thread that waits for the scope, if that has no seat in the pool.
+    outsider: Option<Unparker>,
     /// Jobs borrow for `'scope`, neither more nor less.
     jobs: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
@@ -81,18 +85,40 @@ impl Worker {
     /// If `body` does, or a job: when all jobs have ended, with what `body` says, or the first job
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let scope = Scope {
-            shared: Arc::clone(self.shared()),
+        let scope = Scope::new(Arc::clone(self.shared()), None);
+        scope.run(body, |open| self.wait(open))
+    }
+}
+
+impl<'scope> Scope<'scope> {
+    /// For a thread with a seat, or else for the one that is woken by that.
+    pub(crate) fn new(shared: Arc<Shared<Worker>>, outsider: Option<Unparker>) -> Self {
+        Self {
+            shared,
             // The body's own.
             open: OpenJobs(AtomicU64::new(1)),
+            is_cancelled: AtomicBool::new(false),
             panic: Mutex::new(None),
+            outsider,
             jobs: PhantomData,
-        };
-        let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-        let nobody = scope.open.end_one();
-        debug_assert_eq!(nobody, None, "this worker does not sleep");
-        self.wait(&scope.open);
-        let panic = lock(&scope.panic).take();
+        }
+    }
+
+    /// Runs the body, and has `wait` wait for the jobs.
+    pub(crate) fn run<R>(
+        self,
+        body: impl FnOnce(&Self) -> R,
+        wait: impl FnOnce(&dyn Awaited),
+    ) -> R {
+        let result = catch_unwind(AssertUnwindSafe(|| body(&self)));
+        let nobody = self.open.end_one();
+        debug_assert_eq!(nobody, None, "this thread does not sleep");
+        wait(&self.open);
+        assert!(
+            self.open.is_done(),
+            "its jobs borrow, and were not waited for"
+        );
+        let panic = lock(&self.panic).take();
         match (result, panic) {
             (Ok(result), None) => result,
             (Ok(_), Some(payload)) => resume_unwind(payload),
@@ -102,15 +128,49 @@ impl Worker {
             }
         }
     }
-}
 
-impl<'scope> Scope<'scope> {
     /// A job that runs at some time before the scope ends, on any thread of the pool. It may spawn
     /// others. It takes an allocation.
     ///
     /// What the caller did before happens before the job; what the job did happens before the end
     /// of the scope.
     pub fn spawn(&self, job: impl FnOnce(&Worker, &Self) + Send + 'scope) {
+        let job = self.open_job(job);
+        current::with(|worker| match worker {
+            Some(worker) if worker.is_of(&self.shared) => worker.spawn_job(job),
+            _ => self.shared.inject(job),
+        });
+    }
+
+    /// A job that runs once on each thread of the pool at some time before the scope ends. Those
+    /// run it that the pool has now, each when it has ended what it runs, or waits in the middle of
+    /// that. It takes some allocations for each.
+    ///
+    /// What the caller did before happens before all of it, and that before the end of the scope.
+    pub fn spawn_broadcast(&self, job: impl Fn(&Worker, &Self) + Send + Sync + 'scope) {
+        let job = Arc::new(job);
+        self.shared.tell_all(|| {
+            let job = Arc::clone(&job);
+            self.open_job(move |worker, scope| job(worker, scope))
+        });
+    }
+
+    /// Jobs of this scope that have not begun will not run. They are dropped instead, on the
+    /// threads on which they would have run, before the scope ends. Those that run go on: they may
+    /// ask [`is_cancelled`](Self::is_cancelled).
+    pub fn cancel(&self) {
+        // ORDERING: Relaxed: a wish. That a job was dropped is known by what was to happen in it.
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`cancel`](Self::cancel) was called.
+    pub fn is_cancelled(&self) -> bool {
+        // ORDERING: Relaxed: as in `cancel`.
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    /// A job that the scope waits for, to be put into a queue.
+    fn open_job(&self, job: impl FnOnce(&Worker, &Self) + Send + 'scope) -> JobRef<Worker> {
         struct Borrowed<'scope>(*const Scope<'scope>);
         // SAFETY: a scope is Sync, and this is a reference to it.
         unsafe impl Send for Borrowed<'_> {}
@@ -127,20 +187,24 @@ impl<'scope> Scope<'scope> {
         let run = move |worker: &Worker| {
             // SAFETY: the scope waits until this job has ended.
             let scope = unsafe { &*scope.get() };
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker, scope))) {
+            let run = || match scope.is_cancelled() {
+                true => drop(job),
+                false => job(worker, scope),
+            };
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
                 scope.keep(payload);
             }
-            if let Some(sleeper) = scope.open.end_one() {
-                worker.shared().wake(sleeper);
+            // Kept: the scope may be gone once the job has ended.
+            let outsider = scope.outsider.clone();
+            match (scope.open.end_one(), outsider) {
+                (None, _) => {}
+                (Some(_), Some(outsider)) => _ = outsider.unpark(),
+                (Some(sleeper), None) => worker.shared().wake(sleeper),
             }
         };
         // SAFETY: the closure is `Send`, and what it borrows lives until the scope ends, which
         // waits for it.
-        let job = unsafe { HeapJob::boxed(run) };
-        current::with(|worker| match worker {
-            Some(worker) if worker.is_of(&self.shared) => worker.spawn_job(job),
-            _ => self.shared.inject(job),
-        });
+        unsafe { HeapJob::boxed(run) }
     }
 
     /// The first panic is told; the others are lost.

@@ -1,15 +1,18 @@
 //! What the workers of a pool share: their seats, the common queue, and who sleeps.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_deque::{Lazy, Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
 use filch_sync::atomic::AtomicBool;
+use filch_sync::panic::discard;
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::job::JobRef;
+use crate::config::OnPanic;
+use crate::job::{JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
 use crate::sleepers::Sleepers;
 
@@ -31,6 +34,10 @@ pub(crate) struct Seat<W> {
     spawned: Stealer<JobRef<W>>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
+    /// Jobs for the thread in it, and for no other one.
+    pub(crate) own: Injector<JobRef<W>>,
+    /// Whether there is a thread that will run those.
+    listens: Mutex<bool>,
     /// While no thread is in it.
     owner: Mutex<Option<Owner<W>>>,
 }
@@ -49,6 +56,8 @@ impl<W> Seat<W> {
             spawned: owner.spawned.stealer(),
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
+            own: Injector::new(),
+            listens: Mutex::new(false),
             owner: Mutex::new(Some(owner)),
         }
     }
@@ -78,12 +87,21 @@ pub struct Shared<W> {
     host: Box<dyn Host>,
     /// How long a joiner that finds nothing looks on before it sleeps.
     pub(crate) patience: AdaptiveSpinner,
+    /// How many forked jobs a worker may hide, if not as many as its deque would.
+    private_jobs: Option<u32>,
+    on_panic: Option<OnPanic>,
 }
 
 /// The threads that run jobs.
 pub trait Host: Send + Sync {
     /// Something was published: wakes a thread that has nothing to do, if there is one.
     fn notify(&self);
+
+    /// Each thread that waits looks for jobs of its own.
+    fn nudge_threads(&self);
+
+    /// Runs a call that blocks, and lets other jobs run meanwhile.
+    fn block(&self, call: &mut dyn FnMut());
 }
 
 impl<W> Shared<W> {
@@ -95,6 +113,32 @@ impl<W> Shared<W> {
             sleepers: Sleepers::new(),
             host,
             patience,
+            private_jobs: None,
+            on_panic: None,
+        }
+    }
+
+    /// The same, as a pool's user wants it.
+    pub(crate) fn with(self, private_jobs: Option<u32>, on_panic: Option<OnPanic>) -> Self {
+        Self {
+            private_jobs,
+            on_panic,
+            ..self
+        }
+    }
+
+    pub(crate) fn host(&self) -> &dyn Host {
+        &*self.host
+    }
+
+    /// A job that nobody waits for has panicked.
+    pub(crate) fn tell_panic(&self, payload: Payload) {
+        let told = catch_unwind(AssertUnwindSafe(|| match &self.on_panic {
+            Some(tell) => tell(payload),
+            None => discard(payload),
+        }));
+        if let Err(payload) = told {
+            discard(payload);
         }
     }
 
@@ -114,8 +158,34 @@ impl<W> Shared<W> {
     /// Seats the calling thread.
     pub(crate) fn sit_down(&self) -> Option<(usize, Owner<W>)> {
         let seat = self.seats.allocate().ok()? as usize;
-        let owner = lock(&self.seat(seat).owner).take();
-        owner.map(|owner| (seat, owner))
+        let owner = lock(&self.seat(seat).owner).take()?;
+        *lock(&self.seat(seat).listens) = true;
+        let deque = match self.private_jobs {
+            None => owner.deque,
+            Some(most) => owner.deque.with_max_private(most),
+        };
+        Some((seat, Owner { deque, ..owner }))
+    }
+
+    /// The thread in that seat will run no more jobs that are for it alone, if there are none.
+    pub(crate) fn try_stop_listening(&self, seat: usize) -> bool {
+        let seat = self.seat(seat);
+        let mut listens = lock(&seat.listens);
+        *listens = !seat.own.is_empty();
+        !*listens
+    }
+
+    /// Has every thread that is seated run a job that `make` makes for it.
+    pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef<W>) {
+        for seat in (0..self.seat_count()).map(|seat| self.seat(seat)) {
+            let listens = lock(&seat.listens);
+            if *listens {
+                seat.own.push(make());
+            }
+        }
+        // Those that wait in the middle of a job, and those that have nothing to do.
+        (0..self.seat_count()).for_each(|seat| self.wake(seat));
+        self.host.nudge_threads();
     }
 
     /// The thread leaves its seat, and nothing in its deque.

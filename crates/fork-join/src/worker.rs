@@ -3,10 +3,12 @@
 use std::cell::Cell;
 use std::fmt;
 use std::mem;
+use std::ptr;
 
 use filch_deque::Lazy;
 use filch_parker::Spin;
 
+use crate::current;
 use crate::job::{JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
 use crate::shared::{Owner, Shared};
@@ -46,6 +48,72 @@ impl Worker {
         self.seat
     }
 
+    /// Calls `with` with the worker of the calling thread, if that is a thread of a pool.
+    pub fn current<R>(with: impl FnOnce(Option<&Self>) -> R) -> R {
+        current::with(with)
+    }
+
+    /// The number of its thread among those of the pool, from 0 on. No two have the same at a time.
+    pub fn index(&self) -> usize {
+        self.seat
+    }
+
+    /// How many threads the pool has, or has had at a time: each [index](Self::index) is below.
+    pub fn threads(&self) -> usize {
+        self.shared.seat_count()
+    }
+
+    /// Runs `call`, which may block: other jobs go on meanwhile on another thread, if
+    /// [there may be one](crate::Config::blocking_threads). See
+    /// [`Processors::blocking`](filch_processors::Processors::blocking) for how, and what it costs.
+    ///
+    /// # Panics
+    /// If `call` does.
+    pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.share();
+        let (mut call, mut result) = (Some(call), None);
+        self.shared.host().block(&mut || {
+            if let Some(call) = call.take() {
+                result = Some(call());
+            }
+        });
+        match result {
+            Some(result) => result,
+            None => unreachable!("it is called, or panics"),
+        }
+    }
+
+    /// Runs a job that waits: of this worker's, of another one's, or from outside. Whether there
+    /// was one. For a thread that waits for something else than a job, and asks again and again.
+    pub fn yield_now(&self) -> bool {
+        self.share();
+        self.run(self.find())
+    }
+
+    /// The same, but leaves others' jobs alone.
+    pub fn yield_local(&self) -> bool {
+        self.share();
+        let own = self.find_own().or_else(|| self.steal_of(self.seat));
+        self.run(own)
+    }
+
+    /// Whether jobs of this worker's wait: forked and not begun, or spawned.
+    pub fn has_jobs(&self) -> bool {
+        let seat = self.shared.seat(self.seat);
+        !(self.deque().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
+    }
+
+    /// Shows others what it has forked: this thread is not going to join any of it soon.
+    fn share(&self) {
+        self.deque().flush();
+        self.tell_published();
+    }
+
+    fn run(&self, job: Option<JobRef<Self>>) -> bool {
+        // SAFETY: it was taken out of its queue.
+        job.map(|job| unsafe { job.run(self) }).is_some()
+    }
+
     /// Wakes somebody for what has become public, if something has.
     pub(crate) fn tell_published(&self) {
         if self.deque().has_published() {
@@ -53,11 +121,29 @@ impl Worker {
         }
     }
 
-    /// A job that this worker has spawned, one of another worker's, or one from outside.
+    /// A job that this worker has spawned, or must run itself; one that it or another worker has
+    /// forked; or one from outside.
     pub(crate) fn find(&self) -> Option<JobRef<Worker>> {
-        let own = self.owner.spawned.pop();
-        own.or_else(|| self.steal())
+        self.find_own()
+            .or_else(|| self.steal())
             .or_else(|| self.shared.common.pop())
+    }
+
+    fn find_own(&self) -> Option<JobRef<Worker>> {
+        let own = self.shared.seat(self.seat).own.pop();
+        own.or_else(|| self.owner.spawned.pop())
+    }
+
+    /// Runs the jobs that are for this thread alone.
+    pub(crate) fn run_own(&self) {
+        while self.run(self.shared.seat(self.seat).own.pop()) {}
+    }
+
+    /// Runs them, and there will be no more.
+    pub(crate) fn stop_listening(&self) {
+        while !self.shared.try_stop_listening(self.seat) {
+            self.run_own();
+        }
     }
 
     /// Puts a job in reach of all, to be run by this thread if no other one takes it before.
@@ -67,34 +153,44 @@ impl Worker {
     }
 
     /// Whether it is one of that pool's.
-    pub(crate) fn is_of(&self, shared: &Arc<Shared<Worker>>) -> bool {
-        Arc::ptr_eq(&self.shared, shared)
+    pub(crate) fn is_of(&self, shared: &Shared<Self>) -> bool {
+        ptr::eq(&raw const *self.shared, shared)
     }
 
-    /// The oldest job of another worker's.
+    /// The oldest job of a worker that has some. One of its own is stolen, too: it waits in a
+    /// frame of this thread's, and that has something else to wait for now.
     fn steal(&self) -> Option<JobRef<Worker>> {
         let count = self.shared.seat_count();
         let first = self.next_victim.get();
+        for victim in (0..count).map(|step| (first + step) % count) {
+            if victim == self.seat && self.deque().is_empty() {
+                continue;
+            }
+            if let Some(job) = self.steal_of(victim) {
+                self.next_victim.set(victim);
+                return Some(job);
+            }
+        }
+        self.next_victim.set(first + 1);
+        None
+    }
+
+    fn steal_of(&self, victim: usize) -> Option<JobRef<Worker>> {
+        let seat = self.shared.seat(victim);
+        self.insist(|| seat.steal())
+    }
+
+    /// An attempt that lost a race is repeated: only "there is none" counts.
+    fn insist(
+        &self,
+        attempt: impl Fn() -> filch_deque::Steal<JobRef<Worker>>,
+    ) -> Option<JobRef<Worker>> {
         loop {
-            let mut lost = false;
-            for victim in (0..count).map(|step| (first + step) % count) {
-                if victim == self.seat {
-                    continue;
-                }
-                match self.shared.seat(victim).steal() {
-                    filch_deque::Steal::Success(job) => {
-                        self.next_victim.set(victim);
-                        return Some(job);
-                    }
-                    filch_deque::Steal::Retry => lost = true,
-                    filch_deque::Steal::Empty => {}
-                }
+            match attempt() {
+                filch_deque::Steal::Success(job) => return Some(job),
+                filch_deque::Steal::Retry => std::hint::spin_loop(),
+                filch_deque::Steal::Empty => return None,
             }
-            if !lost {
-                self.next_victim.set(first + 1);
-                return None;
-            }
-            std::hint::spin_loop();
         }
     }
 
@@ -102,13 +198,7 @@ impl Worker {
     fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<JobRef<Worker>> {
         let thief = latch.thief()?;
         let stealer = &self.shared.seat(thief.seat).stealer;
-        loop {
-            match stealer.steal_from(thief.base) {
-                filch_deque::Steal::Success(job) => return Some(job),
-                filch_deque::Steal::Retry => std::hint::spin_loop(),
-                filch_deque::Steal::Empty => return None,
-            }
-        }
+        self.insist(|| stealer.steal_from(thief.base))
     }
 
     /// A job was stolen: this thread does something else until it is done, or sleeps.
@@ -118,6 +208,7 @@ impl Worker {
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
         let mut is_chosen = false;
+        self.share();
         while !latch.is_done() {
             if let Some(job) = self.steal_back(latch).or_else(|| self.find()) {
                 if mem::take(&mut is_chosen) {
@@ -125,8 +216,7 @@ impl Worker {
                     self.shared.wake_one();
                 }
                 spinner.reset();
-                // SAFETY: it was taken out of its queue.
-                unsafe { job.run(self) };
+                self.run(Some(job));
                 continue;
             }
             if spinner.spin() == Spin::Block {
@@ -146,8 +236,9 @@ impl Worker {
         let sleepers = &self.shared.sleepers;
         let seat = self.shared.seat(self.seat);
         sleepers.announce(&seat.sleeps);
-        // The last look: what was published before the fence in there is ours to see.
-        if !self.shared.has_work() && latch.sleep(self.seat) {
+        // The last look: what was published before the fence in there is ours to see. (For a job of
+        // this thread's own, its parker keeps a token.)
+        if !self.shared.has_work() && seat.own.is_empty() && latch.sleep(self.seat) {
             self.owner.parker.park();
         }
         !sleepers.withdraw(&seat.sleeps)

@@ -3,8 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use filch_fork_join::{Pool, Worker, join};
-use filch_processors::StartError;
+use filch_fork_join::{Pool, StartError, Worker, join};
 
 fn fib(worker: &Worker, n: u64) -> u64 {
     if n < 2 {
@@ -188,12 +187,12 @@ fn pools_come_and_go() {
 
 #[test]
 fn a_pool_of_no_or_of_too_many_threads_is_refused() {
-    assert!(matches!(Pool::new(0), Err(StartError::NoProcessors)));
+    assert!(matches!(Pool::new(0), Err(StartError::NoThreads)));
     let absurd = Pool::new(usize::MAX);
     assert!(
         matches!(
             absurd,
-            Err(StartError::TooManyProcessors {
+            Err(StartError::TooManyThreads {
                 asked: usize::MAX,
                 ..
             })

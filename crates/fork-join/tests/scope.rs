@@ -152,3 +152,70 @@ fn a_job_comes_from_outside() {
     });
     assert_eq!(answer, 42);
 }
+
+/// The body of a scope may run outside of the pool, or in another one: its thread is woken in the
+/// end. A failure hangs.
+#[test]
+fn a_scope_may_be_opened_outside_of_its_pool() {
+    for threads in [1, 2, 4] {
+        let pool = Pool::new(threads).unwrap();
+        let other = Pool::new(2).unwrap();
+        let jobs = AtomicUsize::new(0);
+        let open = || {
+            pool.scope(|scope| {
+                for _ in 0..10 {
+                    scope.spawn(|_, scope| {
+                        scope.spawn(|_, _| _ = jobs.fetch_add(1, Ordering::Relaxed));
+                    });
+                }
+            });
+        };
+        for _ in 0..200 {
+            open();
+            other.install(|_| open());
+            pool.install(|_| open());
+        }
+        assert_eq!(jobs.into_inner(), 6_000);
+    }
+}
+
+/// Jobs that have not begun are dropped, with what they keep, before the scope ends.
+#[test]
+fn a_cancelled_scope_runs_no_more_jobs() {
+    let pool = Pool::new(1).unwrap();
+    let token = std::sync::Arc::new(());
+    let ran = AtomicUsize::new(0);
+    pool.scope(|scope| {
+        scope.spawn(|_, scope| {
+            for _ in 0..100 {
+                let token = std::sync::Arc::clone(&token);
+                let ran = &ran;
+                scope.spawn(move |_, scope| {
+                    let _token = token;
+                    if ran.fetch_add(1, Ordering::Relaxed) == 2 {
+                        scope.cancel();
+                    }
+                });
+            }
+            assert!(!scope.is_cancelled());
+        });
+    });
+    assert_eq!(ran.into_inner(), 3);
+    assert_eq!(std::sync::Arc::strong_count(&token), 1);
+}
+
+#[test]
+fn a_scope_has_a_job_on_each_thread() {
+    let pool = Pool::new(3).unwrap();
+    let ran = AtomicUsize::new(0);
+    let ran = &ran;
+    pool.scope(|scope| {
+        scope.spawn_broadcast(|worker, scope| {
+            ran.fetch_add(1 << (8 * worker.index()), Ordering::Relaxed);
+            scope.spawn_broadcast(|worker, _| {
+                ran.fetch_add(1 << (8 * worker.index()), Ordering::Relaxed);
+            });
+        });
+    });
+    assert_eq!(ran.load(Ordering::Relaxed), 0x04_04_04);
+}

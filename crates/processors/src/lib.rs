@@ -37,6 +37,7 @@ pub use queues::source::{Piece, Source};
 #[doc(hidden)] // for the schedulers, which count per worker too
 pub use stats::Counter;
 pub use stats::ProcessorStats;
+pub use thread::beginning::Thread;
 #[doc(hidden)] // for the schedulers, whose threads must not wait for one another
 pub use thread::current::is_machine;
 pub use thread::handles::Machines;

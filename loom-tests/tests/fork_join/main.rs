@@ -26,6 +26,12 @@ struct Nobody;
 
 impl Host for Nobody {
     fn notify(&self) {}
+
+    fn nudge_threads(&self) {}
+
+    fn block(&self, call: &mut dyn FnMut()) {
+        call();
+    }
 }
 
 /// A host with one thread.
@@ -34,6 +40,14 @@ struct One(Unparker);
 impl Host for One {
     fn notify(&self) {
         self.0.unpark();
+    }
+
+    fn nudge_threads(&self) {
+        self.0.unpark();
+    }
+
+    fn block(&self, call: &mut dyn FnMut()) {
+        call();
     }
 }
 

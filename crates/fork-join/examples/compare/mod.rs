@@ -11,7 +11,7 @@ use filch_fork_join::{Pool, Worker};
 const RUNS: usize = 3;
 
 /// A pool with a thread for each core.
-pub(crate) fn pool() -> Result<Pool, filch_processors::StartError> {
+pub(crate) fn pool() -> Result<Pool, filch_fork_join::StartError> {
     Pool::new(thread::available_parallelism().map_or(1, NonZero::get))
 }
 

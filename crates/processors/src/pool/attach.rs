@@ -62,4 +62,14 @@ impl<T: Send + 'static> Processors<T> {
     pub fn notify(&self) {
         self.shared.coordinator.wake_one();
     }
+
+    /// Wakes every thread of the pool that waits for a processor, or for something to do with the
+    /// one it has: each calls its [`nudged`](crate::Runner::nudged) before it waits on. A thread
+    /// that does something else calls it before it waits the next time. An unpark for each thread;
+    /// lock-free, plus system calls.
+    ///
+    /// What the caller did before happens before these calls.
+    pub fn nudge_threads(&self) {
+        self.shared.coordinator.nudge_all();
+    }
 }

@@ -1,11 +1,9 @@
 //! A pool of processors, and how tasks get into it.
 
 use std::fmt;
-use std::io;
 use std::num::NonZeroU64;
 
 use filch_injector::AllocateError;
-use filch_sync::thread::JoinHandle;
 use filch_sync::{Arc, Mutex};
 
 use crate::pool::config::{Config, StartError};
@@ -16,7 +14,7 @@ use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
 use crate::queues::task_queues::TaskQueues;
 use crate::stats::ProcessorStats;
-use crate::thread::beginning::Beginning;
+use crate::thread::beginning::{Teller, Thread};
 use crate::thread::current;
 use crate::thread::handles::Handles;
 
@@ -32,10 +30,10 @@ pub struct Processors<T> {
     pub(crate) progress: Mutex<Progress>,
 }
 
-/// Starts threads, and knows what the runner says of a task.
+/// Makes threads, and knows what the runner says of a task.
 pub(crate) trait StartThread<T>: Send + Sync {
-    /// Starts the thread of a machine, which then tells whether it can run tasks.
-    fn start(&self, machine: usize, beginning: Arc<Beginning>) -> io::Result<JoinHandle<()>>;
+    /// The thread of a machine, which then tells whether it can run tasks.
+    fn thread(&self, machine: usize, teller: Teller) -> Thread;
 
     /// What the runner calls a task, for a [`Dump`](crate::Dump).
     fn label(&self, task: &T) -> Option<NonZeroU64>;

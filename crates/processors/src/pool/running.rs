@@ -48,17 +48,23 @@ impl<T: Send + 'static> Processors<T> {
         let coordinator = &self.shared.coordinator;
         let is_over = coordinator.is_over();
         let now = Instant::now();
+        let looks: Vec<_> = (coordinator.machines.iter().map_while(OnceLock::get))
+            .map(|public| {
+                let (activity, changes) = public.activity();
+                // ORDERING: Relaxed: for people. Before the counts are read: a task that is seen here
+                // is the last one that was counted, and not the one before it.
+                let label = NonZeroU64::new(public.label.load(Ordering::Relaxed));
+                (public, activity, changes, label)
+            })
+            .collect();
         let stats = self.stats();
         let mut progress = lock(&self.progress);
         let since: Vec<Option<Duration>> = (stats.iter().enumerate())
             .map(|(processor, stats)| progress.processors.look(processor, stats.run_in_all(), now))
             .collect();
-        let machines = coordinator.machines.iter().map_while(OnceLock::get);
-        let running = machines.enumerate().filter_map(|(machine, public)| {
-            let (activity, changes) = public.activity();
+        let running = looks.into_iter().enumerate().filter_map(|(machine, look)| {
+            let (public, activity, changes, label) = look;
             let unmoved = progress.machines.look(machine, changes, now);
-            // ORDERING: Relaxed: for people.
-            let label = NonZeroU64::new(public.label.load(Ordering::Relaxed));
             let mut attached =
                 (0..since.len()).filter(|&processor| coordinator.attached(processor) == machine);
             let (inside, elapsed) = match activity {

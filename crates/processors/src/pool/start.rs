@@ -4,12 +4,12 @@ use std::io;
 use std::num::NonZeroU64;
 
 use filch_sync::panic::{catch_panic, drop_contained};
-use filch_sync::thread::{self, JoinHandle};
+use filch_sync::thread;
 use filch_sync::{Arc, lock};
 
-use crate::pool::config::{Config, StartError, ThreadError};
+use crate::pool::config::{StartError, ThreadError};
 use crate::pool::processors::{Processors, StartThread};
-use crate::thread::beginning::Beginning;
+use crate::thread::beginning::{Beginning, Teller, Thread};
 use crate::thread::handles::Machines;
 use crate::thread::main_loop::run_machine;
 use crate::thread::runner::Runner;
@@ -18,33 +18,31 @@ use crate::thread::runner::Runner;
 struct Starter<T, R: Runner<T>> {
     pool: Arc<Processors<T>>,
     runner: Arc<R>,
-    config: Config,
 }
 
 impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
-    fn start(&self, machine: usize, beginning: Arc<Beginning>) -> io::Result<JoinHandle<()>> {
-        let mut builder =
-            thread::Builder::new().name(format!("{}-{machine}", self.config.thread_name));
-        if let Some(bytes) = self.config.stack_size {
-            builder = builder.stack_size(bytes);
-        }
+    fn thread(&self, machine: usize, teller: Teller) -> Thread {
         let pool = Arc::clone(&self.pool);
         let runner = Arc::clone(&self.runner);
-        builder.spawn(move || {
+        let main = move || {
+            if !teller.begin() {
+                return;
+            }
             let coordinator = &pool.shared.coordinator;
             let parker = coordinator.enter(machine);
-            let begun = || beginning.tell(Ok(()));
+            let begun = || teller.tell(Ok(()));
             let outcome = run_machine(&pool.shared, &*runner, machine, &parker, begun);
             // A caller that joins the threads expects that they keep nothing any more.
             drop_contained(runner);
             if let Err(message) = outcome {
                 coordinator.abandon(machine, parker);
-                return beginning.tell(Err(message));
+                return teller.tell(Err(ThreadError::Scratch(message)));
             }
             pool.handles.join_former(machine);
             coordinator.exit(machine, parker);
             pool.end_after(machine);
-        })
+        };
+        Thread::new(machine, main)
     }
 
     fn label(&self, task: &T) -> Option<NonZeroU64> {
@@ -66,6 +64,37 @@ impl<T: Send + 'static> Processors<T> {
     /// [`StartError::Scratch`], after which the pool is stopped and the threads that had been
     /// started have exited.
     pub fn start<R: Runner<T>>(pool: &Arc<Self>, runner: Arc<R>) -> Result<Machines, StartError> {
+        Self::start_by(pool, runner, |machine| pool.try_start_thread(machine))
+    }
+
+    /// [`start`](Self::start), with threads that `spawn` makes: it must see to it that a thread
+    /// calls [`run`](Thread::run), or say why there is none. It is called once for each processor,
+    /// one after the other, and not after the return. Threads that the pool needs later, for
+    /// [`blocking`](Self::blocking) calls or because it was resized, it makes itself: a
+    /// [limit](Config::thread_limit) can see to it that there are none.
+    ///
+    /// [`Machines::join`] does not wait for threads that `spawn` made, which are the caller's.
+    ///
+    /// # Errors
+    /// As `start`. A `spawn` that panics has refused the thread, and so has one that drops it.
+    pub fn start_with<R: Runner<T>>(
+        pool: &Arc<Self>,
+        runner: Arc<R>,
+        mut spawn: impl FnMut(Thread) -> io::Result<()>,
+    ) -> Result<Machines, StartError> {
+        Self::start_by(pool, runner, |machine| {
+            pool.begin_thread(machine, |thread| match catch_panic(|| spawn(thread)) {
+                Ok(spawned) => spawned,
+                Err(message) => Err(io::Error::other(message)),
+            })
+        })
+    }
+
+    fn start_by<R: Runner<T>>(
+        pool: &Arc<Self>,
+        runner: Arc<R>,
+        mut start_thread: impl FnMut(usize) -> Result<(), ThreadError>,
+    ) -> Result<Machines, StartError> {
         let resizing = lock(&pool.handles.resizing);
         if pool.is_stopping() {
             return Err(StartError::Stopped);
@@ -78,7 +107,6 @@ impl<T: Send + 'static> Processors<T> {
             *starter = Some(Box::new(Starter {
                 pool: Arc::clone(pool),
                 runner,
-                config: pool.config,
             }));
         }
         let machines = Machines {
@@ -88,7 +116,7 @@ impl<T: Send + 'static> Processors<T> {
         pool.shared.queues.reach(count);
         let mut refusal = None;
         let complete = pool.shared.coordinator.start_all(count, |machine| {
-            refusal = pool.try_start_thread(machine).err();
+            refusal = start_thread(machine).err();
             refusal.is_none()
         });
         if complete {
@@ -106,21 +134,39 @@ impl<T: Send + 'static> Processors<T> {
 
     /// Starts a machine's thread, and waits until that can run tasks.
     pub(crate) fn try_start_thread(&self, machine: usize) -> Result<(), ThreadError> {
+        self.begin_thread(machine, |thread| {
+            let name = format!("{}-{machine}", self.config.thread_name);
+            let mut builder = thread::Builder::new().name(name);
+            if let Some(bytes) = self.config.stack_size {
+                builder = builder.stack_size(bytes);
+            }
+            let start = || builder.spawn(|| thread.run());
+            self.handles.start(machine, start)
+        })
+    }
+
+    /// Has `spawn` start a machine's thread, and waits until that can run tasks.
+    fn begin_thread(
+        &self,
+        machine: usize,
+        spawn: impl FnOnce(Thread) -> io::Result<()>,
+    ) -> Result<(), ThreadError> {
         let beginning = Arc::new(Beginning::default());
-        let start = || {
+        let thread = {
             let starter = lock(&self.starter);
             let Some(starter) = &*starter else {
-                return Err(io::Error::other("the pool does not run"));
+                let error = io::Error::other("the pool does not run");
+                return Err(ThreadError::System(error));
             };
-            let start = |machine| starter.start(machine, Arc::clone(&beginning));
-            self.handles.start(machine, start)
+            starter.thread(machine, Teller(Arc::clone(&beginning)))
         };
-        start().map_err(ThreadError::System)?;
-        // Without the locks: the runner is making a scratch.
-        beginning.wait().map_err(|message| {
+        // Without the lock, here and below: the thread makes its scratch.
+        if let Err(error) = spawn(thread) {
+            beginning.refuse(error);
+        }
+        beginning.wait().inspect_err(|_| {
             // It has nothing left to do but to exit.
             self.handles.join_former(machine);
-            ThreadError::Scratch(message)
         })
     }
 }

@@ -1,36 +1,118 @@
-//! Whether a thread that was started can run tasks.
+//! A thread that is to begin, and whether it has.
 
+use std::fmt;
+use std::io;
 use std::sync::PoisonError;
 
-use filch_sync::{Condvar, Mutex, lock};
+use filch_sync::{Arc, Condvar, Mutex, lock};
 
-/// What a new thread tells the thread that started it, once: that it has its scratch, or what the
-/// panic said that kept it from one.
+use crate::pool::config::ThreadError;
+
+/// What a new thread and the thread that starts it tell each other.
 #[derive(Default)]
 pub(crate) struct Beginning {
-    outcome: Mutex<Option<Result<(), String>>>,
+    stage: Mutex<Stage>,
     told: Condvar,
 }
 
-impl Beginning {
-    /// Tells it. What came before happens before the return of [`wait`](Self::wait).
-    pub(crate) fn tell(&self, outcome: Result<(), String>) {
-        *lock(&self.outcome) = Some(outcome);
-        self.told.notify_one();
-    }
+/// How far it has come.
+#[derive(Default)]
+enum Stage {
+    #[default]
+    Ordered,
+    /// The thread is there, and makes its scratch.
+    Begun,
+    /// It can run tasks, or there is no such thread.
+    Told(Result<(), ThreadError>),
+}
 
-    /// Blocks until it is told.
+impl Beginning {
+    /// Blocks until the thread can run tasks.
     ///
     /// # Errors
-    /// What the panic said.
-    pub(crate) fn wait(&self) -> Result<(), String> {
-        let mut outcome = lock(&self.outcome);
+    /// Why it cannot.
+    pub(crate) fn wait(&self) -> Result<(), ThreadError> {
+        let mut stage = lock(&self.stage);
         loop {
-            if let Some(outcome) = outcome.take() {
-                return outcome;
+            if let Stage::Told(outcome) = &mut *stage {
+                return std::mem::replace(outcome, Ok(()));
             }
-            let woken = self.told.wait(outcome);
-            outcome = woken.unwrap_or_else(PoisonError::into_inner);
+            let woken = self.told.wait(stage);
+            stage = woken.unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Whoever was to make the thread says that there is none: that is so, unless it has begun. The
+    /// last one who says so knows best why.
+    pub(crate) fn refuse(&self, error: io::Error) {
+        let mut stage = lock(&self.stage);
+        if let Stage::Ordered | Stage::Told(Err(ThreadError::System(_))) = *stage {
+            *stage = Stage::Told(Err(ThreadError::System(error)));
+        }
+    }
+}
+
+/// The new thread's end of a [`Beginning`]. Dropped before the thread has begun, it says that there
+/// will be none.
+pub(crate) struct Teller(pub(crate) Arc<Beginning>);
+
+impl Teller {
+    /// The thread is there. `false`: too late, nobody expects it any more.
+    pub(crate) fn begin(&self) -> bool {
+        let mut stage = lock(&self.0.stage);
+        let is_expected = matches!(*stage, Stage::Ordered);
+        if is_expected {
+            *stage = Stage::Begun;
+        }
+        is_expected
+    }
+
+    /// Whether it can run tasks. What came before happens before the return of
+    /// [`wait`](Beginning::wait).
+    pub(crate) fn tell(&self, outcome: Result<(), ThreadError>) {
+        *lock(&self.0.stage) = Stage::Told(outcome);
+        self.0.told.notify_one();
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        self.0
+            .refuse(io::Error::other("the thread was dropped, and has not run"));
+        self.0.told.notify_one();
+    }
+}
+
+/// A thread of a pool, which its maker has to make: see [`Processors::start_with`](crate::Processors::start_with).
+#[must_use = "a thread that does not run is missing"]
+pub struct Thread {
+    number: usize,
+    main: Box<dyn FnOnce() + Send>,
+}
+
+impl Thread {
+    pub(crate) fn new(number: usize, main: impl FnOnce() + Send + 'static) -> Self {
+        Self {
+            number,
+            main: Box::new(main),
+        }
+    }
+
+    /// The number by which the [runner](crate::Runner::scratch) knows it.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Runs tasks on the calling thread, until the pool has been stopped and nothing is left.
+    pub fn run(self) {
+        (self.main)();
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
     }
 }

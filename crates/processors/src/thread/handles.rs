@@ -22,10 +22,10 @@ impl Handles {
     pub(crate) fn start(
         &self,
         machine: usize,
-        start: impl FnOnce(usize) -> io::Result<JoinHandle<()>>,
+        start: impl FnOnce() -> io::Result<JoinHandle<()>>,
     ) -> io::Result<()> {
         let mut threads = lock(&self.threads);
-        threads.push((machine, start(machine)?));
+        threads.push((machine, start()?));
         Ok(())
     }
 

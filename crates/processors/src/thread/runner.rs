@@ -49,6 +49,12 @@ pub trait Runner<T>: Send + Sync + 'static {
     #[inline]
     fn on_processor(&self, _processor: usize, _scratch: &mut Self::Scratch) {}
 
+    /// The thread is about to wait, and has no processor in hand; perhaps it was
+    /// [nudged](crate::Processors::nudge_threads). The default does nothing, and costs nothing. A
+    /// panic is contained, and lost.
+    #[inline]
+    fn nudged(&self, _scratch: &mut Self::Scratch) {}
+
     /// Runs one task. A panic is contained and counted; the task is gone.
     fn run(&self, task: T, scratch: &mut Self::Scratch);
 }

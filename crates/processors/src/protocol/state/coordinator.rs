@@ -119,13 +119,28 @@ impl Coordinator {
 
     /// Blocks until the machine is told what to do next.
     pub fn wait(&self, machine: usize, parker: &Parker) -> Grant {
+        self.wait_beside(machine, parker, || ())
+    }
+
+    /// The same, and calls `nudged` before each time that it parks: what was there before a
+    /// [`nudge_all`](Self::nudge_all), it sees.
+    pub fn wait_beside(&self, machine: usize, parker: &Parker, mut nudged: impl FnMut()) -> Grant {
         loop {
             if let Some(grant) = self.take_grant(machine) {
                 return grant;
             }
+            nudged();
             // A token may be an old one, left by a grant that was found without parking.
             parker.park();
         }
+    }
+
+    /// Wakes every machine that waits, to look at what it has beside processors. The token of one
+    /// that does not wait stays until it does.
+    pub fn nudge_all(&self) {
+        // A place is made before those behind it.
+        let places = self.machines.iter().map_while(|machine| machine.get());
+        places.for_each(MachineShared::nudge);
     }
 
     /// Work was published: wakes a processor for it, if one is idle and none is searching.

@@ -114,6 +114,11 @@ impl MachineShared {
         let _ = self.unparker.unpark();
     }
 
+    /// Ends its thread's park, or the next one.
+    pub(crate) fn nudge(&self) {
+        let _ = self.unparker.unpark();
+    }
+
     /// What the machine is told to do next, if it has been told. Called by its own thread.
     pub(crate) fn take_grant(&self) -> Option<Grant> {
         // ORDERING: Acquire, partner of the Release in `set_grant`.

@@ -1,0 +1,196 @@
+//! How many threads a pool has, what it does with them, and why there may be no such pool.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::thread::available_parallelism;
+
+use crate::latch::MAX_SEATS;
+
+/// Told the index of a thread's worker.
+pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;
+
+/// Told what a panic said.
+pub(crate) type OnPanic = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+/// What a pool is to be like: how many threads, and what they do.
+#[derive(Default)]
+pub struct Config {
+    threads: Option<usize>,
+    pub(crate) blocking_threads: usize,
+    pub(crate) thread_name: Option<&'static str>,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) private_jobs: Option<u32>,
+    pub(crate) takes_caller: bool,
+    pub(crate) on_start: Option<OnThread>,
+    pub(crate) on_exit: Option<OnThread>,
+    pub(crate) on_panic: Option<OnPanic>,
+}
+
+impl Config {
+    /// How many threads run jobs at a time. Default: the parallelism that the system reports.
+    #[must_use]
+    pub fn threads(mut self, count: usize) -> Self {
+        self.threads = Some(count);
+        self
+    }
+
+    /// How many further threads there may be for those that are in
+    /// [`blocking`](crate::Worker::blocking) calls. Beyond it, such a call keeps its place from
+    /// other jobs. Default: none.
+    #[must_use]
+    pub fn blocking_threads(mut self, count: usize) -> Self {
+        self.blocking_threads = count;
+        self
+    }
+
+    /// The threads are called this, a dash and a number. Default: `filch-fork-join`. It must not
+    /// contain a NUL byte.
+    #[must_use]
+    pub fn thread_name(mut self, name: &'static str) -> Self {
+        self.thread_name = Some(name);
+        self
+    }
+
+    /// The size of the threads' stacks, in bytes. Default: what Rust's threads have.
+    #[must_use]
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// How many of its forked jobs a worker may keep out of the others' reach until it forks or
+    /// joins the next time: 16 at most, which is the default. With 0 each job can be stolen from
+    /// its fork on, and a `join` costs some nanoseconds more: for jobs that all take long.
+    #[must_use]
+    pub fn private_jobs(mut self, count: u32) -> Self {
+        self.private_jobs = Some(count);
+        self
+    }
+
+    /// The thread that starts the pool is one of its threads, with index 0. It runs jobs while it
+    /// waits in a `join`, a scope or a `yield_now`, and stays a thread of this pool until it exits.
+    #[must_use]
+    pub fn with_caller(mut self) -> Self {
+        self.takes_caller = true;
+        self
+    }
+
+    /// Called on each new thread, with the index of its worker, before it runs a job. A panic keeps
+    /// the pool from starting.
+    #[must_use]
+    pub fn on_start(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_start = Some(Box::new(call));
+        self
+    }
+
+    /// Called on each thread that exits, with the index of its worker, after its last job. A panic
+    /// is contained.
+    #[must_use]
+    pub fn on_exit(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_exit = Some(Box::new(call));
+        self
+    }
+
+    /// Called with what a panic said, of a job that was spawned outside of a scope, so that nobody
+    /// waits for it. A panic in there is contained. Default: what it said is dropped; the panic
+    /// hook has shown it.
+    #[must_use]
+    pub fn on_panic(mut self, call: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
+        self.on_panic = Some(Box::new(call));
+        self
+    }
+
+    /// The number of threads, the caller among them if it is one.
+    pub(crate) fn thread_count(&self) -> Result<usize, StartError> {
+        let parallelism = || available_parallelism().map_or(1, usize::from);
+        match self.threads.unwrap_or_else(parallelism) {
+            0 => Err(StartError::NoThreads),
+            asked if asked > MAX_SEATS => Err(StartError::TooManyThreads {
+                asked,
+                max: MAX_SEATS,
+            }),
+            count => Ok(count),
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("threads", &self.threads)
+            .field("blocking_threads", &self.blocking_threads)
+            .field("thread_name", &self.thread_name)
+            .field("stack_size", &self.stack_size)
+            .field("private_jobs", &self.private_jobs)
+            .field("with_caller", &self.takes_caller)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a pool could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A pool of no threads could never run anything.
+    NoThreads,
+    /// More threads than a pool can have.
+    TooManyThreads {
+        /// What was asked for.
+        asked: usize,
+        /// The largest number that is possible.
+        max: usize,
+    },
+    /// The calling thread was to be [one of the pool's](Config::with_caller), and is one of another
+    /// pool's.
+    CallerIsTaken,
+    /// There was to be a thread, and there is none. Those that had been started have exited.
+    Thread(io::Error),
+    /// [`on_start`](Config::on_start) panicked.
+    OnStart {
+        /// What the panic said.
+        message: String,
+    },
+}
+
+impl From<filch_processors::StartError> for StartError {
+    fn from(error: filch_processors::StartError) -> Self {
+        use filch_processors::StartError as Cause;
+        match error {
+            Cause::NoProcessors => Self::NoThreads,
+            Cause::TooManyProcessors { asked, max } => Self::TooManyThreads { asked, max },
+            Cause::Scratch { message } => Self::OnStart { message },
+            Cause::Thread(error) => Self::Thread(error),
+            other => Self::Thread(io::Error::other(other)),
+        }
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoThreads => f.write_str("0 threads can run nothing: ask for at least 1"),
+            Self::TooManyThreads { asked, max } => write!(
+                f,
+                "{asked} threads are more than the {max} that are possible: ask for fewer"
+            ),
+            Self::CallerIsTaken => f.write_str(
+                "the calling thread is a thread of another pool, and can be one of one pool only",
+            ),
+            Self::Thread(error) => write!(f, "a thread could not be had: {error}"),
+            Self::OnStart { message } => {
+                write!(f, "a thread could not begin: on_start panicked: {message}")
+            }
+        }
+    }
+}
+
+impl Error for StartError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Thread(error) => Some(error),
+            _ => None,
+        }
+    }
+}

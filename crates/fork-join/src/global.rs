@@ -1,0 +1,98 @@
+//! The pool that is there without being made.
+
+use std::sync::OnceLock;
+
+use crate::config::{Config, StartError};
+use crate::current;
+use crate::pool::Pool;
+use crate::scope::Scope;
+use crate::worker::Worker;
+
+static GLOBAL: OnceLock<Pool> = OnceLock::new();
+
+impl Pool {
+    /// The pool on which [`join`], [`scope`] and [`spawn`] run what is called outside of any pool.
+    /// It is never dropped. It has a thread for each that the system runs at a time, unless
+    /// [`set_global`](Self::set_global) came first. Blocking, the first time.
+    ///
+    /// # Errors
+    /// [`StartError`], if the system refuses a thread. The next call tries again.
+    pub fn global() -> Result<&'static Self, StartError> {
+        if let Some(pool) = GLOBAL.get() {
+            return Ok(pool);
+        }
+        let pool = Self::start(Config::default())?;
+        // If another thread was first, its pool it is.
+        Ok(GLOBAL.get_or_init(|| pool))
+    }
+
+    /// Makes this the [global](Self::global) pool.
+    ///
+    /// # Errors
+    /// This pool, if there is one already.
+    pub fn set_global(self) -> Result<(), Self> {
+        GLOBAL.set(self)
+    }
+}
+
+fn global() -> &'static Pool {
+    match Pool::global() {
+        Ok(pool) => pool,
+        Err(error) => panic!("there is no global pool: {error}"),
+    }
+}
+
+/// [`Worker::join`] for callers that do not have the worker at hand. Outside of a pool, both run on
+/// the [global](Pool::global) one.
+///
+/// # Panics
+/// As there; and outside of a pool, if there can be no global one.
+#[inline(always)]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    current::with(|worker| match worker {
+        Some(worker) => worker.join(|_| a(), |_| b()),
+        None => join_outside(a, b),
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn join_outside<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    global().install(|worker| worker.join(|_| a(), |_| b()))
+}
+
+/// [`Worker::scope`] for callers that do not have the worker at hand; outside of a pool,
+/// [`Pool::scope`] of the [global](Pool::global) one.
+///
+/// # Panics
+/// As there; and outside of a pool, if there can be no global one.
+pub fn scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
+    current::with(|worker| match worker {
+        Some(worker) => worker.scope(body),
+        None => global().scope(body),
+    })
+}
+
+/// [`Worker::spawn`] for callers that do not have the worker at hand; outside of a pool,
+/// [`Pool::spawn`] of the [global](Pool::global) one.
+///
+/// # Panics
+/// Outside of a pool, if there can be no global one.
+pub fn spawn(job: impl FnOnce(&Worker) + Send + 'static) {
+    current::with(|worker| match worker {
+        Some(worker) => worker.spawn(job),
+        None => global().spawn(job),
+    });
+}

@@ -1,0 +1,115 @@
+//! Jobs that nobody waits for, and jobs for every thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use filch_sync::{Arc, Mutex, lock};
+
+use crate::current;
+use crate::job::{HeapJob, JobRef};
+use crate::pool::Pool;
+use crate::scope::Scope;
+use crate::shared::Shared;
+use crate::worker::Worker;
+
+impl Shared<Worker> {
+    fn spawn(&self, job: impl FnOnce(&Worker) + Send + 'static) {
+        let job = unawaited(job);
+        current::with(|worker| match worker {
+            Some(worker) if worker.is_of(self) => worker.spawn_job(job),
+            _ => self.inject(job),
+        });
+    }
+
+    fn spawn_broadcast(&self, job: impl Fn(&Worker) + Send + Sync + 'static) {
+        let job = Arc::new(job);
+        self.tell_all(|| {
+            let job = Arc::clone(&job);
+            unawaited(move |worker| job(worker))
+        });
+    }
+}
+
+fn unawaited(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef<Worker> {
+    let run = move |worker: &Worker| {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
+            worker.shared().tell_panic(payload);
+        }
+    };
+    // SAFETY: the closure is `Send`, and borrows nothing.
+    unsafe { HeapJob::boxed(run) }
+}
+
+/// The body of a scope in which each thread runs `work`, and leaves what it returns.
+fn collect<'work, R: Send + 'work>(
+    work: &'work (impl Fn(&Worker) -> R + Sync),
+    results: &'work Mutex<Vec<(usize, R)>>,
+) -> impl FnOnce(&Scope<'work>) {
+    move |scope| {
+        scope.spawn_broadcast(|worker, _| {
+            let result = work(worker);
+            lock(results).push((worker.index(), result));
+        });
+    }
+}
+
+fn in_order<R>(results: Mutex<Vec<(usize, R)>>) -> Vec<R> {
+    let mut results = std::mem::take(&mut *lock(&results));
+    results.sort_unstable_by_key(|&(index, _)| index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+impl Pool {
+    /// Runs `job` on a thread of the pool at some time. Nobody waits for it, so a panic is told to
+    /// [`on_panic`](crate::Config::on_panic). It takes an allocation. Lock-free, apart from the
+    /// allocator.
+    ///
+    /// What the caller did before happens before the job.
+    pub fn spawn(&self, job: impl FnOnce(&Worker) + Send + 'static) {
+        self.shared().spawn(job);
+    }
+
+    /// Runs `work` once on each thread that the pool has now, and returns what they return, by
+    /// their [index](Worker::index). A thread runs it when it has ended what it runs, or waits in
+    /// the middle of that. Blocking; a thread of the pool runs jobs meanwhile.
+    ///
+    /// What the caller did before happens before all of it, and that before the return.
+    ///
+    /// # Panics
+    /// If `work` does on one of them, when it has ended on all.
+    pub fn broadcast<R: Send>(&self, work: impl Fn(&Worker) -> R + Sync) -> Vec<R> {
+        let results = Mutex::new(Vec::new());
+        self.scope(collect(&work, &results));
+        in_order(results)
+    }
+
+    /// Runs `job` once on each thread that the pool has now, when it has ended what it runs, or
+    /// waits in the middle of that. Nobody waits for it, so a panic is told to
+    /// [`on_panic`](crate::Config::on_panic).
+    ///
+    /// What the caller did before happens before all of it.
+    pub fn spawn_broadcast(&self, job: impl Fn(&Worker) + Send + Sync + 'static) {
+        self.shared().spawn_broadcast(job);
+    }
+}
+
+impl Worker {
+    /// [`Pool::spawn`], of the pool of this thread.
+    pub fn spawn(&self, job: impl FnOnce(&Self) + Send + 'static) {
+        self.spawn_job(unawaited(job));
+    }
+
+    /// [`Pool::broadcast`], of the pool of this thread.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn broadcast<R: Send>(&self, work: impl Fn(&Self) -> R + Sync) -> Vec<R> {
+        let results = Mutex::new(Vec::new());
+        self.scope(collect(&work, &results));
+        in_order(results)
+    }
+
+    /// [`Pool::spawn_broadcast`], of the pool of this thread.
+    pub fn spawn_broadcast(&self, job: impl Fn(&Self) + Send + Sync + 'static) {
+        self.shared().spawn_broadcast(job);
+    }
+}
