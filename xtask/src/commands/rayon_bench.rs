@@ -1,7 +1,7 @@
 //! `cargo xtask rayon-bench`: the programs of `examples/rayon` on rayon's core and on ours.
 //!
 //! The package is copied twice into `target/`, once with the one line in its manifest, and built.
-//! Both programs stay alive, and do one round after the other by turns.
+//! Both run at once, one of them idle: they do one round after the other by turns.
 
 mod contender;
 mod paired;
@@ -30,9 +30,12 @@ const OURS: &str = "compat/rayon-core";
 /// The two cores, as the programs call them.
 const CORES: [&str; 2] = ["rayon", "filch"];
 
+/// After so many rounds both programs are started anew.
+const ROUNDS_OF_A_PROCESS: usize = 5;
+
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How often each program runs on each core, besides a first time that does not count.
+    /// How often each program runs on each core, besides first times that do not count.
     #[arg(long, value_name = "N", default_value_t = 10)]
     rounds: usize,
 
@@ -46,18 +49,81 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let [rayon, filch] = CORES;
-    let rayon = Contender::start(rayon, &build(rayon)?, options.small)?;
-    let filch = Contender::start(filch, &build(filch)?, options.small)?;
-    let tally = compare([rayon, filch], options)?;
+    let programs = [(rayon, build(rayon)?), (filch, build(filch)?)];
+    let mut results = Vec::new();
+    let mut left = options.rounds;
+    while left > 0 {
+        // Where the pages of a process lie makes up to a twentieth, as long as it lives.
+        let [rayon, filch] = &programs;
+        let contenders = [
+            Contender::start(rayon.0, &rayon.1, options.small)?,
+            Contender::start(filch.0, &filch.1, options.small)?,
+        ];
+        let rounds = left.min(ROUNDS_OF_A_PROCESS);
+        compare(contenders, rounds, options, &mut results)?;
+        left -= rounds;
+    }
+    if !options.small {
+        println!("\n{}", table(&results));
+    }
+    let tally = Tally {
+        passed: results.len().try_into()?,
+        failed: 0,
+    };
     println!("{tally}");
     Ok(tally.exit_code())
 }
 
-/// Every program runs on both cores; a wrong result ends its program, and is an error.
-fn compare(mut contenders: [Contender; 2], options: &Options) -> Result<Tally> {
-    for contender in &contenders {
-        println!("{}: {} threads", contender.core, contender.threads);
+/// A program, and its rounds on both cores.
+struct Compared {
+    name: String,
+    /// What the sequential form took, in nanoseconds, each time.
+    sequential: Vec<f64>,
+    paired: Paired,
+}
+
+/// Every program runs on both cores; a wrong result ends its process, and is an error.
+fn compare(
+    mut contenders: [Contender; 2],
+    rounds: usize,
+    options: &Options,
+    results: &mut Vec<Compared>,
+) -> Result<()> {
+    if results.is_empty() {
+        for contender in &contenders {
+            println!("{}: {} threads", contender.core, contender.threads);
+        }
     }
+    for name in contenders[0].programs.clone() {
+        if !options.names.is_empty() && !options.names.contains(&name) {
+            continue;
+        }
+        let known = results.iter().position(|result| result.name == name);
+        let at = known.unwrap_or(results.len());
+        if known.is_none() {
+            results.push(Compared {
+                name: name.clone(),
+                sequential: Vec::new(),
+                paired: Paired::default(),
+            });
+        }
+        let result = &mut results[at];
+        // What fills the caches and grows what grows; and says what the sequential form takes.
+        for contender in &mut contenders {
+            result.sequential.extend(contender.round(&name)?.sequential);
+        }
+        for round in 0..rounds {
+            let mut times = [0.0; 2];
+            for turn in [round % 2, (round + 1) % 2] {
+                times[turn] = contenders[turn].round(&name)?.elapsed;
+            }
+            result.paired.add(times);
+        }
+    }
+    Ok(())
+}
+
+fn table(results: &[Compared]) -> Table<6> {
     let mut table = Table::new([
         "program, ms",
         ">sequential",
@@ -66,37 +132,23 @@ fn compare(mut contenders: [Contender; 2], options: &Options) -> Result<Tally> {
         ">filch / rayon",
         "95 % of the ratio",
     ]);
-    let mut tally = Tally::default();
-    for name in contenders[0].programs.clone() {
-        if !options.names.is_empty() && !options.names.contains(&name) {
-            continue;
-        }
-        let mut paired = Paired::default();
-        // What fills the caches and grows what grows; and says what the sequential form takes.
-        let first = contenders[0].round(&name)?;
-        contenders[1].round(&name)?;
-        for round in 0..options.rounds {
-            let mut times = [0.0; 2];
-            for turn in [round % 2, (round + 1) % 2] {
-                times[turn] = contenders[turn].round(&name)?.elapsed;
-            }
-            paired.add(times);
-        }
-        let milliseconds = |nanoseconds: f64| format!("{:.1}", nanoseconds / 1e6);
-        let [rayon, filch] = paired.medians().map(milliseconds);
-        let ratios = paired.ratios();
+    let milliseconds = |nanoseconds: f64| format!("{:.1}", nanoseconds / 1e6);
+    for result in results {
+        let [rayon, filch] = result.paired.medians().map(milliseconds);
+        let ratios = result.paired.ratios();
         let interval = ratios.interval.map_or("too few rounds".to_owned(), |ends| {
             format!("{:.3} to {:.3}", ends[0], ends[1])
         });
-        let sequential = first.sequential.map_or_else(String::new, milliseconds);
-        let ratio = format!("{:.3}", ratios.median);
-        table.row([name, sequential, rayon, filch, ratio, interval]);
-        tally += Tally::of(true);
+        table.row([
+            result.name.clone(),
+            milliseconds(paired::median(result.sequential.iter().copied())),
+            rayon,
+            filch,
+            format!("{:.3}", ratios.median),
+            interval,
+        ]);
     }
-    if !options.small {
-        println!("\n{table}");
-    }
-    Ok(tally)
+    table
 }
 
 /// Builds the programs on that core. Where the program is.

@@ -18,14 +18,14 @@ impl Paired {
     }
 
     pub(super) fn medians(&self) -> [f64; 2] {
-        [0, 1].map(|side| median(&sorted(self.0.iter().map(|times| times[side]))))
+        [0, 1].map(|side| median(self.0.iter().map(|times| times[side])))
     }
 
     pub(super) fn ratios(&self) -> Ratios {
         let ratios = sorted(self.0.iter().map(|[first, second]| second / first));
         let ends = rank(ratios.len());
         Ratios {
-            median: median(&ratios),
+            median: median(ratios.iter().copied()),
             interval: ends.map(|rank| [ratios[rank], ratios[ratios.len() - 1 - rank]]),
         }
     }
@@ -38,7 +38,8 @@ fn sorted(figures: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 /// NaN without figures.
-fn median(sorted: &[f64]) -> f64 {
+pub(super) fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let sorted = sorted(figures);
     match sorted.len() {
         0 => f64::NAN,
         count => f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2]),
