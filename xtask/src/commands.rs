@@ -8,6 +8,7 @@ pub(crate) mod loom;
 pub(crate) mod mutants;
 pub(crate) mod orderings;
 pub(crate) mod package;
+pub(crate) mod rayon;
 pub(crate) mod rayon_bench;
 pub(crate) mod sanitize;
 pub(crate) mod shuttle;

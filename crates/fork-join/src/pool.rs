@@ -12,7 +12,7 @@ use filch_sync::Arc;
 use crate::config::{Config, StartError};
 use crate::current;
 use crate::job;
-use crate::latch::Awaited;
+use crate::latch::{Awaited, MAX_SEATS};
 use crate::scope::Scope;
 use crate::shared::{Host, Shared};
 use crate::source::Jobs;
@@ -73,6 +73,10 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
+    /// The most threads that a pool can have, a [caller](Config::with_caller) who is one among
+    /// them.
+    pub const MAX_THREADS: usize = MAX_SEATS;
+
     /// A pool of `threads` threads, with what [`Config`] has by default.
     ///
     /// # Errors
@@ -224,6 +228,11 @@ impl Pool {
                 Scope::new(Arc::clone(&self.shared), Some(unparker)).run(body, wait)
             }),
         })
+    }
+
+    /// Whether that is the worker of one of its threads. Wait-free.
+    pub fn has(&self, worker: &Worker) -> bool {
+        worker.is_of(&self.shared)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {

@@ -333,3 +333,21 @@ fn a_job_that_may_not_be_hidden_is_stolen_during_a_leaf() {
         pool.install(|worker| worker.join(|_| both.wait(), |_| both.wait()));
     }
 }
+
+#[test]
+fn a_pool_knows_its_workers() {
+    let (here, there) = (Pool::new(1).unwrap(), Pool::new(1).unwrap());
+    here.install(|worker| {
+        assert!(here.has(worker));
+        assert!(!there.has(worker));
+        there.install(|other| assert!(there.has(other) && !here.has(other)));
+    });
+}
+
+#[test]
+fn the_most_threads_are_known() {
+    let config = Config::default().threads(Pool::MAX_THREADS + 1);
+    let refused = Pool::start(config);
+    let most = Pool::MAX_THREADS;
+    assert!(matches!(refused, Err(StartError::TooManyThreads { max, .. }) if max == most));
+}

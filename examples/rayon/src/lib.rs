@@ -1,13 +1,13 @@
 //! What the programs here say about themselves.
 
-use std::thread;
+use std::backtrace::Backtrace;
 
-/// Whose threads rayon runs on: `rayon`, or `filch` with the line in Cargo.toml. filch's bear its
-/// name, rayon's have none.
+/// What rayon runs on: `filch` with the line in Cargo.toml, or else `rayon`. A job's stack tells,
+/// as it begins with what took the job.
 pub fn core() -> &'static str {
-    let is_filch = rayon::scope(|_| {
-        let thread = thread::current();
-        thread.name().is_some_and(|name| name.starts_with("filch"))
-    });
-    if is_filch { "filch" } else { "rayon" }
+    let stack = rayon::scope(|_| Backtrace::force_capture());
+    match stack.to_string().contains("filch_fork_join::") {
+        true => "filch",
+        false => "rayon",
+    }
 }

@@ -81,8 +81,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
 /// The folders of the packages whose files have an order: the libraries, the program, and this.
 fn packages() -> Result<Vec<PathBuf>> {
     let mut packages = vec![PathBuf::from("xtask")];
-    for entry in fs::read_dir(root().join("crates"))? {
-        packages.push(Path::new("crates").join(entry?.file_name()));
+    for folder in ["crates", "compat"] {
+        for entry in fs::read_dir(root().join(folder))? {
+            packages.push(Path::new(folder).join(entry?.file_name()));
+        }
     }
     packages.sort();
     Ok(packages)

@@ -25,6 +25,7 @@ pub(crate) fn root() -> &'static Path {
 /// Where the workspace's packages are.
 pub(crate) const PACKAGES: &[&str] = &[
     "crates",
+    "compat",
     "benches",
     "examples",
     "loom-tests",

@@ -92,6 +92,34 @@ pub(crate) fn libtest_tally(output: &str) -> Tally {
     tally
 }
 
+/// What libtest did not run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    /// Tests that say so themselves.
+    pub ignored: u64,
+    /// Tests that the command line has left out.
+    pub filtered: u64,
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ignored, filtered } = self;
+        write!(formatter, "{ignored} ignored, {filtered} filtered out")
+    }
+}
+
+/// The sum of the same lines, about what was not run.
+pub(crate) fn libtest_skipped(output: &str) -> Skipped {
+    let mut skipped = Skipped::default();
+    for line in output.lines() {
+        if let Some((_, counts)) = line.split_once("test result: ") {
+            skipped.ignored += number_before(counts, "ignored");
+            skipped.filtered += number_before(counts, "filtered out");
+        }
+    }
+    skipped
+}
+
 /// nextest's closing line,
 /// `Summary [ 0.1s] 5 tests run: 3 passed, 1 failed, 1 timed out, 0 skipped`.
 fn nextest_tally(output: &str) -> Tally {
@@ -114,7 +142,7 @@ fn number_before(text: &str, word: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tally, libtest_tally, nextest_tally};
+    use super::{Skipped, Tally, libtest_skipped, libtest_tally, nextest_tally};
 
     #[test]
     fn the_closing_lines_of_libtest_are_summed() {
@@ -126,6 +154,11 @@ test x ... test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 fi
             failed: 2,
         };
         assert_eq!(libtest_tally(output), expected);
+        let skipped = Skipped {
+            ignored: 1,
+            filtered: 0,
+        };
+        assert_eq!(libtest_skipped(output), skipped);
     }
 
     #[test]

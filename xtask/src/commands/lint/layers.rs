@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-processors",
     ],
     &["filch-scheduler", "filch-fork-join"],
-    &["filch"],
+    &["filch", "rayon-core"],
     &["filch-cli"],
 ];
 

@@ -1,0 +1,97 @@
+//! The pool of the calling thread, or the one that is there for all others.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use filch_fork_join::{Pool, Worker};
+
+use crate::builder::ThreadPoolBuilder;
+use crate::error::{Reason, ThreadPoolBuildError};
+use crate::threads::ThreadSpawn;
+
+static GLOBAL: OnceLock<Pool> = OnceLock::new();
+/// Held by the thread that builds it, so that one does.
+static BUILDING: Mutex<()> = Mutex::new(());
+
+/// The global pool, which is built if there is none.
+///
+/// # Panics
+/// If it cannot be built.
+pub(crate) fn pool() -> &'static Pool {
+    loop {
+        if let Some(pool) = GLOBAL.get() {
+            return pool;
+        }
+        match set(|| ThreadPoolBuilder::new().start()) {
+            Ok(()) => {}
+            Err(error) if GLOBAL.get().is_none() => {
+                panic!("the global thread pool cannot be built: {error}")
+            }
+            // Another thread has.
+            Err(_) => {}
+        }
+    }
+}
+
+/// Has `build` make the global pool, unless there is one.
+fn set(
+    build: impl FnOnce() -> Result<Pool, ThreadPoolBuildError>,
+) -> Result<(), ThreadPoolBuildError> {
+    // A panic of `build` leaves no pool behind.
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    if GLOBAL.get().is_some() {
+        return Err(Reason::GlobalPoolIsThere.into());
+    }
+    let built = build()?;
+    assert!(GLOBAL.set(built).is_ok(), "one thread builds at a time");
+    Ok(())
+}
+
+impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
+    /// Builds the global pool, on which everything runs that is called outside of a pool. Without
+    /// this the first such call builds it as [`new`](ThreadPoolBuilder::new) says.
+    ///
+    /// # Errors
+    /// If there is a global pool; and as [`build`](Self::build), after which there is none, and it
+    /// may be tried again.
+    ///
+    /// # Panics
+    /// As [`build`](Self::build).
+    pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
+        set(|| self.start())
+    }
+}
+
+/// Calls `work` with the worker of the calling thread, or on one of the global pool.
+#[inline(always)]
+pub(crate) fn on_worker<R: Send>(work: impl FnOnce(&Worker) -> R + Send) -> R {
+    Worker::current(|worker| match worker {
+        Some(worker) => work(worker),
+        None => on_global(work),
+    })
+}
+
+#[cold]
+pub(crate) fn on_global<R: Send>(work: impl FnOnce(&Worker) -> R + Send) -> R {
+    pool().install(work)
+}
+
+/// How many threads the pool of the calling thread has; the global pool, if it belongs to none.
+///
+/// # Panics
+/// If there is no global pool, and none can be built.
+pub fn current_num_threads() -> usize {
+    Worker::current(|worker| worker.map(Worker::threads)).unwrap_or_else(|| pool().threads())
+}
+
+/// The index of the calling thread in its pool. `None`: it belongs to none.
+#[inline]
+pub fn current_thread_index() -> Option<usize> {
+    Worker::current(|worker| worker.map(Worker::index))
+}
+
+/// Whether the calling thread has jobs that have not begun, which others may steal at any time.
+/// `None`: it belongs to no pool.
+#[inline]
+pub fn current_thread_has_pending_tasks() -> Option<bool> {
+    Worker::current(|worker| worker.map(Worker::has_jobs))
+}

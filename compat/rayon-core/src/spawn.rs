@@ -1,0 +1,74 @@
+//! Jobs that nobody waits for.
+
+use std::sync::Arc;
+
+use filch_fork_join::{Pool, Worker};
+
+use crate::fifo::Fifo;
+use crate::global;
+
+/// Runs `job` at some time, on a thread of the caller's pool, or of the global pool. The caller
+/// does not wait.
+///
+/// What the caller did before happens before the job. A thread takes the youngest of its own jobs
+/// first, and the oldest of others'. A pool that is dropped runs what was spawned. It takes an
+/// allocation.
+///
+/// A panic of it goes to the pool's
+/// [handler](crate::ThreadPoolBuilder::panic_handler), and aborts the process if there is none.
+///
+/// ```
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// rayon_core::spawn(move || sender.send(7).unwrap());
+/// assert_eq!(receiver.recv(), Ok(7));
+/// ```
+///
+/// # Panics
+/// If there is no global pool, and none can be built.
+pub fn spawn<F>(job: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    Worker::current(|worker| match worker {
+        Some(worker) => worker.spawn(|_| job()),
+        None => global::pool().spawn(|_| job()),
+    });
+}
+
+/// [`spawn`], but of the jobs that one thread spawns by this, the oldest begins first. It takes two
+/// allocations.
+///
+/// # Panics
+/// As there.
+pub fn spawn_fifo<F>(job: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    Worker::current(|worker| match worker {
+        Some(worker) => spawn_fifo_on(worker, job),
+        None => global::pool().spawn(|_| job()),
+    });
+}
+
+/// [`spawn_fifo`] into that pool.
+pub(crate) fn spawn_fifo_into(pool: &Pool, job: impl FnOnce() + Send + 'static) {
+    Worker::current(|worker| match worker {
+        Some(worker) if pool.has(worker) => spawn_fifo_on(worker, job),
+        // The queue for jobs from outside has that order.
+        _ => pool.spawn(|_| job()),
+    });
+}
+
+fn spawn_fifo_on(worker: &Worker, job: impl FnOnce() + Send + 'static) {
+    thread_local! {
+        static SPAWNED: Arc<Fifo<'static, ()>> = Arc::default();
+    }
+    match SPAWNED.try_with(Arc::clone) {
+        Ok(spawned) => {
+            spawned.push(|()| job());
+            worker.spawn(move |_| spawned.run_oldest(&()));
+        }
+        // The thread exits.
+        Err(_) => worker.spawn(|_| job()),
+    }
+}

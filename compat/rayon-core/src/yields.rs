@@ -1,0 +1,29 @@
+//! A thread of a pool that has time for another job.
+
+use filch_fork_join::Worker;
+
+/// What came of a call to [`yield_now`] or [`yield_local`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yield {
+    /// A job was run.
+    Executed,
+    /// There was none.
+    Idle,
+}
+
+impl Yield {
+    pub(crate) fn of(executed: bool) -> Self {
+        if executed { Self::Executed } else { Self::Idle }
+    }
+}
+
+/// Runs one job of the thread's pool, if there is one that has not begun, and what that waits for.
+/// `None`: the thread belongs to no pool.
+pub fn yield_now() -> Option<Yield> {
+    Worker::current(|worker| worker.map(|worker| Yield::of(worker.yield_now())))
+}
+
+/// [`yield_now`], with the calling thread's own jobs only.
+pub fn yield_local() -> Option<Yield> {
+    Worker::current(|worker| worker.map(|worker| Yield::of(worker.yield_local())))
+}

@@ -1,0 +1,138 @@
+//! `cargo xtask rayon`: the tests of the published rayon, on our rayon-core.
+
+mod core_tests;
+mod sources;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use clap::Args;
+
+use crate::support::error::Result;
+use crate::support::process::{cargo, root, target_directory, tee_stdout};
+use crate::support::stages::Stages;
+use crate::support::tally::{Tally, libtest_skipped, libtest_tally};
+
+use sources::{Package, Sources};
+
+/// What is run: the newest version that asks for the rayon-core that ours stands for.
+const RAYON: Package = Package {
+    name: "rayon",
+    version: "1.12.0",
+    tests: 578,
+    ignored: 1,
+};
+
+/// Its core, of which the tests that use the public interface are run, and the examples of its
+/// documentation.
+const CORE: Package = Package {
+    name: "rayon-core",
+    version: "1.13.0",
+    tests: 135,
+    ignored: 2,
+};
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Runs them on the published rayon-core, to compare.
+    #[arg(long)]
+    published: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    let mut stages = Stages::default();
+    let core = if options.published {
+        Core::Published
+    } else {
+        Core::Ours
+    };
+    add_stages(core, &mut stages);
+    Ok(stages.summary())
+}
+
+fn add_stages(core: Core, stages: &mut Stages) {
+    stages.run("rayon's own tests", || {
+        let sources = Sources::fetch(&place(), &[RAYON, CORE])?;
+        let copy = sources.copy(RAYON, &place().join(core.folder()))?;
+        sources::append(&copy.join("Cargo.toml"), &core.patch())?;
+        core.test(&copy, RAYON)
+    });
+    stages.run("rayon-core's own tests of what is public", || {
+        let sources = Sources::fetch(&place(), &[RAYON, CORE])?;
+        let package = place().join(core.folder()).join("rayon-core-tests");
+        core_tests::make(sources.of(CORE)?, &package)?;
+        sources::append(&package.join("Cargo.toml"), &core.patch())?;
+        core.test(&package, CORE)
+    });
+}
+
+/// Where all of it is made.
+fn place() -> PathBuf {
+    target_directory("rayon")
+}
+
+/// Under whose core the tests run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Core {
+    Ours,
+    Published,
+}
+
+impl Core {
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Published => "published",
+        }
+    }
+
+    /// What a manifest says besides.
+    fn patch(self) -> String {
+        let workspace = "\n[workspace]\n".to_owned();
+        match self {
+            Self::Ours => {
+                let path = root().join("compat/rayon-core");
+                let path = path.display();
+                workspace + &format!("\n[patch.crates-io]\nrayon-core = {{ path = \"{path}\" }}\n")
+            }
+            Self::Published => workspace,
+        }
+    }
+
+    /// Runs the tests of the package in that folder, all of them.
+    fn test(self, folder: &Path, package: Package) -> Result<Tally> {
+        let (metadata, mut tests) = (self.cargo(folder), self.cargo(folder));
+        let is_published = sources::is_from_registry(metadata, CORE)?;
+        if is_published != (self == Self::Published) {
+            return Err(format!("cargo takes another rayon-core than {}", self.folder()).into());
+        }
+        let (status, output) = tee_stdout(tests.args(["test", "--no-fail-fast"]))?;
+        let mut tally = libtest_tally(&output);
+        let skipped = libtest_skipped(&output);
+        let complaints = [
+            (!status.success(), "cargo test has failed".to_owned()),
+            (
+                tally.passed < package.tests,
+                format!("{} has {} tests", package.name, package.tests),
+            ),
+            (
+                skipped.ignored != package.ignored,
+                format!("{} ignores {} tests", package.name, package.ignored),
+            ),
+            (skipped.filtered != 0, "tests were filtered out".to_owned()),
+        ];
+        for (_, complaint) in complaints.iter().filter(|(is_so, _)| *is_so) {
+            println!("error: {complaint}; {} passed, {skipped}", tally.passed);
+            tally.failed = tally.failed.max(1);
+        }
+        Ok(tally)
+    }
+
+    fn cargo(self, folder: &Path) -> Command {
+        let mut command = cargo();
+        command
+            .current_dir(folder)
+            .env("CARGO_TARGET_DIR", place().join("target"));
+        command
+    }
+}
