@@ -56,9 +56,9 @@ impl<T> Offer<T> {
         self.count
     }
 
-    /// Whether the oldest item lies before that index.
-    pub(crate) fn is_before(&self, index: u32) -> bool {
-        (self.top.index.wrapping_sub(index) as i32) < 0
+    /// Where the oldest item lies.
+    pub(crate) fn index(&self) -> u32 {
+        self.top.index
     }
 
     /// The word that names the item, if there is exactly one.

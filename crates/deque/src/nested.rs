@@ -7,12 +7,6 @@ use crate::worker::Worker;
 /// Items that only thieves read: the owner knows what it has pushed, and takes it back unread, in
 /// the reverse order. It keeps positions itself, on its stack.
 impl<T: Copy> Worker<T, Lazy> {
-    /// The position of the item that is pushed next.
-    #[inline(always)]
-    pub fn position(&self) -> u64 {
-        self.position.get()
-    }
-
     /// Pushes `item`, if that takes a look and two stores. `false` if there is more to do: then
     /// nothing has happened, and [`push`](Self::push) does it. Wait-free.
     ///

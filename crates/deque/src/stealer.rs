@@ -58,14 +58,31 @@ impl<T> Stealer<T> {
             .map_or_else(lost, |(item, _others)| Steal::Success(item))
     }
 
-    /// Takes the oldest item, if it lies at `index` or behind: what its owner had pushed before is
-    /// not the caller's business. (The index is the lower half of a [position](Worker::position).
-    /// Indices wrap: it must be one of the last 2³¹.)
+    /// Takes the oldest item, if `accept` says so of the index where it lies: the lower half of a
+    /// [position](Worker::position). The item that is taken lay there, public, from before that
+    /// call on. So what a thief finds in there to be still so, was so when the item was in the
+    /// deque. If `accept` refuses, the answer is `Empty`.
     ///
     /// As [`steal`](Self::steal) otherwise.
-    pub fn steal_from(&self, index: u32) -> Steal<T> {
+    ///
+    /// ```
+    /// use filch_deque::{Steal, Worker};
+    ///
+    /// let worker = Worker::lazy(64);
+    /// worker.push("older");
+    /// let base = worker.position() as u32;
+    /// worker.push("younger");
+    /// worker.flush();
+    /// let stealer = worker.stealer();
+    /// // Indices wrap.
+    /// let is_younger = |index: u32| index.wrapping_sub(base) as i32 >= 0;
+    /// assert_eq!(stealer.steal_if(is_younger), Steal::Empty);
+    /// assert_eq!(stealer.steal(), Steal::Success("older"));
+    /// assert_eq!(stealer.steal_if(is_younger), Steal::Success("younger"));
+    /// ```
+    pub fn steal_if(&self, accept: impl FnOnce(u32) -> bool) -> Steal<T> {
         match self.deque.seek() {
-            Steal::Success(offer) if offer.is_before(index) => Steal::Empty,
+            Steal::Success(offer) if !accept(offer.index()) => Steal::Empty,
             Steal::Success(offer) => self
                 .deque
                 .claim(&offer, 1)

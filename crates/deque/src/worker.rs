@@ -296,6 +296,13 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
+    /// The position of the item that is pushed next. Positions count up from item to item, and a
+    /// pop gives one back; thieves do not change them. Wait-free.
+    #[inline(always)]
+    pub fn position(&self) -> u64 {
+        self.position.get()
+    }
+
     /// How many items there are. Thieves may have taken some of them without the owner's knowledge.
     pub fn len(&self) -> usize {
         // The index that thieves have reached is never past bottom.

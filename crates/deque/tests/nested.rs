@@ -2,6 +2,11 @@
 
 use filch_deque::{Steal, Worker};
 
+/// Whether an index is that one, or behind it.
+fn since(base: u32) -> impl Fn(u32) -> bool {
+    move |index| index.wrapping_sub(base) as i32 >= 0
+}
+
 /// A thief that steals back from another one takes nothing that this one had before.
 #[test]
 fn what_lies_before_an_index_is_left_alone() {
@@ -12,10 +17,13 @@ fn what_lies_before_an_index_is_left_alone() {
     assert_eq!(base, 0, "it has wrapped");
     worker.push_batch(2..4);
     worker.flush();
-    assert_eq!(stealer.steal_from(base), Steal::Empty);
-    assert_eq!(stealer.steal_from(base.wrapping_sub(2)), Steal::Success(0));
+    assert_eq!(stealer.steal_if(since(base)), Steal::Empty);
+    assert_eq!(
+        stealer.steal_if(since(base.wrapping_sub(2))),
+        Steal::Success(0)
+    );
     assert_eq!(stealer.steal(), Steal::Success(1));
-    assert_eq!(stealer.steal_from(base), Steal::Success(2));
+    assert_eq!(stealer.steal_if(since(base)), Steal::Success(2));
 }
 
 /// However many are pushed, no more than 16 are out of reach.

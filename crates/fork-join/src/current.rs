@@ -7,7 +7,7 @@ use filch_sync::Arc;
 
 use crate::job::JobRef;
 use crate::shared::Shared;
-use crate::worker::Worker;
+use crate::worker::{Found, Worker};
 
 thread_local! {
     /// Has no destructor, so it is reached without a look at whether that has run.
@@ -66,6 +66,13 @@ pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
     with(unsafe { CURRENT.get().as_ref() })
 }
 
+impl Worker {
+    /// Calls `with` with the worker of the calling thread, if that is a thread of a pool.
+    pub fn current<R>(with: impl FnOnce(Option<&Self>) -> R) -> R {
+        self::with(with)
+    }
+}
+
 /// Calls `with` with the thread's worker in that pool, in which it takes a seat if it has none.
 /// `None` if it is seated in another one, or there is no seat left, or the thread exits.
 pub(crate) fn with_worker<R>(
@@ -81,9 +88,24 @@ pub(crate) fn with_worker<R>(
 /// # Safety
 /// It was made of a [`JobRef<Worker>`], and is run once.
 pub(crate) unsafe fn run(job: NonNull<()>) {
+    // SAFETY: the caller's.
+    unsafe { run_found(job, false) }
+}
+
+/// The same, for one that was forked in an isolated region.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn run_isolated(job: NonNull<()>) {
+    // SAFETY: the caller's.
+    unsafe { run_found(job, true) }
+}
+
+unsafe fn run_found(job: NonNull<()>, is_isolated: bool) {
+    // SAFETY: the caller's.
+    let job = unsafe { JobRef::from_raw(job) };
     with(|worker| match worker {
-        // SAFETY: the caller's.
-        Some(worker) => unsafe { JobRef::from_raw(job).run(worker) },
+        Some(worker) => worker.run(Some(Found { job, is_isolated })),
         None => unreachable!("the thread that took the job has a worker"),
     });
 }

@@ -3,6 +3,7 @@
 #[cfg(not(loom))] // whole pools of threads, of which loom has too few
 mod api;
 mod current;
+mod isolation;
 mod job;
 mod join;
 mod latch;

@@ -39,9 +39,7 @@ pub fn seat_of(worker: &Worker) -> usize {
 
 /// Runs a job of another worker's, or one from outside, if there is one.
 pub fn run_one(worker: &Worker) -> bool {
-    let job = worker.find();
-    // SAFETY: it was taken out of its queue.
-    job.map(|job| unsafe { job.run(worker) }).is_some()
+    worker.run(worker.find())
 }
 
 /// Waits for the thief of the job with that latch.

@@ -20,6 +20,8 @@ pub struct Scope<'scope> {
     shared: Arc<Shared<Worker>>,
     open: OpenJobs,
     is_cancelled: AtomicBool,
+    /// It was opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
+    is_isolated: bool,
     /// What the first job that panicked said.
     panic: Mutex<Option<Payload>>,
     /// Of the thread that waits for the scope, if that has no seat in the pool.
@@ -86,7 +88,10 @@ impl Worker {
     /// If `body` does, or a job: when all jobs have ended, with what `body` says, or the first job
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let scope = Scope::new(Arc::clone(self.shared()), None);
+        let scope = Scope {
+            is_isolated: self.is_isolated(),
+            ..Scope::new(Arc::clone(self.shared()), None)
+        };
         scope.run(body, |open| self.wait(open))
     }
 }
@@ -99,6 +104,7 @@ impl<'scope> Scope<'scope> {
             // The body's own.
             open: OpenJobs(AtomicU64::new(1)),
             is_cancelled: AtomicBool::new(false),
+            is_isolated: false,
             panic: Mutex::new(None),
             outsider,
             jobs: PhantomData,
@@ -138,7 +144,9 @@ impl<'scope> Scope<'scope> {
     pub fn spawn(&self, job: impl FnOnce(&Worker, &Self) + Send + 'scope) {
         let job = self.open_job(job);
         current::with(|worker| match worker {
-            Some(worker) if worker.is_of(&self.shared) => worker.spawn_job(job),
+            Some(worker) if worker.is_of(&self.shared) => {
+                worker.spawn_job(job, self.is_isolated);
+            }
             _ => self.shared.inject(job),
         });
     }
@@ -190,6 +198,7 @@ impl<'scope> Scope<'scope> {
             let scope = unsafe { &*scope.get() };
             let run = || match scope.is_cancelled() {
                 true => drop(job),
+                false if scope.is_isolated => worker.isolate(|worker| job(worker, scope)),
                 false => job(worker, scope),
             };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {

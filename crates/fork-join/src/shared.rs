@@ -1,6 +1,8 @@
 //! What the workers of a pool share: their seats, the common queue, and who sleeps.
 
+use std::cell::Cell;
 use std::fmt;
+use std::hint;
 
 use filch_deque::{Lazy, Steal, Stealer};
 use filch_injector::Injector;
@@ -9,6 +11,7 @@ use filch_slab::Slab;
 use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use filch_sync::{CachePadded, Mutex, lock};
 
+use crate::isolation::Region;
 use crate::job::{JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
 use crate::sleepers::Sleepers;
@@ -31,6 +34,8 @@ pub(crate) struct Seat<W> {
     spawned: Stealer<JobRef<W>>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
+    /// Which of the jobs that it forks are isolated.
+    pub(crate) region: Region,
     /// Jobs for the thread in it, and for no other one.
     pub(crate) own: Injector<JobRef<W>>,
     /// Whether there is a thread that will run those.
@@ -53,6 +58,7 @@ impl<W> Seat<W> {
             spawned: owner.spawned.stealer(),
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
+            region: Region::default(),
             own: Injector::new(),
             listens: Mutex::new(false),
             owner: Mutex::new(Some(owner)),
@@ -61,17 +67,41 @@ impl<W> Seat<W> {
 }
 
 impl<W> Seat<W> {
-    /// The oldest job of the thread in it: forked, or else spawned.
-    pub(crate) fn steal(&self) -> Steal<JobRef<W>> {
-        match self.stealer.steal() {
-            Steal::Empty => self.spawned.steal(),
-            forked => forked,
-        }
+    /// The oldest job that its thread has forked, if `accept` says so of the index where it lies
+    /// (see [`Stealer::steal_if`]).
+    pub(crate) fn steal_forked_if(
+        &self,
+        accept: impl Fn(u32) -> bool,
+    ) -> Option<(JobRef<W>, bool)> {
+        let index = Cell::new(0);
+        let job = insist(|| {
+            self.stealer.steal_if(|at| {
+                index.set(at);
+                accept(at)
+            })
+        })?;
+        Some((job, self.region.has(index.get())))
+    }
+
+    /// The oldest job that its thread has spawned.
+    pub(crate) fn steal_spawned(&self) -> Option<JobRef<W>> {
+        insist(|| self.spawned.steal())
     }
 
     /// Whether there is nothing to steal. If so, the thread in it is asked for more.
     fn demand(&self) -> bool {
         self.stealer.demand() && self.spawned.is_empty()
+    }
+}
+
+/// An attempt that lost a race is repeated: only "there is none" counts.
+fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
+    loop {
+        match attempt() {
+            Steal::Success(taken) => return Some(taken),
+            Steal::Retry => hint::spin_loop(),
+            Steal::Empty => return None,
+        }
     }
 }
 

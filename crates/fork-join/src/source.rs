@@ -12,9 +12,13 @@ pub(crate) struct Jobs(pub(crate) Arc<Shared<Worker>>);
 
 impl Source for Jobs {
     fn take(&self) -> Option<Piece> {
-        let job = current::with_worker(&self.0, Worker::find)??;
+        let found = current::with_worker(&self.0, Worker::find)??;
+        let run = match found.is_isolated {
+            true => current::run_isolated,
+            false => current::run,
+        };
         // SAFETY: it was taken out of its queue, so it is run once.
-        Some(unsafe { Piece::new(job.into_raw(), current::run) })
+        Some(unsafe { Piece::new(found.job.into_raw(), run) })
     }
 
     fn is_empty(&self) -> bool {

@@ -8,7 +8,7 @@ use std::ptr;
 use filch_deque::Lazy;
 use filch_parker::Spin;
 
-use crate::current;
+use crate::isolation::{Region, is_since};
 use crate::job::{JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
 use crate::shared::{Owner, Shared};
@@ -25,6 +25,31 @@ pub struct Worker {
     next_victim: Cell<usize>,
     /// The number of broadcasts when it last found none to take part in.
     seen_broadcasts: Cell<u64>,
+    /// In an [isolated](Self::isolate) region: what lies in `spawned` from that position on was
+    /// spawned in it.
+    pub(crate) isolated_since: Cell<Option<u64>>,
+}
+
+/// A job that was taken out of its queue.
+pub(crate) struct Found {
+    pub(crate) job: JobRef<Worker>,
+    /// It was forked in an isolated region. (One that was spawned knows that itself.)
+    pub(crate) is_isolated: bool,
+}
+
+impl Found {
+    fn forked((job, is_isolated): (JobRef<Worker>, bool)) -> Self {
+        Self { job, is_isolated }
+    }
+}
+
+impl From<JobRef<Worker>> for Found {
+    fn from(job: JobRef<Worker>) -> Self {
+        Self {
+            job,
+            is_isolated: false,
+        }
+    }
 }
 
 impl Worker {
@@ -35,6 +60,7 @@ impl Worker {
             shared,
             next_victim: Cell::new(seat),
             seen_broadcasts: Cell::new(0),
+            isolated_since: Cell::new(None),
         }
     }
 
@@ -49,11 +75,6 @@ impl Worker {
 
     pub(crate) fn seat(&self) -> usize {
         self.seat
-    }
-
-    /// Calls `with` with the worker of the calling thread, if that is a thread of a pool.
-    pub fn current<R>(with: impl FnOnce(Option<&Self>) -> R) -> R {
-        current::with(with)
     }
 
     /// The number of its thread among those of the pool, from 0 on. No two have the same at a time.
@@ -90,13 +111,16 @@ impl Worker {
     /// was one. For a thread that waits for something else than a job, and asks again and again.
     pub fn yield_now(&self) -> bool {
         self.share();
-        self.run(self.find())
+        self.run(self.find_allowed())
     }
 
     /// The same, but leaves others' jobs alone.
     pub fn yield_local(&self) -> bool {
         self.share();
-        let own = self.find_own().or_else(|| self.steal_of(self.seat));
+        let own = match self.is_isolated() {
+            true => self.find_in_region(),
+            false => self.find_own().or_else(|| self.steal_of(self.seat)),
+        };
         self.run(own)
     }
 
@@ -113,9 +137,17 @@ impl Worker {
     }
 
     /// Runs a job, if there is one.
-    pub(crate) fn run(&self, job: Option<JobRef<Self>>) -> bool {
-        // SAFETY: it was taken out of its queue.
-        job.map(|job| unsafe { job.run(self) }).is_some()
+    pub(crate) fn run(&self, found: Option<Found>) -> bool {
+        let Some(Found { job, is_isolated }) = found else {
+            return false;
+        };
+        match is_isolated {
+            // SAFETY: it was taken out of its queue.
+            true => self.isolate(|worker| unsafe { job.run(worker) }),
+            // SAFETY: as above.
+            false => unsafe { job.run(self) },
+        }
+        true
     }
 
     /// Wakes somebody for what has become public, if something has.
@@ -127,18 +159,35 @@ impl Worker {
 
     /// A job that this worker has spawned, or must run itself; one that it or another worker has
     /// forked; or one from outside.
-    pub(crate) fn find(&self) -> Option<JobRef<Worker>> {
+    pub(crate) fn find(&self) -> Option<Found> {
         self.find_own()
             .or_else(|| self.steal())
-            .or_else(|| self.shared.common.pop())
+            .or_else(|| self.shared.common.pop().map(Found::from))
     }
 
-    fn find_own(&self) -> Option<JobRef<Worker>> {
-        self.find_only_own().or_else(|| self.owner.spawned.pop())
+    fn find_own(&self) -> Option<Found> {
+        self.find_only_own()
+            .or_else(|| self.owner.spawned.pop().map(Found::from))
+    }
+
+    /// In an isolated region, a job that was spawned in it, here.
+    pub(crate) fn find_in_region(&self) -> Option<Found> {
+        let since = self.isolated_since.get()?;
+        let spawned = &self.owner.spawned;
+        let job = (spawned.position() > since).then(|| spawned.pop());
+        job.flatten().map(Found::from)
+    }
+
+    /// Any job that may run on top of what this thread runs.
+    fn find_allowed(&self) -> Option<Found> {
+        match self.is_isolated() {
+            true => self.find_in_region(),
+            false => self.find(),
+        }
     }
 
     /// A job that is for this thread alone.
-    pub(crate) fn find_only_own(&self) -> Option<JobRef<Worker>> {
+    pub(crate) fn find_only_own(&self) -> Option<Found> {
         let broadcasts = self.shared.broadcasts();
         if broadcasts == self.seen_broadcasts.get() {
             return None;
@@ -147,18 +196,31 @@ impl Worker {
         if job.is_none() {
             self.seen_broadcasts.set(broadcasts);
         }
-        job
+        job.map(Found::from)
     }
 
     /// Runs the jobs that are for this thread alone, and there will be no more.
     pub(crate) fn stop_listening(&self) {
         while !self.shared.try_stop_listening(self.seat) {
-            self.run(self.shared.seat(self.seat).own.pop());
+            self.run(self.shared.seat(self.seat).own.pop().map(Found::from));
         }
     }
 
-    /// Puts a job in reach of all, to be run by this thread if no other one takes it before.
-    pub(crate) fn spawn_job(&self, job: JobRef<Worker>) {
+    /// Where the next job that it spawns will lie.
+    pub(crate) fn spawned_position(&self) -> u64 {
+        self.owner.spawned.position()
+    }
+
+    pub(crate) fn region(&self) -> &Region {
+        &self.shared.seat(self.seat).region
+    }
+
+    /// Puts a job in reach of all, to be run by this thread if no other one takes it before. One
+    /// that is no part of an isolated region is not to be found by this thread while it is in one.
+    pub(crate) fn spawn_job(&self, job: JobRef<Worker>, is_isolated: bool) {
+        if self.is_isolated() && !is_isolated {
+            return self.shared.inject(job);
+        }
         self.owner.spawned.push(job);
         self.shared.wake_one();
     }
@@ -170,7 +232,7 @@ impl Worker {
 
     /// The oldest job of a worker that has some. One of its own is stolen, too: it waits in a
     /// frame of this thread's, and that has something else to wait for now.
-    fn steal(&self) -> Option<JobRef<Worker>> {
+    fn steal(&self) -> Option<Found> {
         let count = self.shared.seat_count();
         let first = self.next_victim.get();
         for victim in (0..count).map(|step| (first + step) % count) {
@@ -186,30 +248,21 @@ impl Worker {
         None
     }
 
-    fn steal_of(&self, victim: usize) -> Option<JobRef<Worker>> {
+    /// The oldest job of that seat's: forked, or else spawned.
+    fn steal_of(&self, victim: usize) -> Option<Found> {
         let seat = self.shared.seat(victim);
-        self.insist(|| seat.steal())
+        seat.steal_forked_if(|_| true)
+            .map(Found::forked)
+            .or_else(|| seat.steal_spawned().map(Found::from))
     }
 
-    /// An attempt that lost a race is repeated: only "there is none" counts.
-    fn insist(
-        &self,
-        attempt: impl Fn() -> filch_deque::Steal<JobRef<Worker>>,
-    ) -> Option<JobRef<Worker>> {
-        loop {
-            match attempt() {
-                filch_deque::Steal::Success(job) => return Some(job),
-                filch_deque::Steal::Retry => std::hint::spin_loop(),
-                filch_deque::Steal::Empty => return None,
-            }
-        }
-    }
-
-    /// A job that descends from the one with that latch, from the deque of its thief.
-    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<JobRef<Worker>> {
+    /// A job that descends from the one with that latch, from the deque of its thief. In there lie
+    /// such jobs as long as it runs; when it is done, others may come in their place.
+    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found> {
         let thief = latch.thief()?;
-        let stealer = &self.shared.seat(thief.seat).stealer;
-        self.insist(|| stealer.steal_from(thief.base))
+        let seat = self.shared.seat(thief.seat);
+        seat.steal_forked_if(|index| is_since(index, thief.base) && !latch.is_done())
+            .map(Found::forked)
     }
 
     /// A job was stolen: this thread does something else until it is done, or sleeps.
@@ -221,7 +274,7 @@ impl Worker {
         let mut is_chosen = false;
         self.share();
         while !latch.is_done() {
-            if let Some(job) = self.steal_back(latch).or_else(|| self.find()) {
+            if let Some(job) = self.steal_back(latch).or_else(|| self.find_allowed()) {
                 if mem::take(&mut is_chosen) {
                     // There may be more of it.
                     self.shared.wake_one();
@@ -244,6 +297,13 @@ impl Worker {
     /// Sleeps until the job is done, or there is something else to do. Whether it was chosen to
     /// look for work.
     fn sleep(&self, latch: &(impl Awaited + ?Sized)) -> bool {
+        if self.is_isolated() {
+            // It can do nothing for others.
+            if latch.sleep(self.seat) {
+                self.owner.parker.park();
+            }
+            return false;
+        }
         let sleepers = &self.shared.sleepers;
         let seat = self.shared.seat(self.seat);
         sleepers.announce(&seat.sleeps);

@@ -1,7 +1,8 @@
 //! What the owner of a stolen job takes from the deque of its thief.
 
 use filch_deque::Worker;
-use filch_sync::thread;
+use filch_fork_join::protocol::{Awaited, Latch};
+use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes};
 
 /// Three threads: a thief's deque has an item from before it began the stolen job, and two from
@@ -25,7 +26,8 @@ fn an_owner_leaves_what_is_older_than_its_job() {
                 let (stealer, crossing) = (deque.stealer(), crossing.clone());
                 move || {
                     crossing.pass();
-                    let attempts = (0..2).filter_map(|_| stealer.steal_from(base).success());
+                    let is_younger = |index: u32| index.wrapping_sub(base) as i32 >= 0;
+                    let attempts = (0..2).filter_map(|_| stealer.steal_if(is_younger).success());
                     attempts.collect::<Vec<_>>()
                 }
             });
@@ -49,4 +51,39 @@ fn an_owner_leaves_what_is_older_than_its_job() {
         },
     )
     .assert_reached([vec![], vec![1]]);
+}
+
+/// Two threads: a thief forks in the job that it has stolen, takes that back, ends the job, and
+/// forks in another one, at the same place of its deque. The owner of the first takes what lies
+/// there as long as the job runs. A failure: it has the other job's fork.
+#[test]
+fn an_owner_leaves_what_is_younger_than_its_job() {
+    Outcomes::of(
+        "steal back: nothing from after the job",
+        Bound::exhaustive(100),
+        || {
+            let deque = Worker::lazy(4);
+            let base = deque.position() as u32;
+            let latch = Arc::new(Latch::new());
+            let owner = thread::spawn({
+                let (stealer, latch) = (deque.stealer(), Arc::clone(&latch));
+                move || {
+                    stealer
+                        .steal_if(|index| index == base && !latch.is_done())
+                        .success()
+                }
+            });
+            deque.push("part of the job");
+            deque.flush();
+            deque.pop();
+            let nobody = latch.finish();
+            assert_eq!(nobody, None, "the owner does not sleep");
+            deque.push("part of another job");
+            deque.flush();
+            let back = owner.join().unwrap();
+            assert_ne!(back, Some("part of another job"));
+            back
+        },
+    )
+    .assert_exactly([None, Some("part of the job")]);
 }

@@ -15,7 +15,7 @@ impl Shared<Worker> {
     fn spawn(&self, job: impl FnOnce(&Worker) + Send + 'static) {
         let job = unawaited(job);
         current::with(|worker| match worker {
-            Some(worker) if worker.is_of(self) => worker.spawn_job(job),
+            Some(worker) if worker.is_of(self) => worker.spawn_job(job, false),
             _ => self.inject(job),
         });
     }
@@ -93,7 +93,7 @@ impl Pool {
 impl Worker {
     /// [`Pool::spawn`], of the pool of this thread.
     pub fn spawn(&self, job: impl FnOnce(&Self) + Send + 'static) {
-        self.spawn_job(unawaited(job));
+        self.spawn_job(unawaited(job), false);
     }
 
     /// [`Pool::broadcast`], of the pool of this thread.
