@@ -215,8 +215,9 @@ impl ThreadLocal {
     #[inline(always)]
     fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
     where
-        A: FnOnce(Self) -> RA,
+        A: FnOnce(Self) -> RA + Send,
         B: FnOnce(Self) -> RB + Send,
+        RA: Send,
         RB: Send,
     {
         filch_fork_join::join(|| a(self), || b(self))
