@@ -134,7 +134,8 @@ impl Worker {
     }
 
     fn find_own(&self) -> Option<JobRef<Worker>> {
-        self.find_only_own().or_else(|| self.owner.spawned.pop())
+        let spawned = self.owner.spawned.pop();
+        spawned.or_else(|| self.find_only_own())
     }
 
     /// A job that is for this thread alone.
