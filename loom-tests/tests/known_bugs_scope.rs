@@ -72,7 +72,7 @@ impl Scope {
         self.memory.with_mut(|memory| unsafe { *memory += 1 });
     }
 
-    /// The job, which spawns another one, that it runs as well. Whether one of them wakes the owner.
+    /// The job, which spawns another one, and runs that, too. Whether one of them wakes the owner.
     fn job(&self) -> bool {
         self.touch();
         let mut wakes = false;

@@ -9,6 +9,7 @@ pub(crate) mod mutants;
 pub(crate) mod orderings;
 pub(crate) mod package;
 pub(crate) mod rayon;
+pub(crate) mod rayon_bench;
 pub(crate) mod sanitize;
 pub(crate) mod shuttle;
 pub(crate) mod soak;

@@ -27,6 +27,7 @@ pub(crate) const PACKAGES: &[&str] = &[
     "crates",
     "compat",
     "benches",
+    "examples",
     "loom-tests",
     "tests",
     "xtask",
@@ -44,7 +45,10 @@ pub(crate) fn files_below(
         for entry in fs::read_dir(directory)? {
             let path = entry?.path();
             if path.is_dir() {
-                open.push(path);
+                // A workspace of its own may have been built where it is.
+                if !path.ends_with("target") {
+                    open.push(path);
+                }
             } else if path.extension().is_some_and(|own| own == extension) {
                 found.push(path.strip_prefix(root)?.to_owned());
             }

@@ -1,0 +1,97 @@
+//! Many jobs that do next to nothing: leaves of an iterator, spawned ones, and ones from outside.
+
+use std::sync::Barrier;
+use std::thread;
+
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+
+use crate::program::{Prepared, Program, mixed};
+
+/// 10 000 items, each a leaf of its own; over and over.
+pub(crate) const LEAVES: Program = Program {
+    name: "leaves",
+    prepare: |effort| {
+        let items: Vec<u64> = (0..10_000).collect();
+        let times = effort.pick(100, 2);
+        Prepared::new(
+            move || items.clone(),
+            move |items| {
+                let sum = || items.iter().copied().map(mixed).fold(0, u64::wrapping_add);
+                (0..times).map(|_| sum()).fold(0, u64::wrapping_add)
+            },
+            move |items| {
+                let sum = || {
+                    let leaves = items.par_iter().with_max_len(1);
+                    leaves.copied().map(mixed).reduce(|| 0, u64::wrapping_add)
+                };
+                rayon::scope(|_| (0..times).map(|_| sum()).fold(0, u64::wrapping_add))
+            },
+        )
+    },
+};
+
+/// A scope with 10 000 jobs, over and over.
+pub(crate) const SPAWNS: Program = Program {
+    name: "spawns",
+    prepare: |effort| {
+        let times = effort.pick(50, 2);
+        Prepared::new(
+            || vec![0; 10_000],
+            move |results| {
+                for round in 0..times {
+                    for result in results.iter_mut() {
+                        *result = mixed(*result ^ round);
+                    }
+                }
+                results.clone()
+            },
+            move |results| {
+                for round in 0..times {
+                    rayon::scope(|scope| {
+                        for result in results.iter_mut() {
+                            scope.spawn(move |_| *result = mixed(*result ^ round));
+                        }
+                    });
+                }
+                results.clone()
+            },
+        )
+    },
+};
+
+/// Threads outside of the pool, which all ask it at once.
+const OUTSIDE: u64 = 8;
+
+/// Each of them has a job run in the pool and waits for it, over and over.
+pub(crate) const INSTALLS: Program = Program {
+    name: "installs",
+    prepare: |effort| {
+        let times = effort.pick(2_000, 50);
+        Prepared::new(
+            || {
+                ThreadPoolBuilder::new()
+                    .build()
+                    .expect("the system gives threads")
+            },
+            move |_| from_outside(times, mixed),
+            move |pool| from_outside(times, |number| pool.install(|| mixed(number))),
+        )
+    },
+};
+
+fn from_outside(times: u64, call: impl Fn(u64) -> u64 + Sync) -> u64 {
+    let together = Barrier::new(OUTSIDE as usize);
+    let calls = |first: u64| {
+        together.wait();
+        (first..first + times).map(&call).fold(0, u64::wrapping_add)
+    };
+    thread::scope(|scope| {
+        let start = |thread| scope.spawn(move || calls(thread * times));
+        let threads: Vec<_> = (0..OUTSIDE).map(start).collect();
+        let sums = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no call panics"));
+        sums.fold(0, u64::wrapping_add)
+    })
+}
