@@ -166,8 +166,8 @@ impl Worker {
     }
 
     fn find_own(&self) -> Option<Found> {
-        self.find_only_own()
-            .or_else(|| self.owner.spawned.pop().map(Found::from))
+        let spawned = self.owner.spawned.pop().map(Found::from);
+        spawned.or_else(|| self.find_only_own())
     }
 
     /// In an isolated region, a job that was spawned in it, here.

@@ -90,6 +90,20 @@ fn a_broadcast_runs_once_on_each_thread() {
     }
 }
 
+/// As rayon promises it: what a thread has spawned comes before what all threads are told.
+#[test]
+fn a_broadcast_comes_after_what_the_thread_has_spawned() {
+    let pool = Pool::new(1).unwrap();
+    let (log, order) = mpsc::channel();
+    pool.install(|worker| {
+        for (job, log) in [log.clone(), log.clone()].into_iter().enumerate() {
+            worker.spawn(move |_| log.send(job).unwrap());
+        }
+        worker.spawn_broadcast(move |_| log.send(2).unwrap());
+    });
+    assert_eq!(order.into_iter().collect::<Vec<_>>(), [1, 0, 2]);
+}
+
 /// Each share forks, and another broadcast goes on in the middle of it.
 #[test]
 fn broadcasts_nest() {

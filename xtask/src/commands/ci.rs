@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use crate::commands::{book, lint, package, sanitize, soak, test};
+use crate::commands::{book, lint, package, rayon, sanitize, soak, test};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{cargo, cargo_with_cfg, other_toolchain, target_directory};
@@ -34,6 +34,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     add_documentation(&mut stages);
     stages.run("the book, and its links", book::check);
     package::add_stages(&workspace, &mut stages);
+    rayon::add_ci_stages(&mut stages);
     sanitize::add_ci_stage(&workspace, &mut stages);
     stages.run("a minute of the soak", soak::for_ci);
     add_instruction_counts(&mut stages);

@@ -50,6 +50,11 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(stages.summary())
 }
 
+/// What CI runs of this.
+pub(crate) fn add_ci_stages(stages: &mut Stages) {
+    add_stages(Core::Ours, stages);
+}
+
 fn add_stages(core: Core, stages: &mut Stages) {
     stages.run("rayon's own tests", || {
         let sources = Sources::fetch(&place(), &[RAYON, CORE])?;
@@ -132,7 +137,8 @@ impl Core {
         let mut command = cargo();
         command
             .current_dir(folder)
-            .env("CARGO_TARGET_DIR", place().join("target"));
+            .env("CARGO_TARGET_DIR", place().join("target"))
+            .env_remove("RAYON_NUM_THREADS");
         command
     }
 }

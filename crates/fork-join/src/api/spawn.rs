@@ -68,7 +68,8 @@ impl Pool {
 
     /// Runs `work` once on each thread that the pool has now, and returns what they return, by
     /// their [index](Worker::index). A thread runs it when it has ended what it runs, or waits in
-    /// the middle of that. Blocking; a thread of the pool runs jobs meanwhile.
+    /// the middle of that, and has none left of the jobs that it has spawned. Blocking; a thread of
+    /// the pool runs jobs meanwhile.
     ///
     /// What the caller did before happens before all of it, and that before the return.
     ///
@@ -80,8 +81,8 @@ impl Pool {
         in_order(results)
     }
 
-    /// Runs `job` once on each thread that the pool has now, when it has ended what it runs, or
-    /// waits in the middle of that. Nobody waits for it, so a panic is told to
+    /// Runs `job` once on each thread that the pool has now, as [`broadcast`](Self::broadcast)
+    /// does. Nobody waits for it, so a panic is told to
     /// [`on_panic`](crate::Config::on_panic).
     ///
     /// What the caller did before happens before all of it.

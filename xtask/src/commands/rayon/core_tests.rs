@@ -96,8 +96,12 @@ mod thread_pool {
 
 /// Makes the package of what is in `source`.
 pub(super) fn make(source: PathBuf, package: &Path) -> Result<()> {
-    if package.exists() {
-        fs::remove_dir_all(package)?;
+    // What cargo has locked stays.
+    for folder in ["src", "tests"] {
+        let old = package.join(folder);
+        if old.exists() {
+            fs::remove_dir_all(old)?;
+        }
     }
     let from = source.join("src");
     let to = package.join("src");
