@@ -15,7 +15,7 @@ use std::time::Duration;
 use filch_fork_join::Pool;
 
 use self::programs::{
-    Node, Rayon, Sequential, ThreadLocal, chili as on_chili, filch, forks_of_fib, lace,
+    Layout, Node, Rayon, Sequential, ThreadLocal, chili as on_chili, filch, forks_of_fib, lace,
     rayon as on_rayon, sequential, thread_local,
 };
 use crate::harness::{Effort, Scenario, per_operation, time};
@@ -97,8 +97,10 @@ fn on(threads: usize, effort: Effort) -> Vec<Scenario> {
     let fib = sequential::fib(Sequential, n);
     let depth = if full { DEPTH } else { DEPTH - 6 };
     let nodes = (1 << depth) - 1;
-    let tree: &'static LazyLock<Node, _> =
-        Box::leak(Box::new(LazyLock::new(move || Node::full(depth))));
+    let tree = |layout| -> &'static LazyLock<Node, _> {
+        Box::leak(Box::new(LazyLock::new(move || Node::full(depth, layout))))
+    };
+    let (to_the_right, to_the_left) = (tree(Layout::LeftToRight), tree(Layout::RightToLeft));
     let crooked = sequential::unbalanced(Sequential, ROOT);
     let leaves = effort.operations(200_000);
     let long = Duration::from_millis(20);
@@ -125,12 +127,20 @@ fn on(threads: usize, effort: Effort) -> Vec<Scenario> {
         scenario!("11 queens", "us", threads, 1_000, 2_680, queens(11)),
         scenario!("13 queens", "us", threads, 1_000, 73_712, queens(13)),
         scenario!(
-            format!("tree of {nodes} nodes"),
+            format!("tree of {nodes} nodes, left to right"),
             "ns per node",
             threads,
             nodes,
             nodes,
-            sum(tree)
+            sum(to_the_right)
+        ),
+        scenario!(
+            format!("tree of {nodes} nodes, right to left"),
+            "ns per node",
+            threads,
+            nodes,
+            nodes,
+            sum(to_the_left)
         ),
         scenario!(
             "unbalanced tree",

@@ -2,14 +2,15 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::count::{self, CountError, Report, Settings};
+use crate::count;
+use crate::mandelbrot::{self, Size};
 
-/// Counts the words of text files on filch's process scheduler.
+/// Jobs on filch's schedulers: counts the words of text files, or draws the Mandelbrot set.
 ///
 /// Without a command, counts the folder it is run in. A word is a maximal run of alphanumeric
 /// characters and underscores, in lower case.
@@ -21,32 +22,59 @@ use crate::count::{self, CountError, Report, Settings};
 #[command(
     name = "filch",
     version,
-    after_help = "Exit codes: 0 counted (whatever was skipped), 1 failed, 2 wrong usage."
+    args_conflicts_with_subcommands = true,
+    after_help = "Exit codes: 0 done (whatever was skipped), 1 failed, 2 wrong usage."
 )]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    options: Options,
+    counting: Counting,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Counts the words of a folder, or of one file.
+    /// Counts the words of a folder, or of one file, on the process scheduler.
     Count {
         /// The folder or file. It is taken as it is, even if it is hidden, a cache or a link.
         path: PathBuf,
+        #[command(flatten)]
+        counting: Counting,
     },
+    /// Draws the Mandelbrot set by fork/join, and says what that brought.
+    ///
+    /// One thread without a pool and the workers of a pool draw the picture by turns, three times
+    /// each. All pictures must be equal. The table has the best time of each.
+    ///
+    /// The rest of the table is about the workers' fastest picture, which is the one in the file:
+    /// how many jobs each worker stole from another one, and how much of its time it spent drawing.
+    Mandelbrot(Drawing),
 }
 
 #[derive(Debug, Args)]
-struct Options {
+struct Counting {
     /// Workers of the scheduler, each with a thread. [default: one per core]
-    #[arg(long, value_name = "N", global = true)]
+    #[arg(long, value_name = "N")]
     workers: Option<usize>,
     /// How many of the most frequent words to print.
-    #[arg(long, value_name = "N", global = true, default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
+}
+
+#[derive(Debug, Args)]
+struct Drawing {
+    /// The file to write, as PNG. If it is there, it is replaced.
+    #[arg(value_name = "OUT.png")]
+    file: PathBuf,
+    /// Threads of the pool. [default: one per core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Pixels of the picture.
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720")]
+    size: Size,
+    /// Tints each tile by the worker that drew it; the table has their colours.
+    #[arg(long)]
+    who: bool,
 }
 
 /// How many skipped files are named.
@@ -54,28 +82,22 @@ const NAMED_SKIPS: usize = 20;
 
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
-    let root = match cli.command {
-        Some(Command::Count { path }) => path,
-        None => PathBuf::from("."),
-    };
-    let settings = Settings {
-        workers: cli.options.workers,
-        ..Settings::default()
-    };
-    match count::run(&root, &settings) {
-        Ok(report) => print(&report, cli.options.top),
-        Err(error) => {
-            complain(format_args!("filch: {error}"));
-            ExitCode::from(exit_code(&error))
-        }
+    match cli.command {
+        None => count(Path::new("."), &cli.counting),
+        Some(Command::Count { path, counting }) => count(&path, &counting),
+        Some(Command::Mandelbrot(drawing)) => draw(drawing),
     }
 }
 
-fn exit_code(error: &CountError) -> u8 {
-    if error.is_usage() { 2 } else { 1 }
-}
-
-fn print(report: &Report, top: usize) -> ExitCode {
+fn count(root: &Path, counting: &Counting) -> ExitCode {
+    let settings = count::Settings {
+        workers: counting.workers,
+        ..count::Settings::default()
+    };
+    let report = match count::run(root, &settings) {
+        Ok(report) => report,
+        Err(error) => return fail(&error, error.is_usage()),
+    };
     for skip in report.skipped.iter().take(NAMED_SKIPS) {
         complain(format_args!("skipped {skip}"));
     }
@@ -83,8 +105,31 @@ fn print(report: &Report, top: usize) -> ExitCode {
     if unnamed > 0 {
         complain(format_args!("skipped {unnamed} more"));
     }
+    print(report.table(counting.top))
+}
+
+fn draw(drawing: Drawing) -> ExitCode {
+    let settings = mandelbrot::Settings {
+        file: drawing.file,
+        size: drawing.size,
+        threads: drawing.threads,
+        who: drawing.who,
+    };
+    match mandelbrot::run(&settings) {
+        Ok(report) => print(report),
+        Err(error) => fail(&error, error.is_usage()),
+    }
+}
+
+/// Says why there is no result. `is_usage`: whether other arguments would help.
+fn fail(error: &impl Display, is_usage: bool) -> ExitCode {
+    complain(format_args!("filch: {error}"));
+    ExitCode::from(if is_usage { 2 } else { 1 })
+}
+
+fn print(report: impl Display) -> ExitCode {
     let mut stdout = io::stdout().lock();
-    let written = write!(stdout, "{}", report.table(top)).and_then(|()| stdout.flush());
+    let written = write!(stdout, "{report}").and_then(|()| stdout.flush());
     match written {
         Ok(()) => ExitCode::SUCCESS,
         // The reader has read enough: `filch | head`.

@@ -1,40 +1,13 @@
-//! The program as its users see it: output, errors, exit codes.
+//! Counting as its users see it: output, errors, exit codes.
 
 mod common;
+mod program;
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use common::Scratch;
-
-fn filch(arguments: &[&str], folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_filch"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// The value of a line of the report, such as `files           3`.
-#[track_caller]
-fn figure(output: &Output, name: &str) -> String {
-    let report = stdout(output);
-    report
-        .lines()
-        .find_map(|line| line.strip_prefix(name))
-        .unwrap_or_else(|| panic!("no line `{name}` in:\n{report}{}", stderr(output)))
-        .trim()
-        .to_owned()
-}
+use program::{figure, filch, stderr, stdout};
 
 #[test]
 fn without_arguments_it_counts_the_folder_it_is_run_in() {
@@ -194,8 +167,8 @@ fn a_reader_that_has_read_enough_is_no_error() {
 
 #[cfg(unix)]
 mod unix {
-    use super::{figure, filch, stderr};
     use crate::common::Scratch;
+    use crate::program::{figure, filch, stderr};
     use std::fs::{self, File, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::process::Command;

@@ -9,6 +9,8 @@ pub use filch_deque as deque;
 #[doc(inline)]
 pub use filch_event_queue as event_queue;
 #[doc(inline)]
+pub use filch_fork_join as fork_join;
+#[doc(inline)]
 pub use filch_injector as injector;
 #[doc(inline)]
 pub use filch_parker as parker;

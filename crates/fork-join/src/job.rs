@@ -289,6 +289,15 @@ where
     F: FnOnce(&W),
 {
     /// To be put into a queue. One that is never run leaks.
+    pub(crate) fn detached(closure: F) -> JobRef<W>
+    where
+        F: Send + 'static,
+    {
+        // SAFETY: it may change threads, and borrows nothing.
+        unsafe { Self::boxed(closure) }
+    }
+
+    /// To be put into a queue. One that is never run leaks.
     ///
     /// # Safety
     /// The closure may change threads, and what it borrows lives until it has run.

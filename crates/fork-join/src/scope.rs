@@ -47,9 +47,10 @@ impl OpenJobs {
     /// sleeps. The scope may be gone when this returns.
     #[must_use = "a worker that sleeps is to be woken"]
     fn end_one(&self) -> Option<usize> {
-        // ORDERING: Release, for the Acquire in `is_done`: what the job did. Acquire, for the
-        // Release in `sleep`, and for other jobs', which the thread that is woken sees by this one.
-        let before = self.0.fetch_sub(1, Ordering::AcqRel);
+        // ORDERING: Release, for the Acquire in `is_done`: what the job did. That of other jobs, too:
+        // an exchange goes on with the release sequences of those before. The seat of the worker
+        // that sleeps is known: the job descends from what that worker did in it.
+        let before = self.0.fetch_sub(1, Ordering::Release);
         let was_last = before & COUNT == 1 && before & SLEEPS != 0;
         was_last.then_some(((before & !SLEEPS) >> SLEEPER) as usize)
     }
@@ -66,10 +67,10 @@ impl Awaited for OpenJobs {
     }
 
     fn sleep(&self, seat: usize) -> bool {
-        // ORDERING: Release, for the Acquire in `end_one`. Relaxed on failure: `is_done` is asked.
+        // ORDERING: Relaxed: the seat says all. On failure, too: `is_done` is asked.
         let announced = self
             .0
-            .fetch_update(Ordering::Release, Ordering::Relaxed, |word| {
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
                 (word & COUNT != 0).then_some(word & COUNT | SLEEPS | (seat as u64) << SLEEPER)
             });
         announced.is_ok()

@@ -1,17 +1,14 @@
 //! What the workers of a pool share: their seats, the common queue, and who sleeps.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_deque::{Lazy, Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
-use filch_sync::atomic::AtomicBool;
-use filch_sync::panic::discard;
+use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::config::OnPanic;
 use crate::job::{JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
 use crate::sleepers::Sleepers;
@@ -89,7 +86,8 @@ pub struct Shared<W> {
     pub(crate) patience: AdaptiveSpinner,
     /// How many forked jobs a worker may hide, if not as many as its deque would.
     private_jobs: Option<u32>,
-    on_panic: Option<OnPanic>,
+    /// How often every thread was told to run a job: read by each that looks for one.
+    broadcasts: CachePadded<AtomicU64>,
 }
 
 /// The threads that run jobs.
@@ -102,44 +100,27 @@ pub trait Host: Send + Sync {
 
     /// Runs a call that blocks, and lets other jobs run meanwhile.
     fn block(&self, call: &mut dyn FnMut());
+
+    /// A job that nobody waits for has panicked.
+    fn tell_panic(&self, payload: Payload);
 }
 
 impl<W> Shared<W> {
-    /// Nobody is seated.
-    pub fn new(host: Box<dyn Host>, patience: AdaptiveSpinner) -> Self {
+    /// Nobody is seated. A worker hides as many jobs as its deque would, or so many at most.
+    pub fn new(host: Box<dyn Host>, patience: AdaptiveSpinner, private_jobs: Option<u32>) -> Self {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
             common: Injector::new(),
             sleepers: Sleepers::new(),
             host,
             patience,
-            private_jobs: None,
-            on_panic: None,
-        }
-    }
-
-    /// The same, as a pool's user wants it.
-    pub(crate) fn with(self, private_jobs: Option<u32>, on_panic: Option<OnPanic>) -> Self {
-        Self {
             private_jobs,
-            on_panic,
-            ..self
+            broadcasts: CachePadded::new(AtomicU64::new(0)),
         }
     }
 
     pub(crate) fn host(&self) -> &dyn Host {
         &*self.host
-    }
-
-    /// A job that nobody waits for has panicked.
-    pub(crate) fn tell_panic(&self, payload: Payload) {
-        let told = catch_unwind(AssertUnwindSafe(|| match &self.on_panic {
-            Some(tell) => tell(payload),
-            None => discard(payload),
-        }));
-        if let Err(payload) = told {
-            discard(payload);
-        }
     }
 
     /// How many seats there are, taken or not.
@@ -175,6 +156,13 @@ impl<W> Shared<W> {
         !*listens
     }
 
+    /// While it is what it was when a thread found no job that is for it alone, there is none.
+    pub(crate) fn broadcasts(&self) -> u64 {
+        // ORDERING: Acquire, for the Release in `tell_all`. A thread that sleeps meanwhile has a
+        // token, or is nudged: after that it reads the new number.
+        self.broadcasts.load(Ordering::Acquire)
+    }
+
     /// Has every thread that is seated run a job that `make` makes for it.
     pub(crate) fn tell_all(&self, mut make: impl FnMut() -> JobRef<W>) {
         for seat in (0..self.seat_count()).map(|seat| self.seat(seat)) {
@@ -183,6 +171,8 @@ impl<W> Shared<W> {
                 seat.own.push(make());
             }
         }
+        // ORDERING: Release, for the Acquire in `broadcasts`: the jobs.
+        self.broadcasts.fetch_add(1, Ordering::Release);
         // Those that wait in the middle of a job, and those that have nothing to do.
         (0..self.seat_count()).for_each(|seat| self.wake(seat));
         self.host.nudge_threads();

@@ -23,6 +23,8 @@ pub struct Worker {
     shared: Arc<Shared<Worker>>,
     /// Where it looks first for a victim.
     next_victim: Cell<usize>,
+    /// The number of broadcasts when it last found none to take part in.
+    seen_broadcasts: Cell<u64>,
 }
 
 impl Worker {
@@ -32,6 +34,7 @@ impl Worker {
             seat,
             shared,
             next_victim: Cell::new(seat),
+            seen_broadcasts: Cell::new(0),
         }
     }
 
@@ -109,7 +112,8 @@ impl Worker {
         self.tell_published();
     }
 
-    fn run(&self, job: Option<JobRef<Self>>) -> bool {
+    /// Runs a job, if there is one.
+    pub(crate) fn run(&self, job: Option<JobRef<Self>>) -> bool {
         // SAFETY: it was taken out of its queue.
         job.map(|job| unsafe { job.run(self) }).is_some()
     }
@@ -130,19 +134,26 @@ impl Worker {
     }
 
     fn find_own(&self) -> Option<JobRef<Worker>> {
-        let own = self.shared.seat(self.seat).own.pop();
-        own.or_else(|| self.owner.spawned.pop())
+        self.find_only_own().or_else(|| self.owner.spawned.pop())
     }
 
-    /// Runs the jobs that are for this thread alone.
-    pub(crate) fn run_own(&self) {
-        while self.run(self.shared.seat(self.seat).own.pop()) {}
+    /// A job that is for this thread alone.
+    pub(crate) fn find_only_own(&self) -> Option<JobRef<Worker>> {
+        let broadcasts = self.shared.broadcasts();
+        if broadcasts == self.seen_broadcasts.get() {
+            return None;
+        }
+        let job = self.shared.seat(self.seat).own.pop();
+        if job.is_none() {
+            self.seen_broadcasts.set(broadcasts);
+        }
+        job
     }
 
-    /// Runs them, and there will be no more.
+    /// Runs the jobs that are for this thread alone, and there will be no more.
     pub(crate) fn stop_listening(&self) {
         while !self.shared.try_stop_listening(self.seat) {
-            self.run_own();
+            self.run(self.shared.seat(self.seat).own.pop());
         }
     }
 
@@ -236,9 +247,9 @@ impl Worker {
         let sleepers = &self.shared.sleepers;
         let seat = self.shared.seat(self.seat);
         sleepers.announce(&seat.sleeps);
-        // The last look: what was published before the fence in there is ours to see. (For a job of
-        // this thread's own, its parker keeps a token.)
-        if !self.shared.has_work() && seat.own.is_empty() && latch.sleep(self.seat) {
+        // The last look: what was published before the fence in there is ours to see. (After a job
+        // for this thread alone comes an unpark.)
+        if !self.shared.has_work() && latch.sleep(self.seat) {
             self.owner.parker.park();
         }
         !sleepers.withdraw(&seat.sleeps)

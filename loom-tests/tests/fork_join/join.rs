@@ -80,7 +80,7 @@ fn each_branch_runs_once() {
 fn an_owner_steals_back_from_its_thief() {
     Outcomes::of(
         "join: the owner takes part in what was stolen",
-        Bound::preemptions(1, 30_000),
+        Bound::preemptions(1, 5_000),
         || {
             let shared = shared();
             let worker = seat(&shared);
@@ -89,14 +89,11 @@ fn an_owner_steals_back_from_its_thief() {
             let ran = Parker::new();
             let runner = ran.unparker();
             let (_, stolen) = worker.join(
-                |worker| worker.join(|_| (), |_| ()),
+                |_| (),
                 move |worker| {
                     let is_stolen = seat_of(worker) != here;
                     if is_stolen {
-                        worker.join(
-                            |worker| worker.join(|_| ran.park(), |_| ()),
-                            |_| runner.unpark(),
-                        );
+                        worker.join(|_| ran.park(), |_| runner.unpark());
                     }
                     is_stolen
                 },

@@ -6,6 +6,7 @@
 //! parkers really sleep: a wake-up that is lost is a deadlock, which loom reports.
 #![cfg(loom)]
 
+mod broadcast;
 mod install;
 mod join;
 mod latch;
@@ -13,6 +14,8 @@ mod panics;
 mod scope;
 mod sleep;
 mod steal_back;
+
+use std::any::Any;
 
 use filch_fork_join::Worker;
 use filch_fork_join::protocol::{Host, Shared, run_one, sit_down};
@@ -32,6 +35,8 @@ impl Host for Nobody {
     fn block(&self, call: &mut dyn FnMut()) {
         call();
     }
+
+    fn tell_panic(&self, _: Box<dyn Any + Send>) {}
 }
 
 /// A host with one thread.
@@ -49,18 +54,20 @@ impl Host for One {
     fn block(&self, call: &mut dyn FnMut()) {
         call();
     }
+
+    fn tell_panic(&self, _: Box<dyn Any + Send>) {}
 }
 
 /// What workers share that are all there is.
 fn shared() -> Arc<Shared> {
-    Arc::new(Shared::new(Box::new(Nobody), AdaptiveSpinner::none()))
+    Arc::new(Shared::new(Box::new(Nobody), AdaptiveSpinner::none(), None))
 }
 
 /// The same, with a thread of the host's, which sleeps in that parker.
 fn shared_with_a_host() -> (Arc<Shared>, Parker) {
     let parker = Parker::new();
     let host = Box::new(One(parker.unparker()));
-    let shared = Arc::new(Shared::new(host, AdaptiveSpinner::none()));
+    let shared = Arc::new(Shared::new(host, AdaptiveSpinner::none(), None));
     (shared, parker)
 }
 

@@ -30,9 +30,9 @@ impl Mark {
     }
 }
 
-/// Two threads: an owner spawns two jobs in a scope, and a thief tries twice. The owner runs what is
-/// left, and sleeps while the thief is in a job. A failure: a job that runs twice or never, a scope
-/// that ends before its jobs (a causality violation), or an owner that sleeps for ever.
+/// Two threads: an owner spawns two jobs in a scope, and a thief tries twice. The owner runs what
+/// is left, and sleeps while the thief is in a job. A failure: a job that runs twice or never, a
+/// scope that ends before its jobs (a causality violation), or an owner that sleeps for ever.
 #[test]
 fn the_end_waits_for_all_jobs() {
     Outcomes::of(

@@ -19,14 +19,34 @@ pub(super) struct Node {
     below: Option<Box<[Node; 2]>>,
 }
 
+/// Which way through a tree is the one through memory, from its beginning to its end. It decides
+/// more than the way to fork does: a contender that runs the second branch first walks from right to
+/// left.
+#[derive(Clone, Copy)]
+pub(super) enum Layout {
+    LeftToRight,
+    RightToLeft,
+}
+
 impl Node {
-    /// A tree of `2^depth - 1` nodes, whose values are 1.
-    pub(super) fn full(depth: u32) -> Self {
-        let below = || Box::new([Self::full(depth - 1), Self::full(depth - 1)]);
-        Self {
+    /// A tree of `2^depth - 1` nodes, whose values are 1. Parents come before their children.
+    pub(super) fn full(depth: u32, layout: Layout) -> Self {
+        let leaf = || Self {
             value: 1,
-            below: (depth > 1).then(below),
+            below: None,
+        };
+        let mut node = leaf();
+        if depth > 1 {
+            let [left, right] = &mut **node.below.insert(Box::new([leaf(), leaf()]));
+            let order = match layout {
+                Layout::LeftToRight => [left, right],
+                Layout::RightToLeft => [right, left],
+            };
+            for child in order {
+                *child = Self::full(depth - 1, layout);
+            }
         }
+        node
     }
 }
 
@@ -215,8 +235,9 @@ impl ThreadLocal {
     #[inline(always)]
     fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
     where
-        A: FnOnce(Self) -> RA,
+        A: FnOnce(Self) -> RA + Send,
         B: FnOnce(Self) -> RB + Send,
+        RA: Send,
         RB: Send,
     {
         filch_fork_join::join(|| a(self), || b(self))

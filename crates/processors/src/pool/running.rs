@@ -51,8 +51,8 @@ impl<T: Send + 'static> Processors<T> {
         let looks: Vec<_> = (coordinator.machines.iter().map_while(OnceLock::get))
             .map(|public| {
                 let (activity, changes) = public.activity();
-                // ORDERING: Relaxed: for people. Before the counts are read: a task that is seen here
-                // is the last one that was counted, and not the one before it.
+                // ORDERING: Relaxed: for people. Before the counts are read: a task that is seen
+                // here is the last one that was counted, and not the one before it.
                 let label = NonZeroU64::new(public.label.load(Ordering::Relaxed));
                 (public, activity, changes, label)
             })

@@ -83,7 +83,8 @@ impl Drop for Teller {
     }
 }
 
-/// A thread of a pool, which its maker has to make: see [`Processors::start_with`](crate::Processors::start_with).
+/// A thread of a pool, which its maker has to run: see
+/// [`Processors::start_with`](crate::Processors::start_with).
 #[must_use = "a thread that does not run is missing"]
 pub struct Thread {
     number: usize,

@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use crate::config::{Config, StartError};
+use crate::api::config::{Config, StartError};
+use crate::api::pool::Pool;
 use crate::current;
-use crate::pool::Pool;
 use crate::scope::Scope;
 use crate::worker::Worker;
 

@@ -3,20 +3,22 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
 
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_processors::{Machines, Processors, ResizeError};
 use filch_sync::Arc;
+use filch_sync::panic::discard;
 
-use crate::config::{Config, StartError};
+use crate::api::config::{Config, OnPanic, StartError};
+use crate::api::threads::{Thread, Threads};
 use crate::current;
-use crate::job;
+use crate::job::{self, Payload};
 use crate::latch::{Awaited, MAX_SEATS};
 use crate::scope::Scope;
 use crate::shared::{Host, Shared};
 use crate::source::Jobs;
-use crate::threads::{Thread, Threads};
 use crate::worker::Worker;
 
 /// Rounds of looking for work between which a thread that waits pauses.
@@ -35,23 +37,39 @@ pub struct Pool {
     takes_caller: bool,
 }
 
-impl Host for Weak<Processors<Infallible>> {
+/// The threads of a pool, as its jobs see them: these do not keep it.
+struct PoolHost {
+    processors: Weak<Processors<Infallible>>,
+    on_panic: Option<OnPanic>,
+}
+
+impl Host for PoolHost {
     fn notify(&self) {
-        if let Some(processors) = self.upgrade() {
+        if let Some(processors) = self.processors.upgrade() {
             processors.notify();
         }
     }
 
     fn nudge_threads(&self) {
-        if let Some(processors) = self.upgrade() {
+        if let Some(processors) = self.processors.upgrade() {
             processors.nudge_threads();
         }
     }
 
     fn block(&self, call: &mut dyn FnMut()) {
-        match self.upgrade() {
+        match self.processors.upgrade() {
             Some(processors) => processors.blocking(call),
             None => call(),
+        }
+    }
+
+    fn tell_panic(&self, payload: Payload) {
+        let told = catch_unwind(AssertUnwindSafe(|| match &self.on_panic {
+            Some(tell) => tell(payload),
+            None => discard(payload),
+        }));
+        if let Err(payload) = told {
+            discard(payload);
         }
     }
 }
@@ -142,11 +160,12 @@ impl Pool {
             0 => None,
             count => Some(Processors::new(Threads::processors(&config, count))?),
         };
-        // The processors have the jobs, so these must not keep them.
-        let host = processors.as_ref().map_or_else(Weak::new, Arc::downgrade);
+        let host = PoolHost {
+            processors: processors.as_ref().map_or_else(Weak::new, Arc::downgrade),
+            on_panic: config.on_panic.take(),
+        };
         let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
-        let shared =
-            Shared::new(Box::new(host), patience).with(config.private_jobs, config.on_panic.take());
+        let shared = Shared::new(Box::new(host), patience, config.private_jobs);
         let shared = Arc::new(shared);
         let mut pool = Self {
             shared: Arc::clone(&shared),

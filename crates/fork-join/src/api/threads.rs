@@ -6,7 +6,7 @@ use std::fmt;
 use filch_processors::{Config as ProcessorsConfig, Runner};
 use filch_sync::Arc;
 
-use crate::config::{Config, OnThread};
+use crate::api::config::{Config, OnThread};
 use crate::current;
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -71,7 +71,12 @@ impl Runner<Infallible> for Threads {
     }
 
     fn nudged(&self, _: &mut Seated) {
-        current::with_worker(&self.shared, Worker::run_own);
+        current::with_worker(
+            &self.shared,
+            |worker| {
+                while worker.run(worker.find_only_own()) {}
+            },
+        );
     }
 
     fn run(&self, task: Infallible, _: &mut Seated) {

@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_sync::{Arc, Mutex, lock};
 
+use crate::api::pool::Pool;
 use crate::current;
 use crate::job::{HeapJob, JobRef};
-use crate::pool::Pool;
 use crate::scope::Scope;
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -30,13 +30,11 @@ impl Shared<Worker> {
 }
 
 fn unawaited(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef<Worker> {
-    let run = move |worker: &Worker| {
+    HeapJob::detached(move |worker: &Worker| {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
-            worker.shared().tell_panic(payload);
+            worker.shared().host().tell_panic(payload);
         }
-    };
-    // SAFETY: the closure is `Send`, and borrows nothing.
-    unsafe { HeapJob::boxed(run) }
+    })
 }
 
 /// The body of a scope in which each thread runs `work`, and leaves what it returns.

@@ -1,0 +1,77 @@
+//! The memory of a picture, in the order in which it is drawn.
+
+use std::collections::TryReserveError;
+
+use super::area::Area;
+use super::colour::Colour;
+use super::size::Size;
+
+/// What is known of a point of the picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pixel {
+    pub(super) colour: Colour,
+    /// The index of the worker that drew it.
+    pub(super) worker: u16,
+}
+
+/// All pixels. Those of an [`Area`] that the recursion meets lie side by side: first those of its
+/// first half, then those of its second half; those of a tile row by row. So a slice is divided as
+/// the picture is, and two branches have what they write to themselves.
+#[derive(Debug)]
+pub(super) struct Canvas {
+    size: Size,
+    pixels: Vec<Pixel>,
+}
+
+impl Canvas {
+    /// A picture that nobody has drawn on. All its memory has been written to, so that no drawing
+    /// is slower for being the first.
+    ///
+    /// # Errors
+    /// If there is not that much memory.
+    pub(super) fn new(size: Size) -> Result<Self, TryReserveError> {
+        let blank = Pixel {
+            colour: Colour([255; 3]),
+            worker: u16::MAX,
+        };
+        let mut pixels = Vec::new();
+        pixels.try_reserve_exact(size.pixels())?;
+        pixels.resize(size.pixels(), blank);
+        Ok(Self { size, pixels })
+    }
+
+    pub(super) fn size(&self) -> Size {
+        self.size
+    }
+
+    pub(super) fn pixels_mut(&mut self) -> &mut [Pixel] {
+        &mut self.pixels
+    }
+
+    /// How many pixels have another colour in the other picture, which is as large.
+    pub(super) fn differences(&self, other: &Self) -> usize {
+        let pairs = self.pixels.iter().zip(&other.pixels);
+        pairs
+            .filter(|(one, other)| one.colour != other.colour)
+            .count()
+    }
+
+    /// The picture row by row, three bytes a pixel, as `paint` says.
+    ///
+    /// # Errors
+    /// If there is not that much memory.
+    pub(super) fn rows(&self, paint: impl Fn(Pixel) -> Colour) -> Result<Vec<u8>, TryReserveError> {
+        let bytes = 3 * self.size.pixels();
+        let mut rows = Vec::new();
+        rows.try_reserve_exact(bytes)?;
+        rows.resize(bytes, 0);
+        let mut pixels = self.pixels.iter();
+        Area::whole(self.size).for_each_tile(&mut |tile| {
+            for ((x, y), &pixel) in tile.positions().zip(&mut pixels) {
+                let place = 3 * (y as usize * self.size.width() as usize + x as usize);
+                rows[place..place + 3].copy_from_slice(&paint(pixel).0);
+            }
+        });
+        Ok(rows)
+    }
+}

@@ -1,0 +1,88 @@
+//! The recursion: an area is drawn by drawing its halves, both at once if somebody has time.
+
+use std::time::Instant;
+
+use filch::fork_join::Worker;
+
+use super::accounts::Accounts;
+use super::area::Area;
+use super::canvas::Pixel;
+use super::colour::Colour;
+use super::plane::Plane;
+
+/// What runs the two branches of the recursion.
+pub(super) trait Forks {
+    /// Runs both, and returns when both have ended. Each is given who runs it.
+    fn fork(&self, a: impl FnOnce(&Self), b: impl FnOnce(&Self) + Send);
+
+    /// Its number: that of the worker.
+    fn index(&self) -> usize;
+}
+
+/// Perhaps at the same time, by two workers.
+impl Forks for Worker {
+    #[inline]
+    fn fork(&self, a: impl FnOnce(&Self), b: impl FnOnce(&Self) + Send) {
+        self.join(a, b);
+    }
+
+    #[inline]
+    fn index(&self) -> usize {
+        self.index()
+    }
+}
+
+/// One after the other, by the calling thread: fork/join left out.
+#[derive(Debug)]
+pub(super) struct Alone;
+
+impl Forks for Alone {
+    #[inline]
+    fn fork(&self, a: impl FnOnce(&Self), b: impl FnOnce(&Self) + Send) {
+        a(self);
+        b(self);
+    }
+
+    #[inline]
+    fn index(&self) -> usize {
+        0
+    }
+}
+
+/// What all branches know.
+#[derive(Debug)]
+pub(super) struct Drawing {
+    pub(super) plane: Plane,
+    pub(super) accounts: Accounts,
+}
+
+impl Drawing {
+    /// Draws the area, whose pixels these are.
+    pub(super) fn draw<F: Forks>(&self, forks: &F, area: Area, pixels: &mut [Pixel]) {
+        let Some((first, second)) = area.halves() else {
+            return self.draw_tile(forks.index(), area, pixels);
+        };
+        let (of_first, of_second) = pixels.split_at_mut(first.pixels());
+        let forker = forks.index();
+        forks.fork(
+            |forks| self.draw(forks, first, of_first),
+            |forks| {
+                if forks.index() != forker {
+                    self.accounts.add_stolen(forks.index());
+                }
+                self.draw(forks, second, of_second);
+            },
+        );
+    }
+
+    fn draw_tile(&self, worker: usize, tile: Area, pixels: &mut [Pixel]) {
+        let began = Instant::now();
+        for (pixel, position) in pixels.iter_mut().zip(tile.positions()) {
+            *pixel = Pixel {
+                colour: Colour::of(self.plane.escape(position)),
+                worker: worker as u16, // a pool has 32 767 threads at most
+            };
+        }
+        self.accounts.add_tile(worker, began.elapsed());
+    }
+}

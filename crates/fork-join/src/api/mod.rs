@@ -1,0 +1,7 @@
+//! What a user makes: pools, of threads, and what comes to them from outside.
+
+pub(crate) mod config;
+pub(crate) mod global;
+pub(crate) mod pool;
+mod spawn;
+pub(crate) mod threads;

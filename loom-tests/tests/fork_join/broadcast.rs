@@ -1,0 +1,44 @@
+//! A job for every thread.
+
+use std::array;
+
+use filch_fork_join::protocol::{Latch, Thief, finish, seat_of, wait};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes};
+
+use crate::{Plain, seat, shared};
+
+/// Two threads: one has a job run on both, and waits for the end of it; the other one waits for a
+/// branch, which ends after that, and may sleep before it is told. Each runs its share once. A
+/// failure: a share that runs twice or elsewhere, or a sleeper that is not told (a deadlock).
+#[test]
+fn a_joiner_takes_part() {
+    Outcomes::of(
+        "broadcast: beside a joiner that goes to sleep",
+        Bound::preemptions(1, 500),
+        || {
+            let shared = shared();
+            let (caller, joiner) = (seat(&shared), seat(&shared));
+            let latch = Arc::new(Latch::new());
+            latch.begin(Thief {
+                seat: seat_of(&caller),
+                base: 0,
+            });
+            let joins = thread::spawn({
+                let latch = Arc::clone(&latch);
+                move || wait(&joiner, &*latch)
+            });
+            let shares: [Plain; 2] = array::from_fn(|_| Plain::new());
+            caller.scope(|scope| {
+                scope.spawn_broadcast(|worker, _| {
+                    let share = &shares[seat_of(worker)];
+                    share.set(share.get() + 1);
+                });
+            });
+            assert!(shares.iter().all(|share| share.get() == 1), "not once each");
+            finish(&shared, &latch);
+            joins.join().unwrap();
+        },
+    )
+    .assert_exactly([()]);
+}

@@ -1,0 +1,167 @@
+//! The end of a scope in miniature, with one step out of place, which the models must catch. The
+//! model must hold where nothing is wrong.
+//!
+//! A sleep is a flag: a real deadlock makes loom abort the process, and a test could not tell what
+//! it caught.
+#![cfg(loom)]
+
+use filch_sync::atomic::{AtomicU64, Ordering};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, check, refute};
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bug {
+    None,
+    /// A job looks whether the owner sleeps, and then takes itself off the count.
+    EndAfterALook,
+    /// The owner says by a store that it sleeps.
+    SleepByStore,
+    /// A job takes itself off the count, and touches the scope after that.
+    TouchedAfterTheEnd,
+    /// A job that spawns another one ends before it counts that.
+    CountedLate,
+}
+
+const SLEEPS: u64 = 1 << 63;
+
+/// A scope with one job, whose body has ended, and what its jobs may touch.
+struct Scope {
+    bug: Bug,
+    word: AtomicU64,
+    memory: UnsafeCell<u32>,
+}
+
+// SAFETY: that the memory is touched in turns is what the models claim.
+unsafe impl Sync for Scope {}
+// SAFETY: as above.
+unsafe impl Send for Scope {}
+
+impl Scope {
+    /// Whether the owner is woken.
+    fn end_one(&self) -> bool {
+        match self.bug {
+            Bug::EndAfterALook => {
+                let before = self.word.load(Ordering::Acquire);
+                self.word.fetch_sub(1, Ordering::AcqRel);
+                before == SLEEPS | 1
+            }
+            _ => self.word.fetch_sub(1, Ordering::AcqRel) == SLEEPS | 1,
+        }
+    }
+
+    /// Whether the owner sleeps.
+    fn sleep(&self) -> bool {
+        if self.bug == Bug::SleepByStore {
+            let word = self.word.load(Ordering::Relaxed);
+            if word != 0 {
+                self.word.store(word | SLEEPS, Ordering::Release);
+            }
+            return word != 0;
+        }
+        self.word
+            .fetch_update(Ordering::Release, Ordering::Relaxed, |word| {
+                (word != 0).then_some(word | SLEEPS)
+            })
+            .is_ok()
+    }
+
+    fn touch(&self) {
+        // SAFETY: the claim.
+        self.memory.with_mut(|memory| unsafe { *memory += 1 });
+    }
+
+    /// The job, which spawns another one, and runs that, too. Whether one of them wakes the owner.
+    fn job(&self) -> bool {
+        self.touch();
+        let mut wakes = false;
+        if self.bug == Bug::CountedLate {
+            wakes |= self.end_one();
+            self.word.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.word.fetch_add(1, Ordering::Relaxed);
+            wakes |= self.end_one();
+        }
+        self.touch();
+        wakes |= self.end_one();
+        if self.bug == Bug::TouchedAfterTheEnd {
+            self.touch();
+        }
+        wakes
+    }
+}
+
+/// Two threads: a job that spawns another one, beside an owner that goes to sleep, or finds that
+/// both have ended, and then has the memory for itself.
+fn a_job_beside_the_end(bug: Bug) {
+    let scope = Arc::new(Scope {
+        bug,
+        word: AtomicU64::new(1),
+        memory: UnsafeCell::new(0),
+    });
+    let job = thread::spawn({
+        let scope = Arc::clone(&scope);
+        move || scope.job()
+    });
+    let sleeps = scope.sleep();
+    if !sleeps {
+        assert_eq!(scope.word.load(Ordering::Acquire), 0, "a job has not ended");
+        scope.touch();
+    }
+    assert_eq!(sleeps, job.join().unwrap(), "nobody wakes the owner");
+}
+
+/// The control.
+#[test]
+fn a_job_beside_the_end_without_a_bug() {
+    check(
+        "scope: end and sleep are exchanges",
+        Bound::exhaustive(5),
+        || a_job_beside_the_end(Bug::None),
+    );
+}
+
+/// The owner goes to sleep between the look and the end.
+#[test]
+fn an_end_after_a_look() {
+    refute(
+        "scope: looks, then ends",
+        "nobody wakes the owner",
+        Bound::exhaustive(2),
+        || a_job_beside_the_end(Bug::EndAfterALook),
+    );
+}
+
+/// The last job ends between the owner's look and its store, which overwrites that.
+#[test]
+fn a_sleep_by_store() {
+    refute(
+        "scope: looks, then stores that it sleeps",
+        "nobody wakes the owner",
+        Bound::exhaustive(2),
+        || a_job_beside_the_end(Bug::SleepByStore),
+    );
+}
+
+/// The owner has seen the end, and has left the frame in which the scope lies.
+#[test]
+fn a_scope_that_is_touched_after_the_end() {
+    refute(
+        "scope: touched after the end",
+        "Causality violation",
+        Bound::exhaustive(2),
+        || a_job_beside_the_end(Bug::TouchedAfterTheEnd),
+    );
+}
+
+/// The count is 0 for a moment, and the owner believes it.
+#[test]
+fn a_job_that_is_counted_late() {
+    refute(
+        "scope: ends, then counts what it has spawned",
+        "Causality violation",
+        Bound::exhaustive(2),
+        || a_job_beside_the_end(Bug::CountedLate),
+    );
+}
