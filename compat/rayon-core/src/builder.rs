@@ -62,8 +62,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// Starts the pool, with the errors and panics of `build`.
     pub(crate) fn start(mut self) -> Result<Pool, ThreadPoolBuildError> {
         let threads = self.threads().min(max_num_threads());
-        // Each fork can be stolen at once, as rayon's users expect.
-        let mut config = Config::default().threads(threads).private_jobs(0);
+        // Some forks are private: with none, a `join` of nothing costs ten times as much.
+        let mut config = Config::default().threads(threads);
         if self.use_current_thread {
             if Worker::current(|worker| worker.is_some()) {
                 return Err(Reason::ThreadIsInPool.into());
