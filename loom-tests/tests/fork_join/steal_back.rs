@@ -60,7 +60,7 @@ fn an_owner_leaves_what_is_older_than_its_job() {
 fn an_owner_leaves_what_is_younger_than_its_job() {
     Outcomes::of(
         "steal back: nothing from after the job",
-        Bound::exhaustive(100),
+        Bound::preemptions(2, 100),
         || {
             let deque = Worker::lazy(4);
             let base = deque.position() as u32;
