@@ -16,8 +16,8 @@ use crate::ring::{Ring, Slots, capacity_for};
 /// The slots of a deque that [`Worker::new`] makes.
 const DEFAULT_CAPACITY: usize = 64;
 
-/// The most items that a lazy owner keeps private between its calls, unless it is told less. So many
-/// are out of reach at most while it is in a long leaf.
+/// The most items that a lazy owner keeps private between its calls, unless it is told less. So
+/// many are out of reach at most while it is in a long leaf.
 const MAX_PRIVATE: u32 = 16;
 
 /// Added to the first position: see [`Stops`](crate::stops::Stops).
@@ -118,9 +118,9 @@ impl<T> Worker<T, Lazy> {
         Self::make(capacity, 0)
     }
 
-    /// No more than so many items are private between two calls; 16 is the default. With 0 each push
-    /// is public at once, and costs some nanoseconds more: for jobs that take so long that one that
-    /// is hidden is missed. The deque must be empty.
+    /// No more than so many items are private between two calls; 16 is the default. With 0 each
+    /// push is public at once, and costs some nanoseconds more: for jobs that take so long that
+    /// one that is hidden is missed. The deque must be empty.
     ///
     /// # Panics
     ///

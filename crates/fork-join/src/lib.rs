@@ -9,6 +9,7 @@ mod join;
 mod latch;
 #[doc(hidden)] // for the models, which explore the protocol without a pool's threads
 pub mod protocol;
+mod region;
 mod scope;
 mod shared;
 mod sleepers;

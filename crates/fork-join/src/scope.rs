@@ -49,9 +49,9 @@ impl OpenJobs {
     /// sleeps. The scope may be gone when this returns.
     #[must_use = "a worker that sleeps is to be woken"]
     fn end_one(&self) -> Option<usize> {
-        // ORDERING: Release, for the Acquire in `is_done`: what the job did. That of other jobs, too:
-        // an exchange goes on with the release sequences of those before. The seat of the worker
-        // that sleeps is known: the job descends from what that worker did in it.
+        // ORDERING: Release, for the Acquire in `is_done`: what the job did. That of other jobs,
+        // too: an exchange goes on with the release sequences of those before. The seat of the
+        // worker that sleeps is known: the job descends from what that worker did in it.
         let before = self.0.fetch_sub(1, Ordering::Release);
         let was_last = before & COUNT == 1 && before & SLEEPS != 0;
         was_last.then_some(((before & !SLEEPS) >> SLEEPER) as usize)

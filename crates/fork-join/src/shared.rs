@@ -11,9 +11,9 @@ use filch_slab::Slab;
 use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::isolation::Region;
 use crate::job::{JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
+use crate::region::Region;
 use crate::sleepers::Sleepers;
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.

@@ -8,9 +8,9 @@ use std::ptr;
 use filch_deque::Lazy;
 use filch_parker::Spin;
 
-use crate::isolation::{Region, is_since};
 use crate::job::{JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
+use crate::region::{Region, is_since};
 use crate::shared::{Owner, Shared};
 
 use filch_sync::Arc;

@@ -120,8 +120,8 @@ fn broadcasts_nest() {
     }
 }
 
-/// A thread that yields has its share at once, and so has one that waits for a branch: it hangs here
-/// if not.
+/// A thread that yields has its share at once, and so has one that waits for a branch: it hangs
+/// here if not.
 #[test]
 fn a_broadcast_reaches_those_that_wait() {
     let pool = Pool::start(Config::default().threads(2).private_jobs(0)).unwrap();

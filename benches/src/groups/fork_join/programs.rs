@@ -20,8 +20,8 @@ pub(super) struct Node {
 }
 
 /// Which way through a tree is the one through memory, from its beginning to its end. It decides
-/// more than the way to fork does: a contender that runs the second branch first walks from right to
-/// left.
+/// more than the way to fork does: a contender that runs the second branch first walks from right
+/// to left.
 #[derive(Clone, Copy)]
 pub(super) enum Layout {
     LeftToRight,
@@ -50,7 +50,8 @@ impl Node {
     }
 }
 
-/// The next number of a stream that looks random (`SplitMix64`: Steele, Lea and Flood, OOPSLA 2014).
+/// The next number of a stream that looks random (`SplitMix64`: Steele, Lea and Flood, OOPSLA
+/// 2014).
 fn mixed(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -62,7 +62,8 @@ impl Config {
 
     /// How many of its forked jobs a worker may keep out of the others' reach until it forks or
     /// joins the next time: 16 at most, which is the default. With 0 each job can be stolen from
-    /// its fork on, and a `join` costs some nanoseconds more: for jobs that all take long.
+    /// its fork on. Each fork then takes a fence, and wakes a thread if one sleeps, and each join
+    /// an exchange: for jobs of many microseconds. With tiny ones it is slower than one thread.
     #[must_use]
     pub fn private_jobs(mut self, count: u32) -> Self {
         self.private_jobs = Some(count);

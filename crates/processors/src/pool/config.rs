@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use filch_sync::time;
 
 use crate::protocol::Idle;
+use crate::thread::beginning::ThreadError;
 
 /// How many processors, and how many threads for them.
 #[derive(Debug, Clone, Copy)]
@@ -194,14 +195,6 @@ pub enum StartError {
         /// What the panic said.
         message: String,
     },
-}
-
-/// Why there is no thread.
-pub(crate) enum ThreadError {
-    /// The system refused it.
-    System(io::Error),
-    /// It had no scratch, and this is what the panic said.
-    Scratch(String),
 }
 
 impl From<ThreadError> for StartError {

@@ -6,9 +6,9 @@ use std::io;
 
 use filch_sync::{Arc, lock};
 
-use crate::pool::config::ThreadError;
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::{BoundId, MAX_BOUND};
+use crate::thread::beginning::ThreadError;
 
 /// A thread that runs the tasks that are bound to it, and nothing else: made by
 /// [`Processors::reserve_thread`].

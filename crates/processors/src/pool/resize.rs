@@ -5,8 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use crate::pool::config::ThreadError;
 use crate::pool::processors::Processors;
+use crate::thread::beginning::ThreadError;
 
 /// Why a pool does not have as many processors as it was told to have.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use filch_sync::panic::{catch_panic, drop_contained};
 use filch_sync::thread;
 use filch_sync::{Arc, lock};
 
-use crate::pool::config::{StartError, ThreadError};
+use crate::pool::config::StartError;
 use crate::pool::processors::{Processors, StartThread};
-use crate::thread::beginning::{Beginning, Teller, Thread};
+use crate::thread::beginning::{Beginning, Teller, Thread, ThreadError};
 use crate::thread::handles::Machines;
 use crate::thread::main_loop::run_machine;
 use crate::thread::runner::Runner;

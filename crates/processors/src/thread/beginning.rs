@@ -6,7 +6,13 @@ use std::sync::PoisonError;
 
 use filch_sync::{Arc, Condvar, Mutex, lock};
 
-use crate::pool::config::ThreadError;
+/// Why there is no thread.
+pub(crate) enum ThreadError {
+    /// The system refused it.
+    System(io::Error),
+    /// It had no scratch, and this is what the panic said.
+    Scratch(String),
+}
 
 /// What a new thread and the thread that starts it tell each other.
 #[derive(Default)]

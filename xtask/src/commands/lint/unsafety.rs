@@ -121,7 +121,6 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "current.rs",
             "job.rs",
             "join.rs",
-            "protocol.rs",
             "scope.rs",
             "source.rs",
             "worker.rs",
