@@ -289,6 +289,7 @@ where
     F: FnOnce(&W),
 {
     /// To be put into a queue. One that is never run leaks.
+    #[cfg(not(loom))] // where nothing is spawned without a scope
     pub(crate) fn detached(closure: F) -> JobRef<W>
     where
         F: Send + 'static,
