@@ -26,7 +26,7 @@ fn a_joiner_takes_part() {
             });
             let joins = thread::spawn({
                 let latch = Arc::clone(&latch);
-                move || wait(&joiner, &*latch)
+                move || wait(&joiner, &latch)
             });
             let shares: [Plain; 2] = array::from_fn(|_| Plain::new());
             caller.scope(|scope| {
