@@ -51,12 +51,11 @@ impl End {
     }
 }
 
-/// Which branch a payload is from. It is not dropped: it may be a bomb.
+/// Which branch a payload is from. A bomb is not dropped.
 fn name_of(payload: Box<dyn Any + Send>) -> &'static str {
-    let payload = mem::ManuallyDrop::new(payload);
-    match payload.downcast_ref::<Bomb>() {
-        Some(bomb) => bomb.0,
-        None => payload.downcast_ref::<&str>().expect("ours"),
+    match payload.downcast::<Bomb>() {
+        Ok(bomb) => mem::ManuallyDrop::new(*bomb).0,
+        Err(payload) => *payload.downcast::<&str>().expect("ours"),
     }
 }
 
