@@ -245,7 +245,7 @@ impl ThreadLocal {
     }
 }
 
-/// [`rayon::join`].
+/// [`rayon::join`](::rayon::join).
 #[derive(Clone, Copy)]
 pub(super) struct Rayon;
 
