@@ -71,7 +71,7 @@ impl<T: Send + 'static> Processors<T> {
     /// calls [`run`](Thread::run), or say why there is none. It is called once for each processor,
     /// one after the other, and not after the return. Threads that the pool needs later, for
     /// [`blocking`](Self::blocking) calls or because it was resized, it makes itself: a
-    /// [limit](Config::thread_limit) can see to it that there are none.
+    /// [limit](crate::Config::thread_limit) can see to it that there are none.
     ///
     /// [`Machines::join`] does not wait for threads that `spawn` made, which are the caller's.
     ///
