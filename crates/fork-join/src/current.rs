@@ -19,14 +19,12 @@ thread_local! {
 struct Seated(RefCell<Option<Box<Worker>>>);
 
 impl Seated {
-    /// Seats the thread, unless it has a seat, perhaps in another pool. `None` if there is none.
+    /// Seats the thread, which has no seat. `None` if there is none left.
     fn sit_down(&self, shared: &Arc<Shared<Worker>>) -> Option<()> {
+        let (seat, owner) = shared.sit_down()?;
         let mut seated = self.0.borrow_mut();
-        if seated.is_none() {
-            let (seat, owner) = shared.sit_down()?;
-            let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner)));
-            CURRENT.set(&raw const **worker);
-        }
+        let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner)));
+        CURRENT.set(&raw const **worker);
         Some(())
     }
 
@@ -79,8 +77,19 @@ pub(crate) fn with_worker<R>(
     shared: &Arc<Shared<Worker>>,
     with: impl FnOnce(&Worker) -> R,
 ) -> Option<R> {
-    SEATED.try_with(|seated| seated.sit_down(shared)).ok()??;
+    if CURRENT.get().is_null() {
+        SEATED.try_with(|seated| seated.sit_down(shared)).ok()??;
+    }
     self::with(|worker| Some(with(worker.filter(|worker| worker.is_of(shared))?)))
+}
+
+/// Puts a job in reach of that pool's threads: of the calling one first, if it is one of them (see
+/// [`Worker::spawn_job`]).
+pub(crate) fn spawn_job(shared: &Shared<Worker>, job: JobRef<Worker>, is_isolated: bool) {
+    with(|worker| match worker {
+        Some(worker) if worker.is_of(shared) => worker.spawn_job(job, is_isolated),
+        _ => shared.inject(job),
+    });
 }
 
 /// Runs a job that was taken out of its queue, on a thread that has a worker.

@@ -32,7 +32,7 @@ unsafe impl<W> Send for JobRef<W> {}
 
 /// What a job is given: the worker of the thread that runs it.
 pub(crate) trait Runs {
-    /// Who runs it.
+    /// The thread that runs it.
     fn thief(&self) -> Thief;
 
     /// The job with that latch is done: its owner is woken, if that sleeps. The job may be gone

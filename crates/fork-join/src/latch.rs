@@ -21,7 +21,7 @@ pub trait Awaited {
     /// Whether there is nothing to wait for any more. Then what was done happened before this.
     fn is_done(&self) -> bool;
 
-    /// Who runs what is awaited, if that is one job and known.
+    /// The thread that runs what is awaited, if that is one job and known.
     fn thief(&self) -> Option<Thief>;
 
     /// The worker in that seat is about to sleep: it is to be woken when it is done. `false`: it is
@@ -34,7 +34,7 @@ pub trait Awaited {
 #[derive(Debug, Default)]
 pub struct Latch(AtomicU64);
 
-/// Who runs a job.
+/// The thread that runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thief {
     /// Where it sits.

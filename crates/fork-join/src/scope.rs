@@ -142,13 +142,7 @@ impl<'scope> Scope<'scope> {
     /// What the caller did before happens before the job; what the job did happens before the end
     /// of the scope.
     pub fn spawn(&self, job: impl FnOnce(&Worker, &Self) + Send + 'scope) {
-        let job = self.open_job(job);
-        current::with(|worker| match worker {
-            Some(worker) if worker.is_of(&self.shared) => {
-                worker.spawn_job(job, self.is_isolated);
-            }
-            _ => self.shared.inject(job),
-        });
+        current::spawn_job(&self.shared, self.open_job(job), self.is_isolated);
     }
 
     /// A job that runs once on each thread of the pool at some time before the scope ends. Those

@@ -13,11 +13,7 @@ use crate::worker::Worker;
 
 impl Shared<Worker> {
     fn spawn(&self, job: impl FnOnce(&Worker) + Send + 'static) {
-        let job = unawaited(job);
-        current::with(|worker| match worker {
-            Some(worker) if worker.is_of(self) => worker.spawn_job(job, false),
-            _ => self.inject(job),
-        });
+        current::spawn_job(self, unawaited(job), false);
     }
 
     fn spawn_broadcast(&self, job: impl Fn(&Worker) + Send + Sync + 'static) {

@@ -41,11 +41,11 @@ impl Threads {
 }
 
 /// The thread has its seat, and gives it up in the end.
-pub(crate) struct Seated {
+pub(crate) struct SeatGuard {
     on_exit: Option<Arc<OnThread>>,
 }
 
-impl Drop for Seated {
+impl Drop for SeatGuard {
     fn drop(&mut self) {
         current::leave(|index| {
             if let Some(on_exit) = &self.on_exit {
@@ -56,21 +56,21 @@ impl Drop for Seated {
 }
 
 impl Runner<Infallible> for Threads {
-    type Scratch = Seated;
+    type Scratch = SeatGuard;
 
-    fn scratch(&self, _machine: usize) -> Seated {
+    fn scratch(&self, _machine: usize) -> SeatGuard {
         let Some(index) = current::with_worker(&self.shared, Worker::index) else {
             panic!("the thread is one of another pool's, or there are too many");
         };
         if let Some(on_start) = &self.on_start {
             on_start(index);
         }
-        Seated {
+        SeatGuard {
             on_exit: self.on_exit.clone(),
         }
     }
 
-    fn nudged(&self, _: &mut Seated) {
+    fn nudged(&self, _: &mut SeatGuard) {
         current::with_worker(
             &self.shared,
             |worker| {
@@ -79,7 +79,7 @@ impl Runner<Infallible> for Threads {
         );
     }
 
-    fn run(&self, task: Infallible, _: &mut Seated) {
+    fn run(&self, task: Infallible, _: &mut SeatGuard) {
         match task {}
     }
 }

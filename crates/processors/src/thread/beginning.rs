@@ -48,8 +48,8 @@ impl Beginning {
         }
     }
 
-    /// Whoever was to make the thread says that there is none: that is so, unless it has begun. The
-    /// last one who says so knows best why.
+    /// The maker of the thread says that there is none: that is so, unless it has begun. What is
+    /// said last is the reason.
     pub(crate) fn refuse(&self, error: io::Error) {
         let mut stage = lock(&self.stage);
         if let Stage::Ordered | Stage::Told(Err(ThreadError::System(_))) = *stage {
