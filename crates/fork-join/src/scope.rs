@@ -10,7 +10,8 @@ use filch_sync::panic::discard;
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::current;
-use crate::job::{HeapJob, JobRef, Payload};
+use crate::job::scoped::{self, Scoped};
+use crate::job::{JobRef, Payload};
 use crate::latch::{Awaited, Thief};
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -39,9 +40,22 @@ const COUNT: u64 = u32::MAX as u64;
 struct OpenJobs(AtomicU64);
 
 impl OpenJobs {
+    fn none() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    fn begin(&self) {
+        // ORDERING: Relaxed: nobody else knows it yet.
+        self.0.store(1, Ordering::Relaxed);
+    }
+
     fn add(&self) {
         // ORDERING: Relaxed: the caller's own job is open.
         let before = self.0.fetch_add(1, Ordering::Relaxed);
+        assert!(
+            before & COUNT != 0,
+            "nobody waits for the jobs of this scope"
+        );
         assert!(before & COUNT != COUNT, "a scope has 2^32 jobs");
     }
 
@@ -92,7 +106,7 @@ impl Worker {
             is_isolated: self.is_isolated(),
             ..Scope::new(Arc::clone(self.shared()), None)
         };
-        scope.run(body, |open| self.wait(open))
+        scope.run(body, |open| self.wait_for(open))
     }
 }
 
@@ -101,8 +115,7 @@ impl<'scope> Scope<'scope> {
     pub(crate) fn new(shared: Arc<Shared<Worker>>, outsider: Option<Unparker>) -> Self {
         Self {
             shared,
-            // The body's own.
-            open: OpenJobs(AtomicU64::new(1)),
+            open: OpenJobs::none(),
             is_cancelled: AtomicBool::new(false),
             is_isolated: false,
             panic: Mutex::new(None),
@@ -117,15 +130,8 @@ impl<'scope> Scope<'scope> {
         body: impl FnOnce(&Self) -> R,
         wait: impl FnOnce(&dyn Awaited),
     ) -> R {
-        let result = catch_unwind(AssertUnwindSafe(|| body(&self)));
-        let nobody = self.open.end_one();
-        debug_assert_eq!(nobody, None, "this thread does not sleep");
-        wait(&self.open);
-        assert!(
-            self.open.is_done(),
-            "its jobs borrow, and were not waited for"
-        );
-        let panic = lock(&self.panic).take();
+        let (scope, result) = scoped::run(self, body, |scope| wait(&scope.open));
+        let panic = lock(&scope.panic).take();
         match (result, panic) {
             (Ok(result), None) => result,
             (Ok(_), Some(payload)) => resume_unwind(payload),
@@ -174,22 +180,7 @@ impl<'scope> Scope<'scope> {
 
     /// A job that the scope waits for, to be put into a queue.
     fn open_job(&self, job: impl FnOnce(&Worker, &Self) + Send + 'scope) -> JobRef<Worker> {
-        struct Borrowed<'scope>(*const Scope<'scope>);
-        // SAFETY: a scope is Sync, and this is a reference to it.
-        unsafe impl Send for Borrowed<'_> {}
-
-        impl<'scope> Borrowed<'scope> {
-            /// By a method, so that a closure takes the whole.
-            fn get(&self) -> *const Scope<'scope> {
-                self.0
-            }
-        }
-
-        self.open.add();
-        let scope = Borrowed(self);
-        let run = move |worker: &Worker| {
-            // SAFETY: the scope waits until this job has ended.
-            let scope = unsafe { &*scope.get() };
+        scoped::open(self, move |worker: &Worker, scope| {
             let run = || match scope.is_cancelled() {
                 true => drop(job),
                 false if scope.is_isolated => worker.isolate(|worker| job(worker, scope)),
@@ -198,17 +189,7 @@ impl<'scope> Scope<'scope> {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
                 scope.keep(payload);
             }
-            // Kept: the scope may be gone once the job has ended.
-            let outsider = scope.outsider.clone();
-            match (scope.open.end_one(), outsider) {
-                (None, _) => {}
-                (Some(_), Some(outsider)) => _ = outsider.unpark(),
-                (Some(sleeper), None) => worker.shared().wake(sleeper),
-            }
-        };
-        // SAFETY: the closure is `Send`, and what it borrows lives until the scope ends, which
-        // waits for it.
-        unsafe { HeapJob::boxed(run) }
+        })
     }
 
     /// The first panic is told; the others are lost.
@@ -220,6 +201,31 @@ impl<'scope> Scope<'scope> {
         }
         drop(first);
         discard(payload);
+    }
+}
+
+impl Scoped<Worker> for Scope<'_> {
+    fn begin(&self) {
+        self.open.begin();
+    }
+
+    fn add(&self) {
+        self.open.add();
+    }
+
+    fn end_one(&self, worker: Option<&Worker>) {
+        // Kept: the scope may be gone once the job has ended.
+        let outsider = self.outsider.clone();
+        // The thread of the body does not sleep yet when that ends.
+        match (self.open.end_one(), outsider, worker) {
+            (Some(_), Some(outsider), _) => _ = outsider.unpark(),
+            (Some(sleeper), None, Some(worker)) => worker.shared().wake(sleeper),
+            (None, _, _) | (_, None, None) => {}
+        }
+    }
+
+    fn open(&self) -> &impl Awaited {
+        &self.open
     }
 }
 

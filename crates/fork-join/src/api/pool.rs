@@ -14,7 +14,8 @@ use filch_sync::panic::discard;
 use crate::api::config::{Config, OnPanic, StartError};
 use crate::api::threads::{Thread, Threads};
 use crate::current;
-use crate::job::{self, Payload};
+use crate::job::Payload;
+use crate::job::installed::install;
 use crate::latch::{Awaited, MAX_SEATS};
 use crate::scope::Scope;
 use crate::shared::{Host, Shared};
@@ -229,7 +230,7 @@ impl Pool {
         current::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
             other => with_unparker(other, |unparker, wait| {
-                job::install(work, unparker, |job| self.shared.inject(job), wait)
+                install(work, unparker, |job| self.shared.inject(job), wait)
             }),
         })
     }
@@ -267,7 +268,7 @@ fn with_unparker<R>(
 ) -> R {
     if let Some(worker) = worker {
         let unparker = worker.shared().seat(worker.seat()).unparker.clone();
-        return call(unparker, &|awaited| worker.wait(awaited));
+        return call(unparker, &|awaited| worker.wait_for(awaited));
     }
     let parker = Parker::new();
     call(parker.unparker(), &|awaited| {
