@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::mem;
 use std::ptr;
+use std::sync::Arc as StdArc;
 
 use filch_deque::Lazy;
 use filch_parker::Spin;
@@ -11,7 +12,7 @@ use filch_parker::Spin;
 use crate::job::{JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
 use crate::region::{Region, is_since};
-use crate::shared::{Owner, Shared};
+use crate::shared::{Host, Owner, Shared};
 
 use filch_sync::Arc;
 
@@ -21,6 +22,7 @@ pub struct Worker {
     owner: Owner<Worker>,
     seat: usize,
     shared: Arc<Shared<Worker>>,
+    host: StdArc<dyn Host>,
     /// Where it looks first for a victim.
     next_victim: Cell<usize>,
     /// The number of broadcasts when it last found none to take part in.
@@ -53,11 +55,17 @@ impl From<JobRef<Worker>> for Found {
 }
 
 impl Worker {
-    pub(crate) fn new(shared: Arc<Shared<Worker>>, seat: usize, owner: Owner<Worker>) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared<Worker>>,
+        seat: usize,
+        owner: Owner<Worker>,
+        host: StdArc<dyn Host>,
+    ) -> Self {
         Self {
             owner,
             seat,
             shared,
+            host,
             next_victim: Cell::new(seat),
             seen_broadcasts: Cell::new(0),
             isolated_since: Cell::new(None),
@@ -96,7 +104,7 @@ impl Worker {
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         self.share();
         let (mut call, mut result) = (Some(call), None);
-        self.shared.host().block(&mut || {
+        self.host.block(&mut || {
             if let Some(call) = call.take() {
                 result = Some(call());
             }
@@ -150,10 +158,19 @@ impl Worker {
         true
     }
 
+    pub(crate) fn host(&self) -> &dyn Host {
+        &*self.host
+    }
+
+    /// Something was published: somebody is to look for it.
+    fn wake_one(&self) {
+        self.shared.wake_one(self.host());
+    }
+
     /// Wakes somebody for what has become public, if something has.
     pub(crate) fn tell_published(&self) {
         if self.deque().has_published() {
-            self.shared.wake_one();
+            self.wake_one();
         }
     }
 
@@ -222,7 +239,7 @@ impl Worker {
             return self.shared.inject(job);
         }
         self.owner.spawned.push(job);
-        self.shared.wake_one();
+        self.wake_one();
     }
 
     /// Whether it is one of that pool's.
@@ -277,7 +294,7 @@ impl Worker {
             if let Some(job) = self.steal_back(latch).or_else(|| self.find_allowed()) {
                 if mem::take(&mut is_chosen) {
                     // There may be more of it.
-                    self.shared.wake_one();
+                    self.wake_one();
                 }
                 spinner.reset();
                 self.run(Some(job));
@@ -290,7 +307,7 @@ impl Worker {
         }
         if is_chosen {
             // It has no time for that now.
-            self.shared.wake_one();
+            self.wake_one();
         }
     }
 
