@@ -23,9 +23,9 @@ struct Seated(RefCell<Option<Box<Worker>>>);
 impl Seated {
     /// Seats the thread, which has no seat. `None` if there is none left.
     fn sit_down(&self, shared: &Arc<Shared<Worker>>) -> Option<()> {
-        let (seat, owner) = shared.sit_down()?;
+        let (seat, owner, host) = shared.sit_down()?;
         let mut seated = self.0.borrow_mut();
-        let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner)));
+        let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner, host)));
         CURRENT.set(&raw const **worker);
         Some(())
     }
@@ -85,11 +85,15 @@ pub(crate) fn with_worker<R>(
     self::with(|worker| Some(with(worker.filter(|worker| worker.is_of(shared))?)))
 }
 
-/// Puts a job in reach of that pool's threads: of the calling one first, if it is one of them (see
-/// [`Worker::spawn_job`]).
-pub(crate) fn spawn_job(shared: &Shared<Worker>, job: JobRef<Worker>, is_isolated: bool) {
+/// Puts the job that `make` makes in reach of that pool's threads: of the calling one first, if it
+/// is one of them (see [`Worker::spawn_job`]). `make` is given its worker then.
+pub(crate) fn spawn_job(
+    shared: &Shared<Worker>,
+    make: impl FnOnce(Option<&Worker>) -> JobRef<Worker>,
+    is_isolated: bool,
+) {
     with(|worker| match worker {
-        Some(worker) if worker.is_of(shared) => worker.spawn_job(job, is_isolated),
-        _ => shared.inject(job),
+        Some(worker) if worker.is_of(shared) => worker.spawn_job(make(Some(worker)), is_isolated),
+        _ => shared.inject(make(None)),
     });
 }

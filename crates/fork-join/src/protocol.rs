@@ -28,8 +28,8 @@ pub fn finish(shared: &Shared, latch: &Latch) {
 
 /// Seats the calling thread. `None` if there is no seat left.
 pub fn sit_down(shared: &Arc<Shared>) -> Option<Worker> {
-    let (seat, owner) = shared.sit_down()?;
-    Some(Worker::new(Arc::clone(shared), seat, owner))
+    let (seat, owner, host) = shared.sit_down()?;
+    Some(Worker::new(Arc::clone(shared), seat, owner, host))
 }
 
 /// In which seat its thread sits.

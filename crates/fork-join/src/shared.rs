@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::fmt;
 use std::hint;
+// std's in a model, too: it orders nothing.
+use std::sync::{Arc, Weak};
 
 use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
@@ -111,7 +113,8 @@ pub struct Shared<W> {
     /// Jobs from threads that have no seat.
     pub(crate) common: Injector<JobRef<W>>,
     pub(crate) sleepers: Sleepers,
-    host: Box<dyn Host>,
+    /// Kept by the pool and by each thread that is seated: from here it would be a circle.
+    host: Weak<dyn Host>,
     /// How long a joiner that finds nothing looks on before it sleeps.
     pub(crate) patience: AdaptiveSpinner,
     /// How many forked jobs a worker may hide, if not as many as its deque would.
@@ -122,7 +125,8 @@ pub struct Shared<W> {
 
 /// The threads that run jobs.
 pub trait Host: Send + Sync {
-    /// Something was published: wakes a thread that has nothing to do, if there is one.
+    /// Something was published, and the caller has passed a `SeqCst` fence since: wakes a thread
+    /// that has nothing to do, if there is one.
     fn notify(&self);
 
     /// Each thread that waits looks for jobs of its own.
@@ -137,7 +141,7 @@ pub trait Host: Send + Sync {
 
 impl<W> Shared<W> {
     /// Nobody is seated. A worker hides as many jobs as its deque would, or so many at most.
-    pub fn new(host: Box<dyn Host>, patience: AdaptiveSpinner, private_jobs: Option<u32>) -> Self {
+    pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner, private_jobs: Option<u32>) -> Self {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
             common: Injector::new(),
@@ -147,10 +151,6 @@ impl<W> Shared<W> {
             private_jobs,
             broadcasts: CachePadded::new(AtomicU64::new(0)),
         }
-    }
-
-    pub(crate) fn host(&self) -> &dyn Host {
-        &*self.host
     }
 
     /// How many seats there are, taken or not.
@@ -166,8 +166,9 @@ impl<W> Shared<W> {
         }
     }
 
-    /// Seats the calling thread.
-    pub(crate) fn sit_down(&self) -> Option<(usize, Owner<W>)> {
+    /// Seats the calling thread, which keeps the host.
+    pub(crate) fn sit_down(&self) -> Option<(usize, Owner<W>, Arc<dyn Host>)> {
+        let host = self.host.upgrade()?;
         let seat = self.seats.allocate().ok()? as usize;
         let owner = lock(&self.seat(seat).owner).take()?;
         *lock(&self.seat(seat).listens) = true;
@@ -175,7 +176,7 @@ impl<W> Shared<W> {
             None => owner.forks,
             Some(most) => owner.forks.with_max_private(most),
         };
-        Some((seat, Owner { forks, ..owner }))
+        Some((seat, Owner { forks, ..owner }, host))
     }
 
     /// The thread in that seat will run no more jobs that are for it alone, if there are none.
@@ -205,7 +206,9 @@ impl<W> Shared<W> {
         self.broadcasts.fetch_add(1, Ordering::Release);
         // Those that wait in the middle of a job, and those that have nothing to do.
         (0..self.seat_count()).for_each(|seat| self.wake(seat));
-        self.host.nudge_threads();
+        if let Some(host) = self.host.upgrade() {
+            host.nudge_threads();
+        }
     }
 
     /// The thread leaves its seat, and nothing in its deque.
@@ -228,11 +231,12 @@ impl<W> Shared<W> {
 
     /// Something was published: somebody is to look for it, of those that wait in the middle of a
     /// job or of those that have nothing to do.
-    pub(crate) fn wake_one(&self) {
+    pub(crate) fn wake_one(&self, host: &dyn Host) {
         let flags = || (0..self.seat_count()).map(|seat| &*self.seat(seat).sleeps);
         match self.sleepers.choose(flags) {
             Some(seat) => self.wake(seat),
-            None => self.host.notify(),
+            // `choose` has passed the fence.
+            None => host.notify(),
         }
     }
 
@@ -245,7 +249,10 @@ impl<W> Shared<W> {
     /// A job from a thread without a seat.
     pub(crate) fn inject(&self, job: JobRef<W>) {
         self.common.push(job);
-        self.wake_one();
+        // Without a host there is no thread.
+        if let Some(host) = self.host.upgrade() {
+            self.wake_one(&*host);
+        }
     }
 }
 

@@ -4,13 +4,14 @@ use std::cell::Cell;
 use std::fmt;
 use std::mem;
 use std::ptr;
+use std::sync::Arc as StdArc;
 
 use filch_parker::Spin;
 
 use crate::job::{Forks, JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
 use crate::region::{Region, is_since};
-use crate::shared::{Owner, Shared};
+use crate::shared::{Host, Owner, Shared};
 
 use filch_sync::Arc;
 
@@ -20,6 +21,7 @@ pub struct Worker {
     owner: Owner<Worker>,
     seat: usize,
     shared: Arc<Shared<Worker>>,
+    host: StdArc<dyn Host>,
     /// Where it looks first for a victim.
     next_victim: Cell<usize>,
     /// The number of broadcasts when it last found none to take part in.
@@ -52,11 +54,17 @@ impl From<JobRef<Worker>> for Found {
 }
 
 impl Worker {
-    pub(crate) fn new(shared: Arc<Shared<Worker>>, seat: usize, owner: Owner<Worker>) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared<Worker>>,
+        seat: usize,
+        owner: Owner<Worker>,
+        host: StdArc<dyn Host>,
+    ) -> Self {
         Self {
             owner,
             seat,
             shared,
+            host,
             next_victim: Cell::new(seat),
             seen_broadcasts: Cell::new(0),
             isolated_since: Cell::new(None),
@@ -90,7 +98,7 @@ impl Worker {
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         self.share();
         let (mut call, mut result) = (Some(call), None);
-        self.shared.host().block(&mut || {
+        self.host.block(&mut || {
             if let Some(call) = call.take() {
                 result = Some(call());
             }
@@ -140,6 +148,15 @@ impl Worker {
             false => job.run(self),
         }
         true
+    }
+
+    pub(crate) fn host(&self) -> &dyn Host {
+        &*self.host
+    }
+
+    /// Something was published: somebody is to look for it.
+    fn wake_one(&self) {
+        self.shared.wake_one(self.host());
     }
 
     /// A job that this worker has spawned, or must run itself; one that it or another worker has
@@ -207,7 +224,7 @@ impl Worker {
             return self.shared.inject(job);
         }
         self.owner.spawned.push(job);
-        self.shared.wake_one();
+        self.wake_one();
     }
 
     /// Whether it is one of that pool's.
@@ -262,7 +279,7 @@ impl Worker {
             if let Some(job) = self.steal_back(latch).or_else(|| self.find_allowed()) {
                 if mem::take(&mut is_chosen) {
                     // There may be more of it.
-                    self.shared.wake_one();
+                    self.wake_one();
                 }
                 spinner.reset();
                 self.run(Some(job));
@@ -275,7 +292,7 @@ impl Worker {
         }
         if is_chosen {
             // It has no time for that now.
-            self.shared.wake_one();
+            self.wake_one();
         }
     }
 
@@ -314,7 +331,7 @@ impl Runs for Worker {
 
     fn tell_published(&self) {
         if self.forks().has_published() {
-            self.shared.wake_one();
+            self.wake_one();
         }
     }
 

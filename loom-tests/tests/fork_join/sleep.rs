@@ -185,7 +185,7 @@ fn a_joiner_that_is_done_passes_its_choice_on() {
         "joiner: chosen, and done",
         Bound::preemptions(2, 10_000),
         || {
-            let (shared, host) = shared_with_a_host();
+            let (shared, host, _kept) = shared_with_a_host();
             let end = host.unparker();
             let latch = Arc::new(Latch::new());
             let joiner = thread::spawn({

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Weak;
 
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_processors::{Machines, Processors, ResizeError};
@@ -32,33 +31,33 @@ const YIELDING_ROUNDS: u32 = 20;
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
 pub struct Pool {
     shared: Arc<Shared<Worker>>,
-    /// None, if the caller is the only thread.
-    processors: Option<Arc<Processors<Infallible>>>,
+    host: Arc<PoolHost>,
     machines: Option<Machines>,
     takes_caller: bool,
 }
 
-/// The threads of a pool, as its jobs see them: these do not keep it.
+/// The threads of a pool, as its jobs see them.
 struct PoolHost {
-    processors: Weak<Processors<Infallible>>,
+    /// None, if the caller is the only thread.
+    processors: Option<Arc<Processors<Infallible>>>,
     on_panic: Option<OnPanic>,
 }
 
 impl Host for PoolHost {
     fn notify(&self) {
-        if let Some(processors) = self.processors.upgrade() {
-            processors.notify();
+        if let Some(processors) = &self.processors {
+            processors.notify_behind_fence();
         }
     }
 
     fn nudge_threads(&self) {
-        if let Some(processors) = self.processors.upgrade() {
+        if let Some(processors) = &self.processors {
             processors.nudge_threads();
         }
     }
 
     fn block(&self, call: &mut dyn FnMut()) {
-        match self.processors.upgrade() {
+        match &self.processors {
             Some(processors) => processors.blocking(call),
             None => call(),
         }
@@ -77,7 +76,7 @@ impl Host for PoolHost {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        if let Some(processors) = &self.processors {
+        if let Some(processors) = self.processors() {
             processors.stop();
         }
     }
@@ -86,7 +85,7 @@ impl Drop for Pool {
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
-            .field("processors", &self.processors)
+            .field("processors", &self.processors())
             .finish_non_exhaustive()
     }
 }
@@ -161,16 +160,17 @@ impl Pool {
             0 => None,
             count => Some(Processors::new(Threads::processors(&config, count))?),
         };
-        let host = PoolHost {
-            processors: processors.as_ref().map_or_else(Weak::new, Arc::downgrade),
+        let host = Arc::new(PoolHost {
+            processors,
             on_panic: config.on_panic.take(),
-        };
+        });
+        let kept: Arc<dyn Host> = Arc::<PoolHost>::clone(&host);
         let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
-        let shared = Shared::new(Box::new(host), patience, config.private_jobs);
+        let shared = Shared::new(Arc::downgrade(&kept), patience, config.private_jobs);
         let shared = Arc::new(shared);
         let mut pool = Self {
             shared: Arc::clone(&shared),
-            processors,
+            host,
             machines: None,
             takes_caller,
         };
@@ -178,10 +178,10 @@ impl Pool {
             // First, so that it has the first seat.
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
-        if let Some(processors) = &pool.processors {
+        if let Some(processors) = pool.processors() {
             let attached = processors.attach(Arc::new(Jobs(Arc::clone(&shared))));
             assert!(attached.is_ok(), "the processors are new");
-            let started = start(processors, Arc::new(Threads::new(shared, config)));
+            let started = start(processors, Arc::new(Threads::new(shared, kept, config)));
             pool.machines = Some(started?);
         }
         Ok(pool)
@@ -189,7 +189,7 @@ impl Pool {
 
     /// How many threads run jobs at a time.
     pub fn threads(&self) -> usize {
-        let processors = self.processors.as_ref().map_or(0, |all| all.count());
+        let processors = self.processors().map_or(0, |all| all.count());
         processors + usize::from(self.takes_caller)
     }
 
@@ -201,7 +201,7 @@ impl Pool {
     /// [`ResizeError`]; the pool goes on with the number that it says. A pool whose only thread is
     /// the caller has none to resize: [`ResizeError::Stopped`].
     pub fn resize(&self, threads: usize) -> Result<usize, ResizeError> {
-        match &self.processors {
+        match self.processors() {
             Some(processors) => processors.resize(threads),
             None => Err(ResizeError::Stopped),
         }
@@ -245,7 +245,8 @@ impl Pool {
         current::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
             other => with_unparker(other, |unparker, wait| {
-                Scope::new(Arc::clone(&self.shared), Some(unparker)).run(body, wait)
+                let make = |running| Scope::new(running, Arc::clone(&self.shared), Some(unparker));
+                Scope::run(make, body, wait)
             }),
         })
     }
@@ -253,6 +254,10 @@ impl Pool {
     /// Whether that is the worker of one of its threads. Wait-free.
     pub fn has(&self, worker: &Worker) -> bool {
         worker.is_of(&self.shared)
+    }
+
+    fn processors(&self) -> Option<&Arc<Processors<Infallible>>> {
+        self.host.processors.as_ref()
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {

@@ -13,7 +13,7 @@ use crate::worker::Worker;
 
 impl Shared<Worker> {
     fn spawn(&self, job: impl FnOnce(&Worker) + Send + 'static) {
-        current::spawn_job(self, unawaited(job), false);
+        current::spawn_job(self, |_| unawaited(job), false);
     }
 
     fn spawn_broadcast(&self, job: impl Fn(&Worker) + Send + Sync + 'static) {
@@ -28,7 +28,7 @@ impl Shared<Worker> {
 fn unawaited(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef<Worker> {
     heap::detached(move |worker: &Worker| {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
-            worker.shared().host().tell_panic(payload);
+            worker.host().tell_panic(payload);
         }
     })
 }

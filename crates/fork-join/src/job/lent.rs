@@ -6,7 +6,7 @@ use crate::latch::Awaited;
 
 /// Calls `wait`, which returns when what lies in the caller's frame is done. If it does not keep to
 /// that, or unwinds, the program ends: another thread would run a job in a frame that is gone.
-pub(super) fn lend(awaited: &impl Awaited, wait: impl FnOnce()) {
+pub(super) fn lend<R>(awaited: &impl Awaited, wait: impl FnOnce() -> R) -> R {
     struct Abort;
 
     impl Drop for Abort {
@@ -17,8 +17,10 @@ pub(super) fn lend(awaited: &impl Awaited, wait: impl FnOnce()) {
     }
 
     let abort = Abort;
-    wait();
-    if awaited.is_done() {
-        mem::forget(abort);
+    let result = wait();
+    match awaited.is_done() {
+        true => mem::forget(abort),
+        false => drop(abort),
     }
+    result
 }

@@ -9,59 +9,58 @@ use super::job_ref::JobRef;
 use super::lent::lend;
 use crate::latch::Awaited;
 
-/// What jobs are given, and borrow from. It knows how many of them have not ended.
+/// What jobs are given, and borrow from. It counts those that have not ended, and its body.
 pub(crate) trait Scoped<W>: Sync {
-    /// The count is 1 from now on: for the body.
-    fn begin(&self);
-
-    /// Adds one.
-    ///
-    /// # Panics
-    /// If the count is 0: nobody waits yet, or any more. If there are too many.
-    fn add(&self);
-
-    /// Takes one off. If it was the last one, the scope may be gone from then on, and whoever waits
-    /// for it is woken, by a worker that is known if it was the end of a job. No panic comes out.
-    fn end_one(&self, worker: Option<&W>);
+    /// The proof that [`run`] waits for it.
+    fn running(&self) -> &Running;
 
     /// Is done when the count is 0.
     fn open(&self) -> &impl Awaited;
+
+    /// Adds one to the count, on the thread of that worker.
+    fn add(&self, worker: Option<&W>);
+
+    /// Takes one off for the body.
+    fn end_body(&self);
+
+    /// Takes one off for a job, on the thread of that worker. If it was the last one, the scope may
+    /// be gone from then on, and the thread that waits for it is woken. No panic comes out of it.
+    fn end_one(&self, worker: &W);
 }
 
-/// Runs the body of a scope, has `wait` wait for its jobs, and returns what is left of it, and what
-/// the body returned or said.
-pub(crate) fn run<W, S: Scoped<W>, R>(
-    scope: S,
+/// A scope that has this is one that [`run`] waits for.
+pub(crate) struct Running(());
+
+/// Makes a scope, runs its body, and has `wait` wait for its jobs. Returns what the body returned
+/// or said, and what `wait` returned.
+pub(crate) fn run<W, S: Scoped<W>, R, T>(
+    make: impl FnOnce(Running) -> S,
     body: impl FnOnce(&S) -> R,
-    wait: impl FnOnce(&S),
-) -> (S, thread::Result<R>) {
-    let mut result = None;
-    scope.begin();
+    wait: impl FnOnce(&S) -> T,
+) -> (thread::Result<R>, T) {
+    let scope = make(Running(()));
     lend(scope.open(), || {
-        result = Some(catch_unwind(AssertUnwindSafe(|| body(&scope))));
-        scope.end_one(None);
-        wait(&scope);
-    });
-    match result {
-        Some(result) => (scope, result),
-        None => unreachable!("the body has run"),
-    }
+        let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
+        scope.end_body();
+        (result, wait(&scope))
+    })
 }
 
-/// A job of a scope whose body or one of whose jobs runs, to be put into a queue. No panic may come
-/// out of it.
+/// A job of a scope, to be put into a queue by the thread of that worker. No panic may come out of
+/// it.
 pub(crate) fn open<'scope, W, S: Scoped<W> + 'scope>(
     scope: &S,
+    worker: Option<&W>,
     job: impl FnOnce(&W, &S) + Send + 'scope,
 ) -> JobRef<W> {
-    // Only what `run` has begun, and waits for, can be added to.
-    scope.add();
-    let scope = Lent(NonNull::from(scope));
+    let Running(()) = scope.running();
+    scope.add(worker);
+    let lent = Lent(NonNull::from(scope));
     let run = move |worker: &W| {
-        // SAFETY: it lies where `run` waits until this job has ended.
-        let scope = unsafe { scope.get() };
+        // SAFETY: the scope lies where `run` waits until this job has ended.
+        let scope = unsafe { lent.get() };
         job(worker, scope);
-        scope.end_one(Some(worker));
+        scope.end_one(worker);
     };
     // SAFETY: the closure is `Send`, and what it borrows lives until the scope ends, which waits
     // for it.
