@@ -170,7 +170,7 @@ impl Worker {
     /// Wakes somebody for what has become public, if something has.
     pub(crate) fn tell_published(&self) {
         if self.deque().has_published() {
-            self.wake_one();
+            self.shared.wake_one_known(self.host());
         }
     }
 
