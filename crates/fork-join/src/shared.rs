@@ -6,14 +6,14 @@ use std::hint;
 // std's in a model, too: it orders nothing.
 use std::sync::{Arc, Weak};
 
-use filch_deque::{Lazy, Steal, Stealer};
+use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
 use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::job::{JobRef, Payload};
+use crate::job::{Forks, ForksStealer, JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
 use crate::region::Region;
 use crate::sleepers::Sleepers;
@@ -24,7 +24,7 @@ const CAPACITY: usize = 256;
 /// What the thread in a seat has for itself.
 pub(crate) struct Owner<W> {
     /// What it has forked: on its stack, in nested order.
-    pub(crate) deque: filch_deque::Worker<JobRef<W>, Lazy>,
+    pub(crate) forks: Forks<W>,
     /// What it has spawned.
     pub(crate) spawned: filch_deque::Worker<JobRef<W>>,
     pub(crate) parker: Parker,
@@ -32,7 +32,7 @@ pub(crate) struct Owner<W> {
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
 pub(crate) struct Seat<W> {
-    pub(crate) stealer: Stealer<JobRef<W>>,
+    forks: ForksStealer<W>,
     spawned: Stealer<JobRef<W>>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
@@ -49,12 +49,12 @@ pub(crate) struct Seat<W> {
 impl<W> Seat<W> {
     fn new(_: u32) -> Self {
         let owner = Owner {
-            deque: filch_deque::Worker::lazy(CAPACITY),
+            forks: Forks::new(CAPACITY),
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
         };
         Self {
-            stealer: owner.deque.stealer(),
+            forks: owner.forks.stealer(),
             spawned: owner.spawned.stealer(),
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
@@ -75,7 +75,7 @@ impl<W> Seat<W> {
     ) -> Option<(JobRef<W>, bool)> {
         let index = Cell::new(0);
         let job = insist(|| {
-            self.stealer.steal_if(|at| {
+            self.forks.steal_if(|at| {
                 index.set(at);
                 accept(at)
             })
@@ -90,7 +90,7 @@ impl<W> Seat<W> {
 
     /// Whether there is nothing to steal. If so, the thread in it is asked for more.
     fn demand(&self) -> bool {
-        self.stealer.demand() && self.spawned.is_empty()
+        self.forks.demand() && self.spawned.is_empty()
     }
 }
 
@@ -174,11 +174,11 @@ impl<W> Shared<W> {
         // ORDERING: SeqCst, partner of those of a thread that is about to sleep: if it has not seen
         // this seat, this thread knows it from now on.
         fence(Ordering::SeqCst);
-        let deque = match self.private_jobs {
-            None => owner.deque,
-            Some(most) => owner.deque.with_max_private(most),
+        let forks = match self.private_jobs {
+            None => owner.forks,
+            Some(most) => owner.forks.with_max_private(most),
         };
-        Some((seat, Owner { deque, ..owner }, host))
+        Some((seat, Owner { forks, ..owner }, host))
     }
 
     /// The thread in that seat will run no more jobs that are for it alone, if there are none.
