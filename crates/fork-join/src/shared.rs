@@ -10,7 +10,7 @@ use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
-use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::job::{Forks, ForksStealer, JobRef, Payload};
@@ -68,8 +68,6 @@ impl<W> Seat<W> {
             standing: Arc::default(),
             nest: Arc::default(),
         };
-        // Idle threads ask before they sleep, and did not know of this one.
-        owner.forks.stealer().demand();
         Self {
             forks: owner.forks.stealer(),
             spawned: owner.spawned.stealer(),
@@ -156,8 +154,9 @@ pub struct Shared<W: 'static> {
 
 /// The threads that run jobs.
 pub trait Host: Send + Sync {
-    /// Something was published, and the caller has passed a `SeqCst` fence since: wakes a thread
-    /// that has nothing to do, if there is one.
+    /// Something was published, and each thread that has gone to sleep without having seen it is
+    /// known to the caller: by a `SeqCst` fence since, or by what that thread has asked for. Wakes
+    /// one that has nothing to do, if there is one.
     fn notify(&self);
 
     /// Each thread that waits looks for jobs of its own.
@@ -225,6 +224,9 @@ impl<W> Shared<W> {
         let seat = self.seats.allocate().ok()? as usize;
         let owner = lock(&self.seat(seat).owner).take()?;
         *lock(&self.seat(seat).listens) = true;
+        // ORDERING: SeqCst, partner of those of a thread that is about to sleep: if it has not seen
+        // this seat, this thread knows it from now on.
+        fence(Ordering::SeqCst);
         let forks = match self.private_jobs {
             None => owner.forks,
             Some(most) => owner.forks.with_max_private(most),
@@ -290,10 +292,18 @@ impl<W> Shared<W> {
     /// Something was published: somebody is to look for it, of those that wait in the middle of a
     /// job or of those that have nothing to do.
     pub(crate) fn wake_one(&self, host: &dyn Host) {
+        // ORDERING: SeqCst, partner of those of a thread that is about to sleep: in
+        // `Sleepers::announce`, or in the host.
+        fence(Ordering::SeqCst);
+        self.wake_one_known(host);
+    }
+
+    /// The same, for what has become public in a lazy deque: the caller knows each thread that
+    /// sleeps, and had not seen it (see [`Stealer::demand`]).
+    pub(crate) fn wake_one_known(&self, host: &dyn Host) {
         let flags = || (0..self.seat_count()).map(|seat| &*self.seat(seat).sleeps);
         match self.sleepers.choose(flags) {
             Some(seat) => self.wake(seat),
-            // `choose` has passed the fence.
             None => host.notify(),
         }
     }

@@ -340,7 +340,7 @@ impl Runs for Worker {
 
     fn tell_published(&self) {
         if self.forks().has_published() {
-            self.wake_one();
+            self.shared.wake_one_known(self.host());
         }
     }
 

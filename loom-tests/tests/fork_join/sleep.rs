@@ -2,7 +2,7 @@
 
 use filch_fork_join::protocol::{Latch, Sleepers, finish, install, run_one, wait};
 use filch_parker::Parker;
-use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, check};
 
@@ -25,8 +25,10 @@ fn a_sleeper_sees_what_is_published_or_is_chosen() {
                 let shared = Arc::clone(&shared);
                 move || {
                     let (sleepers, flag, work) = &*shared;
-                    // ORDERING: Relaxed, here and below: by the fences of the sleepers.
+                    // ORDERING: Relaxed, here and below: by the fences.
                     work.store(true, Ordering::Relaxed);
+                    // ORDERING: SeqCst, partner of the one in `announce`.
+                    fence(Ordering::SeqCst);
                     sleepers.choose(|| [flag].into_iter()).is_some()
                 }
             });
