@@ -30,8 +30,7 @@ impl Worker {
         true
     }
 
-    /// Runs it. If as many jobs stand on this stack now as may, nothing comes on top of it but parts
-    /// of it.
+    /// Runs it. If as many jobs stand on this stack now as may, only parts of it come on top of it.
     fn begin(&self, found: Found<Self>) {
         let Found {
             job,
