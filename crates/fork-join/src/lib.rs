@@ -3,6 +3,7 @@
 #[cfg(not(loom))] // whole pools of threads, of which loom has too few
 mod api;
 mod begin;
+mod beside;
 mod current;
 mod found;
 mod isolation;
