@@ -4,9 +4,10 @@ use filch_processors::{Piece, Source};
 use filch_sync::Arc;
 
 use crate::current;
+use crate::found::Found;
 use crate::job::{JobRef, RunsPieces};
 use crate::shared::Shared;
-use crate::worker::{Found, Worker};
+use crate::worker::Worker;
 
 /// What a pool of processors sees of the jobs.
 pub(crate) struct Jobs(pub(crate) Arc<Shared<Worker>>);
@@ -34,6 +35,7 @@ impl<const IS_ISOLATED: bool> RunsPieces<Worker> for Taken<IS_ISOLATED> {
             Some(worker) => worker.run(Some(Found {
                 job,
                 is_isolated: IS_ISOLATED,
+                is_part: false,
             })),
             None => unreachable!("the thread that took the job has a worker"),
         });

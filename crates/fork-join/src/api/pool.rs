@@ -10,14 +10,16 @@ use filch_processors::{Machines, Processors, ResizeError};
 use filch_sync::Arc;
 use filch_sync::panic::discard;
 
-use crate::api::config::{Config, OnPanic, StartError};
+use crate::api::config::{Config, OnPanic, OnReentry, StartError};
 use crate::api::threads::{Thread, Threads};
 use crate::current;
 use crate::job::Payload;
 use crate::job::installed::install;
 use crate::latch::{Awaited, MAX_SEATS};
+use crate::reentry::Reentry;
+use crate::report::ThreadReport;
 use crate::scope::Scope;
-use crate::shared::{Host, Shared};
+use crate::shared::{Host, NESTED_JOBS, Shared};
 use crate::source::Jobs;
 use crate::worker::Worker;
 
@@ -41,6 +43,7 @@ struct PoolHost {
     /// None, if the caller is the only thread.
     processors: Option<Arc<Processors<Infallible>>>,
     on_panic: Option<OnPanic>,
+    on_reentry: Option<OnReentry>,
 }
 
 impl Host for PoolHost {
@@ -72,6 +75,19 @@ impl Host for PoolHost {
             discard(payload);
         }
     }
+
+    fn hears_reentries(&self) -> bool {
+        self.on_reentry.is_some()
+    }
+
+    fn tell_reentry(&self, reentry: &Reentry) {
+        if let Some(tell) = &self.on_reentry {
+            let told = catch_unwind(AssertUnwindSafe(|| tell(reentry)));
+            if let Err(payload) = told {
+                discard(payload);
+            }
+        }
+    }
 }
 
 impl Drop for Pool {
@@ -86,6 +102,7 @@ impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
             .field("processors", &self.processors())
+            .field("threads", &self.report())
             .finish_non_exhaustive()
     }
 }
@@ -163,10 +180,12 @@ impl Pool {
         let host = Arc::new(PoolHost {
             processors,
             on_panic: config.on_panic.take(),
+            on_reentry: config.on_reentry.take(),
         });
         let kept: Arc<dyn Host> = Arc::<PoolHost>::clone(&host);
         let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
-        let shared = Shared::new(Arc::downgrade(&kept), patience, config.private_jobs);
+        let shared = Shared::new(Arc::downgrade(&kept), patience, config.private_jobs)
+            .with_nested_jobs(config.nested_jobs.unwrap_or(NESTED_JOBS));
         let shared = Arc::new(shared);
         let mut pool = Self {
             shared: Arc::clone(&shared),
@@ -258,6 +277,23 @@ impl Pool {
 
     fn processors(&self) -> Option<&Arc<Processors<Infallible>>> {
         self.host.processors.as_ref()
+    }
+
+    /// What each thread of the pool does. It stops no thread that works, so one that begins or ends
+    /// jobs meanwhile may be shown in between; what hangs is shown as it is. Blocking for a moment
+    /// beside a thread that begins or exits.
+    ///
+    /// ```
+    /// use filch_fork_join::{Doing, Pool};
+    ///
+    /// let pool = Pool::new(1)?;
+    /// let report = pool.install(|_| pool.report());
+    /// assert_eq!(report[0].doing(), Doing::Runs);
+    /// assert!(report[0].jobs()[0].contains("main"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn report(&self) -> Vec<ThreadReport> {
+        self.shared.report()
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {
