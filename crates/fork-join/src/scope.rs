@@ -158,7 +158,7 @@ impl Worker {
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
         let scope = Scope {
-            open: OpenJobs::new(Some(self.seat())),
+            open: OpenJobs::new(Some(self.index())),
             is_isolated: self.is_isolated(),
             ..Scope::new(Arc::clone(self.shared()), None)
         };
@@ -259,7 +259,7 @@ impl<'scope> Scope<'scope> {
             }
         }
 
-        self.open.add(worker.map(Worker::seat));
+        self.open.add(worker.map(Worker::index));
         let scope = Borrowed(self);
         let run = move |worker: &Worker| {
             // SAFETY: the scope waits until this job has ended.
@@ -274,7 +274,7 @@ impl<'scope> Scope<'scope> {
             }
             // Kept: the scope may be gone once the job has ended.
             let outsider = scope.outsider.clone();
-            match (scope.open.end_one(Some(worker.seat())), outsider) {
+            match (scope.open.end_one(Some(worker.index())), outsider) {
                 (None, _) => {}
                 (Some(_), Some(outsider)) => _ = outsider.unpark(),
                 (Some(sleeper), None) => worker.shared().wake(sleeper),

@@ -166,12 +166,22 @@ impl<W> Shared<W> {
         }
     }
 
-    /// Seats the calling thread, which keeps the host.
-    pub(crate) fn sit_down(&self) -> Option<(usize, Owner<W>, Arc<dyn Host>)> {
-        let host = self.host.upgrade()?;
+    /// A seat for a thread that is to come: what every thread is told, it is told already. `None`:
+    /// there is none left.
+    pub(crate) fn reserve(&self) -> Option<usize> {
         let seat = self.seats.allocate().ok()? as usize;
-        let owner = lock(&self.seat(seat).owner).take()?;
         *lock(&self.seat(seat).listens) = true;
+        Some(seat)
+    }
+
+    /// Seats the calling thread, which keeps the host: where it is told to, or anywhere.
+    pub(crate) fn sit_down(
+        &self,
+        reserved: Option<usize>,
+    ) -> Option<(usize, Owner<W>, Arc<dyn Host>)> {
+        let host = self.host.upgrade()?;
+        let seat = reserved.or_else(|| self.reserve())?;
+        let owner = lock(&self.seat(seat).owner).take()?;
         let deque = match self.private_jobs {
             None => owner.deque,
             Some(most) => owner.deque.with_max_private(most),

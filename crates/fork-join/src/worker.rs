@@ -81,10 +81,6 @@ impl Worker {
         &self.shared
     }
 
-    pub(crate) fn seat(&self) -> usize {
-        self.seat
-    }
-
     /// The number of its thread among those of the pool, from 0 on. No two have the same at a time.
     pub fn index(&self) -> usize {
         self.seat

@@ -6,6 +6,8 @@ use std::fmt;
 use std::io;
 use std::thread::available_parallelism;
 
+use filch_processors::Config as ProcessorsConfig;
+
 use crate::latch::MAX_SEATS;
 
 /// Told the index of a thread's worker.
@@ -15,17 +17,32 @@ pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type OnPanic = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
 /// What a pool is to be like: how many threads, and what they do.
-#[derive(Default)]
 pub struct Config {
     threads: Option<usize>,
-    pub(crate) blocking_threads: usize,
-    pub(crate) thread_name: Option<&'static str>,
-    pub(crate) stack_size: Option<usize>,
+    blocking_threads: usize,
+    /// How the threads are made.
+    processors: ProcessorsConfig,
     pub(crate) private_jobs: Option<u32>,
     pub(crate) takes_caller: bool,
     pub(crate) on_start: Option<OnThread>,
     pub(crate) on_exit: Option<OnThread>,
     pub(crate) on_panic: Option<OnPanic>,
+}
+
+impl Default for Config {
+    /// As many threads as the system runs at a time; other defaults as the methods say.
+    fn default() -> Self {
+        Self {
+            threads: None,
+            blocking_threads: 0,
+            processors: ProcessorsConfig::default().thread_name("filch-fork-join"),
+            private_jobs: None,
+            takes_caller: false,
+            on_start: None,
+            on_exit: None,
+            on_panic: None,
+        }
+    }
 }
 
 impl Config {
@@ -49,14 +66,14 @@ impl Config {
     /// contain a NUL byte.
     #[must_use]
     pub fn thread_name(mut self, name: &'static str) -> Self {
-        self.thread_name = Some(name);
+        self.processors = self.processors.thread_name(name);
         self
     }
 
     /// The size of the threads' stacks, in bytes. Default: what Rust's threads have.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.stack_size = Some(bytes);
+        self.processors = self.processors.stack_size(bytes);
         self
     }
 
@@ -78,8 +95,9 @@ impl Config {
         self
     }
 
-    /// Called on each new thread, with the index of its worker, before it runs a job. A panic keeps
-    /// the pool from starting.
+    /// Called on each new thread, with the index of its worker, before it runs a job. No start of a
+    /// pool waits for that; [`resize`](crate::Pool::resize) does. A panic is told to
+    /// [`on_panic`](Self::on_panic), and the thread goes on.
     #[must_use]
     pub fn on_start(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(call));
@@ -87,20 +105,26 @@ impl Config {
     }
 
     /// Called on each thread that exits, with the index of its worker, after its last job. A panic
-    /// is contained.
+    /// is told to [`on_panic`](Self::on_panic).
     #[must_use]
     pub fn on_exit(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_exit = Some(Box::new(call));
         self
     }
 
-    /// Called with what a panic said, of a job that was spawned outside of a scope, so that nobody
-    /// waits for it. A panic in there is contained. Default: what it said is dropped; the panic
-    /// hook has shown it.
+    /// Called with what a panic said that nobody waits for: of a job that was spawned outside of a
+    /// scope, or of [`on_start`](Self::on_start) or [`on_exit`](Self::on_exit). A panic in there is
+    /// contained. Default: what it said is dropped; the panic hook has shown it.
     #[must_use]
     pub fn on_panic(mut self, call: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
         self.on_panic = Some(Box::new(call));
         self
+    }
+
+    /// So many processors, as the pool wants them.
+    pub(crate) fn processors(&self, count: usize) -> ProcessorsConfig {
+        let limit = count.saturating_add(self.blocking_threads);
+        self.processors.processors(count).thread_limit(limit)
     }
 
     /// The number of threads, the caller among them if it is one.
@@ -122,8 +146,7 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("threads", &self.threads)
             .field("blocking_threads", &self.blocking_threads)
-            .field("thread_name", &self.thread_name)
-            .field("stack_size", &self.stack_size)
+            .field("processors", &self.processors)
             .field("private_jobs", &self.private_jobs)
             .field("with_caller", &self.takes_caller)
             .finish_non_exhaustive()
@@ -146,13 +169,8 @@ pub enum StartError {
     /// The calling thread was to be [one of the pool's](Config::with_caller), and is one of another
     /// pool's.
     CallerIsTaken,
-    /// There was to be a thread, and there is none. Those that had been started have exited.
+    /// There was to be a thread, and there is none. Those that had been started exit.
     Thread(io::Error),
-    /// [`on_start`](Config::on_start) panicked.
-    OnStart {
-        /// What the panic said.
-        message: String,
-    },
 }
 
 impl From<filch_processors::StartError> for StartError {
@@ -161,7 +179,6 @@ impl From<filch_processors::StartError> for StartError {
         match error {
             Cause::NoProcessors => Self::NoThreads,
             Cause::TooManyProcessors { asked, max } => Self::TooManyThreads { asked, max },
-            Cause::Scratch { message } => Self::OnStart { message },
             Cause::Thread(error) => Self::Thread(error),
             other => Self::Thread(io::Error::other(other)),
         }
@@ -180,9 +197,6 @@ impl fmt::Display for StartError {
                 "the calling thread is a thread of another pool, and can be one of one pool only",
             ),
             Self::Thread(error) => write!(f, "a thread could not be had: {error}"),
-            Self::OnStart { message } => {
-                write!(f, "a thread could not begin: on_start panicked: {message}")
-            }
         }
     }
 }
