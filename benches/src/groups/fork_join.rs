@@ -5,6 +5,7 @@
 //! has one less of its own.
 
 mod programs;
+mod spawns;
 
 use std::cell::LazyCell;
 use std::hint::black_box;
@@ -159,6 +160,7 @@ fn on(threads: usize, effort: Effort) -> Vec<Scenario> {
             skewed(0..leaves)
         ),
     ];
+    scenarios.extend(spawns::scenarios(threads, effort));
     if threads > 1 {
         scenarios.extend([
             scenario!(
