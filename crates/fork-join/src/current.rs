@@ -1,16 +1,18 @@
 //! The worker of the calling thread.
 
 use std::cell::{Cell, RefCell};
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 use filch_sync::Arc;
 
 use crate::job::JobRef;
 use crate::shared::Shared;
-use crate::worker::{Found, Worker};
+use crate::worker::Worker;
 
 thread_local! {
-    /// Has no destructor, so it is reached without a look at whether that has run.
+    /// Has no destructor, so it is reached without a look at whether that has run: each `join` that
+    /// is not given the worker comes this way. To follow it is the only unsafe code outside of
+    /// `job/`.
     static CURRENT: Cell<*const Worker> = const { Cell::new(ptr::null()) };
     static SEATED: Seated = const { Seated(RefCell::new(None)) };
 }
@@ -21,9 +23,9 @@ struct Seated(RefCell<Option<Box<Worker>>>);
 impl Seated {
     /// Seats the thread, which has no seat. `None` if there is none left.
     fn sit_down(&self, shared: &Arc<Shared<Worker>>) -> Option<()> {
-        let (seat, owner) = shared.sit_down()?;
+        let (seat, owner, host) = shared.sit_down()?;
         let mut seated = self.0.borrow_mut();
-        let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner)));
+        let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner, host)));
         CURRENT.set(&raw const **worker);
         Some(())
     }
@@ -83,38 +85,15 @@ pub(crate) fn with_worker<R>(
     self::with(|worker| Some(with(worker.filter(|worker| worker.is_of(shared))?)))
 }
 
-/// Puts a job in reach of that pool's threads: of the calling one first, if it is one of them (see
-/// [`Worker::spawn_job`]).
-pub(crate) fn spawn_job(shared: &Shared<Worker>, job: JobRef<Worker>, is_isolated: bool) {
+/// Puts the job that `make` makes in reach of that pool's threads: of the calling one first, if it
+/// is one of them (see [`Worker::spawn_job`]). `make` is given its worker then.
+pub(crate) fn spawn_job(
+    shared: &Shared<Worker>,
+    make: impl FnOnce(Option<&Worker>) -> JobRef<Worker>,
+    is_isolated: bool,
+) {
     with(|worker| match worker {
-        Some(worker) if worker.is_of(shared) => worker.spawn_job(job, is_isolated),
-        _ => shared.inject(job),
-    });
-}
-
-/// Runs a job that was taken out of its queue, on a thread that has a worker.
-///
-/// # Safety
-/// It was made of a [`JobRef<Worker>`], and is run once.
-pub(crate) unsafe fn run(job: NonNull<()>) {
-    // SAFETY: the caller's.
-    unsafe { run_found(job, false) }
-}
-
-/// The same, for one that was forked in an isolated region.
-///
-/// # Safety
-/// As there.
-pub(crate) unsafe fn run_isolated(job: NonNull<()>) {
-    // SAFETY: the caller's.
-    unsafe { run_found(job, true) }
-}
-
-unsafe fn run_found(job: NonNull<()>, is_isolated: bool) {
-    // SAFETY: the caller's.
-    let job = unsafe { JobRef::from_raw(job) };
-    with(|worker| match worker {
-        Some(worker) => worker.run(Some(Found { job, is_isolated })),
-        None => unreachable!("the thread that took the job has a worker"),
+        Some(worker) if worker.is_of(shared) => worker.spawn_job(make(Some(worker)), is_isolated),
+        _ => shared.inject(make(None)),
     });
 }

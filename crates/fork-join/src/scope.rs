@@ -5,12 +5,13 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use filch_parker::Unparker;
-use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use filch_sync::panic::discard;
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::current;
-use crate::job::{HeapJob, JobRef, Payload};
+use crate::job::scoped::{self, Running, Scoped};
+use crate::job::{JobRef, Payload};
 use crate::latch::{Awaited, Thief};
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -18,6 +19,7 @@ use crate::worker::Worker;
 /// Jobs that may borrow what lives as long as `'scope`: see [`Worker::scope`].
 pub struct Scope<'scope> {
     shared: Arc<Shared<Worker>>,
+    running: Running,
     open: OpenJobs,
     is_cancelled: AtomicBool,
     /// It was opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
@@ -30,38 +32,100 @@ pub struct Scope<'scope> {
     jobs: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
-/// One job more than the low half says sleeps in that seat, if a bit above is set.
+/// In the word: so many jobs as the low half says have not ended, but for what the owner counts. If
+/// a bit above is set, the worker in that seat sleeps until they have.
 const SLEEPS: u64 = 1 << 63;
 const SLEEPER: u32 = 32;
 const COUNT: u64 = u32::MAX as u64;
 
+/// What the word is ahead as long as the owner counts for itself: others may end more jobs than
+/// they have opened.
+const AHEAD: u64 = 1 << 31;
+
+/// No seat.
+const NOBODY: u32 = u32::MAX;
+
 /// How many jobs of a scope have not ended, and which worker sleeps until they have.
-struct OpenJobs(AtomicU64);
+///
+/// The sum of two numbers. Each thread changes the word, in one RMW; but the one that opened the
+/// scope has a number for itself, which costs it none. When it goes to sleep it adds that to the
+/// word, for good: then whoever ends the last job must see that it is the last one.
+struct OpenJobs {
+    word: AtomicU64,
+    /// The owner's own, which may be negative.
+    own: AtomicU64,
+    /// In which seat the owner sits, as long as it counts for itself.
+    owner: AtomicU32,
+}
 
 impl OpenJobs {
-    fn add(&self) {
-        // ORDERING: Relaxed: the caller's own job is open.
-        let before = self.0.fetch_add(1, Ordering::Relaxed);
-        assert!(before & COUNT != COUNT, "a scope has 2^32 jobs");
+    /// One, the body. Its thread is the owner, if it has a seat.
+    fn new(owner: Option<usize>) -> Self {
+        let word = if owner.is_some() { AHEAD } else { 1 };
+        Self {
+            word: AtomicU64::new(word),
+            own: AtomicU64::new(1_u64.wrapping_sub(word)),
+            owner: AtomicU32::new(owner.map_or(NOBODY, |seat| seat as u32)),
+        }
     }
 
-    /// A job has ended. The seat of the worker to be woken, if that was the last one and a worker
-    /// sleeps. The scope may be gone when this returns.
+    /// In which seat the owner sits, if it counts for itself.
+    fn owner(&self) -> Option<usize> {
+        // ORDERING: Relaxed: who finds itself there has written it, and goes by its own order.
+        let owner = self.owner.load(Ordering::Relaxed);
+        (owner != NOBODY).then_some(owner as usize)
+    }
+
+    /// Adds to what the owner counts for itself, if the thread in that seat is the owner, and does.
+    fn count_own(&self, seat: Option<usize>, change: i64) -> bool {
+        // ORDERING: Relaxed, both: the owner's thread alone reads and writes its number.
+        if seat.is_none() || seat != self.owner() {
+            return false;
+        }
+        let own = self.own.load(Ordering::Relaxed).wrapping_add_signed(change);
+        assert!(own != AHEAD, "a scope has 2^31 jobs");
+        self.own.store(own, Ordering::Relaxed);
+        true
+    }
+
+    /// A job more, by a job of the scope or its body. The calling thread sits in that seat, if in
+    /// any.
+    fn add(&self, seat: Option<usize>) {
+        if self.count_own(seat, 1) {
+            return;
+        }
+        // ORDERING: Relaxed: the caller's own job is open.
+        let before = self.word.fetch_add(1, Ordering::Relaxed);
+        assert!(before & COUNT != COUNT, "a scope has 2^31 jobs");
+    }
+
+    /// A job has ended, on the thread in that seat. The seat of the worker to be woken, if that was
+    /// the last one and a worker sleeps. The scope may be gone when this returns.
     #[must_use = "a worker that sleeps is to be woken"]
-    fn end_one(&self) -> Option<usize> {
+    fn end_one(&self, seat: Option<usize>) -> Option<usize> {
+        if self.count_own(seat, -1) {
+            return None;
+        }
         // ORDERING: Release, for the Acquire in `is_done`: what the job did. That of other jobs,
         // too: an exchange goes on with the release sequences of those before. The seat of the
         // worker that sleeps is known: the job descends from what that worker did in it.
-        let before = self.0.fetch_sub(1, Ordering::Release);
+        let before = self.word.fetch_sub(1, Ordering::Release);
         let was_last = before & COUNT == 1 && before & SLEEPS != 0;
         was_last.then_some(((before & !SLEEPS) >> SLEEPER) as usize)
+    }
+
+    /// How many there are, if the word is that. Asked by the thread that opened the scope.
+    fn count(&self, word: u64) -> u64 {
+        // ORDERING: Relaxed: this thread's own number.
+        let own = self.own.load(Ordering::Relaxed);
+        (word & COUNT).wrapping_add(own)
     }
 }
 
 impl Awaited for OpenJobs {
     fn is_done(&self) -> bool {
         // ORDERING: Acquire, for the Release in `end_one`.
-        self.0.load(Ordering::Acquire) & COUNT == 0
+        self.count(self.word.load(Ordering::Acquire)) == 0
     }
 
     fn thief(&self) -> Option<Thief> {
@@ -71,11 +135,18 @@ impl Awaited for OpenJobs {
     fn sleep(&self, seat: usize) -> bool {
         // ORDERING: Relaxed: the seat says all. On failure, too: `is_done` is asked.
         let announced = self
-            .0
+            .word
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
-                (word & COUNT != 0).then_some(word & COUNT | SLEEPS | (seat as u64) << SLEEPER)
+                let count = self.count(word);
+                (count != 0).then_some(count | SLEEPS | (seat as u64) << SLEEPER)
             });
-        announced.is_ok()
+        if announced.is_err() {
+            return false;
+        }
+        // ORDERING: Relaxed, both: by the owner, for itself.
+        self.own.store(0, Ordering::Relaxed);
+        self.owner.store(NOBODY, Ordering::Relaxed);
+        true
     }
 }
 
@@ -88,21 +159,26 @@ impl Worker {
     /// If `body` does, or a job: when all jobs have ended, with what `body` says, or the first job
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let scope = Scope {
+        let make = |running| Scope {
+            open: OpenJobs::new(Some(self.seat())),
             is_isolated: self.is_isolated(),
-            ..Scope::new(Arc::clone(self.shared()), None)
+            ..Scope::new(running, Arc::clone(self.shared()), None)
         };
-        scope.run(body, |open| self.wait(open))
+        Scope::run(make, body, |open| self.wait_for(open))
     }
 }
 
 impl<'scope> Scope<'scope> {
     /// For a thread with a seat, or else for the one that is woken by that.
-    pub(crate) fn new(shared: Arc<Shared<Worker>>, outsider: Option<Unparker>) -> Self {
+    pub(crate) fn new(
+        running: Running,
+        shared: Arc<Shared<Worker>>,
+        outsider: Option<Unparker>,
+    ) -> Self {
         Self {
             shared,
-            // The body's own.
-            open: OpenJobs(AtomicU64::new(1)),
+            running,
+            open: OpenJobs::new(None),
             is_cancelled: AtomicBool::new(false),
             is_isolated: false,
             panic: Mutex::new(None),
@@ -111,21 +187,16 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Runs the body, and has `wait` wait for the jobs.
+    /// Makes a scope, runs its body, and has `wait` wait for the jobs.
     pub(crate) fn run<R>(
-        self,
+        make: impl FnOnce(Running) -> Self,
         body: impl FnOnce(&Self) -> R,
         wait: impl FnOnce(&dyn Awaited),
     ) -> R {
-        let result = catch_unwind(AssertUnwindSafe(|| body(&self)));
-        let nobody = self.open.end_one();
-        debug_assert_eq!(nobody, None, "this thread does not sleep");
-        wait(&self.open);
-        assert!(
-            self.open.is_done(),
-            "its jobs borrow, and were not waited for"
-        );
-        let panic = lock(&self.panic).take();
+        let (result, panic) = scoped::run(make, body, |scope: &Self| {
+            wait(&scope.open);
+            lock(&scope.panic).take()
+        });
         match (result, panic) {
             (Ok(result), None) => result,
             (Ok(_), Some(payload)) => resume_unwind(payload),
@@ -141,8 +212,12 @@ impl<'scope> Scope<'scope> {
     ///
     /// What the caller did before happens before the job; what the job did happens before the end
     /// of the scope.
-    pub fn spawn(&self, job: impl FnOnce(&Worker, &Self) + Send + 'scope) {
-        current::spawn_job(&self.shared, self.open_job(job), self.is_isolated);
+    pub fn spawn<F>(&self, job: F)
+    where
+        F: FnOnce(&Worker, &Self) + Send + 'scope,
+    {
+        let make = |worker: Option<&Worker>| self.open_job::<F>(worker, job);
+        current::spawn_job(&self.shared, make, self.is_isolated);
     }
 
     /// A job that runs once on each thread of the pool at some time before the scope ends. Those
@@ -150,11 +225,14 @@ impl<'scope> Scope<'scope> {
     /// that. It takes some allocations for each.
     ///
     /// What the caller did before happens before all of it, and that before the end of the scope.
-    pub fn spawn_broadcast(&self, job: impl Fn(&Worker, &Self) + Send + Sync + 'scope) {
+    pub fn spawn_broadcast<F>(&self, job: F)
+    where
+        F: Fn(&Worker, &Self) + Send + Sync + 'scope,
+    {
         let job = Arc::new(job);
         self.shared.tell_all(|| {
             let job = Arc::clone(&job);
-            self.open_job(move |worker, scope| job(worker, scope))
+            self.open_job::<F>(None, move |worker, scope| job(worker, scope))
         });
     }
 
@@ -172,24 +250,14 @@ impl<'scope> Scope<'scope> {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// A job that the scope waits for, to be put into a queue.
-    fn open_job(&self, job: impl FnOnce(&Worker, &Self) + Send + 'scope) -> JobRef<Worker> {
-        struct Borrowed<'scope>(*const Scope<'scope>);
-        // SAFETY: a scope is Sync, and this is a reference to it.
-        unsafe impl Send for Borrowed<'_> {}
-
-        impl<'scope> Borrowed<'scope> {
-            /// By a method, so that a closure takes the whole.
-            fn get(&self) -> *const Scope<'scope> {
-                self.0
-            }
-        }
-
-        self.open.add();
-        let scope = Borrowed(self);
-        let run = move |worker: &Worker| {
-            // SAFETY: the scope waits until this job has ended.
-            let scope = unsafe { &*scope.get() };
+    /// A job that the scope waits for, to be put into a queue, by the thread of that worker. It is
+    /// called as `N` is.
+    fn open_job<N>(
+        &self,
+        worker: Option<&Worker>,
+        job: impl FnOnce(&Worker, &Self) + Send + 'scope,
+    ) -> JobRef<Worker> {
+        scoped::open::<_, _, N>(self, worker, |worker: &Worker, scope: &Self| {
             let run = || match scope.is_cancelled() {
                 true => drop(job),
                 false if scope.is_isolated => worker.isolate(|worker| job(worker, scope)),
@@ -198,17 +266,7 @@ impl<'scope> Scope<'scope> {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
                 scope.keep(payload);
             }
-            // Kept: the scope may be gone once the job has ended.
-            let outsider = scope.outsider.clone();
-            match (scope.open.end_one(), outsider) {
-                (None, _) => {}
-                (Some(_), Some(outsider)) => _ = outsider.unpark(),
-                (Some(sleeper), None) => worker.shared().wake(sleeper),
-            }
-        };
-        // SAFETY: the closure is `Send`, and what it borrows lives until the scope ends, which
-        // waits for it.
-        unsafe { HeapJob::boxed(run) }
+        })
     }
 
     /// The first panic is told; the others are lost.
@@ -220,6 +278,35 @@ impl<'scope> Scope<'scope> {
         }
         drop(first);
         discard(payload);
+    }
+}
+
+impl Scoped<Worker> for Scope<'_> {
+    fn running(&self) -> &Running {
+        &self.running
+    }
+
+    fn open(&self) -> &impl Awaited {
+        &self.open
+    }
+
+    fn add(&self, worker: Option<&Worker>) {
+        self.open.add(worker.map(Worker::seat));
+    }
+
+    fn end_body(&self) {
+        let nobody = self.open.end_one(self.open.owner());
+        debug_assert_eq!(nobody, None, "this thread does not sleep");
+    }
+
+    fn end_one(&self, worker: &Worker) {
+        // Kept: the scope may be gone once the job has ended.
+        let outsider = self.outsider.clone();
+        match (self.open.end_one(Some(worker.seat())), outsider) {
+            (None, _) => {}
+            (Some(_), Some(outsider)) => _ = outsider.unpark(),
+            (Some(sleeper), None) => worker.shared().wake(sleeper),
+        }
     }
 }
 

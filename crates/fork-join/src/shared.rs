@@ -3,39 +3,54 @@
 use std::cell::Cell;
 use std::fmt;
 use std::hint;
+// std's in a model, too: it orders nothing.
+use std::sync::{Arc, Weak};
 
-use filch_deque::{Lazy, Steal, Stealer};
+use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
-use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::job::{JobRef, Payload};
+use crate::job::{Forks, ForksStealer, JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
-use crate::region::Region;
+use crate::reentry::Reentry;
+use crate::region::{Nest, Region};
 use crate::sleepers::Sleepers;
+use crate::standing::Standing;
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 256;
 
+/// How many jobs that are no parts of one another may stand on a stack, if nobody says.
+pub(crate) const NESTED_JOBS: u32 = 64;
+
 /// What the thread in a seat has for itself.
-pub(crate) struct Owner<W> {
+pub(crate) struct Owner<W: 'static> {
     /// What it has forked: on its stack, in nested order.
-    pub(crate) deque: filch_deque::Worker<JobRef<W>, Lazy>,
+    pub(crate) forks: Forks<W>,
     /// What it has spawned.
     pub(crate) spawned: filch_deque::Worker<JobRef<W>>,
     pub(crate) parker: Parker,
+    /// What stands on its stack.
+    pub(crate) standing: Arc<Standing>,
+    /// Which of what it has forked is a part of a job that it has begun in a wait.
+    pub(crate) nest: Arc<Nest>,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
-pub(crate) struct Seat<W> {
-    pub(crate) stealer: Stealer<JobRef<W>>,
+pub(crate) struct Seat<W: 'static> {
+    forks: ForksStealer<W>,
     spawned: Stealer<JobRef<W>>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
     /// Which of the jobs that it forks are isolated.
     pub(crate) region: Region,
+    /// Which of them are parts of a job that it has begun in a wait.
+    pub(crate) nest: Arc<Nest>,
+    /// What stands on its stack.
+    pub(crate) standing: Arc<Standing>,
     /// Jobs for the thread in it, and for no other one.
     pub(crate) own: Injector<JobRef<W>>,
     /// Whether there is a thread that will run those.
@@ -47,18 +62,20 @@ pub(crate) struct Seat<W> {
 impl<W> Seat<W> {
     fn new(_: u32) -> Self {
         let owner = Owner {
-            deque: filch_deque::Worker::lazy(CAPACITY),
+            forks: Forks::new(CAPACITY),
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
+            standing: Arc::default(),
+            nest: Arc::default(),
         };
-        // Idle threads ask before they sleep, and did not know of this one.
-        owner.deque.stealer().demand();
         Self {
-            stealer: owner.deque.stealer(),
+            forks: owner.forks.stealer(),
             spawned: owner.spawned.stealer(),
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
             region: Region::default(),
+            nest: Arc::clone(&owner.nest),
+            standing: Arc::clone(&owner.standing),
             own: Injector::new(),
             listens: Mutex::new(false),
             owner: Mutex::new(Some(owner)),
@@ -69,18 +86,21 @@ impl<W> Seat<W> {
 impl<W> Seat<W> {
     /// The oldest job that its thread has forked, if `accept` says so of the index where it lies
     /// (see [`Stealer::steal_if`]).
-    pub(crate) fn steal_forked_if(
-        &self,
-        accept: impl Fn(u32) -> bool,
-    ) -> Option<(JobRef<W>, bool)> {
+    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Stolen<W>> {
         let index = Cell::new(0);
         let job = insist(|| {
-            self.stealer.steal_if(|at| {
+            self.forks.steal_if(|at| {
                 index.set(at);
                 accept(at)
             })
         })?;
-        Some((job, self.region.has(index.get())))
+        let index = index.get();
+        let is_isolated = self.region.has(index);
+        Some(Stolen {
+            job,
+            index,
+            is_isolated,
+        })
     }
 
     /// The oldest job that its thread has spawned.
@@ -90,8 +110,17 @@ impl<W> Seat<W> {
 
     /// Whether there is nothing to steal. If so, the thread in it is asked for more.
     fn demand(&self) -> bool {
-        self.stealer.demand() && self.spawned.is_empty()
+        self.forks.demand() && self.spawned.is_empty()
     }
+}
+
+/// A job that a thief has from the deque of a worker that forked it.
+pub(crate) struct Stolen<W: 'static> {
+    pub(crate) job: JobRef<W>,
+    /// Where it lay.
+    pub(crate) index: u32,
+    /// It was forked in an isolated region.
+    pub(crate) is_isolated: bool,
 }
 
 /// An attempt that lost a race is repeated: only "there is none" counts.
@@ -106,23 +135,28 @@ fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
 }
 
 /// What the workers of a pool share.
-pub struct Shared<W> {
+pub struct Shared<W: 'static> {
     pub(crate) seats: Slab<Seat<W>>,
     /// Jobs from threads that have no seat.
     pub(crate) common: Injector<JobRef<W>>,
     pub(crate) sleepers: Sleepers,
-    host: Box<dyn Host>,
+    /// Kept by the pool and by each thread that is seated: from here it would be a circle.
+    host: Weak<dyn Host>,
     /// How long a joiner that finds nothing looks on before it sleeps.
     pub(crate) patience: AdaptiveSpinner,
     /// How many forked jobs a worker may hide, if not as many as its deque would.
     private_jobs: Option<u32>,
+    /// How many jobs that are no parts of one another may stand on a stack.
+    nested_jobs: u32,
     /// How often every thread was told to run a job: read by each that looks for one.
     broadcasts: CachePadded<AtomicU64>,
 }
 
 /// The threads that run jobs.
 pub trait Host: Send + Sync {
-    /// Something was published: wakes a thread that has nothing to do, if there is one.
+    /// Something was published, and each thread that has gone to sleep without having seen it is
+    /// known to the caller: by a `SeqCst` fence since, or by what that thread has asked for. Wakes
+    /// one that has nothing to do, if there is one.
     fn notify(&self);
 
     /// Each thread that waits looks for jobs of its own.
@@ -133,11 +167,19 @@ pub trait Host: Send + Sync {
 
     /// A job that nobody waits for has panicked.
     fn tell_panic(&self, payload: Payload);
+
+    /// Whether somebody wants to know of jobs that are begun in the middle of others.
+    fn hears_reentries(&self) -> bool {
+        false
+    }
+
+    /// A thread begins a job in the middle of another one.
+    fn tell_reentry(&self, _: &Reentry) {}
 }
 
 impl<W> Shared<W> {
     /// Nobody is seated. A worker hides as many jobs as its deque would, or so many at most.
-    pub fn new(host: Box<dyn Host>, patience: AdaptiveSpinner, private_jobs: Option<u32>) -> Self {
+    pub fn new(host: Weak<dyn Host>, patience: AdaptiveSpinner, private_jobs: Option<u32>) -> Self {
         Self {
             seats: Slab::with_limit(Seat::new, MAX_SEATS as u32),
             common: Injector::new(),
@@ -145,12 +187,9 @@ impl<W> Shared<W> {
             host,
             patience,
             private_jobs,
+            nested_jobs: NESTED_JOBS,
             broadcasts: CachePadded::new(AtomicU64::new(0)),
         }
-    }
-
-    pub(crate) fn host(&self) -> &dyn Host {
-        &*self.host
     }
 
     /// How many seats there are, taken or not.
@@ -166,16 +205,38 @@ impl<W> Shared<W> {
         }
     }
 
-    /// Seats the calling thread.
-    pub(crate) fn sit_down(&self) -> Option<(usize, Owner<W>)> {
+    /// So many jobs that are no parts of one another may stand on a stack.
+    #[must_use]
+    pub fn with_nested_jobs(self, count: u32) -> Self {
+        Self {
+            nested_jobs: count,
+            ..self
+        }
+    }
+
+    pub(crate) fn nested_jobs(&self) -> u32 {
+        self.nested_jobs
+    }
+
+    /// Seats the calling thread, which keeps the host.
+    pub(crate) fn sit_down(&self) -> Option<(usize, Owner<W>, Arc<dyn Host>)> {
+        let host = self.host.upgrade()?;
         let seat = self.seats.allocate().ok()? as usize;
         let owner = lock(&self.seat(seat).owner).take()?;
         *lock(&self.seat(seat).listens) = true;
-        let deque = match self.private_jobs {
-            None => owner.deque,
-            Some(most) => owner.deque.with_max_private(most),
+        // ORDERING: SeqCst, partner of those of a thread that is about to sleep: if it has not seen
+        // this seat, this thread knows it from now on.
+        fence(Ordering::SeqCst);
+        let forks = match self.private_jobs {
+            None => owner.forks,
+            Some(most) => owner.forks.with_max_private(most),
         };
-        Some((seat, Owner { deque, ..owner }))
+        Some((seat, Owner { forks, ..owner }, host))
+    }
+
+    /// Whether a thread sits in that seat.
+    pub(crate) fn is_seated(&self, seat: usize) -> bool {
+        lock(&self.seat(seat).owner).is_none()
     }
 
     /// The thread in that seat will run no more jobs that are for it alone, if there are none.
@@ -205,7 +266,9 @@ impl<W> Shared<W> {
         self.broadcasts.fetch_add(1, Ordering::Release);
         // Those that wait in the middle of a job, and those that have nothing to do.
         (0..self.seat_count()).for_each(|seat| self.wake(seat));
-        self.host.nudge_threads();
+        if let Some(host) = self.host.upgrade() {
+            host.nudge_threads();
+        }
     }
 
     /// The thread leaves its seat, and nothing in its deque.
@@ -228,11 +291,20 @@ impl<W> Shared<W> {
 
     /// Something was published: somebody is to look for it, of those that wait in the middle of a
     /// job or of those that have nothing to do.
-    pub(crate) fn wake_one(&self) {
+    pub(crate) fn wake_one(&self, host: &dyn Host) {
+        // ORDERING: SeqCst, partner of those of a thread that is about to sleep: in
+        // `Sleepers::announce`, or in the host.
+        fence(Ordering::SeqCst);
+        self.wake_one_known(host);
+    }
+
+    /// The same, for what has become public in a lazy deque: the caller knows each thread that
+    /// sleeps, and had not seen it (see [`Stealer::demand`]).
+    pub(crate) fn wake_one_known(&self, host: &dyn Host) {
         let flags = || (0..self.seat_count()).map(|seat| &*self.seat(seat).sleeps);
         match self.sleepers.choose(flags) {
             Some(seat) => self.wake(seat),
-            None => self.host.notify(),
+            None => host.notify(),
         }
     }
 
@@ -245,7 +317,10 @@ impl<W> Shared<W> {
     /// A job from a thread without a seat.
     pub(crate) fn inject(&self, job: JobRef<W>) {
         self.common.push(job);
-        self.wake_one();
+        // Without a host there is no thread.
+        if let Some(host) = self.host.upgrade() {
+            self.wake_one(&*host);
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{Plain, seat, shared_with_a_host};
 /// result is touched before it is there or after the caller has gone on (a causality violation),
 /// or the panic does not arrive.
 fn installing(panics: bool) {
-    let (shared, host) = shared_with_a_host();
+    let (shared, host, _kept) = shared_with_a_host();
     let worker = seat(&shared);
     let machine = thread::spawn(move || {
         host.park();

@@ -16,6 +16,7 @@ mod sleep;
 mod steal_back;
 
 use std::any::Any;
+use std::sync::{Arc as StdArc, LazyLock};
 
 use filch_fork_join::Worker;
 use filch_fork_join::protocol::{Host, Shared, run_one, sit_down};
@@ -60,15 +61,21 @@ impl Host for One {
 
 /// What workers share that are all there is.
 fn shared() -> Arc<Shared> {
-    Arc::new(Shared::new(Box::new(Nobody), AdaptiveSpinner::none(), None))
+    static NOBODY: LazyLock<StdArc<dyn Host>> = LazyLock::new(|| StdArc::new(Nobody));
+    shared_by(&NOBODY)
 }
 
-/// The same, with a thread of the host's, which sleeps in that parker.
-fn shared_with_a_host() -> (Arc<Shared>, Parker) {
+fn shared_by(host: &StdArc<dyn Host>) -> Arc<Shared> {
+    let host = StdArc::downgrade(host);
+    Arc::new(Shared::new(host, AdaptiveSpinner::none(), None))
+}
+
+/// The same, with a thread of the host's, which sleeps in that parker. The host is kept by whoever
+/// has it.
+fn shared_with_a_host() -> (Arc<Shared>, Parker, StdArc<dyn Host>) {
     let parker = Parker::new();
-    let host = Box::new(One(parker.unparker()));
-    let shared = Arc::new(Shared::new(host, AdaptiveSpinner::none(), None));
-    (shared, parker)
+    let host: StdArc<dyn Host> = StdArc::new(One(parker.unparker()));
+    (shared_by(&host), parker, host)
 }
 
 fn seat(shared: &Arc<Shared>) -> Worker {

@@ -7,12 +7,16 @@ use std::io;
 use std::thread::available_parallelism;
 
 use crate::latch::MAX_SEATS;
+use crate::reentry::Reentry;
 
 /// Told the index of a thread's worker.
 pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;
 
 /// Told what a panic said.
 pub(crate) type OnPanic = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+/// Told of a job that is begun in the middle of another one.
+pub(crate) type OnReentry = Box<dyn Fn(&Reentry) + Send + Sync>;
 
 /// What a pool is to be like: how many threads, and what they do.
 #[derive(Default)]
@@ -22,10 +26,12 @@ pub struct Config {
     pub(crate) thread_name: Option<&'static str>,
     pub(crate) stack_size: Option<usize>,
     pub(crate) private_jobs: Option<u32>,
+    pub(crate) nested_jobs: Option<u32>,
     pub(crate) takes_caller: bool,
     pub(crate) on_start: Option<OnThread>,
     pub(crate) on_exit: Option<OnThread>,
     pub(crate) on_panic: Option<OnPanic>,
+    pub(crate) on_reentry: Option<OnReentry>,
 }
 
 impl Config {
@@ -70,6 +76,22 @@ impl Config {
         self
     }
 
+    /// How many jobs may stand on a thread's stack that are no parts of one another. A thread that
+    /// waits runs other jobs on top of its stack. The last one that may stand there runs as in
+    /// [`isolate`](crate::Worker::isolate): where it waits, the thread runs nothing but parts of
+    /// it. So the stack is at most so many times as deep as that of the sequential recursion.
+    /// Default: 64. With 1, each wait leaves all jobs alone that are no part of the job that waits;
+    /// 0 is the same. The fewer, the more threads sleep beside work.
+    ///
+    /// What `isolate` says of jobs that come from outside holds here, too: if *every* thread has so
+    /// many jobs on its stack, and one of them waits for something that has to come into the pool
+    /// from another pool or from a thread of none, it waits for ever.
+    #[must_use]
+    pub fn nested_jobs(mut self, count: u32) -> Self {
+        self.nested_jobs = Some(count);
+        self
+    }
+
     /// The thread that starts the pool is one of its threads, with index 0. It runs jobs while it
     /// waits in a `join`, a scope or a `yield_now`, and stays a thread of this pool until it exits.
     #[must_use]
@@ -103,6 +125,23 @@ impl Config {
         self
     }
 
+    /// Called when a thread that waits in the middle of a job begins another one on top of it,
+    /// which is no part of what it waits for, or is not known to be. That is nothing wrong by
+    /// itself. But if the job that waits holds a lock, or has something borrowed, and the other one
+    /// wants that too, it is a deadlock or a panic. To find the place: have the pairs printed, look
+    /// for one whose first job keeps something while it waits, and [isolate] that. (What a program
+    /// that hangs has begun, [`Pool::report`](crate::Pool::report) says.)
+    ///
+    /// It is called on that thread, which has the job in hand: it should be short, and must not
+    /// wait for jobs. A panic in there is contained. Default: nothing is called.
+    ///
+    /// [isolate]: crate::Worker::isolate
+    #[must_use]
+    pub fn on_reentry(mut self, call: impl Fn(&Reentry) + Send + Sync + 'static) -> Self {
+        self.on_reentry = Some(Box::new(call));
+        self
+    }
+
     /// The number of threads, the caller among them if it is one.
     pub(crate) fn thread_count(&self) -> Result<usize, StartError> {
         let parallelism = || available_parallelism().map_or(1, usize::from);
@@ -125,6 +164,7 @@ impl fmt::Debug for Config {
             .field("thread_name", &self.thread_name)
             .field("stack_size", &self.stack_size)
             .field("private_jobs", &self.private_jobs)
+            .field("nested_jobs", &self.nested_jobs)
             .field("with_caller", &self.takes_caller)
             .finish_non_exhaustive()
     }

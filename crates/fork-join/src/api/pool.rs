@@ -4,20 +4,22 @@ use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Weak;
 
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_processors::{Machines, Processors, ResizeError};
 use filch_sync::Arc;
 use filch_sync::panic::discard;
 
-use crate::api::config::{Config, OnPanic, StartError};
+use crate::api::config::{Config, OnPanic, OnReentry, StartError};
 use crate::api::threads::{Thread, Threads};
 use crate::current;
-use crate::job::{self, Payload};
+use crate::job::Payload;
+use crate::job::installed::install;
 use crate::latch::{Awaited, MAX_SEATS};
+use crate::reentry::Reentry;
+use crate::report::ThreadReport;
 use crate::scope::Scope;
-use crate::shared::{Host, Shared};
+use crate::shared::{Host, NESTED_JOBS, Shared};
 use crate::source::Jobs;
 use crate::worker::Worker;
 
@@ -31,33 +33,34 @@ const YIELDING_ROUNDS: u32 = 20;
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
 pub struct Pool {
     shared: Arc<Shared<Worker>>,
-    /// None, if the caller is the only thread.
-    processors: Option<Arc<Processors<Infallible>>>,
+    host: Arc<PoolHost>,
     machines: Option<Machines>,
     takes_caller: bool,
 }
 
-/// The threads of a pool, as its jobs see them: these do not keep it.
+/// The threads of a pool, as its jobs see them.
 struct PoolHost {
-    processors: Weak<Processors<Infallible>>,
+    /// None, if the caller is the only thread.
+    processors: Option<Arc<Processors<Infallible>>>,
     on_panic: Option<OnPanic>,
+    on_reentry: Option<OnReentry>,
 }
 
 impl Host for PoolHost {
     fn notify(&self) {
-        if let Some(processors) = self.processors.upgrade() {
-            processors.notify();
+        if let Some(processors) = &self.processors {
+            processors.notify_behind_fence();
         }
     }
 
     fn nudge_threads(&self) {
-        if let Some(processors) = self.processors.upgrade() {
+        if let Some(processors) = &self.processors {
             processors.nudge_threads();
         }
     }
 
     fn block(&self, call: &mut dyn FnMut()) {
-        match self.processors.upgrade() {
+        match &self.processors {
             Some(processors) => processors.blocking(call),
             None => call(),
         }
@@ -72,11 +75,24 @@ impl Host for PoolHost {
             discard(payload);
         }
     }
+
+    fn hears_reentries(&self) -> bool {
+        self.on_reentry.is_some()
+    }
+
+    fn tell_reentry(&self, reentry: &Reentry) {
+        if let Some(tell) = &self.on_reentry {
+            let told = catch_unwind(AssertUnwindSafe(|| tell(reentry)));
+            if let Err(payload) = told {
+                discard(payload);
+            }
+        }
+    }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        if let Some(processors) = &self.processors {
+        if let Some(processors) = self.processors() {
             processors.stop();
         }
     }
@@ -85,7 +101,8 @@ impl Drop for Pool {
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
-            .field("processors", &self.processors)
+            .field("processors", &self.processors())
+            .field("threads", &self.report())
             .finish_non_exhaustive()
     }
 }
@@ -160,16 +177,19 @@ impl Pool {
             0 => None,
             count => Some(Processors::new(Threads::processors(&config, count))?),
         };
-        let host = PoolHost {
-            processors: processors.as_ref().map_or_else(Weak::new, Arc::downgrade),
+        let host = Arc::new(PoolHost {
+            processors,
             on_panic: config.on_panic.take(),
-        };
+            on_reentry: config.on_reentry.take(),
+        });
+        let kept: Arc<dyn Host> = Arc::<PoolHost>::clone(&host);
         let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
-        let shared = Shared::new(Box::new(host), patience, config.private_jobs);
+        let shared = Shared::new(Arc::downgrade(&kept), patience, config.private_jobs)
+            .with_nested_jobs(config.nested_jobs.unwrap_or(NESTED_JOBS));
         let shared = Arc::new(shared);
         let mut pool = Self {
             shared: Arc::clone(&shared),
-            processors,
+            host,
             machines: None,
             takes_caller,
         };
@@ -177,10 +197,10 @@ impl Pool {
             // First, so that it has the first seat.
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
-        if let Some(processors) = &pool.processors {
+        if let Some(processors) = pool.processors() {
             let attached = processors.attach(Arc::new(Jobs(Arc::clone(&shared))));
             assert!(attached.is_ok(), "the processors are new");
-            let started = start(processors, Arc::new(Threads::new(shared, config)));
+            let started = start(processors, Arc::new(Threads::new(shared, kept, config)));
             pool.machines = Some(started?);
         }
         Ok(pool)
@@ -188,7 +208,7 @@ impl Pool {
 
     /// How many threads run jobs at a time.
     pub fn threads(&self) -> usize {
-        let processors = self.processors.as_ref().map_or(0, |all| all.count());
+        let processors = self.processors().map_or(0, |all| all.count());
         processors + usize::from(self.takes_caller)
     }
 
@@ -200,7 +220,7 @@ impl Pool {
     /// [`ResizeError`]; the pool goes on with the number that it says. A pool whose only thread is
     /// the caller has none to resize: [`ResizeError::Stopped`].
     pub fn resize(&self, threads: usize) -> Result<usize, ResizeError> {
-        match &self.processors {
+        match self.processors() {
             Some(processors) => processors.resize(threads),
             None => Err(ResizeError::Stopped),
         }
@@ -229,7 +249,7 @@ impl Pool {
         current::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
             other => with_unparker(other, |unparker, wait| {
-                job::install(work, unparker, |job| self.shared.inject(job), wait)
+                install(work, unparker, |job| self.shared.inject(job), wait)
             }),
         })
     }
@@ -244,7 +264,8 @@ impl Pool {
         current::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
             other => with_unparker(other, |unparker, wait| {
-                Scope::new(Arc::clone(&self.shared), Some(unparker)).run(body, wait)
+                let make = |running| Scope::new(running, Arc::clone(&self.shared), Some(unparker));
+                Scope::run(make, body, wait)
             }),
         })
     }
@@ -252,6 +273,27 @@ impl Pool {
     /// Whether that is the worker of one of its threads. Wait-free.
     pub fn has(&self, worker: &Worker) -> bool {
         worker.is_of(&self.shared)
+    }
+
+    fn processors(&self) -> Option<&Arc<Processors<Infallible>>> {
+        self.host.processors.as_ref()
+    }
+
+    /// What each thread of the pool does. It stops no thread that works, so one that begins or ends
+    /// jobs meanwhile may be shown in between; what hangs is shown as it is. Blocking for a moment
+    /// beside a thread that begins or exits.
+    ///
+    /// ```
+    /// use filch_fork_join::{Doing, Pool};
+    ///
+    /// let pool = Pool::new(1)?;
+    /// let report = pool.install(|_| pool.report());
+    /// assert_eq!(report[0].doing(), Doing::Runs);
+    /// assert!(report[0].jobs()[0].contains("main"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn report(&self) -> Vec<ThreadReport> {
+        self.shared.report()
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {
@@ -267,7 +309,7 @@ fn with_unparker<R>(
 ) -> R {
     if let Some(worker) = worker {
         let unparker = worker.shared().seat(worker.seat()).unparker.clone();
-        return call(unparker, &|awaited| worker.wait(awaited));
+        return call(unparker, &|awaited| worker.wait_for(awaited));
     }
     let parker = Parker::new();
     call(parker.unparker(), &|awaited| {

@@ -8,20 +8,23 @@ use filch_sync::Arc;
 
 use crate::api::config::{Config, OnThread};
 use crate::current;
-use crate::shared::Shared;
+use crate::shared::{Host, Shared};
 use crate::worker::Worker;
 
 /// Processors with jobs, and without tasks.
 pub(crate) struct Threads {
     shared: Arc<Shared<Worker>>,
+    /// For those that sit down when the pool has been dropped.
+    _host: Arc<dyn Host>,
     on_start: Option<OnThread>,
     on_exit: Option<Arc<OnThread>>,
 }
 
 impl Threads {
-    pub(crate) fn new(shared: Arc<Shared<Worker>>, config: Config) -> Self {
+    pub(crate) fn new(shared: Arc<Shared<Worker>>, host: Arc<dyn Host>, config: Config) -> Self {
         Self {
             shared,
+            _host: host,
             on_start: config.on_start,
             on_exit: config.on_exit.map(Arc::new),
         }

@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::time::Instant;
 
@@ -125,6 +125,22 @@ fn a_piece_has_a_processor_and_gives_it_away() {
     let stats = pool.stats()[0];
     assert_eq!((stats.pieces, stats.blocking_calls), (2, 1));
     assert_eq!(stats.blocked_in_place, 0);
+}
+
+/// The thread sleeps, and is woken by a caller that has passed the fence itself. A failure: a hang.
+#[test]
+fn a_caller_may_pass_the_fence_itself() {
+    let (pool, machines) = started(processors(1));
+    let source = attached(&pool);
+    let (done, is_done) = mpsc::channel();
+    for number in 0..100 {
+        let done = done.clone();
+        source.put(move || done.send(number).unwrap());
+        fence(Ordering::SeqCst);
+        pool.notify_behind_fence();
+        assert_eq!(is_done.recv(), Ok(number));
+    }
+    finish(&pool, machines);
 }
 
 #[test]

@@ -149,6 +149,14 @@ impl Coordinator {
         self.wake_one_unless(|| false)
     }
 
+    /// The same, if the caller has passed a `SeqCst` fence since it published the work.
+    #[inline]
+    pub fn wake_one_behind_fence(&self) {
+        if let Some(processor) = self.idle.processor_to_wake_behind_fence(|| false) {
+            self.send_to_search(processor);
+        }
+    }
+
     /// The thread with `permit` has put a task into the deque: the same, unless that is the only
     /// task there and the processor is watched.
     #[inline]

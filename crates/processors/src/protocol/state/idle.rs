@@ -76,6 +76,12 @@ impl Idle {
         // that went idle, or that processor's second look at the queues sees the work published
         // before this fence.
         fence(Ordering::SeqCst);
+        self.processor_to_wake_behind_fence(covered)
+    }
+
+    /// The same, if the caller has passed that fence.
+    #[inline]
+    pub fn processor_to_wake_behind_fence(&self, covered: impl FnOnce() -> bool) -> Option<usize> {
         // ORDERING: Relaxed: the fence decides. A thread that goes idle, or ends a search or a
         // watch, writes that, passes a fence, and looks: if what this load or `covered` reads is
         // older, that look sees the work.
