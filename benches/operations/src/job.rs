@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use crate::{processors, scheduler};
+use crate::{fork_join, processors, scheduler};
 
 /// Something that one worker does many times.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,19 @@ pub struct Job {
 
 impl Job {
     /// All jobs, in the order of the table.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 8] = [
+        Self {
+            name: "fork-join: join",
+            run: fork_join::tree,
+        },
+        Self {
+            name: "fork-join: join, thread-local",
+            run: fork_join::tree_without_worker,
+        },
+        Self {
+            name: "fork-join: join, stolen",
+            run: fork_join::stolen,
+        },
         Self {
             name: "processors: task of a tree",
             run: processors::tree,

@@ -5,6 +5,7 @@
 
 pub mod deque;
 pub mod event_queue;
+mod fork_join;
 pub mod injector;
 pub mod job;
 pub mod parker;

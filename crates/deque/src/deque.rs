@@ -70,7 +70,7 @@ impl<T> Offer<T> {
 impl<T> Deque<T> {
     /// An empty deque whose tag and index begin at `start`, with `ring`, whose claims begin there
     /// too.
-    pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>) -> Self {
+    pub(crate) fn new(start: u32, ring: NonNull<Ring<T>>, keeps_private: bool) -> Self {
         let top = Top {
             tag: start,
             index: start,
@@ -79,7 +79,7 @@ impl<T> Deque<T> {
             top: CachePadded::new(AtomicU64::new(top.pack())),
             split: AtomicU32::new(start),
             ring: AtomicPtr::new(ring.as_ptr()),
-            stops: Stops::new(),
+            stops: Stops::new(keeps_private),
             items: PhantomData,
         }
     }
@@ -203,7 +203,8 @@ impl<T> Deque<T> {
             )
             .ok()?;
         if count == offer.count {
-            self.stops.ask();
+            // For certain: else the owner might hide the next item from all.
+            self.stops.demand();
         }
         // SAFETY: the tag held until the exchange, so `split` and `ring` are of this epoch: the
         // items were written before the store of `split` that `observe` acquired, no bump that

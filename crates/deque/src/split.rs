@@ -29,46 +29,46 @@ impl<T, P: Policy> Worker<T, P> {
     /// Answers thieves that have asked, and sets the stops anew: the end of each call that goes the
     /// long way. Lazy only.
     ///
-    /// The stops come before what is published: a thief that takes all of that asks again, and
-    /// moves them after this has set them.
+    /// Stops are set after what is published. So a thief that asks before it sleeps sees what is
+    /// published, or is seen by the owner: see [`Stealer::demand`](crate::Stealer::demand). But one
+    /// that takes all of it at once may ask before they are set, as if it were one of those that
+    /// were answered: so the owner looks whether something is left.
     pub(crate) fn settle(&self) {
         let stops = &self.deque.stops;
         let mut asked = stops.is_asked();
         loop {
             let private = self.private();
-            if asked && private == 0 {
-                return stops.leave_asked();
+            if private == 0 && (asked || self.split == self.reached) {
+                // The next item is to be public.
+                return stops.set_asked();
             }
             let shared = self.due(asked);
             let split = self.position.get() - u64::from(private - shared);
-            let mut limit = split + u64::from(self.max_private);
-            if shared == 0 && self.split == self.reached {
-                // Nothing is public, as far as the owner knows: the second item changes that.
-                limit = limit.min(split + 1);
-            }
-            limit = limit.min(self.position.get() + u64::from(self.room()));
-            if stops.set(limit, split) && !asked {
-                asked = true;
-                continue;
-            }
             if shared > 0 {
                 self.publish(split as u32);
                 self.has_published.set(true);
             }
-            return;
+            let limit = split + u64::from(self.max_private);
+            let limit = limit.min(self.position.get() + u64::from(self.room()));
+            let has_asked = stops.set(limit, split);
+            if !has_asked || asked && self.deque.taken() != split as u32 {
+                return;
+            }
+            asked = true;
         }
     }
 
     /// How many of the private items are to become public, the oldest ones: half, rounded up, if a
-    /// thief has asked, or if nothing is public and there is more than one; and all that are too
-    /// many.
+    /// thief has asked, if nothing is public, or if they are too many; and all that are still too
+    /// many then.
     fn due(&self, asked: bool) -> u32 {
         let private = self.private();
-        let half = match asked || private > 1 && self.split == self.reached {
+        let excess = private.saturating_sub(self.max_private);
+        let half = match asked || excess > 0 || self.split == self.reached {
             true => private.div_ceil(2),
             false => 0,
         };
-        half.max(private.saturating_sub(self.max_private))
+        half.max(excess)
     }
 
     /// Takes public items back from the thieves, the last one or half of them (but no more than may

@@ -93,14 +93,18 @@ impl<T> Stealer<T> {
     }
 
     /// [`is_empty`](Self::is_empty), and if so, asks the owner of a [`Lazy`](crate::Lazy) deque for
-    /// more, for certain: at its next push or pop it makes public what it has. For a thief that is
-    /// about to sleep, and will not ask again.
+    /// more, for certain: at its next push or pop it makes public what it has. Then looks again.
+    /// For a thief that is about to sleep, and will not ask again.
+    ///
+    /// Of what the owner [publishes](Worker::has_published) this sees all, or what the caller did
+    /// before this happens before the end of the call that published. So neither needs a fence: a
+    /// thief says first that it sleeps, and an owner asks afterwards who does.
     pub fn demand(&self) -> bool {
-        let is_empty = self.is_empty();
-        if is_empty {
-            self.deque.stops.demand();
+        if !self.is_empty() {
+            return false;
         }
-        is_empty
+        self.deque.stops.demand();
+        self.is_empty()
     }
 
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.

@@ -5,6 +5,10 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 /// The `limit` of an owner that was asked: below every position.
 const ASKED: u64 = 0;
 
+/// The `limit` of an owner that keeps nothing private, whom nobody has to ask: below every position,
+/// too.
+const NEVER: u64 = 1;
+
 /// The `floor` of an owner that was asked: above every position.
 const ASKED_FLOOR: u64 = u64::MAX;
 
@@ -29,9 +33,9 @@ pub(crate) struct Stops {
 impl Stops {
     /// As if a thief had asked. An owner that keeps nothing private leaves it at that, and thieves
     /// never write them.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(keeps_private: bool) -> Self {
         Self {
-            limit: AtomicU64::new(ASKED),
+            limit: AtomicU64::new(if keeps_private { ASKED } else { NEVER }),
             floor: AtomicU64::new(ASKED_FLOOR),
         }
     }
@@ -58,21 +62,22 @@ impl Stops {
     }
 
     /// Sets the stops. Whether a thief had asked before: that request is the owner's now, to answer
-    /// or to [leave](Self::leave_asked). None is lost. Owner only.
+    /// or to [leave](Self::set_asked). None is lost. Owner only.
     pub(crate) fn set(&self, limit: u64, floor: u64) -> bool {
         // ORDERING: Relaxed: released by the exchange.
         self.floor.store(floor, Ordering::Relaxed);
         // ORDERING: Release, for the Acquire in `demand`: a thief that asks from here on moves this
-        // `floor`, and not one before it. By argument: loom cannot show it, as its stores to one
-        // word come in the order in which they are executed.
-        self.limit.swap(limit, Ordering::Release) == ASKED
+        // `floor`, and not one before it (by argument: loom cannot show it, as its stores to one
+        // word come in the order in which they are executed); and it sees what was published.
+        // Acquire, for the Release there: the owner sees what thieves did before they asked, now or
+        // earlier. An exchange goes on with the release sequences of those before.
+        self.limit.swap(limit, Ordering::AcqRel) == ASKED
     }
 
-    /// A request that the owner cannot answer stays: its next push will. Owner only.
-    pub(crate) fn leave_asked(&self) {
-        // ORDERING: Relaxed, both: at worst they replace a thief's request by the same value.
-        self.limit.store(ASKED, Ordering::Relaxed);
-        self.floor.store(ASKED_FLOOR, Ordering::Relaxed);
+    /// As if a thief had asked: the owner's next push is to answer. Owner only.
+    pub(crate) fn set_asked(&self) {
+        // By an exchange: a store would hide a thief's from the owner's next one.
+        self.set(ASKED, ASKED_FLOOR);
     }
 
     /// Asks the owner for more.
@@ -80,16 +85,25 @@ impl Stops {
     pub(crate) fn ask(&self) {
         // ORDERING: Relaxed: the load spares the owner's cache line while it is asked. It may read
         // an old value, and then this request is lost: the next attempt repeats it.
-        if self.limit.load(Ordering::Relaxed) != ASKED {
+        if self.limit.load(Ordering::Relaxed) > NEVER {
             self.demand();
         }
     }
 
     /// Asks the owner for more; no request is lost.
+    #[inline]
     pub(crate) fn demand(&self) {
+        // ORDERING: Relaxed: of an owner that is never asked it is never written.
+        if self.limit.load(Ordering::Relaxed) != NEVER {
+            self.insist();
+        }
+    }
+
+    fn insist(&self) {
         // ORDERING: Acquire, for the Release in `set`: the store below comes after that of the
-        // owner. By argument: loom cannot show it, see there.
-        self.limit.swap(ASKED, Ordering::Acquire);
+        // owner (by argument: see there), and what the owner had published is there to see.
+        // Release, for the Acquire there: what the thief did before.
+        self.limit.swap(ASKED, Ordering::AcqRel);
         // ORDERING: Relaxed: a request.
         self.floor.store(ASKED_FLOOR, Ordering::Relaxed);
     }

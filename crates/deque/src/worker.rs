@@ -108,11 +108,13 @@ impl<T> Worker<T, Lazy> {
     ///
     /// let worker = Worker::lazy(64);
     /// worker.push('a');
-    /// // It is private, but now the owner knows that a thief wants it.
-    /// assert_eq!(worker.stealer().steal(), Steal::Empty);
     /// worker.push('b');
+    /// worker.push('c');
+    /// // One is in reach. The others are private, but now the owner knows that a thief wants more.
     /// assert_eq!(worker.stealer().steal(), Steal::Success('a'));
-    /// assert_eq!(worker.pop(), Some('b'));
+    /// assert_eq!(worker.stealer().steal(), Steal::Empty);
+    /// worker.push('d');
+    /// assert_eq!(worker.stealer().steal(), Steal::Success('b'));
     /// ```
     pub fn lazy(capacity: usize) -> Self {
         Self::make(capacity, 0)
@@ -138,7 +140,7 @@ impl<T> Worker<T, Lazy> {
         assert!(self.is_empty(), "the deque has items already");
         self.max_private = items.min(MAX_PRIVATE);
         // The next push goes the long way, which sets the stops.
-        self.deque.stops.leave_asked();
+        self.deque.stops.set_asked();
         self
     }
 
@@ -156,13 +158,8 @@ impl<T, P: Policy> Worker<T, P> {
             handle_alloc_error(Layout::new::<T>())
         };
         let position = FIRST_LAP | u64::from(start);
-        let deque = Deque::new(start, ring);
-        if P::KEEPS_PRIVATE {
-            // No thief knows it yet.
-            deque.stops.set(position + 1, position);
-        }
         Self {
-            deque: Arc::new(deque),
+            deque: Arc::new(Deque::new(start, ring, P::KEEPS_PRIVATE)),
             ring: Cell::new(ring),
             // SAFETY: `allocate` returned it just now.
             slots: Cell::new(unsafe { ring.as_ref() }.slots()),

@@ -67,15 +67,27 @@ fn a_lazy_owner_may_be_told_to_hide_nothing() {
     }
 }
 
+/// One that is asked by nobody shows half of what is too much, and then nothing for a while.
+#[test]
+fn a_lazy_owner_does_not_publish_at_each_push() {
+    let worker = Worker::lazy(64);
+    worker.push_batch(0..17);
+    assert_eq!(worker.stealer().len(), 9, "more than 16 would be private");
+    for _ in 0..100 {
+        worker.push(17);
+        worker.pop();
+    }
+    assert_eq!(worker.stealer().len(), 9);
+}
+
 /// An owner tells once that it has made something public.
 #[test]
 fn a_lazy_owner_knows_what_it_has_published() {
     let worker = Worker::lazy(8);
     worker.push(0);
-    assert!(!worker.has_published());
-    worker.push(1);
     assert!(worker.has_published(), "one is in reach");
     assert!(!worker.has_published());
+    worker.push(1);
     worker.push(2);
     assert!(!worker.has_published(), "nobody has asked");
     assert_eq!(worker.stealer().steal(), Steal::Success(0));
@@ -88,6 +100,28 @@ fn a_lazy_owner_knows_what_it_has_published() {
     assert!(worker.has_published());
 }
 
+/// Whatever thieves take, the owner's next call shows one more.
+#[test]
+fn one_is_always_in_reach() {
+    let worker = Worker::lazy(8);
+    let stealer = worker.stealer();
+    for round in 0..50 {
+        worker.push(round);
+        assert_eq!(stealer.len(), 1, "the first one");
+        worker.push(round);
+        assert_eq!(stealer.len(), 1);
+        // Taken by its owner, or by a thief.
+        if round % 2 == 0 {
+            assert!(stealer.steal().is_success());
+            worker.push(round);
+            assert!(!stealer.is_empty(), "asked for");
+        }
+        while worker.pop().is_some() {
+            assert!(worker.is_empty() || !stealer.is_empty());
+        }
+    }
+}
+
 /// The short way is taken where there is nothing else to do, and only there.
 #[test]
 fn nested_items_take_the_short_way() {
@@ -98,27 +132,26 @@ fn nested_items_take_the_short_way() {
         (position, unsafe { worker.try_push_at(position, item) })
     };
     let (outer, short) = push(10);
-    assert!(short, "nobody has asked, and there is room");
-    let (_, short) = push(11);
-    assert!(!short, "it would be the second one, and nothing is public");
-    assert_eq!(worker.len(), 1, "nothing has happened");
-    worker.push(11);
-    let (inner, short) = push(12);
-    assert!(short, "one is public");
+    assert!(!short, "nothing would be public");
+    assert_eq!(worker.len(), 0, "nothing has happened");
+    worker.push(10);
+    let (inner, short) = push(11);
+    assert!(short, "one is public, nobody has asked, and there is room");
     // SAFETY: here and below: what was pushed after the item has been taken back.
     assert!(unsafe { worker.try_take_back(inner) }, "it is private");
-    let (_, short) = push(13);
+    let (_, short) = push(12);
     assert!(short);
-    assert_eq!(worker.pop(), Some(13), "it lies where it was pushed");
-    assert_eq!(worker.pop(), Some(11));
+    assert_eq!(worker.pop(), Some(12), "it lies where it was pushed");
     // SAFETY: as above.
     assert!(!unsafe { worker.try_take_back(outer) }, "it is public");
     assert!(worker.take_back());
     assert!(!worker.take_back(), "there is none");
 
+    worker.push(13);
     let (asked, short) = push(14);
     assert!(short);
-    assert!(worker.stealer().demand());
+    assert_eq!(worker.stealer().steal(), Steal::Success(13));
+    assert!(worker.stealer().demand(), "the other one is private");
     // SAFETY: as above.
     assert!(!unsafe { worker.try_take_back(asked) }, "a thief wants it");
     assert!(worker.take_back());

@@ -1,16 +1,18 @@
 //! The worker of the calling thread.
 
 use std::cell::{Cell, RefCell};
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 use filch_sync::Arc;
 
 use crate::job::JobRef;
 use crate::shared::Shared;
-use crate::worker::{Found, Worker};
+use crate::worker::Worker;
 
 thread_local! {
-    /// Has no destructor, so it is reached without a look at whether that has run.
+    /// Has no destructor, so it is reached without a look at whether that has run: each `join` that
+    /// is not given the worker comes this way. To follow it is the only unsafe code outside of
+    /// `job/`.
     static CURRENT: Cell<*const Worker> = const { Cell::new(ptr::null()) };
     static SEATED: Seated = const { Seated(RefCell::new(None)) };
 }
@@ -103,32 +105,5 @@ pub(crate) fn spawn_job(
     with(|worker| match worker {
         Some(worker) if worker.is_of(shared) => worker.spawn_job(make(Some(worker)), is_isolated),
         _ => shared.inject(make(None)),
-    });
-}
-
-/// Runs a job that was taken out of its queue, on a thread that has a worker.
-///
-/// # Safety
-/// It was made of a [`JobRef<Worker>`], and is run once.
-pub(crate) unsafe fn run(job: NonNull<()>) {
-    // SAFETY: the caller's.
-    unsafe { run_found(job, false) }
-}
-
-/// The same, for one that was forked in an isolated region.
-///
-/// # Safety
-/// As there.
-pub(crate) unsafe fn run_isolated(job: NonNull<()>) {
-    // SAFETY: the caller's.
-    unsafe { run_found(job, true) }
-}
-
-unsafe fn run_found(job: NonNull<()>, is_isolated: bool) {
-    // SAFETY: the caller's.
-    let job = unsafe { JobRef::from_raw(job) };
-    with(|worker| match worker {
-        Some(worker) => worker.run(Some(Found { job, is_isolated })),
-        None => unreachable!("the thread that took the job has a worker"),
     });
 }

@@ -1,5 +1,6 @@
 //! Regions in which a thread that waits runs nothing but what it waits for.
 
+use crate::job::Runs;
 use crate::worker::Worker;
 
 impl Worker {
@@ -60,7 +61,7 @@ impl Worker {
 
         let outer = self.isolated_since.replace(Some(self.spawned_position()));
         if outer.is_none() {
-            self.region().open(self.deque().position() as u32);
+            self.region().open(self.forks().position() as u32);
         }
         let _leave = Leave {
             worker: self,

@@ -5,7 +5,7 @@ use filch_parker::Parker;
 use filch_processors::Source;
 use filch_sync::Arc;
 
-use crate::job;
+use crate::job::installed;
 use crate::source::Jobs;
 use crate::worker::Worker;
 
@@ -44,7 +44,7 @@ pub fn run_one(worker: &Worker) -> bool {
 
 /// Waits for the thief of the job with that latch.
 pub fn wait(worker: &Worker, latch: &Latch) {
-    worker.wait(latch);
+    worker.wait_for(latch);
 }
 
 /// Runs `work` on whichever worker takes it, as a thread outside of the pool has it run.
@@ -56,7 +56,7 @@ pub fn install<R: Send>(
     parker: &Parker,
     work: impl FnOnce(&Worker) -> R + Send,
 ) -> R {
-    job::install(
+    installed::install(
         work,
         parker.unparker(),
         |job| shared.inject(job),

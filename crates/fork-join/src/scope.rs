@@ -10,7 +10,8 @@ use filch_sync::panic::discard;
 use filch_sync::{Arc, Mutex, lock};
 
 use crate::current;
-use crate::job::{HeapJob, JobRef, Payload};
+use crate::job::scoped::{self, Running, Scoped};
+use crate::job::{JobRef, Payload};
 use crate::latch::{Awaited, Thief};
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -18,6 +19,7 @@ use crate::worker::Worker;
 /// Jobs that may borrow what lives as long as `'scope`: see [`Worker::scope`].
 pub struct Scope<'scope> {
     shared: Arc<Shared<Worker>>,
+    running: Running,
     open: OpenJobs,
     is_cancelled: AtomicBool,
     /// It was opened in an [isolated](Worker::isolate) region, of which its jobs are a part.
@@ -157,20 +159,25 @@ impl Worker {
     /// If `body` does, or a job: when all jobs have ended, with what `body` says, or the first job
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        let scope = Scope {
+        let make = |running| Scope {
             open: OpenJobs::new(Some(self.index())),
             is_isolated: self.is_isolated(),
-            ..Scope::new(Arc::clone(self.shared()), None)
+            ..Scope::new(running, Arc::clone(self.shared()), None)
         };
-        scope.run(body, |open| self.wait(open))
+        Scope::run(make, body, |open| self.wait_for(open))
     }
 }
 
 impl<'scope> Scope<'scope> {
     /// For a thread with a seat, or else for the one that is woken by that.
-    pub(crate) fn new(shared: Arc<Shared<Worker>>, outsider: Option<Unparker>) -> Self {
+    pub(crate) fn new(
+        running: Running,
+        shared: Arc<Shared<Worker>>,
+        outsider: Option<Unparker>,
+    ) -> Self {
         Self {
             shared,
+            running,
             open: OpenJobs::new(None),
             is_cancelled: AtomicBool::new(false),
             is_isolated: false,
@@ -180,21 +187,16 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Runs the body, and has `wait` wait for the jobs.
+    /// Makes a scope, runs its body, and has `wait` wait for the jobs.
     pub(crate) fn run<R>(
-        self,
+        make: impl FnOnce(Running) -> Self,
         body: impl FnOnce(&Self) -> R,
         wait: impl FnOnce(&dyn Awaited),
     ) -> R {
-        let result = catch_unwind(AssertUnwindSafe(|| body(&self)));
-        let nobody = self.open.end_one(self.open.owner());
-        debug_assert_eq!(nobody, None, "this thread does not sleep");
-        wait(&self.open);
-        assert!(
-            self.open.is_done(),
-            "its jobs borrow, and were not waited for"
-        );
-        let panic = lock(&self.panic).take();
+        let (result, panic) = scoped::run(make, body, |scope: &Self| {
+            wait(&scope.open);
+            lock(&scope.panic).take()
+        });
         match (result, panic) {
             (Ok(result), None) => result,
             (Ok(_), Some(payload)) => resume_unwind(payload),
@@ -248,22 +250,7 @@ impl<'scope> Scope<'scope> {
         worker: Option<&Worker>,
         job: impl FnOnce(&Worker, &Self) + Send + 'scope,
     ) -> JobRef<Worker> {
-        struct Borrowed<'scope>(*const Scope<'scope>);
-        // SAFETY: a scope is Sync, and this is a reference to it.
-        unsafe impl Send for Borrowed<'_> {}
-
-        impl<'scope> Borrowed<'scope> {
-            /// By a method, so that a closure takes the whole.
-            fn get(&self) -> *const Scope<'scope> {
-                self.0
-            }
-        }
-
-        self.open.add(worker.map(Worker::index));
-        let scope = Borrowed(self);
-        let run = move |worker: &Worker| {
-            // SAFETY: the scope waits until this job has ended.
-            let scope = unsafe { &*scope.get() };
+        scoped::open(self, worker, |worker: &Worker, scope: &Self| {
             let run = || match scope.is_cancelled() {
                 true => drop(job),
                 false if scope.is_isolated => worker.isolate(|worker| job(worker, scope)),
@@ -272,17 +259,7 @@ impl<'scope> Scope<'scope> {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
                 scope.keep(payload);
             }
-            // Kept: the scope may be gone once the job has ended.
-            let outsider = scope.outsider.clone();
-            match (scope.open.end_one(Some(worker.index())), outsider) {
-                (None, _) => {}
-                (Some(_), Some(outsider)) => _ = outsider.unpark(),
-                (Some(sleeper), None) => worker.shared().wake(sleeper),
-            }
-        };
-        // SAFETY: the closure is `Send`, and what it borrows lives until the scope ends, which
-        // waits for it.
-        unsafe { HeapJob::boxed(run) }
+        })
     }
 
     /// The first panic is told; the others are lost.
@@ -294,6 +271,35 @@ impl<'scope> Scope<'scope> {
         }
         drop(first);
         discard(payload);
+    }
+}
+
+impl Scoped<Worker> for Scope<'_> {
+    fn running(&self) -> &Running {
+        &self.running
+    }
+
+    fn open(&self) -> &impl Awaited {
+        &self.open
+    }
+
+    fn add(&self, worker: Option<&Worker>) {
+        self.open.add(worker.map(Worker::index));
+    }
+
+    fn end_body(&self) {
+        let nobody = self.open.end_one(self.open.owner());
+        debug_assert_eq!(nobody, None, "this thread does not sleep");
+    }
+
+    fn end_one(&self, worker: &Worker) {
+        // Kept: the scope may be gone once the job has ended.
+        let outsider = self.outsider.clone();
+        match (self.open.end_one(Some(worker.index())), outsider) {
+            (None, _) => {}
+            (Some(_), Some(outsider)) => _ = outsider.unpark(),
+            (Some(sleeper), None) => worker.shared().wake(sleeper),
+        }
     }
 }
 

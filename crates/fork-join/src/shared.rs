@@ -6,14 +6,14 @@ use std::hint;
 // std's in a model, too: it orders nothing.
 use std::sync::{Arc, Weak};
 
-use filch_deque::{Lazy, Steal, Stealer};
+use filch_deque::{Steal, Stealer};
 use filch_injector::Injector;
 use filch_parker::{AdaptiveSpinner, Parker, Unparker};
 use filch_slab::Slab;
-use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use filch_sync::{CachePadded, Mutex, lock};
 
-use crate::job::{JobRef, Payload};
+use crate::job::{Forks, ForksStealer, JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
 use crate::region::Region;
 use crate::sleepers::Sleepers;
@@ -24,7 +24,7 @@ const CAPACITY: usize = 256;
 /// What the thread in a seat has for itself.
 pub(crate) struct Owner<W> {
     /// What it has forked: on its stack, in nested order.
-    pub(crate) deque: filch_deque::Worker<JobRef<W>, Lazy>,
+    pub(crate) forks: Forks<W>,
     /// What it has spawned.
     pub(crate) spawned: filch_deque::Worker<JobRef<W>>,
     pub(crate) parker: Parker,
@@ -32,7 +32,7 @@ pub(crate) struct Owner<W> {
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
 pub(crate) struct Seat<W> {
-    pub(crate) stealer: Stealer<JobRef<W>>,
+    forks: ForksStealer<W>,
     spawned: Stealer<JobRef<W>>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
@@ -49,14 +49,12 @@ pub(crate) struct Seat<W> {
 impl<W> Seat<W> {
     fn new(_: u32) -> Self {
         let owner = Owner {
-            deque: filch_deque::Worker::lazy(CAPACITY),
+            forks: Forks::new(CAPACITY),
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
         };
-        // Idle threads ask before they sleep, and did not know of this one.
-        owner.deque.stealer().demand();
         Self {
-            stealer: owner.deque.stealer(),
+            forks: owner.forks.stealer(),
             spawned: owner.spawned.stealer(),
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
@@ -77,7 +75,7 @@ impl<W> Seat<W> {
     ) -> Option<(JobRef<W>, bool)> {
         let index = Cell::new(0);
         let job = insist(|| {
-            self.stealer.steal_if(|at| {
+            self.forks.steal_if(|at| {
                 index.set(at);
                 accept(at)
             })
@@ -92,7 +90,7 @@ impl<W> Seat<W> {
 
     /// Whether there is nothing to steal. If so, the thread in it is asked for more.
     fn demand(&self) -> bool {
-        self.stealer.demand() && self.spawned.is_empty()
+        self.forks.demand() && self.spawned.is_empty()
     }
 }
 
@@ -125,8 +123,9 @@ pub struct Shared<W> {
 
 /// The threads that run jobs.
 pub trait Host: Send + Sync {
-    /// Something was published, and the caller has passed a `SeqCst` fence since: wakes a thread
-    /// that has nothing to do, if there is one.
+    /// Something was published, and each thread that has gone to sleep without having seen it is
+    /// known to the caller: by a `SeqCst` fence since, or by what that thread has asked for. Wakes
+    /// one that has nothing to do, if there is one.
     fn notify(&self);
 
     /// Each thread that waits looks for jobs of its own.
@@ -182,11 +181,14 @@ impl<W> Shared<W> {
         let host = self.host.upgrade()?;
         let seat = reserved.or_else(|| self.reserve())?;
         let owner = lock(&self.seat(seat).owner).take()?;
-        let deque = match self.private_jobs {
-            None => owner.deque,
-            Some(most) => owner.deque.with_max_private(most),
+        // ORDERING: SeqCst, partner of those of a thread that is about to sleep: if it has not seen
+        // this seat, this thread knows it from now on.
+        fence(Ordering::SeqCst);
+        let forks = match self.private_jobs {
+            None => owner.forks,
+            Some(most) => owner.forks.with_max_private(most),
         };
-        Some((seat, Owner { deque, ..owner }, host))
+        Some((seat, Owner { forks, ..owner }, host))
     }
 
     /// The thread in that seat will run no more jobs that are for it alone, if there are none.
@@ -242,10 +244,18 @@ impl<W> Shared<W> {
     /// Something was published: somebody is to look for it, of those that wait in the middle of a
     /// job or of those that have nothing to do.
     pub(crate) fn wake_one(&self, host: &dyn Host) {
+        // ORDERING: SeqCst, partner of those of a thread that is about to sleep: in
+        // `Sleepers::announce`, or in the host.
+        fence(Ordering::SeqCst);
+        self.wake_one_known(host);
+    }
+
+    /// The same, for what has become public in a lazy deque: the caller knows each thread that
+    /// sleeps, and had not seen it (see [`Stealer::demand`]).
+    pub(crate) fn wake_one_known(&self, host: &dyn Host) {
         let flags = || (0..self.seat_count()).map(|seat| &*self.seat(seat).sleeps);
         match self.sleepers.choose(flags) {
             Some(seat) => self.wake(seat),
-            // `choose` has passed the fence.
             None => host.notify(),
         }
     }

@@ -16,7 +16,7 @@ impl Sleepers {
         Self(AtomicUsize::new(0))
     }
 
-    /// The thread with that flag is about to sleep. What was published before a
+    /// The thread with that flag is about to sleep. What was published before a fence, and a
     /// [`choose`](Self::choose) that does not see it, it sees after this.
     pub fn announce(&self, flag: &AtomicBool) {
         // ORDERING: Relaxed: by the fence.
@@ -25,7 +25,7 @@ impl Sleepers {
         // so that it does not tell of one sleeper less in between. (loom cannot show it: its RMWs
         // take effect in the order of the program.)
         flag.swap(true, Ordering::Release);
-        // ORDERING: SeqCst, partner of the fence in `choose`: one of the two sees the other.
+        // ORDERING: SeqCst, partner of the fence before `choose`: one of the two sees the other.
         fence(Ordering::SeqCst);
     }
 
@@ -37,13 +37,14 @@ impl Sleepers {
 
     /// Something was published: chooses one of the threads with these flags to look for it. The
     /// flags are asked for when what was published is there to see.
+    ///
+    /// The caller has passed a `SeqCst` fence since; or each thread that is about to sleep, and
+    /// does not see it, has made itself known by asking for it.
     pub fn choose<'flag, Flags>(&self, flags: impl FnOnce() -> Flags) -> Option<usize>
     where
         Flags: Iterator<Item = &'flag AtomicBool>,
     {
-        // ORDERING: SeqCst, partner of the fence in `announce`.
-        fence(Ordering::SeqCst);
-        // ORDERING: Relaxed: by the fence.
+        // ORDERING: Relaxed: by the caller's fence, or what stands in its place.
         if self.0.load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -51,7 +52,7 @@ impl Sleepers {
     }
 
     fn take_down(&self, flag: &AtomicBool) -> bool {
-        // ORDERING: Relaxed: a look that spares the line. In `choose`, by the fence.
+        // ORDERING: Relaxed: a look that spares the line. In `choose`, as there.
         if !flag.load(Ordering::Relaxed) {
             return false;
         }

@@ -6,10 +6,9 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc as StdArc;
 
-use filch_deque::Lazy;
 use filch_parker::Spin;
 
-use crate::job::{JobRef, Runs};
+use crate::job::{Forks, JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
 use crate::region::{Region, is_since};
 use crate::shared::{Host, Owner, Shared};
@@ -72,11 +71,6 @@ impl Worker {
         }
     }
 
-    #[inline(always)]
-    pub(crate) fn deque(&self) -> &filch_deque::Worker<JobRef<Worker>, Lazy> {
-        &self.owner.deque
-    }
-
     pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {
         &self.shared
     }
@@ -131,12 +125,12 @@ impl Worker {
     /// Whether jobs of this worker's wait: forked and not begun, or spawned.
     pub fn has_jobs(&self) -> bool {
         let seat = self.shared.seat(self.seat);
-        !(self.deque().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
+        !(self.forks().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
     }
 
     /// Shows others what it has forked: this thread is not going to join any of it soon.
     fn share(&self) {
-        self.deque().flush();
+        self.forks().flush();
         self.tell_published();
     }
 
@@ -146,10 +140,8 @@ impl Worker {
             return false;
         };
         match is_isolated {
-            // SAFETY: it was taken out of its queue.
-            true => self.isolate(|worker| unsafe { job.run(worker) }),
-            // SAFETY: as above.
-            false => unsafe { job.run(self) },
+            true => self.isolate(|worker| job.run(worker)),
+            false => job.run(self),
         }
         true
     }
@@ -161,13 +153,6 @@ impl Worker {
     /// Something was published: somebody is to look for it.
     fn wake_one(&self) {
         self.shared.wake_one(self.host());
-    }
-
-    /// Wakes somebody for what has become public, if something has.
-    pub(crate) fn tell_published(&self) {
-        if self.deque().has_published() {
-            self.wake_one();
-        }
     }
 
     /// A job that this worker has spawned, or must run itself; one that it or another worker has
@@ -249,7 +234,7 @@ impl Worker {
         let count = self.shared.seat_count();
         let first = self.next_victim.get();
         for victim in (0..count).map(|step| (first + step) % count) {
-            if victim == self.seat && self.deque().is_empty() {
+            if victim == self.seat && self.forks().is_empty() {
                 continue;
             }
             if let Some(job) = self.steal_of(victim) {
@@ -281,7 +266,7 @@ impl Worker {
     /// A job was stolen: this thread does something else until it is done, or sleeps.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait(&self, latch: &(impl Awaited + ?Sized)) {
+    pub(crate) fn wait_for(&self, latch: &(impl Awaited + ?Sized)) {
         let mut spinner = self.shared.patience.clone();
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
         let mut is_chosen = false;
@@ -335,10 +320,25 @@ impl Worker {
 }
 
 impl Runs for Worker {
+    #[inline(always)]
+    fn forks(&self) -> &Forks<Self> {
+        &self.owner.forks
+    }
+
+    fn tell_published(&self) {
+        if self.forks().has_published() {
+            self.shared.wake_one_known(self.host());
+        }
+    }
+
+    fn wait(&self, latch: &Latch) {
+        self.wait_for(latch);
+    }
+
     fn thief(&self) -> Thief {
         Thief {
             seat: self.seat,
-            base: self.deque().position() as u32,
+            base: self.forks().position() as u32,
         }
     }
 

@@ -33,12 +33,13 @@ fn pool(threads: usize) -> Pool {
     Pool::start(Config::default().threads(threads).private_jobs(0)).unwrap()
 }
 
-/// Waits for a branch that is on the other one of two threads, which spawns `job` and goes on as
-/// long as `is_over` says. So nobody but the thread that waits can run the job meanwhile.
+/// Waits for a branch that is on the other one of two threads, which spawns `job` and goes on with
+/// `step` as long as `is_over` says. So nobody but the thread that waits can run the job meanwhile.
 fn wait_beside<'scope>(
     worker: &Worker,
     scope: &Scope<'scope>,
     job: impl FnOnce() + Send + 'scope,
+    step: impl Fn(&Worker) + Sync,
     is_over: impl Fn() -> bool + Sync,
 ) {
     let both = Barrier::new(2);
@@ -48,8 +49,7 @@ fn wait_beside<'scope>(
             let result = both.wait();
             scope.spawn(move |_, _| job());
             while !is_over() {
-                // What it forks, the one that waits may run.
-                worker.join(|_| std::thread::yield_now(), |_| ());
+                step(worker);
             }
             result
         },
@@ -68,7 +68,8 @@ fn a_wait_runs_other_jobs() {
                 ran.store(true, Ordering::Release);
             };
             let _holds = Holds::begin();
-            wait_beside(worker, scope, job, || ran.load(Ordering::Acquire));
+            let step = |_: &Worker| std::thread::yield_now();
+            wait_beside(worker, scope, job, step, || ran.load(Ordering::Acquire));
         });
     });
     assert!(on_top.into_inner());
@@ -126,7 +127,10 @@ fn a_region_that_waits_leaves_other_jobs_alone() {
                     let _holds = Holds::begin();
                     let rounds = AtomicUsize::new(0);
                     let is_over = || rounds.fetch_add(1, Ordering::Relaxed) == 50;
-                    wait_beside(worker, scope, job, is_over);
+                    // What it forks, the one that waits may run.
+                    let step =
+                        |worker: &Worker| _ = worker.join(|_| std::thread::yield_now(), |_| ());
+                    wait_beside(worker, scope, job, step, is_over);
                 });
             });
         });

@@ -1,180 +1,11 @@
 //! The lazy protocol in miniature, with one step left out or out of place.
 
-use filch_sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use filch_sync::atomic::{AtomicBool, Ordering};
 use filch_sync::{Arc, thread};
-use loom_tests::{Bound, Crossing, check, refute};
+use loom_tests::{Bound, check, refute};
 
-use crate::{TAG, assert_each_once};
-
-/// What is wrong with a [`LazyMiniature`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bug {
-    None,
-    /// The owner lowers `split` by half and takes that half, without a look at how far thieves are.
-    NotClamped,
-    /// If thieves are past the lowered `split`, the owner leaves it there.
-    NotRaised,
-    /// The owner answers a request, and sets the stops after that.
-    SetAfterPublishing,
-    /// The owner sets the stops without a look at what they were.
-    SetBlindly,
-    /// A thief moves the owner's other stop first.
-    FloorFirst,
-    /// A thief that takes the last public item does not ask.
-    LastTakerSilent,
-    /// Thieves never ask.
-    NobodyAsks,
-}
-
-const SLOTS: usize = 4;
-
-/// A stop where the owner has set it, and where a thief moves it.
-const SET: u8 = 0;
-const ASKED: u8 = 1;
-
-/// Our lazy protocol, cut down: all items are there before the thieves look.
-struct LazyMiniature {
-    bug: Bug,
-    top: AtomicU64,
-    split: AtomicU32,
-    /// A push that finds it moved settles.
-    limit: AtomicU8,
-    /// A pop that finds it moved settles.
-    floor: AtomicU8,
-    /// For loom.
-    crossing: Crossing,
-}
-
-/// What the owner knows. Item `i` is the number `i`, so no slots are needed.
-struct Owner {
-    bottom: u32,
-    split: u32,
-}
-
-impl LazyMiniature {
-    fn new(bug: Bug, public: u32) -> Arc<Self> {
-        Arc::new(Self {
-            bug,
-            top: AtomicU64::new(0),
-            split: AtomicU32::new(public),
-            limit: AtomicU8::new(SET),
-            floor: AtomicU8::new(SET),
-            crossing: Crossing::new(),
-        })
-    }
-
-    fn publish(&self, owner: &mut Owner, split: u32) {
-        owner.split = split;
-        self.split.store(split, Ordering::Release);
-    }
-
-    /// What a push does besides.
-    fn at_push(&self, owner: &mut Owner) {
-        if self.limit.load(Ordering::Relaxed) == ASKED {
-            self.settle(owner);
-        }
-    }
-
-    /// What a pop does besides, if it does not end what is private.
-    fn at_pop(&self, owner: &mut Owner) {
-        if self.floor.load(Ordering::Relaxed) == ASKED {
-            self.settle(owner);
-        }
-    }
-
-    /// The end of the long way of a push or a pop.
-    fn settle(&self, owner: &mut Owner) {
-        let mut asked = self.limit.load(Ordering::Relaxed) == ASKED;
-        loop {
-            if asked && owner.split == owner.bottom {
-                return self.limit.store(ASKED, Ordering::Relaxed);
-            }
-            let half = match asked {
-                true => owner.split + (owner.bottom - owner.split).div_ceil(2),
-                false => owner.split,
-            };
-            if self.bug == Bug::SetAfterPublishing {
-                self.publish(owner, half);
-                self.crossing.pass();
-            }
-            self.floor.store(SET, Ordering::Relaxed);
-            let before = match self.bug {
-                Bug::SetBlindly => {
-                    self.limit.store(SET, Ordering::Release);
-                    SET
-                }
-                _ => self.limit.swap(SET, Ordering::Release),
-            };
-            if before == ASKED && !asked {
-                asked = true;
-                continue;
-            }
-            if self.bug != Bug::SetAfterPublishing {
-                self.publish(owner, half);
-            }
-            return;
-        }
-    }
-
-    fn pop(&self, owner: &mut Owner) -> Option<u32> {
-        if owner.split == owner.bottom && !self.reclaim(owner) {
-            return None;
-        }
-        owner.bottom -= 1;
-        Some(owner.bottom)
-    }
-
-    fn reclaim(&self, owner: &mut Owner) -> bool {
-        let split = owner.split;
-        let public = split.saturating_sub(self.top.load(Ordering::Relaxed) as u32);
-        if public == 0 {
-            return false;
-        }
-        let lower = split - public.div_ceil(2);
-        self.publish(owner, lower);
-        let reached = self.top.fetch_add(TAG, Ordering::Release) as u32;
-        if reached > lower {
-            match self.bug {
-                Bug::NotClamped => {}
-                // It takes what it should, but thieves find nothing from now on.
-                Bug::NotRaised => owner.split = reached,
-                _ => self.publish(owner, reached),
-            }
-        }
-        reached < split
-    }
-
-    fn steal(&self) -> Option<u32> {
-        let top = self.top.load(Ordering::Acquire);
-        let index = top as u32;
-        let split = self.split.load(Ordering::Acquire);
-        if split.wrapping_sub(index) as i32 <= 0 {
-            self.ask();
-            return None;
-        }
-        self.top
-            .compare_exchange(top, top + 1, Ordering::Release, Ordering::Relaxed)
-            .ok()?;
-        if index + 1 == split && self.bug != Bug::LastTakerSilent {
-            self.ask();
-        }
-        Some(index)
-    }
-
-    fn ask(&self) {
-        if self.bug == Bug::NobodyAsks || self.limit.load(Ordering::Relaxed) == ASKED {
-            return;
-        }
-        if self.bug == Bug::FloorFirst {
-            self.floor.store(ASKED, Ordering::Relaxed);
-            self.crossing.pass();
-        }
-        self.limit.swap(ASKED, Ordering::Acquire);
-        if self.bug != Bug::FloorFirst {
-            self.floor.store(ASKED, Ordering::Relaxed);
-        }
-    }
-}
+use crate::assert_each_once;
+use crate::lazy_miniature::{Bug, LazyMiniature, Owner, SLOTS};
 
 /// Two threads: four public items; a thief takes up to three while the owner pops, and reclaims
 /// half. Then the owner pops the rest.
@@ -249,6 +80,33 @@ fn asking_beside(
     }
 }
 
+/// Two threads: four private items. The owner publishes some, unasked, and then asks who sleeps; a
+/// thief says that it sleeps, demands some, and looks. One of the two must see the other.
+fn sleeping(bug: Bug) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let deque = LazyMiniature::new(bug, 0);
+        let asleep = Arc::new(AtomicBool::new(false));
+        let thief = thread::spawn({
+            let (deque, asleep) = (deque.clone(), asleep.clone());
+            move || {
+                asleep.store(true, Ordering::Relaxed);
+                deque.crossing.pass();
+                deque.demand();
+                !deque.is_empty()
+            }
+        });
+        let mut owner = Owner {
+            bottom: SLOTS as u32,
+            split: 0,
+        };
+        deque.crossing.pass();
+        deque.settle(&mut owner);
+        let is_seen = asleep.load(Ordering::Relaxed);
+        let sees = thief.join().unwrap();
+        assert!(is_seen || sees, "asleep beside an item");
+    }
+}
+
 #[test]
 fn the_lazy_miniature_reclaims_soundly() {
     check(
@@ -262,7 +120,7 @@ fn the_lazy_miniature_reclaims_soundly() {
 fn the_lazy_miniature_answers() {
     check(
         "lazy miniature: requests, answered by a pop",
-        Bound::exhaustive(50),
+        Bound::preemptions(3, 500),
         asking(Bug::None, 3),
     );
 }
@@ -271,8 +129,17 @@ fn the_lazy_miniature_answers() {
 fn the_lazy_miniature_answers_at_a_push() {
     check(
         "lazy miniature: requests, answered by a push",
-        Bound::exhaustive(50),
+        Bound::preemptions(3, 500),
         asking_beside(Bug::None, 3, LazyMiniature::at_push),
+    );
+}
+
+#[test]
+fn the_lazy_miniature_misses_no_sleeper() {
+    check(
+        "lazy miniature: a publication beside a sleeper",
+        Bound::exhaustive(50),
+        sleeping(Bug::None),
     );
 }
 
@@ -302,12 +169,35 @@ fn a_split_left_behind_confuses_thieves() {
 /// Between the two steps the thief takes what was published, and asks for more. Then the owner
 /// takes that for the request that it has just answered.
 #[test]
-fn set_after_publishing_a_request_is_lost() {
+fn without_a_second_look_a_request_is_lost() {
     refute(
-        "stops set after the answer",
+        "no look whether the answer is still there",
         "a thief starves",
         Bound::preemptions(4, 1),
-        asking(Bug::SetAfterPublishing, 3),
+        asking(Bug::NoSecondLook, 3),
+    );
+}
+
+/// The thief demands something between the two steps, and sees nothing yet; the owner has its
+/// exchange behind it, and does not learn of the thief.
+#[test]
+fn set_before_publishing_a_sleeper_is_missed() {
+    refute(
+        "stops set before the answer",
+        "asleep beside an item",
+        Bound::preemptions(4, 1),
+        sleeping(Bug::SetBeforePublishing),
+    );
+}
+
+/// The owner's store hides the thief's exchange: neither has read what the other one wrote.
+#[test]
+fn set_blindly_a_sleeper_is_missed() {
+    refute(
+        "stops set without an exchange, beside a sleeper",
+        "asleep beside an item",
+        Bound::preemptions(4, 1),
+        sleeping(Bug::SetBlindly),
     );
 }
 

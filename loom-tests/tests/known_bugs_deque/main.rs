@@ -6,6 +6,7 @@
 #![cfg(loom)]
 
 mod lazy;
+mod lazy_miniature;
 mod miniature;
 mod textbook;
 

@@ -13,7 +13,8 @@ use filch_sync::panic::discard;
 use crate::api::config::{Config, OnPanic, StartError};
 use crate::api::threads::{Thread, Threads};
 use crate::current;
-use crate::job::{self, Payload};
+use crate::job::Payload;
+use crate::job::installed::install;
 use crate::latch::{Awaited, MAX_SEATS};
 use crate::scope::Scope;
 use crate::shared::{Host, Shared};
@@ -237,7 +238,7 @@ impl Pool {
         current::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
             other => with_unparker(other, |unparker, wait| {
-                job::install(work, unparker, |job| self.shared.inject(job), wait)
+                install(work, unparker, |job| self.shared.inject(job), wait)
             }),
         })
     }
@@ -252,7 +253,8 @@ impl Pool {
         current::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
             other => with_unparker(other, |unparker, wait| {
-                Scope::new(Arc::clone(&self.shared), Some(unparker)).run(body, wait)
+                let make = |running| Scope::new(running, Arc::clone(&self.shared), Some(unparker));
+                Scope::run(make, body, wait)
             }),
         })
     }
@@ -279,7 +281,7 @@ fn with_unparker<R>(
 ) -> R {
     if let Some(worker) = worker {
         let unparker = worker.shared().seat(worker.index()).unparker.clone();
-        return call(unparker, &|awaited| worker.wait(awaited));
+        return call(unparker, &|awaited| worker.wait_for(awaited));
     }
     let parker = Parker::new();
     call(parker.unparker(), &|awaited| {

@@ -6,7 +6,7 @@ use filch_sync::{Arc, Mutex, lock};
 
 use crate::api::pool::Pool;
 use crate::current;
-use crate::job::{HeapJob, JobRef};
+use crate::job::{JobRef, heap};
 use crate::scope::Scope;
 use crate::shared::Shared;
 use crate::worker::Worker;
@@ -26,7 +26,7 @@ impl Shared<Worker> {
 }
 
 fn unawaited(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef<Worker> {
-    HeapJob::detached(move |worker: &Worker| {
+    heap::detached(move |worker: &Worker| {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
             worker.host().tell_panic(payload);
         }

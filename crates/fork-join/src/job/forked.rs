@@ -1,0 +1,145 @@
+//! Forked jobs: they lie on their owner's stack, and in its deque.
+
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+
+use filch_sync::panic::discard;
+
+use super::forks::Entry;
+use super::job_ref::Payload;
+use super::lent::lend;
+use super::runs::Runs;
+use super::stack::StackJob;
+
+/// Runs `a` here, and `b` here or on the thread that steals it.
+///
+/// # Panics
+/// If one of them does, when both have ended. If both do, with what `a` says.
+#[inline(always)]
+pub(crate) fn join<W, A, B, RA, RB>(worker: &W, a: A, b: B) -> (RA, RB)
+where
+    W: Runs,
+    A: FnOnce(&W) -> RA,
+    B: FnOnce(&W) -> RB + Send,
+    RB: Send,
+{
+    let deque = &worker.forks().0;
+    let position = deque.position();
+    let forked = Forked {
+        worker,
+        job: StackJob::new(b),
+        position,
+    };
+    let entry = forked.entry();
+    // SAFETY: the position is that of now.
+    let worker = match unsafe { deque.try_push_at(position, entry) } {
+        true => worker,
+        false => push_with_care(worker, entry),
+    };
+    let ra = a(worker);
+    let rb = if let Some(worker) = forked.take_back() {
+        // SAFETY: this is the owner, and took it back.
+        let b = unsafe { forked.job.take_closure() };
+        mem::forget(forked);
+        b(worker)
+    } else {
+        let result = forked.wait();
+        mem::forget(forked);
+        result.unwrap_or_else(|payload| resume_unwind(payload))
+    };
+    (ra, rb)
+}
+
+/// Returns the worker, as [`take_back_with_care`] does: a caller that had to keep it across a call
+/// would save one register more on each level of a recursion.
+#[cold]
+#[inline(never)]
+fn push_with_care<W: Runs>(worker: &W, entry: Entry<W>) -> &W {
+    worker.forks().0.push(entry);
+    worker.tell_published();
+    worker
+}
+
+#[cold]
+#[inline(never)]
+fn take_back_with_care<W: Runs>(worker: &W) -> Option<&W> {
+    let is_there = worker.forks().0.take_back();
+    worker.tell_published();
+    is_there.then_some(worker)
+}
+
+/// A job that lies in the deque, and is not moved until it has been taken back or is done. Dropped
+/// before that, because the other branch unwinds, it ends first.
+struct Forked<'worker, W, F, R>
+where
+    W: Runs,
+    F: FnOnce(&W) -> R,
+{
+    worker: &'worker W,
+    job: StackJob<W, F, R>,
+    position: u64,
+}
+
+impl<'worker, W, F, R> Forked<'worker, W, F, R>
+where
+    W: Runs,
+    F: FnOnce(&W) -> R,
+{
+    /// To be put into the deque. The closure and its result may change threads.
+    #[inline(always)]
+    fn entry(&self) -> Entry<W>
+    where
+        F: Send,
+        R: Send,
+    {
+        Entry(NonNull::from(&self.job).cast())
+    }
+
+    /// The worker, if the job is the owner's again; or a thief has it.
+    #[inline(always)]
+    fn take_back(&self) -> Option<&'worker W> {
+        // SAFETY: the job was pushed there. What was forked after it has ended, as `join` sees to,
+        // and so is not in the deque.
+        match unsafe { self.worker.forks().0.try_take_back(self.position) } {
+            true => Some(self.worker),
+            false => take_back_with_care(self.worker),
+        }
+    }
+
+    /// What came of the job, which a thief has: this waits for it.
+    #[cold]
+    #[inline(never)]
+    fn wait(&self) -> Result<R, Payload> {
+        let latch = self.job.latch();
+        lend(latch, || self.worker.wait(latch));
+        // SAFETY: this is the owner, and it is done.
+        unsafe { self.job.take_result() }
+    }
+}
+
+impl<W, F, R> Drop for Forked<'_, W, F, R>
+where
+    W: Runs,
+    F: FnOnce(&W) -> R,
+{
+    /// The branch that runs here unwinds. What the other one says is lost then, and what it returns
+    /// is dropped.
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self) {
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let result = if self.take_back().is_some() {
+                // SAFETY: this is the owner, and took it back.
+                let b = unsafe { self.job.take_closure() };
+                Ok(b(self.worker))
+            } else {
+                self.wait()
+            };
+            drop(result);
+        }));
+        if let Err(payload) = ended {
+            discard(payload);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A job on the stack of a thread that is no worker of the pool.
+
+use std::panic::resume_unwind;
+use std::ptr::NonNull;
+
+use filch_parker::Unparker;
+use filch_sync::atomic::{AtomicBool, Ordering};
+
+use super::content::Content;
+use super::job_ref::{Job, JobRef};
+use super::lent::lend;
+use crate::latch::{Awaited, Thief};
+
+/// Runs `work` on a thread of the pool into whose queue `inject` puts it. The calling thread waits
+/// meanwhile, as `wait` says, and is woken by that unparker.
+///
+/// # Panics
+/// If `work` does.
+pub(crate) fn install<W, R: Send>(
+    work: impl FnOnce(&W) -> R + Send,
+    unparker: Unparker,
+    inject: impl FnOnce(JobRef<W>),
+    wait: impl FnOnce(&dyn Awaited),
+) -> R {
+    let job = InstallJob::new(work, unparker);
+    lend(&job, || {
+        // SAFETY: `work` and its result may change threads, and this frame is not left before the
+        // job is done.
+        inject(unsafe { job.as_ref() });
+        wait(&job);
+    });
+    // SAFETY: it is done, and this is the only reader.
+    match unsafe { job.content.take_result() } {
+        Ok(result) => result,
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
+/// A job on the stack of a thread outside of the pool, which sleeps until it is done.
+#[repr(C)]
+struct InstallJob<W, F, R> {
+    job: Job<W>,
+    is_done: AtomicBool,
+    unparker: Unparker,
+    content: Content<F, R>,
+}
+
+impl<W, F, R> InstallJob<W, F, R>
+where
+    F: FnOnce(&W) -> R,
+{
+    /// Its thread is woken by that.
+    fn new(closure: F, unparker: Unparker) -> Self {
+        Self {
+            job: Job { run: Self::run },
+            is_done: AtomicBool::new(false),
+            unparker,
+            content: Content::new(closure),
+        }
+    }
+
+    /// To be put into a queue.
+    ///
+    /// # Safety
+    /// The closure and its result may change threads, and the job stays where it is until it is
+    /// done.
+    unsafe fn as_ref(&self) -> JobRef<W> {
+        // SAFETY: `run` is the function of this type. The rest is the caller's.
+        unsafe { JobRef::new(NonNull::from(self).cast()) }
+    }
+
+    /// # Safety
+    /// It is the first field of such a job, and the caller has that.
+    unsafe fn run(job: NonNull<Job<W>>, worker: &W) {
+        // SAFETY: `new` made the function that of the type; the job lies there until it is done.
+        let this = unsafe { job.cast::<Self>().as_ref() };
+        // SAFETY: this thread has the job; nobody looks at the result before it is done.
+        unsafe { this.content.run(worker) };
+        // Kept: the job may be gone once it is done.
+        let unparker = this.unparker.clone();
+        // ORDERING: Release, for the Acquire in `is_done`.
+        this.is_done.store(true, Ordering::Release);
+        unparker.unpark();
+    }
+}
+
+impl<W, F, R> Awaited for InstallJob<W, F, R> {
+    fn is_done(&self) -> bool {
+        // ORDERING: Acquire, for the Release in `run`: the result.
+        self.is_done.load(Ordering::Acquire)
+    }
+
+    fn thief(&self) -> Option<Thief> {
+        None
+    }
+
+    /// It wakes its thread in any case.
+    fn sleep(&self, _: usize) -> bool {
+        !self.is_done()
+    }
+}

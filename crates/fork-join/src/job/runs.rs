@@ -1,0 +1,23 @@
+//! What jobs need of those that run them.
+
+use super::forks::Forks;
+use crate::latch::{Latch, Thief};
+
+/// What jobs ask of the worker of the thread that forks, runs or awaits them.
+pub(crate) trait Runs: Sized {
+    /// What its thread has forked. The same deque each time.
+    fn forks(&self) -> &Forks<Self>;
+
+    /// The thread, which is about to run a stolen job.
+    fn thief(&self) -> Thief;
+
+    /// Wakes somebody for what has become public, if something has.
+    fn tell_published(&self);
+
+    /// A job was stolen: returns when it is done.
+    fn wait(&self, latch: &Latch);
+
+    /// The job with that latch is done: its owner is woken, if that sleeps. The job may be gone
+    /// when this returns.
+    fn finish(&self, latch: &Latch);
+}
