@@ -8,6 +8,7 @@ mod forte;
 mod lace;
 mod peak;
 mod programs;
+mod spawns;
 mod timing;
 mod uts;
 mod ways;
@@ -49,6 +50,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let all = [1, WORKERS].into_iter().flat_map(|threads| {
         let mut scenarios = forks_alone(threads, effort);
         scenarios.extend(trees(threads, effort));
+        scenarios.extend(spawns::scenarios(threads, effort));
         if threads > 1 {
             scenarios.extend(skewed(threads, effort));
         }
