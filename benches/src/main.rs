@@ -68,8 +68,8 @@ struct Arguments {
     #[arg(long, hide = true)]
     processes: Option<u64>,
 
-    /// Prints the figures of a turn of forte's, and does nothing else: the program, its size and the
-    /// threads.
+    /// Prints the figures of a turn of forte's, and does nothing else: the program, its size and
+    /// the threads.
     #[arg(long, hide = true, num_args = 3)]
     forte: Option<Vec<String>>,
 
