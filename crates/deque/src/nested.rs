@@ -70,7 +70,8 @@ impl<T: Copy> Worker<T, Lazy> {
     }
 
     /// Whether items have become public since this was last asked: a thief that sleeps would want
-    /// to know. Wait-free.
+    /// to know. If it has not seen them, what it did before its
+    /// [`demand`](crate::Stealer::demand) happens before this. Wait-free.
     pub fn has_published(&self) -> bool {
         self.has_published.replace(false)
     }

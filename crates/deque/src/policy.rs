@@ -18,18 +18,18 @@ pub enum Strict {}
 /// thief could see.
 ///
 /// For fork/join, where the owner returns to its deque within nanoseconds, and the oldest item is
-/// the largest.
+/// the largest. An owner that goes to and fro between none and one item is better off with
+/// [`Strict`]: the first item is public.
 ///
 /// What is visible, and when:
 ///
-/// - When the owner pushes a second item and knows that nothing is public, it makes the oldest item
-///   public. So an owner that then runs a long leaf leaves one item in reach, unless it has only
-///   one.
+/// - An owner that pushes, and knows that nothing is public, makes the older half of its items
+///   public: the item, if it is the only one. So one that then runs a long leaf leaves one in reach.
 /// - A thief that finds nothing public, or takes the last public item, asks for more. At its next
 ///   push or pop the owner learns of it (as soon as the caches bring it) and makes the older half
 ///   of its private items public, rounded up.
 /// - Private items stay private while the owner does something else, however long that takes: 16 at
-///   most. [`flush`](crate::Worker::flush) makes all of them public: call it before blocking, and
+///   most. When they would be more, the older half becomes public. [`flush`](crate::Worker::flush) makes all of them public: call it before blocking, and
 ///   before running something long.
 #[derive(Clone, Copy, Debug)]
 pub enum Lazy {}

@@ -60,7 +60,7 @@ impl Worker {
     #[cold]
     fn tell_reentry(&self, found: &Found<Self>) {
         self.host().tell_reentry(&Reentry {
-            thread: self.seat(),
+            thread: self.index(),
             waiting: self.standing().innermost(),
             begun: found.job.name().get(),
         });

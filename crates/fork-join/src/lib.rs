@@ -27,6 +27,9 @@ pub use api::config::{Config, StartError};
 #[cfg(not(loom))]
 pub use api::global::{join, scope, spawn};
 #[cfg(not(loom))]
+#[doc(hidden)] // for compat/rayon-core, which has a global pool of its own
+pub use api::once_pool::OncePool;
+#[cfg(not(loom))]
 pub use api::pool::Pool;
 #[cfg(not(loom))]
 pub use api::threads::Thread;

@@ -29,13 +29,13 @@ pub fn finish(shared: &Shared, latch: &Latch) {
 
 /// Seats the calling thread. `None` if there is no seat left.
 pub fn sit_down(shared: &Arc<Shared>) -> Option<Worker> {
-    let (seat, owner, host) = shared.sit_down()?;
+    let (seat, owner, host) = shared.sit_down(None)?;
     Some(Worker::new(Arc::clone(shared), seat, owner, host))
 }
 
 /// In which seat its thread sits.
 pub fn seat_of(worker: &Worker) -> usize {
-    worker.seat()
+    worker.index()
 }
 
 /// Runs a job of another worker's, or one from outside, if there is one.

@@ -61,10 +61,6 @@ impl Worker {
         &self.shared
     }
 
-    pub(crate) fn seat(&self) -> usize {
-        self.seat
-    }
-
     /// What others see of this thread.
     pub(crate) fn own_seat(&self) -> &Seat<Self> {
         self.shared.seat(self.seat)

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use filch_fork_join::{Config, Doing, Pool, Scope, Worker};
+use filch_fork_join::{Config, Doing, Pool, Scope, ThreadReport, Worker};
 
 /// More than stand on a stack by default.
 const JOBS: usize = 300;
@@ -50,8 +50,8 @@ fn deepest(config: Config) -> usize {
             });
         }
         let is_over = || {
-            let sleeps = pool.report()[0].doing() == Doing::Sleeps;
-            sleeps || begun.load(Ordering::Relaxed) == JOBS
+            let sleeps = |thread: &ThreadReport| thread.doing() == Doing::Sleeps;
+            pool.report().iter().any(sleeps) || begun.load(Ordering::Relaxed) == JOBS
         };
         while !is_over() {
             thread::yield_now();

@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod global;
+pub(crate) mod once_pool;
 pub(crate) mod pool;
 mod spawn;
 pub(crate) mod threads;
