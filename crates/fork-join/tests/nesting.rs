@@ -1,6 +1,7 @@
 //! How many jobs stand on a stack that are no parts of one another.
 
 use std::cell::Cell;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
@@ -123,6 +124,62 @@ fn siblings_do_not_pile_up() {
             assert_eq!(sum, 6_usize.pow(LEVELS as u32));
         }
     }
+}
+
+/// The same, one wait at a time: a job of the scope is there to be taken while another one of it
+/// waits, and is not.
+#[test]
+fn a_sibling_is_left_alone() {
+    sibling(Config::default().nested_jobs(1), |worker, siblings| {
+        siblings(worker);
+    });
+    sibling(Config::default(), |worker, siblings| {
+        worker.isolate(siblings);
+    });
+}
+
+/// Has `run` run two siblings.
+fn sibling(config: Config, run: impl Fn(&Worker, &dyn Fn(&Worker)) + Sync) {
+    let pool = Pool::start(config.threads(2).private_jobs(0)).unwrap();
+    let (begun, ran) = (AtomicBool::new(false), AtomicBool::new(false));
+    let both = Barrier::new(2);
+    pool.install(|worker| {
+        let here = worker.index();
+        let sleeps = || pool.report()[here].doing() == Doing::Sleeps;
+        let siblings = |worker: &Worker| {
+            worker.scope(|scope| {
+                scope.spawn(|_, _| {
+                    assert_eq!(NESTED.get(), 0, "on top of the other one");
+                    ran.store(true, Ordering::Release);
+                });
+                scope.spawn(|worker, _| {
+                    NESTED.set(1);
+                    worker.join(
+                        |_| {
+                            begun.store(true, Ordering::Release);
+                            both.wait();
+                        },
+                        |_| {
+                            both.wait();
+                            while !(sleeps() || ran.load(Ordering::Acquire)) {
+                                thread::yield_now();
+                            }
+                        },
+                    );
+                    NESTED.set(0);
+                });
+            });
+        };
+        // The other thread is busy until the second one waits for it.
+        worker.join(
+            |worker| run(worker, &siblings),
+            |_| {
+                while !begun.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+            },
+        );
+    });
 }
 
 /// With 1, a thread that waits leaves every other job alone, and the jobs end all the same.

@@ -10,6 +10,7 @@ mod broadcast;
 mod install;
 mod join;
 mod latch;
+mod nest;
 mod panics;
 mod scope;
 mod sleep;
