@@ -1,12 +1,13 @@
 //! Threads that the caller makes, and what every thread is told at once.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use filch_processors::{Config, Processors, Runner, StartError, Thread};
+use filch_processors::{Config, Piece, Processors, Runner, Source, StartError, Thread};
 
 type Pool = Arc<Processors<u32>>;
 
@@ -18,23 +19,37 @@ struct Tells {
 }
 
 impl Runner<u32> for Tells {
-    type Scratch = usize;
+    type Scratch = ();
 
-    fn scratch(&self, thread: usize) -> usize {
-        thread
+    fn scratch(&self, thread: usize) {
+        NUMBER.set(thread);
     }
 
-    fn nudged(&self, thread: &mut usize) {
-        self.nudges.send(*thread).unwrap();
+    fn run(&self, task: u32, (): &mut ()) {
+        self.tasks.send(task).unwrap();
+    }
+}
+
+impl Source for Tells {
+    fn take(&self) -> Option<Piece> {
+        None
+    }
+
+    fn is_empty(&self) -> bool {
+        true
+    }
+
+    fn nudged(&self) {
+        self.nudges.send(NUMBER.get()).unwrap();
         if self.to_panic.load(Ordering::Relaxed) > 0 {
             self.to_panic.fetch_sub(1, Ordering::Relaxed);
             panic!("contained");
         }
     }
+}
 
-    fn run(&self, task: u32, _: &mut usize) {
-        self.tasks.send(task).unwrap();
-    }
+thread_local! {
+    static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
 struct Told {
@@ -59,7 +74,9 @@ fn pool(processors: usize) -> (Pool, Told) {
         nudges: nudged,
         tasks: ran,
     };
-    (Processors::new(config).unwrap(), told)
+    let pool = Processors::new(config).unwrap();
+    pool.attach(Arc::clone(&told.runner)).unwrap();
+    (pool, told)
 }
 
 #[test]
@@ -143,7 +160,7 @@ fn each_thread_that_waits_is_nudged() {
 
 /// A pool without tasks still has threads.
 #[test]
-fn a_runner_that_is_not_interested_is_not_bothered() {
+fn a_pool_without_a_source_is_not_bothered() {
     struct NoTasks;
 
     impl Runner<Infallible> for NoTasks {

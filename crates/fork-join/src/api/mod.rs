@@ -2,6 +2,8 @@
 
 pub(crate) mod config;
 pub(crate) mod global;
+mod host;
 pub(crate) mod pool;
+mod shared_pool;
 mod spawn;
 pub(crate) mod threads;

@@ -1,7 +1,7 @@
 //! How processors change hands: the operations on `state`, each an `impl Coordinator`.
 //!
 //! An operation calls only operations of the files above it in this list: `activation`, `spares`,
-//! `threads`, `lending`, `waiters`, `quiescence`, `shutdown`, `going_idle`, then `resize`,
+//! `threads`, `lending`, `waiters`, `resting`, `quiescence`, `shutdown`, `going_idle`, then `resize`,
 //! `handoff` and `watch`.
 
 mod activation;
@@ -10,6 +10,7 @@ mod handoff;
 mod lending;
 pub(crate) mod quiescence;
 mod resize;
+mod resting;
 mod shutdown;
 mod spares;
 pub(crate) mod state;
@@ -22,5 +23,6 @@ pub use state::control::ControlWord;
 pub use state::coordinator::Coordinator;
 pub use state::grant::Grant;
 pub use state::idle::Idle;
+pub use state::long_turns::LongTurns;
 pub use state::permit::Permit;
 pub use state::work::Work;
