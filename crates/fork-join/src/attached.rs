@@ -10,10 +10,7 @@ use crate::worker::Worker;
 /// Calls `with` with the thread's worker, if it is a thread of a pool.
 #[inline(always)]
 pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
-    if !current::has_worker() {
-        sit_down();
-    }
-    current::with(with)
+    current::with_after(sit_down, with)
 }
 
 /// Seats the thread, if it is one of a scheduler's that has a pool attached.

@@ -68,9 +68,21 @@ pub(crate) fn has_worker() -> bool {
 /// Calls `with` with the thread's worker, if it has one.
 #[inline(always)]
 pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
+    with_after(|| (), with)
+}
+
+/// The same, and a thread that has none calls `sit_down` before.
+#[inline(always)]
+pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&Worker>) -> R) -> R {
+    let mut current = CURRENT.get();
+    if current.is_null() {
+        sit_down();
+        current = CURRENT.get();
+    }
     // SAFETY: it is the worker in `SEATED`, which does not move, and takes this down before it
-    // goes: when no job runs.
-    with(unsafe { CURRENT.get().as_ref() })
+    // goes: when no job runs. Or it is that of a `with_seat`, which lasts until the end of the
+    // call.
+    with(unsafe { current.as_ref() })
 }
 
 impl Worker {

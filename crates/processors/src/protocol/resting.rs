@@ -60,7 +60,7 @@ impl Coordinator {
 
     /// Whether a machine rests.
     #[inline]
-    pub(crate) fn has_resting(&self) -> bool {
+    pub fn has_resting(&self) -> bool {
         // ORDERING: Relaxed: a processor that goes idle has passed a fence, whose partner is in
         // `begin_to_rest`; for others it is a hint.
         self.resting.load(Ordering::Relaxed) > 0

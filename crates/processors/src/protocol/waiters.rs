@@ -71,7 +71,7 @@ impl Coordinator {
     }
 
     /// Whatever comes next on the processor is a queued task.
-    pub(crate) fn demand_queued_task(&self, permit: &Permit) {
+    pub fn demand_queued_task(&self, permit: &Permit) {
         // ORDERING: Relaxed: as in `count_return`.
         self.returns[permit.processor()].store(MAX_RETURNS, Ordering::Relaxed);
     }

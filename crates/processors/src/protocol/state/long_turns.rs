@@ -37,7 +37,7 @@ impl LongTurns {
     }
 
     /// Whether there is a thread that looks after them.
-    pub(crate) fn are_watched(&self) -> bool {
+    pub fn are_watched(&self) -> bool {
         self.unparker.get().is_some()
     }
 
