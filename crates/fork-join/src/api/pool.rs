@@ -151,7 +151,7 @@ impl Pool {
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
         if let Some(processors) = pool.processors() {
-            let attached = processors.attach(Jobs::new(&shared, None));
+            let attached = processors.attach(Jobs::new(&shared));
             assert!(attached.is_ok(), "the processors are new");
             let started = start(
                 processors,
