@@ -3,8 +3,9 @@
 mod deque;
 mod event_queue;
 mod fairness;
-mod fork_join;
+pub(crate) mod fork_join;
 mod injector;
+mod one_pool;
 mod parker;
 mod process_state;
 mod processors;
@@ -21,6 +22,7 @@ pub(crate) enum Group {
     Fairness,
     ForkJoin,
     Injector,
+    OnePool,
     Parker,
     ProcessState,
     Processors,
@@ -34,6 +36,7 @@ impl Group {
         Self::Fairness,
         Self::ForkJoin,
         Self::Injector,
+        Self::OnePool,
         Self::Parker,
         Self::ProcessState,
         Self::Processors,
@@ -47,6 +50,7 @@ impl Group {
             Self::Fairness => "fairness",
             Self::ForkJoin => "fork-join",
             Self::Injector => "injector",
+            Self::OnePool => "one-pool",
             Self::Parker => "parker",
             Self::ProcessState => "process-state",
             Self::Processors => "processors",
@@ -61,6 +65,7 @@ impl Group {
             Self::Fairness => fairness::scenarios(effort),
             Self::ForkJoin => fork_join::scenarios(effort),
             Self::Injector => injector::scenarios(effort),
+            Self::OnePool => one_pool::scenarios(effort),
             Self::Parker => parker::scenarios(effort),
             Self::ProcessState => process_state::scenarios(effort),
             Self::Processors => processors::scenarios(effort),
@@ -72,6 +77,7 @@ impl Group {
     pub(crate) fn curve(self, workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
         match self {
             Self::Fairness => fairness::curve(workers, effort),
+            Self::ForkJoin => fork_join::curve(workers, effort),
             Self::Processors => processors::curve(workers).into(),
             _ => Vec::new(),
         }

@@ -2,18 +2,25 @@
 
 #[cfg(not(loom))] // whole pools of threads, of which loom has too few
 mod api;
+#[cfg(not(loom))]
+mod attached;
+mod begin;
 mod current;
+mod found;
 mod isolation;
 mod job;
 mod join;
 mod latch;
 #[doc(hidden)] // for the models, which explore the protocol without a pool's threads
 pub mod protocol;
+mod reentry;
 mod region;
+mod report;
 mod scope;
 mod shared;
 mod sleepers;
 mod source;
+mod standing;
 mod worker;
 
 #[cfg(not(loom))]
@@ -28,7 +35,10 @@ pub use api::pool::Pool;
 #[cfg(not(loom))]
 pub use api::threads::Thread;
 pub use filch_processors::ResizeError;
+pub use reentry::Reentry;
+pub use report::ThreadReport;
 pub use scope::Scope;
+pub use standing::Doing;
 pub use worker::Worker;
 
 #[doc = include_str!("../ALGORITHM.md")]

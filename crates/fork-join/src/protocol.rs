@@ -18,7 +18,7 @@ pub type Shared = crate::shared::Shared<Worker>;
 
 /// What a pool of processors sees of the jobs.
 pub fn source(shared: &Arc<Shared>) -> impl Source {
-    Jobs(Arc::clone(shared))
+    Jobs::new(shared, None)
 }
 
 /// The thief of the job with that latch is done.

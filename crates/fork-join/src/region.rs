@@ -1,4 +1,5 @@
-//! Which of the jobs that a thread forks belong to an isolated region.
+//! Which of the jobs that a thread forks belong to an isolated region, or to a job that it has
+//! begun in a wait.
 
 use filch_sync::atomic::{AtomicU64, Ordering};
 
@@ -28,6 +29,49 @@ impl Region {
         // open until it has ended. If not, any region that is seen begins behind it.
         let word = self.0.load(Ordering::Relaxed);
         word & OPEN != 0 && is_since(index, word as u32)
+    }
+}
+
+/// From which index of its deque on the jobs that a thread forks are parts of the last job that it
+/// has begun in the middle of another one, of which that is no part.
+#[derive(Default)]
+pub(crate) struct Nest(AtomicU64);
+
+/// The job below has forked nothing that would lie before the index: what is stolen from there on
+/// may be a part of the one or of the other.
+const UNCLEAR: u64 = 2 << 32;
+
+impl Nest {
+    /// A job is begun there, in the middle of one that was begun when the deque ended at `below`.
+    /// Returns what is to be [restored](Self::restore) at its end.
+    pub(crate) fn enter(&self, index: u32, below: Option<u32>) -> u64 {
+        let unclear = if below == Some(index) { UNCLEAR } else { 0 };
+        // ORDERING: Relaxed: the thread's own word. For others, published with the jobs that are
+        // forked in there.
+        let outer = self.0.load(Ordering::Relaxed);
+        self.0
+            .store(OPEN | unclear | u64::from(index), Ordering::Relaxed);
+        outer
+    }
+
+    pub(crate) fn restore(&self, outer: u64) {
+        // ORDERING: Relaxed: no thief has a part of that job any more.
+        self.0.store(outer, Ordering::Relaxed);
+    }
+
+    /// Whether what was taken from `index` of the deque is certainly a part of the job that runs
+    /// since the deque ended at `base`. What lies before `base` is none.
+    pub(crate) fn is_part(&self, index: u32, base: u32) -> bool {
+        // ORDERING: Relaxed: the job in which it was forked has been entered before it was
+        // published, and is not left before it has ended. One that is seen in place of that was
+        // entered later, and so behind `index`.
+        let word = self.0.load(Ordering::Relaxed);
+        let entered = word as u32;
+        if word & OPEN == 0 {
+            return true;
+        }
+        let is_inside = is_since(index, entered);
+        is_inside && is_since(base, entered) && (base != entered || word & UNCLEAR == 0)
     }
 }
 

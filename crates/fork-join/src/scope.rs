@@ -212,8 +212,11 @@ impl<'scope> Scope<'scope> {
     ///
     /// What the caller did before happens before the job; what the job did happens before the end
     /// of the scope.
-    pub fn spawn(&self, job: impl FnOnce(&Worker, &Self) + Send + 'scope) {
-        let make = |worker: Option<&Worker>| self.open_job(worker, job);
+    pub fn spawn<F>(&self, job: F)
+    where
+        F: FnOnce(&Worker, &Self) + Send + 'scope,
+    {
+        let make = |worker: Option<&Worker>| self.open_job::<F>(worker, job);
         current::spawn_job(&self.shared, make, self.is_isolated);
     }
 
@@ -222,11 +225,14 @@ impl<'scope> Scope<'scope> {
     /// that. It takes some allocations for each.
     ///
     /// What the caller did before happens before all of it, and that before the end of the scope.
-    pub fn spawn_broadcast(&self, job: impl Fn(&Worker, &Self) + Send + Sync + 'scope) {
+    pub fn spawn_broadcast<F>(&self, job: F)
+    where
+        F: Fn(&Worker, &Self) + Send + Sync + 'scope,
+    {
         let job = Arc::new(job);
         self.shared.tell_all(|| {
             let job = Arc::clone(&job);
-            self.open_job(None, move |worker, scope| job(worker, scope))
+            self.open_job::<F>(None, move |worker, scope| job(worker, scope))
         });
     }
 
@@ -244,13 +250,14 @@ impl<'scope> Scope<'scope> {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// A job that the scope waits for, to be put into a queue, by the thread of that worker.
-    fn open_job(
+    /// A job that the scope waits for, to be put into a queue, by the thread of that worker. It is
+    /// called as `N` is.
+    fn open_job<N>(
         &self,
         worker: Option<&Worker>,
         job: impl FnOnce(&Worker, &Self) + Send + 'scope,
     ) -> JobRef<Worker> {
-        scoped::open(self, worker, |worker: &Worker, scope: &Self| {
+        scoped::open::<_, _, N>(self, worker, |worker: &Worker, scope: &Self| {
             let run = || match scope.is_cancelled() {
                 true => drop(job),
                 false if scope.is_isolated => worker.isolate(|worker| job(worker, scope)),

@@ -15,29 +15,44 @@ use filch_sync::{CachePadded, Mutex, lock};
 
 use crate::job::{Forks, ForksStealer, JobRef, Payload};
 use crate::latch::{Latch, MAX_SEATS};
-use crate::region::Region;
+use crate::reentry::Reentry;
+use crate::region::{Nest, Region};
 use crate::sleepers::Sleepers;
+use crate::standing::Standing;
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
 const CAPACITY: usize = 256;
 
+/// How many jobs that are no parts of one another may stand on a stack, if nobody says.
+pub(crate) const NESTED_JOBS: u32 = 64;
+
 /// What the thread in a seat has for itself.
-pub(crate) struct Owner<W> {
+pub(crate) struct Owner<W: 'static> {
     /// What it has forked: on its stack, in nested order.
     pub(crate) forks: Forks<W>,
     /// What it has spawned.
     pub(crate) spawned: filch_deque::Worker<JobRef<W>>,
     pub(crate) parker: Parker,
+    /// What stands on its stack.
+    pub(crate) standing: Arc<Standing>,
+    /// Which of what it has forked is a part of a job that it has begun in a wait.
+    pub(crate) nest: Arc<Nest>,
 }
 
 /// A place among the workers: what others see of the thread in it. It stays when the thread goes.
-pub(crate) struct Seat<W> {
+pub(crate) struct Seat<W: 'static> {
     forks: ForksStealer<W>,
     spawned: Stealer<JobRef<W>>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
+    /// Its thread is to ask the host whether it should make way.
+    pub(crate) is_hurried: CachePadded<AtomicBool>,
     /// Which of the jobs that it forks are isolated.
     pub(crate) region: Region,
+    /// Which of them are parts of a job that it has begun in a wait.
+    pub(crate) nest: Arc<Nest>,
+    /// What stands on its stack.
+    pub(crate) standing: Arc<Standing>,
     /// Jobs for the thread in it, and for no other one.
     pub(crate) own: Injector<JobRef<W>>,
     /// Whether there is a thread that will run those.
@@ -52,13 +67,18 @@ impl<W> Seat<W> {
             forks: Forks::new(CAPACITY),
             spawned: filch_deque::Worker::new(),
             parker: Parker::new(),
+            standing: Arc::default(),
+            nest: Arc::default(),
         };
         Self {
             forks: owner.forks.stealer(),
             spawned: owner.spawned.stealer(),
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
+            is_hurried: CachePadded::new(AtomicBool::new(false)),
             region: Region::default(),
+            nest: Arc::clone(&owner.nest),
+            standing: Arc::clone(&owner.standing),
             own: Injector::new(),
             listens: Mutex::new(false),
             owner: Mutex::new(Some(owner)),
@@ -69,10 +89,7 @@ impl<W> Seat<W> {
 impl<W> Seat<W> {
     /// The oldest job that its thread has forked, if `accept` says so of the index where it lies
     /// (see [`Stealer::steal_if`]).
-    pub(crate) fn steal_forked_if(
-        &self,
-        accept: impl Fn(u32) -> bool,
-    ) -> Option<(JobRef<W>, bool)> {
+    pub(crate) fn steal_forked_if(&self, accept: impl Fn(u32) -> bool) -> Option<Stolen<W>> {
         let index = Cell::new(0);
         let job = insist(|| {
             self.forks.steal_if(|at| {
@@ -80,7 +97,13 @@ impl<W> Seat<W> {
                 accept(at)
             })
         })?;
-        Some((job, self.region.has(index.get())))
+        let index = index.get();
+        let is_isolated = self.region.has(index);
+        Some(Stolen {
+            job,
+            index,
+            is_isolated,
+        })
     }
 
     /// The oldest job that its thread has spawned.
@@ -92,6 +115,15 @@ impl<W> Seat<W> {
     fn demand(&self) -> bool {
         self.forks.demand() && self.spawned.is_empty()
     }
+}
+
+/// A job that a thief has from the deque of a worker that forked it.
+pub(crate) struct Stolen<W: 'static> {
+    pub(crate) job: JobRef<W>,
+    /// Where it lay.
+    pub(crate) index: u32,
+    /// It was forked in an isolated region.
+    pub(crate) is_isolated: bool,
 }
 
 /// An attempt that lost a race is repeated: only "there is none" counts.
@@ -106,7 +138,7 @@ fn insist<T>(mut attempt: impl FnMut() -> Steal<T>) -> Option<T> {
 }
 
 /// What the workers of a pool share.
-pub struct Shared<W> {
+pub struct Shared<W: 'static> {
     pub(crate) seats: Slab<Seat<W>>,
     /// Jobs from threads that have no seat.
     pub(crate) common: Injector<JobRef<W>>,
@@ -117,6 +149,8 @@ pub struct Shared<W> {
     pub(crate) patience: AdaptiveSpinner,
     /// How many forked jobs a worker may hide, if not as many as its deque would.
     private_jobs: Option<u32>,
+    /// How many jobs that are no parts of one another may stand on a stack.
+    nested_jobs: u32,
     /// How often every thread was told to run a job: read by each that looks for one.
     broadcasts: CachePadded<AtomicU64>,
 }
@@ -134,8 +168,31 @@ pub trait Host: Send + Sync {
     /// Runs a call that blocks, and lets other jobs run meanwhile.
     fn block(&self, call: &mut dyn FnMut());
 
+    /// Has the calling thread sleep, in the middle of a job, until there is something to do.
+    fn rest(&self, sleep: &mut dyn FnMut()) {
+        sleep();
+    }
+
+    /// Lets others run that have waited for long, if there are such.
+    fn make_way(&self) {}
+
+    /// Whether perhaps no thread comes for what is published from outside, because the threads are
+    /// about to exit. A thread that has published something, and hears `false`, can rely on it that
+    /// one comes.
+    fn is_ending(&self) -> bool {
+        false
+    }
+
     /// A job that nobody waits for has panicked.
     fn tell_panic(&self, payload: Payload);
+
+    /// Whether somebody wants to know of jobs that are begun in the middle of others.
+    fn hears_reentries(&self) -> bool {
+        false
+    }
+
+    /// A thread begins a job in the middle of another one.
+    fn tell_reentry(&self, _: &Reentry) {}
 }
 
 impl<W> Shared<W> {
@@ -148,6 +205,7 @@ impl<W> Shared<W> {
             host,
             patience,
             private_jobs,
+            nested_jobs: NESTED_JOBS,
             broadcasts: CachePadded::new(AtomicU64::new(0)),
         }
     }
@@ -163,6 +221,19 @@ impl<W> Shared<W> {
             Some(seat) => seat,
             None => unreachable!("seats stay"),
         }
+    }
+
+    /// So many jobs that are no parts of one another may stand on a stack.
+    #[must_use]
+    pub fn with_nested_jobs(self, count: u32) -> Self {
+        Self {
+            nested_jobs: count,
+            ..self
+        }
+    }
+
+    pub(crate) fn nested_jobs(&self) -> u32 {
+        self.nested_jobs
     }
 
     /// A seat for a thread that is to come: what every thread is told, it is told already. `None`:
@@ -189,6 +260,11 @@ impl<W> Shared<W> {
             Some(most) => owner.forks.with_max_private(most),
         };
         Some((seat, Owner { forks, ..owner }, host))
+    }
+
+    /// Whether a thread sits in that seat.
+    pub(crate) fn is_seated(&self, seat: usize) -> bool {
+        lock(&self.seat(seat).owner).is_none()
     }
 
     /// The thread in that seat will run no more jobs that are for it alone, if there are none.
@@ -264,6 +340,21 @@ impl<W> Shared<W> {
     /// is asked for some.
     pub(crate) fn has_work(&self) -> bool {
         !self.common.is_empty() || (0..self.seat_count()).any(|seat| !self.seat(seat).demand())
+    }
+
+    /// Each thread that runs jobs is to ask the host, at its next fork or join, whether it should
+    /// make way.
+    pub(crate) fn hurry(&self) {
+        for seat in (0..self.seat_count()).map(|seat| self.seat(seat)) {
+            // ORDERING: Relaxed: a request, which is repeated.
+            seat.is_hurried.store(true, Ordering::Relaxed);
+            seat.forks.interrupt();
+        }
+    }
+
+    /// Whether the threads are about to exit: see [`Host::is_ending`].
+    pub(crate) fn is_ending(&self) -> bool {
+        self.host.upgrade().is_some_and(|host| host.is_ending())
     }
 
     /// A job from a thread without a seat.

@@ -1,19 +1,42 @@
 //! The jobs as a pool of processors sees them.
 
+use std::sync::Arc as StdArc;
+
 use filch_processors::{Piece, Source};
 use filch_sync::Arc;
 
 use crate::current;
+use crate::found::Found;
 use crate::job::{JobRef, RunsPieces};
-use crate::shared::Shared;
-use crate::worker::{Found, Worker};
+use crate::shared::{Host, Shared};
+use crate::worker::Worker;
 
 /// What a pool of processors sees of the jobs.
-pub(crate) struct Jobs(pub(crate) Arc<Shared<Worker>>);
+pub(crate) struct Jobs {
+    pub(crate) shared: Arc<Shared<Worker>>,
+    /// Kept here if nobody else keeps it as long as there are threads.
+    host: Option<StdArc<dyn Host>>,
+}
+
+impl Jobs {
+    pub(crate) fn new(shared: &Arc<Shared<Worker>>, host: Option<StdArc<dyn Host>>) -> Self {
+        let shared = Arc::clone(shared);
+        Self { shared, host }
+    }
+
+    /// What keeps the host, too.
+    pub(crate) fn host(&self) -> Option<&StdArc<dyn Host>> {
+        self.host.as_ref()
+    }
+}
 
 impl Source for Jobs {
     fn take(&self) -> Option<Piece> {
-        let found = current::with_worker(&self.0, Worker::find)??;
+        // A thread that never finds one takes no seat.
+        if !current::has_worker() && !self.shared.has_work() {
+            return None;
+        }
+        let found = current::with_worker(&self.shared, Worker::find)??;
         Some(match found.is_isolated {
             true => found.job.into_piece::<Taken<true>>(),
             false => found.job.into_piece::<Taken<false>>(),
@@ -21,7 +44,17 @@ impl Source for Jobs {
     }
 
     fn is_empty(&self) -> bool {
-        !self.0.has_work()
+        !self.shared.has_work()
+    }
+
+    fn nudged(&self) {
+        if current::has_worker() {
+            current::with_worker(&self.shared, Worker::run_only_own);
+        }
+    }
+
+    fn hurry(&self) {
+        self.shared.hurry();
     }
 }
 
@@ -34,6 +67,7 @@ impl<const IS_ISOLATED: bool> RunsPieces<Worker> for Taken<IS_ISOLATED> {
             Some(worker) => worker.run(Some(Found {
                 job,
                 is_isolated: IS_ISOLATED,
+                is_part: false,
             })),
             None => unreachable!("the thread that took the job has a worker"),
         });

@@ -8,12 +8,15 @@ use std::sync::Arc as StdArc;
 
 use filch_parker::Spin;
 
+use crate::found::Found;
 use crate::job::{Forks, JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
-use crate::region::{Region, is_since};
-use crate::shared::{Host, Owner, Shared};
+use crate::region::{Nest, Region, is_since};
+use crate::shared::{Host, Owner, Seat, Shared};
+use crate::standing::{Doing, Standing};
 
 use filch_sync::Arc;
+use filch_sync::atomic::Ordering;
 
 /// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
 /// storage. Jobs are given it.
@@ -29,28 +32,10 @@ pub struct Worker {
     /// In an [isolated](Self::isolate) region: what lies in `spawned` from that position on was
     /// spawned in it.
     pub(crate) isolated_since: Cell<Option<u64>>,
-}
-
-/// A job that was taken out of its queue.
-pub(crate) struct Found {
-    pub(crate) job: JobRef<Worker>,
-    /// It was forked in an isolated region. (One that was spawned knows that itself.)
-    pub(crate) is_isolated: bool,
-}
-
-impl Found {
-    fn forked((job, is_isolated): (JobRef<Worker>, bool)) -> Self {
-        Self { job, is_isolated }
-    }
-}
-
-impl From<JobRef<Worker>> for Found {
-    fn from(job: JobRef<Worker>) -> Self {
-        Self {
-            job,
-            is_isolated: false,
-        }
-    }
+    /// How many jobs that are no parts of one another stand on its stack.
+    pub(crate) nested: Cell<u32>,
+    /// Where its deque ended when it began the innermost of the jobs on its stack.
+    pub(crate) base: Cell<Option<u32>>,
 }
 
 impl Worker {
@@ -68,11 +53,26 @@ impl Worker {
             next_victim: Cell::new(seat),
             seen_broadcasts: Cell::new(0),
             isolated_since: Cell::new(None),
+            nested: Cell::new(0),
+            base: Cell::new(None),
         }
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared<Worker>> {
         &self.shared
+    }
+
+    /// What others see of this thread.
+    fn own_seat(&self) -> &Seat<Self> {
+        self.shared.seat(self.seat)
+    }
+
+    pub(crate) fn standing(&self) -> &Standing {
+        &self.owner.standing
+    }
+
+    pub(crate) fn nest(&self) -> &Nest {
+        &self.owner.nest
     }
 
     /// The number of its thread among those of the pool, from 0 on. No two have the same at a time.
@@ -94,11 +94,13 @@ impl Worker {
     pub fn blocking<R>(&self, call: impl FnOnce() -> R) -> R {
         self.share();
         let (mut call, mut result) = (Some(call), None);
+        self.standing().set_doing(Doing::Blocks);
         self.host.block(&mut || {
             if let Some(call) = call.take() {
                 result = Some(call());
             }
         });
+        self.standing().set_doing(Doing::Runs);
         match result {
             Some(result) => result,
             None => unreachable!("it is called, or panics"),
@@ -109,7 +111,7 @@ impl Worker {
     /// was one. For a thread that waits for something else than a job, and asks again and again.
     pub fn yield_now(&self) -> bool {
         self.share();
-        self.run(self.find_allowed())
+        self.run_on_top(self.find_allowed())
     }
 
     /// The same, but leaves others' jobs alone.
@@ -119,12 +121,12 @@ impl Worker {
             true => self.find_in_region(),
             false => self.find_own().or_else(|| self.steal_of(self.seat)),
         };
-        self.run(own)
+        self.run_on_top(own)
     }
 
     /// Whether jobs of this worker's wait: forked and not begun, or spawned.
     pub fn has_jobs(&self) -> bool {
-        let seat = self.shared.seat(self.seat);
+        let seat = self.own_seat();
         !(self.forks().is_empty() && self.owner.spawned.is_empty() && seat.own.is_empty())
     }
 
@@ -134,16 +136,24 @@ impl Worker {
         self.tell_published();
     }
 
-    /// Runs a job, if there is one.
-    pub(crate) fn run(&self, found: Option<Found>) -> bool {
-        let Some(Found { job, is_isolated }) = found else {
-            return false;
-        };
-        match is_isolated {
-            true => self.isolate(|worker| job.run(worker)),
-            false => job.run(self),
+    /// Makes way for others, if they want that.
+    fn make_way_if_hurried(&self) {
+        let is_hurried = &*self.own_seat().is_hurried;
+        // ORDERING: Relaxed: a request, which is repeated.
+        if is_hurried.load(Ordering::Relaxed) {
+            // ORDERING: Relaxed: as above.
+            is_hurried.store(false, Ordering::Relaxed);
+            self.make_way();
         }
-        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_way(&self) {
+        // Others may go on with it meanwhile.
+        self.forks().flush();
+        self.wake_one();
+        self.host.make_way();
     }
 
     pub(crate) fn host(&self) -> &dyn Host {
@@ -157,27 +167,27 @@ impl Worker {
 
     /// A job that this worker has spawned, or must run itself; one that it or another worker has
     /// forked; or one from outside.
-    pub(crate) fn find(&self) -> Option<Found> {
+    pub(crate) fn find(&self) -> Option<Found<Self>> {
         self.find_own()
             .or_else(|| self.steal())
             .or_else(|| self.shared.common.pop().map(Found::from))
     }
 
-    fn find_own(&self) -> Option<Found> {
+    fn find_own(&self) -> Option<Found<Self>> {
         let spawned = self.owner.spawned.pop().map(Found::from);
         spawned.or_else(|| self.find_only_own())
     }
 
     /// In an isolated region, a job that was spawned in it, here.
-    pub(crate) fn find_in_region(&self) -> Option<Found> {
+    pub(crate) fn find_in_region(&self) -> Option<Found<Self>> {
         let since = self.isolated_since.get()?;
         let spawned = &self.owner.spawned;
         let job = (spawned.position() > since).then(|| spawned.pop());
-        job.flatten().map(Found::from)
+        job.flatten().map(Found::part)
     }
 
     /// Any job that may run on top of what this thread runs.
-    fn find_allowed(&self) -> Option<Found> {
+    fn find_allowed(&self) -> Option<Found<Self>> {
         match self.is_isolated() {
             true => self.find_in_region(),
             false => self.find(),
@@ -185,22 +195,34 @@ impl Worker {
     }
 
     /// A job that is for this thread alone.
-    pub(crate) fn find_only_own(&self) -> Option<Found> {
+    pub(crate) fn find_only_own(&self) -> Option<Found<Self>> {
         let broadcasts = self.shared.broadcasts();
         if broadcasts == self.seen_broadcasts.get() {
             return None;
         }
-        let job = self.shared.seat(self.seat).own.pop();
+        let job = self.own_seat().own.pop();
         if job.is_none() {
             self.seen_broadcasts.set(broadcasts);
         }
         job.map(Found::from)
     }
 
+    /// Runs the jobs that are for this thread alone.
+    pub(crate) fn run_only_own(&self) {
+        while self.run(self.find_only_own()) {}
+    }
+
+    /// The thread exits: runs what only it will run, and what it has spawned, which others might
+    /// not come for.
+    pub(crate) fn run_the_rest(&self) {
+        while self.run(self.owner.spawned.pop().map(Found::from)) {}
+        self.stop_listening();
+    }
+
     /// Runs the jobs that are for this thread alone, and there will be no more.
     pub(crate) fn stop_listening(&self) {
         while !self.shared.try_stop_listening(self.seat) {
-            self.run(self.shared.seat(self.seat).own.pop().map(Found::from));
+            self.run(self.own_seat().own.pop().map(Found::from));
         }
     }
 
@@ -210,7 +232,7 @@ impl Worker {
     }
 
     pub(crate) fn region(&self) -> &Region {
-        &self.shared.seat(self.seat).region
+        &self.own_seat().region
     }
 
     /// Puts a job in reach of all, to be run by this thread if no other one takes it before. One
@@ -221,6 +243,7 @@ impl Worker {
         }
         self.owner.spawned.push(job);
         self.wake_one();
+        self.make_way_if_hurried();
     }
 
     /// Whether it is one of that pool's.
@@ -230,7 +253,7 @@ impl Worker {
 
     /// The oldest job of a worker that has some. One of its own is stolen, too: it waits in a
     /// frame of this thread's, and that has something else to wait for now.
-    fn steal(&self) -> Option<Found> {
+    fn steal(&self) -> Option<Found<Self>> {
         let count = self.shared.seat_count();
         let first = self.next_victim.get();
         for victim in (0..count).map(|step| (first + step) % count) {
@@ -247,20 +270,31 @@ impl Worker {
     }
 
     /// The oldest job of that seat's: forked, or else spawned.
-    fn steal_of(&self, victim: usize) -> Option<Found> {
+    fn steal_of(&self, victim: usize) -> Option<Found<Self>> {
         let seat = self.shared.seat(victim);
         seat.steal_forked_if(|_| true)
-            .map(Found::forked)
+            .map(|stolen| Found::stolen(stolen, false))
             .or_else(|| seat.steal_spawned().map(Found::from))
     }
 
-    /// A job that descends from the one with that latch, from the deque of its thief. In there lie
-    /// such jobs as long as it runs; when it is done, others may come in their place.
-    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found> {
+    /// A job that descends from the one with that latch, from the deque of its thief; or from one
+    /// that the thief has begun in a wait, and then it is not said to be a part. In there lie such
+    /// jobs as long as it runs; when it is done, others may come in their place.
+    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
         let thief = latch.thief()?;
         let seat = self.shared.seat(thief.seat);
-        seat.steal_forked_if(|index| is_since(index, thief.base) && !latch.is_done())
-            .map(Found::forked)
+        let accept = |index| is_since(index, thief.base) && !latch.is_done();
+        let stolen = seat.steal_forked_if(accept)?;
+        let is_part = seat.nest.is_part(stolen.index, thief.base);
+        Some(Found::stolen(stolen, is_part))
+    }
+
+    /// Something that a wait for `awaited` may run.
+    fn find_beside(&self, awaited: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
+        let found = self.steal_back(awaited).or_else(|| self.find_allowed())?;
+        let is_part =
+            found.is_part || self.is_isolated() || found.job.is_of(ptr::from_ref(awaited).cast());
+        Some(Found { is_part, ..found })
     }
 
     /// A job was stolen: this thread does something else until it is done, or sleeps.
@@ -271,21 +305,31 @@ impl Worker {
         // This thread was chosen to look for work, and has chosen nobody in its place yet.
         let mut is_chosen = false;
         self.share();
+        let standing = self.standing();
+        let mut is_looking = false;
         while !latch.is_done() {
-            if let Some(job) = self.steal_back(latch).or_else(|| self.find_allowed()) {
+            if !mem::replace(&mut is_looking, true) {
+                standing.set_doing(Doing::Looks);
+            }
+            if let Some(job) = self.find_beside(latch) {
                 if mem::take(&mut is_chosen) {
                     // There may be more of it.
                     self.wake_one();
                 }
                 spinner.reset();
-                self.run(Some(job));
+                self.run_on_top(Some(job));
+                self.make_way_if_hurried();
+                is_looking = false;
                 continue;
             }
             if spinner.spin() == Spin::Block {
+                standing.set_doing(Doing::Sleeps);
                 is_chosen |= self.sleep(latch);
+                is_looking = false;
                 spinner.reset();
             }
         }
+        standing.set_doing(Doing::Runs);
         if is_chosen {
             // It has no time for that now.
             self.wake_one();
@@ -298,19 +342,25 @@ impl Worker {
         if self.is_isolated() {
             // It can do nothing for others.
             if latch.sleep(self.seat) {
-                self.owner.parker.park();
+                self.rest();
             }
             return false;
         }
         let sleepers = &self.shared.sleepers;
-        let seat = self.shared.seat(self.seat);
+        let seat = self.own_seat();
         sleepers.announce(&seat.sleeps);
         // The last look: what was published before the fence in there is ours to see. (After a job
         // for this thread alone comes an unpark.)
         if !self.shared.has_work() && latch.sleep(self.seat) {
-            self.owner.parker.park();
+            self.rest();
         }
         !sleepers.withdraw(&seat.sleeps)
+    }
+
+    /// Sleeps until it is woken. What the host has to run beside jobs may run meanwhile.
+    fn rest(&self) {
+        let parker = &self.owner.parker;
+        self.host.rest(&mut || parker.park());
     }
 
     /// The thread exits.
@@ -329,6 +379,7 @@ impl Runs for Worker {
         if self.forks().has_published() {
             self.shared.wake_one_known(self.host());
         }
+        self.make_way_if_hurried();
     }
 
     fn wait(&self, latch: &Latch) {

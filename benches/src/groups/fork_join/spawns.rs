@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use filch_fork_join::{Scope, scope};
 
-use super::pool;
+use super::contenders::pool;
 use super::programs::spin;
 use crate::harness::{Effort, Scenario, per_operation, time};
 use crate::rivals::rayon_pool_of;

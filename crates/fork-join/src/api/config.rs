@@ -9,12 +9,16 @@ use std::thread::available_parallelism;
 use filch_processors::Config as ProcessorsConfig;
 
 use crate::latch::MAX_SEATS;
+use crate::reentry::Reentry;
 
 /// Told the index of a thread's worker.
 pub(crate) type OnThread = Box<dyn Fn(usize) + Send + Sync>;
 
 /// Told what a panic said.
 pub(crate) type OnPanic = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+/// Told of a job that is begun in the middle of another one.
+pub(crate) type OnReentry = Box<dyn Fn(&Reentry) + Send + Sync>;
 
 /// What a pool is to be like: how many threads, and what they do.
 pub struct Config {
@@ -23,10 +27,12 @@ pub struct Config {
     /// How the threads are made.
     processors: ProcessorsConfig,
     pub(crate) private_jobs: Option<u32>,
+    pub(crate) nested_jobs: Option<u32>,
     pub(crate) takes_caller: bool,
     pub(crate) on_start: Option<OnThread>,
     pub(crate) on_exit: Option<OnThread>,
     pub(crate) on_panic: Option<OnPanic>,
+    pub(crate) on_reentry: Option<OnReentry>,
 }
 
 impl Default for Config {
@@ -37,10 +43,12 @@ impl Default for Config {
             blocking_threads: 0,
             processors: ProcessorsConfig::default().thread_name("filch-fork-join"),
             private_jobs: None,
+            nested_jobs: None,
             takes_caller: false,
             on_start: None,
             on_exit: None,
             on_panic: None,
+            on_reentry: None,
         }
     }
 }
@@ -87,6 +95,22 @@ impl Config {
         self
     }
 
+    /// How many jobs may stand on a thread's stack that are no parts of one another. A thread that
+    /// waits runs other jobs on top of its stack. The last one that may stand there runs as in
+    /// [`isolate`](crate::Worker::isolate): where it waits, the thread runs nothing but parts of
+    /// it. So the stack is at most so many times as deep as that of the sequential recursion.
+    /// Default: 64. With 1, each wait leaves all jobs alone that are no part of the job that waits;
+    /// 0 is the same. The fewer, the more threads sleep beside work.
+    ///
+    /// What `isolate` says of jobs that come from outside holds here, too: if *every* thread has so
+    /// many jobs on its stack, and one of them waits for something that has to come into the pool
+    /// from another pool or from a thread of none, it waits for ever.
+    #[must_use]
+    pub fn nested_jobs(mut self, count: u32) -> Self {
+        self.nested_jobs = Some(count);
+        self
+    }
+
     /// The thread that starts the pool is one of its threads, with index 0. It runs jobs while it
     /// waits in a `join`, a scope or a `yield_now`, and stays a thread of this pool until it exits.
     #[must_use]
@@ -121,6 +145,23 @@ impl Config {
         self
     }
 
+    /// Called when a thread that waits in the middle of a job begins another one on top of it,
+    /// which is no part of what it waits for, or is not known to be. That is nothing wrong by
+    /// itself. But if the job that waits holds a lock, or has something borrowed, and the other one
+    /// wants that too, it is a deadlock or a panic. To find the place: have the pairs printed, look
+    /// for one whose first job keeps something while it waits, and [isolate] that. (What a program
+    /// that hangs has begun, [`Pool::report`](crate::Pool::report) says.)
+    ///
+    /// It is called on that thread, which has the job in hand: it should be short, and must not
+    /// wait for jobs. A panic in there is contained. Default: nothing is called.
+    ///
+    /// [isolate]: crate::Worker::isolate
+    #[must_use]
+    pub fn on_reentry(mut self, call: impl Fn(&Reentry) + Send + Sync + 'static) -> Self {
+        self.on_reentry = Some(Box::new(call));
+        self
+    }
+
     /// So many processors, as the pool wants them.
     pub(crate) fn processors(&self, count: usize) -> ProcessorsConfig {
         let limit = count.saturating_add(self.blocking_threads);
@@ -148,6 +189,7 @@ impl fmt::Debug for Config {
             .field("blocking_threads", &self.blocking_threads)
             .field("processors", &self.processors)
             .field("private_jobs", &self.private_jobs)
+            .field("nested_jobs", &self.nested_jobs)
             .field("with_caller", &self.takes_caller)
             .finish_non_exhaustive()
     }
@@ -169,6 +211,9 @@ pub enum StartError {
     /// The calling thread was to be [one of the pool's](Config::with_caller), and is one of another
     /// pool's.
     CallerIsTaken,
+    /// The threads [were to be a scheduler's](crate::Pool::on), and run the work of something else
+    /// beside their own already.
+    Taken,
     /// There was to be a thread, and there is none. Those that had been started exit.
     Thread(io::Error),
 }
@@ -195,6 +240,9 @@ impl fmt::Display for StartError {
             ),
             Self::CallerIsTaken => f.write_str(
                 "the calling thread is a thread of another pool, and can be one of one pool only",
+            ),
+            Self::Taken => f.write_str(
+                "the scheduler's threads run the work of something else already, beside their own",
             ),
             Self::Thread(error) => write!(f, "a thread could not be had: {error}"),
         }

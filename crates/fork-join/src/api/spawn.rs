@@ -6,27 +6,29 @@ use filch_sync::{Arc, Mutex, lock};
 
 use crate::api::pool::Pool;
 use crate::current;
-use crate::job::{JobRef, heap};
+use crate::job::JobRef;
+use crate::job::detached::detached;
 use crate::scope::Scope;
 use crate::shared::Shared;
 use crate::worker::Worker;
 
 impl Shared<Worker> {
-    fn spawn(&self, job: impl FnOnce(&Worker) + Send + 'static) {
-        current::spawn_job(self, |_| unawaited(job), false);
+    fn spawn<F: FnOnce(&Worker) + Send + 'static>(self: &Arc<Self>, job: F) {
+        current::spawn_job(self, |_| unawaited::<F>(job), false);
     }
 
-    fn spawn_broadcast(&self, job: impl Fn(&Worker) + Send + Sync + 'static) {
+    fn spawn_broadcast<F: Fn(&Worker) + Send + Sync + 'static>(&self, job: F) {
         let job = Arc::new(job);
         self.tell_all(|| {
             let job = Arc::clone(&job);
-            unawaited(move |worker| job(worker))
+            unawaited::<F>(move |worker| job(worker))
         });
     }
 }
 
-fn unawaited(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef<Worker> {
-    heap::detached(move |worker: &Worker| {
+/// It is called as `N` is.
+fn unawaited<N>(job: impl FnOnce(&Worker) + Send + 'static) -> JobRef<Worker> {
+    detached::<_, N>(move |worker: &Worker| {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
             worker.host().tell_panic(payload);
         }
@@ -89,8 +91,8 @@ impl Pool {
 
 impl Worker {
     /// [`Pool::spawn`], of the pool of this thread.
-    pub fn spawn(&self, job: impl FnOnce(&Self) + Send + 'static) {
-        self.spawn_job(unawaited(job), false);
+    pub fn spawn<F: FnOnce(&Self) + Send + 'static>(&self, job: F) {
+        self.spawn_job(unawaited::<F>(job), false);
     }
 
     /// [`Pool::broadcast`], of the pool of this thread.

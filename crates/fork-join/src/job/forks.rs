@@ -8,14 +8,14 @@ use super::job_ref::{Job, JobRef};
 
 /// What a thread has forked, in nested order: only [`join`](super::forked::join) puts a job in, and
 /// takes it back or waits for its thief before it returns.
-pub(crate) struct Forks<W>(pub(super) filch_deque::Worker<Entry<W>, Lazy>);
+pub(crate) struct Forks<W: 'static>(pub(super) filch_deque::Worker<Entry<W>, Lazy>);
 
 /// The thieves' end of [`Forks`].
-pub(crate) struct ForksStealer<W>(Stealer<Entry<W>>);
+pub(crate) struct ForksStealer<W: 'static>(Stealer<Entry<W>>);
 
 /// The address of a job. A thief gets it with the job; the owner takes the job back without
 /// reading it.
-pub(super) struct Entry<W>(pub(super) NonNull<Job<W>>);
+pub(super) struct Entry<W: 'static>(pub(super) NonNull<Job<W>>);
 
 impl<W> Clone for Entry<W> {
     fn clone(&self) -> Self {
@@ -73,6 +73,11 @@ impl<W> ForksStealer<W> {
         // the only one, has run it.
         let have = |entry: Entry<W>| unsafe { JobRef::new(entry.0) };
         self.0.steal_if(accept).map(have)
+    }
+
+    /// Has the owner take the long way at its next fork or join.
+    pub(crate) fn interrupt(&self) {
+        self.0.interrupt();
     }
 
     /// Asks the owner for a job. Whether there is none to steal.

@@ -1,36 +1,44 @@
-//! Jobs in boxes, which nobody waits for.
+//! Jobs in boxes.
 
 use std::ptr::NonNull;
 
-use super::job_ref::{Job, JobRef};
+use super::job_ref::{Job, JobRef, Kind};
+use super::name::Name;
 
-/// To be put into a queue. A panic is the closure's business. One that is never run leaks.
-#[cfg(not(loom))] // where nothing is spawned without a scope
-pub(crate) fn detached<W>(closure: impl FnOnce(&W) + Send + 'static) -> JobRef<W> {
-    // SAFETY: it may change threads, and borrows nothing.
-    unsafe { HeapJob::boxed(closure) }
+/// What is in the box.
+pub(super) trait Boxed<W> {
+    /// The closure that it is named after.
+    type Named;
+
+    fn run(self, worker: &W);
+
+    /// The address of what counts the job, if it is one of a scope.
+    fn scope(&self) -> *const ();
 }
 
 /// A job in a box.
 #[repr(C)]
-pub(super) struct HeapJob<W, F> {
+pub(super) struct HeapJob<W: 'static, B> {
     job: Job<W>,
-    closure: F,
+    content: B,
 }
 
-impl<W, F> HeapJob<W, F>
-where
-    F: FnOnce(&W),
-{
+impl<W, B: Boxed<W>> HeapJob<W, B> {
+    const KIND: Kind<W> = Kind {
+        name: Name::of::<B::Named>(),
+        run: Self::run,
+        scope: Self::scope,
+    };
+
     /// # Safety
-    /// The closure may change threads, what it borrows lives until it has run, and no panic comes
+    /// The content may change threads, what it borrows lives until it has run, and no panic comes
     /// out of it.
-    pub(super) unsafe fn boxed(closure: F) -> JobRef<W> {
+    pub(super) unsafe fn boxed(content: B) -> JobRef<W> {
         let job = Box::new(Self {
-            job: Job { run: Self::run },
-            closure,
+            job: Job::new(&Self::KIND),
+            content,
         });
-        // SAFETY: `run` is the function of this type, and the box is the job's. The rest is the
+        // SAFETY: the kind is that of this type, and the box is the job's. The rest is the
         // caller's.
         unsafe { JobRef::new(NonNull::from(Box::leak(job)).cast()) }
     }
@@ -40,6 +48,13 @@ where
     unsafe fn run(job: NonNull<Job<W>>, worker: &W) {
         // SAFETY: `boxed` made it of a box, and it is run once.
         let this = unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
-        (this.closure)(worker);
+        this.content.run(worker);
+    }
+
+    /// # Safety
+    /// As for [`run`](Self::run), and that has not been called.
+    unsafe fn scope(job: NonNull<Job<W>>) -> *const () {
+        // SAFETY: `boxed` made it of a box, which is there.
+        unsafe { job.cast::<Self>().as_ref() }.content.scope()
     }
 }

@@ -7,8 +7,9 @@ use filch_parker::Unparker;
 use filch_sync::atomic::{AtomicBool, Ordering};
 
 use super::content::Content;
-use super::job_ref::{Job, JobRef};
+use super::job_ref::{Job, JobRef, Kind};
 use super::lent::lend;
+use super::name::Name;
 use crate::latch::{Awaited, Thief};
 
 /// Runs `work` on a thread of the pool into whose queue `inject` puts it. The calling thread waits
@@ -16,7 +17,7 @@ use crate::latch::{Awaited, Thief};
 ///
 /// # Panics
 /// If `work` does.
-pub(crate) fn install<W, R: Send>(
+pub(crate) fn install<W: 'static, R: Send>(
     work: impl FnOnce(&W) -> R + Send,
     unparker: Unparker,
     inject: impl FnOnce(JobRef<W>),
@@ -38,7 +39,7 @@ pub(crate) fn install<W, R: Send>(
 
 /// A job on the stack of a thread outside of the pool, which sleeps until it is done.
 #[repr(C)]
-struct InstallJob<W, F, R> {
+struct InstallJob<W: 'static, F, R> {
     job: Job<W>,
     is_done: AtomicBool,
     unparker: Unparker,
@@ -49,10 +50,16 @@ impl<W, F, R> InstallJob<W, F, R>
 where
     F: FnOnce(&W) -> R,
 {
+    const KIND: Kind<W> = Kind {
+        name: Name::of::<F>(),
+        run: Self::run,
+        scope: Job::without_scope,
+    };
+
     /// Its thread is woken by that.
     fn new(closure: F, unparker: Unparker) -> Self {
         Self {
-            job: Job { run: Self::run },
+            job: Job::new(&Self::KIND),
             is_done: AtomicBool::new(false),
             unparker,
             content: Content::new(closure),

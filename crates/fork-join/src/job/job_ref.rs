@@ -1,7 +1,9 @@
 //! A job, whatever its closure.
 
 use std::any::Any;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
+
+use super::name::Name;
 
 /// What a panic said.
 pub(crate) type Payload = Box<dyn Any + Send>;
@@ -9,21 +11,42 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 /// A job that was taken out of its queue, or has not been put into one yet. Whoever has it has the
 /// job, and runs it once. One that is dropped never runs.
 #[must_use = "a job that is dropped never runs"]
-pub(crate) struct JobRef<W>(pub(super) NonNull<Job<W>>);
+pub(crate) struct JobRef<W: 'static>(pub(super) NonNull<Job<W>>);
 
 // SAFETY: a job is made of a closure and a result that may change threads (contract of `new`).
 unsafe impl<W> Send for JobRef<W> {}
 
 /// What a job is, whatever its closure. The first field of each job.
 #[repr(C)]
-pub(super) struct Job<W> {
-    pub(super) run: unsafe fn(NonNull<Self>, &W),
+pub(super) struct Job<W: 'static> {
+    kind: &'static Kind<W>,
+}
+
+/// What jobs of the same type have in common.
+pub(super) struct Kind<W: 'static> {
+    pub(super) name: Name,
+    pub(super) run: unsafe fn(NonNull<Job<W>>, &W),
+    /// The address of what counts the job, if it is one of a scope.
+    pub(super) scope: unsafe fn(NonNull<Job<W>>) -> *const (),
+}
+
+impl<W> Job<W> {
+    #[inline(always)]
+    pub(super) const fn new(kind: &'static Kind<W>) -> Self {
+        Self { kind }
+    }
+
+    /// For those that are of no scope.
+    pub(super) fn without_scope(_: NonNull<Self>) -> *const () {
+        ptr::null()
+    }
 }
 
 impl<W> JobRef<W> {
     /// # Safety
-    /// The job begins with that `Job`, whose `run` may be called with it once, on any thread, at
-    /// any time from now on. No panic comes out of that.
+    /// The job begins with that `Job`, with which the functions of its kind may be called, on any
+    /// thread: `run` once, at any time from now on, and `scope` until then. No panic comes out of
+    /// them.
     #[inline(always)]
     pub(super) unsafe fn new(job: NonNull<Job<W>>) -> Self {
         Self(job)
@@ -32,6 +55,23 @@ impl<W> JobRef<W> {
     /// Runs the job on the calling thread. No panic comes out of it.
     pub(crate) fn run(self, worker: &W) {
         // SAFETY: once, as `self` is consumed and was made for one call (contract of `new`).
-        unsafe { (self.0.as_ref().run)(self.0, worker) }
+        unsafe { (self.kind().run)(self.0, worker) }
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> &'static Name {
+        &self.kind().name
+    }
+
+    /// Whether it is a job of the scope that has its count there.
+    pub(crate) fn is_of(&self, count: *const ()) -> bool {
+        // SAFETY: the job has not run (contract of `new`).
+        let own = unsafe { (self.kind().scope)(self.0) };
+        !own.is_null() && own == count
+    }
+
+    fn kind(&self) -> &'static Kind<W> {
+        // SAFETY: the job lies there until it has run (contract of `new`).
+        unsafe { self.0.as_ref() }.kind
     }
 }

@@ -4,12 +4,15 @@
 //! that is run once, and cannot be copied.
 
 mod content;
+#[cfg(not(loom))] // where nothing is spawned without a scope
+pub(crate) mod detached;
 pub(crate) mod forked;
 mod forks;
-pub(crate) mod heap;
+mod heap;
 pub(crate) mod installed;
 mod job_ref;
 mod lent;
+mod name;
 mod piece;
 mod runs;
 pub(crate) mod scoped;
@@ -17,5 +20,6 @@ mod stack;
 
 pub(crate) use forks::{Forks, ForksStealer};
 pub(crate) use job_ref::{JobRef, Payload};
+pub(crate) use name::{Name, NameCell};
 pub(crate) use piece::RunsPieces;
 pub(crate) use runs::Runs;

@@ -7,7 +7,7 @@ use filch_processors::Piece;
 use super::job_ref::JobRef;
 
 /// What runs a piece that was a job, on the thread that has the piece.
-pub(crate) trait RunsPieces<W> {
+pub(crate) trait RunsPieces<W: 'static> {
     /// Runs the job. No panic comes out of it.
     fn run(job: JobRef<W>);
 }
@@ -17,7 +17,7 @@ impl<W> JobRef<W> {
     pub(crate) fn into_piece<R: RunsPieces<W>>(self) -> Piece {
         /// # Safety
         /// It was a job, which the caller has, and calls this with once.
-        unsafe fn run<W, R: RunsPieces<W>>(job: NonNull<()>) {
+        unsafe fn run<W: 'static, R: RunsPieces<W>>(job: NonNull<()>) {
             // SAFETY: the caller's.
             R::run(unsafe { JobRef::new(job.cast()) });
         }

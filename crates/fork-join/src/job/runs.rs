@@ -4,7 +4,7 @@ use super::forks::Forks;
 use crate::latch::{Latch, Thief};
 
 /// What jobs ask of the worker of the thread that forks, runs or awaits them.
-pub(crate) trait Runs: Sized {
+pub(crate) trait Runs: Sized + 'static {
     /// What its thread has forked. The same deque each time.
     fn forks(&self) -> &Forks<Self>;
 

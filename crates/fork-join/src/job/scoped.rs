@@ -1,10 +1,11 @@
 //! Jobs in boxes that borrow from a scope, which does not go before they have ended.
 
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::thread;
 
-use super::heap::HeapJob;
+use super::heap::{Boxed, HeapJob};
 use super::job_ref::JobRef;
 use super::lent::lend;
 use crate::latch::Awaited;
@@ -46,38 +47,49 @@ pub(crate) fn run<W, S: Scoped<W>, R, T>(
     })
 }
 
-/// A job of a scope, to be put into a queue by the thread of that worker. No panic may come out of
-/// it.
-pub(crate) fn open<'scope, W, S: Scoped<W> + 'scope>(
+/// A job of a scope, to be put into a queue by the thread of that worker, and called as `N` is. No
+/// panic may come out of it.
+pub(crate) fn open<'scope, W: 'static, S: Scoped<W> + 'scope, N>(
     scope: &S,
     worker: Option<&W>,
     job: impl FnOnce(&W, &S) + Send + 'scope,
 ) -> JobRef<W> {
     let Running(()) = scope.running();
     scope.add(worker);
-    let lent = Lent(NonNull::from(scope));
-    let run = move |worker: &W| {
-        // SAFETY: the scope lies where `run` waits until this job has ended.
-        let scope = unsafe { lent.get() };
-        job(worker, scope);
-        scope.end_one(worker);
+    let content = Lent {
+        scope: NonNull::from(scope),
+        job,
+        name: PhantomData::<N>,
     };
-    // SAFETY: the closure is `Send`, and what it borrows lives until the scope ends, which waits
-    // for it.
-    unsafe { HeapJob::boxed(run) }
+    // SAFETY: the closure is `Send`, the scope is `Sync`, and what the job borrows lives until the
+    // scope ends, which waits for it.
+    unsafe { HeapJob::boxed(content) }
 }
 
-/// The scope of a job.
-struct Lent<S>(NonNull<S>);
+/// A job, and the scope that it borrows.
+struct Lent<S, F, N> {
+    scope: NonNull<S>,
+    job: F,
+    name: PhantomData<N>,
+}
 
-// SAFETY: a reference to it, which is `Sync`.
-unsafe impl<S: Sync> Send for Lent<S> {}
+impl<S, F, N> Lent<S, F, N> {
+    fn lender<'lent>(&self) -> &'lent S {
+        // SAFETY: the scope lies where `run` waits until this job has ended.
+        unsafe { self.scope.as_ref() }
+    }
+}
 
-impl<S> Lent<S> {
-    /// # Safety
-    /// It has not ended.
-    unsafe fn get<'lent>(self) -> &'lent S {
-        // SAFETY: the caller's.
-        unsafe { self.0.as_ref() }
+impl<W, S: Scoped<W>, F: FnOnce(&W, &S), N> Boxed<W> for Lent<S, F, N> {
+    type Named = N;
+
+    fn run(self, worker: &W) {
+        let scope = self.lender();
+        (self.job)(worker, scope);
+        scope.end_one(worker);
+    }
+
+    fn scope(&self) -> *const () {
+        ptr::from_ref(self.lender().open()).cast()
     }
 }

@@ -3,14 +3,15 @@
 use std::ptr::NonNull;
 
 use super::content::Content;
-use super::job_ref::{Job, Payload};
+use super::job_ref::{Job, Kind, Payload};
+use super::name::Name;
 use super::runs::Runs;
 use crate::latch::Latch;
 
 /// A job on its owner's stack. The owner does not leave the frame before it has taken the job back,
 /// or its latch says that it is done.
 #[repr(C)]
-pub(super) struct StackJob<W, F, R> {
+pub(super) struct StackJob<W: 'static, F, R> {
     job: Job<W>,
     latch: Latch,
     content: Content<F, R>,
@@ -21,10 +22,16 @@ where
     W: Runs,
     F: FnOnce(&W) -> R,
 {
+    const KIND: Kind<W> = Kind {
+        name: Name::of::<F>(),
+        run: Self::run,
+        scope: Job::without_scope,
+    };
+
     #[inline(always)]
     pub(super) fn new(closure: F) -> Self {
         Self {
-            job: Job { run: Self::run },
+            job: Job::new(&Self::KIND),
             latch: Latch::new(),
             content: Content::new(closure),
         }

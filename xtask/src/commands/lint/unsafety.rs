@@ -120,11 +120,13 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         &[
             "current.rs",
             "job/content.rs",
+            "job/detached.rs",
             "job/forked.rs",
             "job/forks.rs",
             "job/heap.rs",
             "job/installed.rs",
             "job/job_ref.rs",
+            "job/name.rs",
             "job/piece.rs",
             "job/scoped.rs",
             "job/stack.rs",

@@ -1,0 +1,154 @@
+//! How many jobs stand on a stack that are no parts of one another.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use filch_fork_join::{Config, Doing, Pool, Scope, ThreadReport, Worker};
+
+/// More than stand on a stack by default.
+const JOBS: usize = 300;
+
+thread_local! {
+    static NESTED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A job, from its beginning to its end.
+struct Standing;
+
+impl Standing {
+    fn begin(deepest: &AtomicUsize) -> Self {
+        NESTED.set(NESTED.get() + 1);
+        deepest.fetch_max(NESTED.get(), Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Standing {
+    fn drop(&mut self) {
+        NESTED.set(NESTED.get() - 1);
+    }
+}
+
+/// How many jobs one thread piles up. Each waits for another pool, whose only thread waits until
+/// all have begun, or until nothing happens any more.
+fn deepest(config: Config) -> usize {
+    let pool = Pool::start(config.threads(1)).unwrap();
+    let other = Pool::new(1).unwrap();
+    let (begun, deepest) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let is_open = AtomicBool::new(false);
+    pool.scope(|scope| {
+        for _ in 0..JOBS {
+            scope.spawn(|_, _| {
+                let _standing = Standing::begin(&deepest);
+                begun.fetch_add(1, Ordering::Relaxed);
+                other.install(|_| {
+                    while !is_open.load(Ordering::Relaxed) {
+                        thread::yield_now();
+                    }
+                });
+            });
+        }
+        let is_over = || {
+            let sleeps = |thread: &ThreadReport| thread.doing() == Doing::Sleeps;
+            pool.report().iter().any(sleeps) || begun.load(Ordering::Relaxed) == JOBS
+        };
+        while !is_over() {
+            thread::yield_now();
+        }
+        is_open.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(begun.into_inner(), JOBS);
+    deepest.into_inner()
+}
+
+/// Where nothing bounds it, a stack holds as many jobs as there are.
+#[test]
+fn a_stack_without_a_bound() {
+    assert_eq!(deepest(Config::default().nested_jobs(u32::MAX)), JOBS);
+}
+
+#[test]
+fn a_stack_has_a_bound() {
+    assert_eq!(deepest(Config::default()), 64);
+    for bound in [1, 2, 7] {
+        assert_eq!(
+            deepest(Config::default().nested_jobs(bound)),
+            bound as usize
+        );
+    }
+    assert_eq!(deepest(Config::default().nested_jobs(0)), 1);
+}
+
+/// Jobs of the same scope are no parts of one another: one that waits has none on top of it. The
+/// recursion itself is not bounded.
+#[test]
+fn siblings_do_not_pile_up() {
+    thread_local! {
+        static INSIDE: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Each level spawns three, of which each joins and goes one level further.
+    fn level(worker: &Worker, levels: usize, bound: usize) -> usize {
+        if levels == 0 {
+            return 1;
+        }
+        let sum = AtomicUsize::new(0);
+        worker.scope(|scope: &Scope<'_>| {
+            for _ in 0..3 {
+                let sum = &sum;
+                scope.spawn(move |worker, _| {
+                    INSIDE.set(INSIDE.get() + 1);
+                    // Of each recursion that stands on this stack, one job for each of its levels.
+                    assert!(INSIDE.get() <= bound, "{} jobs", INSIDE.get());
+                    let (left, right) = worker.join(
+                        |worker| level(worker, levels - 1, bound),
+                        |worker| level(worker, levels - 1, bound),
+                    );
+                    sum.fetch_add(left + right, Ordering::Relaxed);
+                    INSIDE.set(INSIDE.get() - 1);
+                });
+            }
+        });
+        sum.into_inner()
+    }
+
+    const LEVELS: usize = 4;
+    for (nested, threads) in [(0, 1), (1, 2), (1, 4), (2, 3), (3, 4)] {
+        let config = Config::default().threads(threads).nested_jobs(nested);
+        let pool = Pool::start(config.private_jobs(0)).unwrap();
+        let bound = LEVELS * nested.max(1) as usize;
+        for _ in 0..5 {
+            let sum = pool.install(|worker| level(worker, LEVELS, bound));
+            assert_eq!(sum, 6_usize.pow(LEVELS as u32));
+        }
+    }
+}
+
+/// With 1, a thread that waits leaves every other job alone, and the jobs end all the same.
+#[test]
+fn a_wait_takes_parts_only() {
+    let config = Config::default().threads(3).nested_jobs(1).private_jobs(0);
+    let pool = Pool::start(config).unwrap();
+    let deepest = AtomicUsize::new(0);
+    pool.scope(|scope| {
+        for _ in 0..200 {
+            scope.spawn(|worker, _| {
+                fn halves(worker: &Worker, leaves: u32) {
+                    if leaves > 1 {
+                        worker.join(
+                            |worker| halves(worker, leaves / 2),
+                            |worker| halves(worker, leaves / 2),
+                        );
+                    } else {
+                        thread::yield_now();
+                    }
+                }
+
+                let _standing = Standing::begin(&deepest);
+                halves(worker, 16);
+            });
+        }
+    });
+    assert_eq!(deepest.into_inner(), 1);
+}
