@@ -5,6 +5,7 @@ mod api;
 #[cfg(not(loom))]
 mod attached;
 mod begin;
+mod beside;
 mod current;
 mod found;
 mod isolation;

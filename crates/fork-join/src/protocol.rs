@@ -10,6 +10,7 @@ use crate::source::Jobs;
 use crate::worker::Worker;
 
 pub use crate::latch::{Awaited, Latch, Thief};
+pub use crate::region::Nest;
 pub use crate::shared::Host;
 pub use crate::sleepers::Sleepers;
 

@@ -102,9 +102,10 @@ impl Config {
     /// Default: 64. With 1, each wait leaves all jobs alone that are no part of the job that waits;
     /// 0 is the same. The fewer, the more threads sleep beside work.
     ///
-    /// What `isolate` says of jobs that come from outside holds here, too: if *every* thread has so
-    /// many jobs on its stack, and one of them waits for something that has to come into the pool
-    /// from another pool or from a thread of none, it waits for ever.
+    /// What `isolate` says of jobs that come from outside holds here, too. If *every* thread has so
+    /// many jobs on its stack, and one of these waits for what has to come into the pool from
+    /// another pool, or from a thread of none, it waits for ever; and so does one that calls
+    /// [`yield_now`](crate::Worker::yield_now) until something has happened that is no part of it.
     #[must_use]
     pub fn nested_jobs(mut self, count: u32) -> Self {
         self.nested_jobs = Some(count);
