@@ -3,7 +3,7 @@
 mod deque;
 mod event_queue;
 mod fairness;
-mod fork_join;
+pub(crate) mod fork_join;
 mod injector;
 mod one_pool;
 mod parker;
@@ -77,6 +77,7 @@ impl Group {
     pub(crate) fn curve(self, workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
         match self {
             Self::Fairness => fairness::curve(workers, effort),
+            Self::ForkJoin => fork_join::curve(workers, effort),
             Self::Processors => processors::curve(workers).into(),
             _ => Vec::new(),
         }

@@ -14,6 +14,7 @@ use std::sync::{Barrier, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::bar::Bar;
 use crate::measured::{Better, Measured, Series, median};
 
 /// How much is measured.
@@ -49,6 +50,7 @@ pub(crate) struct Scenario {
     /// Turns of each contender in a round.
     samples: u64,
     contenders: Vec<Contender>,
+    bars: Vec<Bar>,
 }
 
 struct Contender {
@@ -75,6 +77,7 @@ impl Scenario {
             better: Better::Lower,
             samples: 1,
             contenders: Vec::new(),
+            bars: Vec::new(),
         }
     }
 
@@ -134,6 +137,11 @@ impl Scenario {
         self
     }
 
+    pub(crate) fn bar(mut self, bar: Bar) -> Self {
+        self.bars.push(bar);
+        self
+    }
+
     /// One discarded round, then `rounds` that count.
     pub(crate) fn measure(mut self, rounds: usize, seed: u64) -> Measured {
         let mut random = Random::new(seed);
@@ -170,6 +178,7 @@ impl Scenario {
             unit: self.unit,
             better: self.better,
             series,
+            bars: self.bars,
         }
     }
 }

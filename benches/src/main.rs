@@ -3,6 +3,7 @@
 //! A group holds scenarios, a scenario holds contenders that do the same work. docs/performance.md
 //! says how to read the figures, and what a published one must name.
 
+mod bar;
 mod curve;
 mod floor;
 mod groups;
@@ -23,6 +24,7 @@ use clap::Parser;
 
 use curve::Curves;
 use groups::Group;
+use groups::fork_join;
 use groups::scheduler::idle;
 use harness::{Effort, Scenario};
 use report::Report;
@@ -66,6 +68,16 @@ struct Arguments {
     #[arg(long, hide = true)]
     processes: Option<u64>,
 
+    /// Prints the figures of a turn of forte's, and does nothing else: the program, its size and
+    /// the threads.
+    #[arg(long, hide = true, num_args = 3)]
+    forte: Option<Vec<String>>,
+
+    /// Prints by how much a pool raises the peak of the memory that is resident, and does nothing
+    /// else: the contender, the program, its size and the threads.
+    #[arg(long, hide = true, num_args = 4)]
+    peak: Option<Vec<String>>,
+
     /// Writes the results here as well.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -75,6 +87,16 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let (Some(contender), Some(count)) = (&arguments.resident, arguments.processes) {
         println!("{}", idle::resident_each(contender, count));
+        return ExitCode::SUCCESS;
+    }
+    if let Some([program, size, threads]) = arguments.forte.as_deref() {
+        for figure in fork_join::forte_turn(program, size, threads) {
+            println!("{figure}");
+        }
+        return ExitCode::SUCCESS;
+    }
+    if let Some([contender, program, size, threads]) = arguments.peak.as_deref() {
+        println!("{}", fork_join::peak(contender, program, size, threads));
         return ExitCode::SUCCESS;
     }
     let mut effort = if arguments.quick {

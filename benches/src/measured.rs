@@ -1,11 +1,14 @@
 //! The figures that came out of a scenario.
 
+use crate::bar::Bar;
+
 /// The figures of a scenario's contenders.
 pub(crate) struct Measured {
     pub(crate) scenario: String,
     pub(crate) unit: &'static str,
     pub(crate) better: Better,
     pub(crate) series: Vec<Series>,
+    pub(crate) bars: Vec<Bar>,
 }
 
 /// Which of two figures wins.

@@ -57,13 +57,29 @@ pub(crate) fn resident() -> i64 {
     PAGE * resident.unwrap_or(0)
 }
 
-/// What this program says of `contender` with `count` processes, run anew: see `main`.
-pub(crate) fn of_a_program(contender: &str, count: u64) -> f64 {
+/// The most bytes of this program that were resident at a time. 0 where the system does not say.
+pub(crate) fn peak() -> i64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<i64>().ok());
+    1024 * kib.unwrap_or(0)
+}
+
+/// The figure that this program prints, run anew with these arguments: see `main`.
+pub(crate) fn of_a_program(arguments: &[&str]) -> f64 {
+    figures_of_a_program(arguments)[0]
+}
+
+/// The figures that this program prints, run anew with these arguments: see `main`.
+pub(crate) fn figures_of_a_program(arguments: &[&str]) -> Vec<f64> {
     let program = env::current_exe().expect("the system knows this program");
     let output = Command::new(program)
-        .args(["--resident", contender, "--processes", &count.to_string()])
+        .args(arguments)
         .output()
         .expect("it starts as this one did");
     let text = String::from_utf8_lossy(&output.stdout);
-    text.trim().parse().expect("it prints its figure")
+    let figures = text.split_whitespace();
+    let figures: Vec<f64> = figures.map_while(|figure| figure.parse().ok()).collect();
+    assert!(!figures.is_empty(), "{arguments:?} prints no figures");
+    figures
 }

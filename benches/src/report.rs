@@ -178,5 +178,6 @@ fn table(group: &str, measured: &Measured) -> String {
         );
     }
     text.push_str(&latencies(measured, width));
+    text.extend(measured.bars.iter().filter_map(|bar| bar.verdict(measured)));
     text
 }

@@ -70,9 +70,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             }
             config = config.with_caller();
         }
-        let (config, handlers) = self
-            .handlers
-            .install(config, threads, self.use_current_thread);
+        let config = self.handlers.install(config);
         let mut panic = None;
         let started = Pool::start_with(config, |thread| {
             let spawn = || {
@@ -92,9 +90,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         if let Some(payload) = panic {
             resume_unwind(payload);
         }
-        let pool = started?;
-        handlers.start(&pool);
-        Ok(pool)
+        Ok(started?)
     }
 
     fn threads(&self) -> usize {

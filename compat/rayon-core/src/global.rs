@@ -1,49 +1,22 @@
 //! The pool of the calling thread, or the one that is there for all others.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
-
-use filch_fork_join::{Pool, Worker};
+use filch_fork_join::{OncePool, Pool, Worker};
 
 use crate::builder::ThreadPoolBuilder;
 use crate::error::{Reason, ThreadPoolBuildError};
 use crate::threads::ThreadSpawn;
 
-static GLOBAL: OnceLock<Pool> = OnceLock::new();
-/// Held by the thread that builds it, so that one does.
-static BUILDING: Mutex<()> = Mutex::new(());
+static GLOBAL: OncePool = OncePool::new();
 
 /// The global pool, which is built if there is none.
 ///
 /// # Panics
 /// If it cannot be built.
 pub(crate) fn pool() -> &'static Pool {
-    loop {
-        if let Some(pool) = GLOBAL.get() {
-            return pool;
-        }
-        match set(|| ThreadPoolBuilder::new().start()) {
-            Ok(()) => {}
-            Err(error) if GLOBAL.get().is_none() => {
-                panic!("the global thread pool cannot be built: {error}")
-            }
-            // Another thread has.
-            Err(_) => {}
-        }
+    match GLOBAL.get_or_start(|| ThreadPoolBuilder::new().start()) {
+        Ok(pool) => pool,
+        Err(error) => panic!("the global thread pool cannot be built: {error}"),
     }
-}
-
-/// Has `build` make the global pool, unless there is one.
-fn set(
-    build: impl FnOnce() -> Result<Pool, ThreadPoolBuildError>,
-) -> Result<(), ThreadPoolBuildError> {
-    // A panic of `build` leaves no pool behind.
-    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-    if GLOBAL.get().is_some() {
-        return Err(Reason::GlobalPoolIsThere.into());
-    }
-    let built = build()?;
-    assert!(GLOBAL.set(built).is_ok(), "one thread builds at a time");
-    Ok(())
 }
 
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
@@ -57,7 +30,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// # Panics
     /// As [`build`](Self::build).
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
-        set(|| self.start())
+        match GLOBAL.start(|| self.start()) {
+            Ok(built) => built.map(|_| ()),
+            Err(_) => Err(Reason::GlobalPoolIsThere.into()),
+        }
     }
 }
 

@@ -6,11 +6,11 @@ mod program;
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use common::Scratch;
 use png::{BitDepth, ColorType, Decoder};
-use program::{figure, filch, stderr, stdout};
+use program::{failure, figure, filch, filch_unread, help, stderr, stdout};
 
 /// Draws a small picture with further arguments.
 #[track_caller]
@@ -150,10 +150,7 @@ fn a_file_that_cannot_be_made_is_an_error() {
     let scratch = Scratch::new("no-file");
     scratch.write("folder/file", b"");
     for file in ["nowhere/out.png", "folder", "folder/file/out.png"] {
-        let output = filch(&["mandelbrot", file], scratch.path());
-        assert_eq!(output.status.code(), Some(1), "{file}");
-        assert_eq!(stdout(&output), "");
-        let message = stderr(&output);
+        let message = failure(&["mandelbrot", file], scratch.path(), 1);
         let begin = format!("filch: cannot write {file}: ");
         assert!(message.starts_with(&begin), "{message}");
     }
@@ -177,36 +174,20 @@ fn wrong_arguments_are_usage_errors_and_leave_no_file() {
         (&["another.png"], "'another.png'"),
     ] {
         let arguments = [&["mandelbrot", "out.png"], arguments].concat();
-        let output = filch(&arguments, scratch.path());
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert_eq!(stdout(&output), "", "{arguments:?}");
-        let message = stderr(&output);
+        let message = failure(&arguments, scratch.path(), 2);
         assert!(message.contains(reason), "{arguments:?}: {message}");
         assert!(!scratch.path().join("out.png").exists(), "{arguments:?}");
     }
-    assert_eq!(
-        filch(&["mandelbrot"], scratch.path()).status.code(),
-        Some(2)
-    );
+    failure(&["mandelbrot"], scratch.path(), 2);
     let options_of_counting = ["--workers", "1", "mandelbrot", "out.png"];
-    assert_eq!(
-        filch(&options_of_counting, scratch.path()).status.code(),
-        Some(2)
-    );
+    failure(&options_of_counting, scratch.path(), 2);
 }
 
 #[test]
 fn a_reader_that_has_read_enough_is_no_error_and_the_picture_is_there() {
     let scratch = Scratch::new("drawn-broken-pipe");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
-        .args(["mandelbrot", "out.png", "--size", "96x64"])
-        .current_dir(scratch.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
+    let arguments = ["mandelbrot", "out.png", "--size", "96x64"];
+    let output = filch_unread(&arguments, scratch.path());
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(stderr(&output), "");
     assert_eq!(decode(&scratch.path().join("out.png")).0, 96);
@@ -214,10 +195,7 @@ fn a_reader_that_has_read_enough_is_no_error_and_the_picture_is_there() {
 
 #[test]
 fn help_says_what_is_drawn_and_what_the_table_has() {
-    let output = filch(&["mandelbrot", "--help"], Path::new("."));
-    assert_eq!(output.status.code(), Some(0));
-    let help = stdout(&output);
-    for word in [
+    let words = [
         "OUT.png",
         "--threads",
         "--size",
@@ -225,9 +203,8 @@ fn help_says_what_is_drawn_and_what_the_table_has() {
         "--who",
         "equal",
         "stole",
-    ] {
-        assert!(help.contains(word), "no `{word}` in {help}");
-    }
+    ];
+    let help = help(&["mandelbrot", "--help"], &words);
     assert!(!help.contains("--top"), "{help}");
 }
 
@@ -235,10 +212,7 @@ fn help_says_what_is_drawn_and_what_the_table_has() {
 #[test]
 fn a_full_disk_is_an_error() {
     let arguments = ["mandelbrot", "/dev/full", "--size", "96x64"];
-    let output = filch(&arguments, Path::new("."));
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!(stdout(&output), "");
-    let message = stderr(&output);
+    let message = failure(&arguments, Path::new("."), 1);
     assert!(
         message.starts_with("filch: cannot write /dev/full: No space left"),
         "{message}"

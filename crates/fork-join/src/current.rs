@@ -22,9 +22,9 @@ thread_local! {
 struct Seated(RefCell<Option<Box<Worker>>>);
 
 impl Seated {
-    /// Seats the thread, which has no seat. `None` if there is none left.
-    fn sit_down(&self, shared: &Arc<Shared<Worker>>) -> Option<()> {
-        let (seat, owner, host) = shared.sit_down()?;
+    /// Seats the thread, which has no seat: in that one, or in any. `None` if there is none left.
+    fn sit_down(&self, shared: &Arc<Shared<Worker>>, reserved: Option<usize>) -> Option<()> {
+        let (seat, owner, host) = shared.sit_down(reserved)?;
         let mut seated = self.0.borrow_mut();
         let worker = seated.insert(Box::new(Worker::new(Arc::clone(shared), seat, owner, host)));
         CURRENT.set(&raw const **worker);
@@ -99,9 +99,19 @@ pub(crate) fn with_worker<R>(
     with: impl FnOnce(&Worker) -> R,
 ) -> Option<R> {
     if CURRENT.get().is_null() {
-        SEATED.try_with(|seated| seated.sit_down(shared)).ok()??;
+        sit_down(shared, None)?;
     }
     self::with(|worker| Some(with(worker.filter(|worker| worker.is_of(shared))?)))
+}
+
+/// Seats the thread in that pool: in a seat that is reserved for it, or in any. `None` if it has a
+/// seat, or there is none left, or the thread exits.
+pub(crate) fn sit_down(shared: &Arc<Shared<Worker>>, reserved: Option<usize>) -> Option<()> {
+    if !CURRENT.get().is_null() {
+        return None;
+    }
+    let sit_down = |seated: &Seated| seated.sit_down(shared, reserved);
+    SEATED.try_with(sit_down).ok()?
 }
 
 /// Puts the job that `make` makes in reach of that pool's threads: of the calling one first, if it
@@ -141,7 +151,7 @@ pub(crate) fn with_seat<R>(shared: &Arc<Shared<Worker>>, with: impl FnOnce(&Work
     }
 
     let (seat, owner, host) = loop {
-        match shared.sit_down() {
+        match shared.sit_down(None) {
             Some(seat) => break seat,
             // The others are taken by threads that do the same.
             None => thread::yield_now(),

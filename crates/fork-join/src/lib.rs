@@ -5,6 +5,7 @@ mod api;
 #[cfg(not(loom))]
 mod attached;
 mod begin;
+mod beside;
 mod current;
 mod found;
 mod isolation;
@@ -27,6 +28,9 @@ mod worker;
 pub use api::config::{Config, StartError};
 #[cfg(not(loom))]
 pub use api::global::{join, scope, spawn};
+#[cfg(not(loom))]
+#[doc(hidden)] // for compat/rayon-core, which has a global pool of its own
+pub use api::once_pool::OncePool;
 #[cfg(not(loom))]
 pub use api::pool::Pool;
 #[cfg(not(loom))]

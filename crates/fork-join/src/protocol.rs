@@ -10,6 +10,7 @@ use crate::source::Jobs;
 use crate::worker::Worker;
 
 pub use crate::latch::{Awaited, Latch, Thief};
+pub use crate::region::Nest;
 pub use crate::shared::Host;
 pub use crate::sleepers::Sleepers;
 
@@ -18,7 +19,7 @@ pub type Shared = crate::shared::Shared<Worker>;
 
 /// What a pool of processors sees of the jobs.
 pub fn source(shared: &Arc<Shared>) -> impl Source {
-    Jobs::new(shared, None)
+    Jobs::new(shared)
 }
 
 /// The thief of the job with that latch is done.
@@ -28,13 +29,13 @@ pub fn finish(shared: &Shared, latch: &Latch) {
 
 /// Seats the calling thread. `None` if there is no seat left.
 pub fn sit_down(shared: &Arc<Shared>) -> Option<Worker> {
-    let (seat, owner, host) = shared.sit_down()?;
+    let (seat, owner, host) = shared.sit_down(None)?;
     Some(Worker::new(Arc::clone(shared), seat, owner, host))
 }
 
 /// In which seat its thread sits.
 pub fn seat_of(worker: &Worker) -> usize {
-    worker.seat()
+    worker.index()
 }
 
 /// Runs a job of another worker's, or one from outside, if there is one.

@@ -160,7 +160,7 @@ impl Worker {
     /// that panicked.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
         let make = |running| Scope {
-            open: OpenJobs::new(Some(self.seat())),
+            open: OpenJobs::new(Some(self.index())),
             is_isolated: self.is_isolated(),
             ..Scope::new(running, Arc::clone(self.shared()), None)
         };
@@ -291,7 +291,7 @@ impl Scoped<Worker> for Scope<'_> {
     }
 
     fn add(&self, worker: Option<&Worker>) {
-        self.open.add(worker.map(Worker::seat));
+        self.open.add(worker.map(Worker::index));
     }
 
     fn end_body(&self) {
@@ -302,7 +302,7 @@ impl Scoped<Worker> for Scope<'_> {
     fn end_one(&self, worker: &Worker) {
         // Kept: the scope may be gone once the job has ended.
         let outsider = self.outsider.clone();
-        match (self.open.end_one(Some(worker.seat())), outsider) {
+        match (self.open.end_one(Some(worker.index())), outsider) {
             (None, _) => {}
             (Some(_), Some(outsider)) => _ = outsider.unpark(),
             (Some(sleeper), None) => worker.shared().wake(sleeper),

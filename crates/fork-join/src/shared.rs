@@ -236,12 +236,22 @@ impl<W> Shared<W> {
         self.nested_jobs
     }
 
-    /// Seats the calling thread, which keeps the host.
-    pub(crate) fn sit_down(&self) -> Option<(usize, Owner<W>, Arc<dyn Host>)> {
-        let host = self.host.upgrade()?;
+    /// A seat for a thread that is to come: what every thread is told, it is told already. `None`:
+    /// there is none left.
+    pub(crate) fn reserve(&self) -> Option<usize> {
         let seat = self.seats.allocate().ok()? as usize;
-        let owner = lock(&self.seat(seat).owner).take()?;
         *lock(&self.seat(seat).listens) = true;
+        Some(seat)
+    }
+
+    /// Seats the calling thread, which keeps the host: where it is told to, or anywhere.
+    pub(crate) fn sit_down(
+        &self,
+        reserved: Option<usize>,
+    ) -> Option<(usize, Owner<W>, Arc<dyn Host>)> {
+        let host = self.host.upgrade()?;
+        let seat = reserved.or_else(|| self.reserve())?;
+        let owner = lock(&self.seat(seat).owner).take()?;
         // ORDERING: SeqCst, partner of those of a thread that is about to sleep: if it has not seen
         // this seat, this thread knows it from now on.
         fence(Ordering::SeqCst);

@@ -1,5 +1,6 @@
 //! The jobs as a pool of processors sees them.
 
+#[cfg(not(loom))]
 use std::sync::Arc as StdArc;
 
 use filch_processors::{Piece, Source};
@@ -8,25 +9,26 @@ use filch_sync::Arc;
 use crate::current;
 use crate::found::Found;
 use crate::job::{JobRef, RunsPieces};
-use crate::shared::{Host, Shared};
+#[cfg(not(loom))]
+use crate::shared::Host;
+use crate::shared::Shared;
 use crate::worker::Worker;
 
 /// What a pool of processors sees of the jobs.
 pub(crate) struct Jobs {
     pub(crate) shared: Arc<Shared<Worker>>,
     /// Kept here if nobody else keeps it as long as there are threads.
-    host: Option<StdArc<dyn Host>>,
+    #[cfg(not(loom))] // where models keep it
+    pub(crate) host: Option<StdArc<dyn Host>>,
 }
 
 impl Jobs {
-    pub(crate) fn new(shared: &Arc<Shared<Worker>>, host: Option<StdArc<dyn Host>>) -> Self {
-        let shared = Arc::clone(shared);
-        Self { shared, host }
-    }
-
-    /// What keeps the host, too.
-    pub(crate) fn host(&self) -> Option<&StdArc<dyn Host>> {
-        self.host.as_ref()
+    pub(crate) fn new(shared: &Arc<Shared<Worker>>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            #[cfg(not(loom))]
+            host: None,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use filch_parker::Spin;
 use crate::found::Found;
 use crate::job::{Forks, JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
-use crate::region::{Nest, Region, is_since};
+use crate::region::{Nest, Region};
 use crate::shared::{Host, Owner, Seat, Shared};
 use crate::standing::{Doing, Standing};
 
@@ -28,7 +28,7 @@ pub struct Worker {
     /// Where it looks first for a victim.
     next_victim: Cell<usize>,
     /// The number of broadcasts when it last found none to take part in.
-    seen_broadcasts: Cell<u64>,
+    pub(crate) seen_broadcasts: Cell<u64>,
     /// In an [isolated](Self::isolate) region: what lies in `spawned` from that position on was
     /// spawned in it.
     pub(crate) isolated_since: Cell<Option<u64>>,
@@ -62,12 +62,8 @@ impl Worker {
         &self.shared
     }
 
-    pub(crate) fn seat(&self) -> usize {
-        self.seat
-    }
-
     /// What others see of this thread.
-    fn own_seat(&self) -> &Seat<Self> {
+    pub(crate) fn own_seat(&self) -> &Seat<Self> {
         self.shared.seat(self.seat)
     }
 
@@ -279,26 +275,6 @@ impl Worker {
         seat.steal_forked_if(|_| true)
             .map(|stolen| Found::stolen(stolen, false))
             .or_else(|| seat.steal_spawned().map(Found::from))
-    }
-
-    /// A job that descends from the one with that latch, from the deque of its thief; or from one
-    /// that the thief has begun in a wait, and then it is not said to be a part. In there lie such
-    /// jobs as long as it runs; when it is done, others may come in their place.
-    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
-        let thief = latch.thief()?;
-        let seat = self.shared.seat(thief.seat);
-        let accept = |index| is_since(index, thief.base) && !latch.is_done();
-        let stolen = seat.steal_forked_if(accept)?;
-        let is_part = seat.nest.is_part(stolen.index, thief.base);
-        Some(Found::stolen(stolen, is_part))
-    }
-
-    /// Something that a wait for `awaited` may run.
-    fn find_beside(&self, awaited: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
-        let found = self.steal_back(awaited).or_else(|| self.find_allowed())?;
-        let is_part =
-            found.is_part || self.is_isolated() || found.job.is_of(ptr::from_ref(awaited).cast());
-        Some(Found { is_part, ..found })
     }
 
     /// A job was stolen: this thread does something else until it is done, or sleeps.

@@ -1,7 +1,6 @@
 //! What a pool is made of, what comes to it from outside, and what becomes of its threads.
 
 use std::collections::HashSet;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
@@ -238,65 +237,6 @@ fn a_branch_may_run_while_the_other_one_yields() {
     });
 }
 
-#[test]
-fn threads_begin_and_exit_as_they_are_told() {
-    let events = Arc::new(Mutex::new(Vec::new()));
-    let tell = |what: &'static str| {
-        let events = Arc::clone(&events);
-        move |index| {
-            let current = Worker::current(|worker| worker.map(Worker::index));
-            assert_eq!(current, Some(index));
-            events.lock().unwrap().push((what, index));
-        }
-    };
-    let config = Config::default()
-        .threads(3)
-        .thread_name("mine")
-        .on_start(tell("start"))
-        .on_exit(tell("exit"));
-    let pool = Pool::start(config).unwrap();
-    let names = pool.broadcast(|_| thread::current().name().unwrap().to_owned());
-    assert_eq!(names, ["mine-0", "mine-1", "mine-2"]);
-    assert_eq!(
-        *events.lock().unwrap(),
-        [("start", 0), ("start", 1), ("start", 2)]
-    );
-    pool.finish();
-    let mut exits = events.lock().unwrap().split_off(3);
-    exits.sort_unstable();
-    assert_eq!(exits, [("exit", 0), ("exit", 1), ("exit", 2)]);
-}
-
-#[test]
-fn a_pool_that_cannot_begin_says_why() {
-    let panics = Config::default().threads(2).on_start(|index| {
-        assert!(index != 1, "not this one");
-    });
-    let error = Pool::start(panics).unwrap_err();
-    assert!(matches!(&error, StartError::OnStart { message } if message == "not this one"));
-
-    let refused = Pool::start_with(Config::default().threads(2), |_| {
-        Err(io::ErrorKind::OutOfMemory.into())
-    });
-    assert!(matches!(refused, Err(StartError::Thread(_))), "{refused:?}");
-    let dropped = Pool::start_with(Config::default().threads(2), |_| Ok(()));
-    assert!(matches!(dropped, Err(StartError::Thread(_))), "{dropped:?}");
-}
-
-#[test]
-fn a_thread_that_has_left_a_pool_may_be_one_of_another() {
-    let (give, get) = mpsc::channel::<filch_fork_join::Thread>();
-    let thread = thread::spawn(move || get.into_iter().for_each(filch_fork_join::Thread::run));
-    for _ in 0..3 {
-        let pool = Pool::start_with(Config::default().threads(1), |thread| {
-            give.send(thread).map_err(|_| io::ErrorKind::Other.into())
-        });
-        assert_eq!(pool.unwrap().install(Worker::index), 0);
-    }
-    drop(give);
-    thread.join().unwrap();
-}
-
 /// As many at a time as there are threads now: it hangs here if there are fewer.
 #[test]
 fn a_pool_is_resized_while_it_works() {
@@ -337,14 +277,29 @@ fn a_blocking_call_lets_others_run() {
     );
 }
 
-/// With nothing private, a thread that becomes hungry during a long leaf finds the job that was
-/// forked before it.
+/// The other thread is busy while this one forks, and becomes hungry in the middle of its leaf,
+/// which waits for the younger of two jobs. It hangs here if that may be hidden.
 #[test]
 fn a_job_that_may_not_be_hidden_is_stolen_during_a_leaf() {
     let pool = Pool::start(Config::default().threads(2).private_jobs(0)).unwrap();
-    let both = Barrier::new(2);
+    let (busy, both) = (Barrier::new(2), Barrier::new(2));
     for _ in 0..50 {
-        pool.install(|worker| worker.join(|_| both.wait(), |_| both.wait()));
+        pool.install(|worker| {
+            worker.scope(|scope| {
+                scope.spawn(|_, _| {
+                    busy.wait();
+                    busy.wait();
+                });
+                busy.wait();
+                // What it had asked for before.
+                worker.join(|_| (), |_| ());
+                let leaf = |_: &Worker| {
+                    busy.wait();
+                    both.wait();
+                };
+                worker.join(|worker| worker.join(leaf, |_| _ = both.wait()), |_| ());
+            });
+        });
     }
 }
 

@@ -194,14 +194,13 @@ fn what_a_thread_does_is_reported() {
             thread::yield_now();
         }
     };
-    while !pool
-        .report()
-        .iter()
-        .all(|report| report.doing() == Doing::Idle)
-    {
+    let are_idle = || {
+        let report = pool.report();
+        report.len() == 2 && report.iter().all(|thread| thread.doing() == Doing::Idle)
+    };
+    while !are_idle() {
         thread::yield_now();
     }
-    assert_eq!(pool.report().len(), 2);
     pool.install(|worker| {
         assert_eq!(pool.report()[worker.index()].doing(), Doing::Runs);
         worker.blocking(|| doing(Doing::Blocks));

@@ -3,11 +3,15 @@
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use filch_processors::{Config, Piece, Processors, Runner, Source, StartError, Thread};
+use filch_processors::{
+    Config, Machines, NeverQuiescent, Piece, Processors, ResizeError, Runner, Source, StartError,
+    Thread,
+};
 
 type Pool = Arc<Processors<u32>>;
 
@@ -58,6 +62,13 @@ struct Told {
     tasks: mpsc::Receiver<u32>,
 }
 
+impl Told {
+    /// How many have the runner.
+    fn runners(&self) -> usize {
+        Arc::strong_count(&self.runner)
+    }
+}
+
 fn pool(processors: usize) -> (Pool, Told) {
     let config = Config::default()
         .processors(processors)
@@ -93,6 +104,112 @@ fn the_callers_threads_run_the_tasks() {
         machines.unwrap().join();
     });
     assert_eq!(pool.threads().threads, 0, "each has exited");
+}
+
+/// A pool whose threads are kept, and those.
+fn late(processors: usize) -> (Pool, Told, Machines, Vec<Thread>) {
+    let (pool, told) = pool(processors);
+    let mut threads = Vec::new();
+    let machines = Processors::start_with(&pool, Arc::clone(&told.runner), |thread| {
+        threads.push(thread);
+        Ok(())
+    });
+    (pool, told, machines.unwrap(), threads)
+}
+
+/// A failure: the start waits for a thread that this one has yet to run (it hangs).
+#[test]
+fn threads_may_come_when_the_start_has_returned() {
+    let (pool, told, machines, threads) = late(3);
+    pool.schedule(7);
+    assert!(told.tasks.try_recv().is_err(), "there is no thread");
+    let expected = pool.threads();
+    assert_eq!((expected.threads, expected.started), (3, 3));
+    thread::scope(|scope| {
+        for thread in threads {
+            scope.spawn(|| thread.run());
+        }
+        assert_eq!(told.tasks.recv(), Ok(7));
+        pool.stop();
+        machines.join();
+    });
+    assert_eq!(pool.threads().threads, 0, "each has exited");
+}
+
+/// One comes, one comes when the pool is over, and one never. A failure: the task or the end waits
+/// for those that are missing (it hangs).
+#[test]
+fn the_others_do_without_a_thread_that_does_not_come() {
+    let (pool, told, machines, mut threads) = late(3);
+    drop(threads.pop());
+    let present = threads.pop().unwrap();
+    thread::scope(|scope| {
+        let present = scope.spawn(|| present.run());
+        for task in 0..100 {
+            pool.schedule(task);
+            assert_eq!(told.tasks.recv(), Ok(task));
+        }
+        pool.wait_quiescent().unwrap();
+        pool.stop();
+        present.join().unwrap();
+    });
+    assert_eq!(pool.threads().threads, 1, "it may come any time");
+    threads.pop().unwrap().run();
+    assert_eq!(pool.threads().threads, 0);
+    assert_eq!(told.runners(), 2, "here, and as the source");
+    machines.join();
+}
+
+/// A failure: the task is lost, as the pool was over before its threads came.
+#[test]
+fn a_pool_that_is_stopped_waits_for_its_first_thread() {
+    let (pool, told, machines, threads) = late(2);
+    pool.schedule(7);
+    pool.stop();
+    for thread in threads {
+        thread.run();
+    }
+    assert_eq!(told.tasks.try_recv(), Ok(7));
+    assert_eq!(pool.threads().threads, 0);
+    machines.join();
+}
+
+/// A failure: the pool waits for threads that will never come (it hangs, or keeps its runner).
+#[test]
+fn a_pool_ends_when_none_of_its_threads_comes() {
+    let (pool, told, machines, threads) = late(2);
+    pool.schedule(7);
+    pool.stop();
+    drop(threads);
+    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    let missing = pool.threads();
+    assert_eq!(
+        (missing.threads, missing.started, missing.refused),
+        (0, 0, 2)
+    );
+    assert_eq!(told.runners(), 2, "here, and as the source");
+    machines.join();
+}
+
+/// Whichever comes first has the only processor; the other one is a spare thread.
+#[test]
+fn late_threads_find_fewer_processors() {
+    let (pool, told, machines, threads) = late(2);
+    assert_eq!(pool.resize(1).unwrap(), 2);
+    thread::scope(|scope| {
+        for thread in threads.into_iter().rev() {
+            scope.spawn(|| thread.run());
+            pool.schedule(7);
+            assert_eq!(told.tasks.recv(), Ok(7));
+        }
+        while pool.threads().spares == 0 {
+            thread::yield_now();
+        }
+        assert_eq!(pool.resize(2).unwrap(), 1);
+        pool.stop();
+    });
+    assert_eq!(pool.threads().threads, 0);
+    machines.join();
 }
 
 #[test]
@@ -134,6 +251,66 @@ fn a_thread_that_comes_after_its_refusal_does_not_run() {
     assert!(matches!(started, Err(StartError::Thread(_))));
     late.unwrap().run();
     assert!(told.nudges.try_recv().is_err(), "it never waited for work");
+}
+
+/// A failure: the pool waits for it, or its thread does not say what has happened.
+#[test]
+fn a_thread_without_a_scratch_is_missing() {
+    struct NoScratch;
+
+    impl Runner<u32> for NoScratch {
+        type Scratch = ();
+
+        fn scratch(&self, _: usize) {
+            panic!("no room");
+        }
+
+        fn run(&self, _: u32, (): &mut ()) {}
+    }
+
+    let pool = Processors::new(Config::default().processors(2)).unwrap();
+    let runner = Arc::new(NoScratch);
+    let mut threads = Vec::new();
+    let machines = Processors::start_with(&pool, Arc::clone(&runner), |thread| {
+        threads.push(thread);
+        Ok(())
+    });
+    let first = threads.pop().unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| first.run())).is_err());
+    let grown = pool.resize(3);
+    assert!(
+        matches!(grown, Err(ResizeError::Scratch { reached: 2, .. })),
+        "its place is for others, which fail as it did: {grown:?}"
+    );
+    pool.stop();
+    for thread in threads {
+        let run = catch_unwind(AssertUnwindSafe(|| thread.run()));
+        let message = *run.unwrap_err().downcast::<String>().unwrap();
+        assert!(message.contains("no room"), "{message}");
+    }
+    assert_eq!(pool.threads().threads, 0);
+    assert_eq!(Arc::strong_count(&runner), 1, "it has ended");
+    machines.unwrap().join();
+}
+
+/// One thread is kept, the next one refused: there is no pool for the first one to run.
+#[test]
+fn a_start_that_failed_gives_its_work_up() {
+    let (pool, told) = pool(2);
+    pool.schedule(7);
+    let mut kept = None;
+    let started = Processors::start_with(&pool, Arc::clone(&told.runner), |thread| match kept {
+        None => {
+            kept = Some(thread);
+            Ok(())
+        }
+        Some(_) => Err(io::ErrorKind::OutOfMemory.into()),
+    });
+    assert!(matches!(started, Err(StartError::Thread(_))));
+    kept.unwrap().run();
+    assert!(told.tasks.try_recv().is_err());
+    assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
+    assert_eq!(told.runners(), 2, "here, and as the source");
 }
 
 /// It hangs here if a thread that waits does not hear of it.

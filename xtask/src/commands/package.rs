@@ -90,7 +90,8 @@ fn is_dirty() -> Result<bool> {
 }
 
 /// Copies what `publish` has unpacked into a workspace of its own, whose members find each other
-/// there instead of in the registry, and runs their tests.
+/// there instead of in the registry, and runs their tests: that no file is missing. (Their
+/// documentation's examples need none, and run in this workspace.)
 fn test(workspace: &Workspace) -> Result<Tally> {
     let place = target_directory(PLACE).join("own-tests");
     if place.exists() {
@@ -112,6 +113,7 @@ fn test(workspace: &Workspace) -> Result<Tally> {
     let mut command = cargo();
     command
         .args(["test", "--workspace", "--no-fail-fast"])
+        .args(["--lib", "--bins", "--tests", "--examples"])
         .current_dir(&place)
         .env("CARGO_TARGET_DIR", root().join("target"));
     libtest(&mut command)

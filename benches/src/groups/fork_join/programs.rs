@@ -4,6 +4,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use super::uts;
+use super::ways::{Rayon, Sequential, ThreadLocal};
+
 /// Calls that come before `fib(n)` is known: of two that fork one.
 pub(super) fn forks_of_fib(n: u32) -> u64 {
     let (mut before, mut last) = (0_u64, 0_u64);
@@ -52,16 +55,29 @@ impl Node {
 
 /// The next number of a stream that looks random (`SplitMix64`: Steele, Lea and Flood, OOPSLA
 /// 2014).
-fn mixed(seed: u64) -> u64 {
+pub(super) fn mixed(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
+/// What becomes of a problem: its result, or two smaller problems.
+enum Parts<P, R> {
+    Whole(R),
+    Two(P, P),
+}
+
+fn parts_of_fib(n: u32) -> Parts<u32, u64> {
+    match n {
+        0 | 1 => Parts::Whole(n.into()),
+        _ => Parts::Two(n - 1, n - 2),
+    }
+}
+
 /// Children of a node of an unbalanced tree: 8 with a probability of 0.1245, as the binomial trees
 /// of UTS (Olivier and others, LCPC 2006) have them; so most subtrees are tiny and a few large.
-fn children(seed: u64) -> u64 {
+pub(super) fn children(seed: u64) -> u64 {
     if mixed(seed) % 10_000 < 1_245 { 8 } else { 0 }
 }
 
@@ -85,9 +101,10 @@ fn short_leaf() {
 macro_rules! programs {
     ($way:ident, $worker:ty) => {
         pub(super) mod $way {
+            use std::ops::Range;
             use std::time::Duration;
 
-            use super::{Node, children, mixed, short_leaf, spin};
+            use super::*;
 
             pub(in super::super) fn fib(worker: $worker, n: u32) -> u64 {
                 if n < 2 {
@@ -104,6 +121,29 @@ macro_rules! programs {
                 let (a, b) =
                     worker.join(move |w| fib_moved(w, n - 1), move |w| fib_moved(w, n - 2));
                 a + b
+            }
+
+            /// The recursion of a library: it knows nothing of the problem.
+            pub(in super::super) fn fib_generic(worker: $worker, n: u32) -> u64 {
+                divide(worker, n, &parts_of_fib, &|a, b| a + b)
+            }
+
+            fn divide<P: Send, R: Send>(
+                worker: $worker,
+                problem: P,
+                parts: &(impl Fn(P) -> Parts<P, R> + Sync),
+                merge: &(impl Fn(R, R) -> R + Sync),
+            ) -> R {
+                match parts(problem) {
+                    Parts::Whole(result) => result,
+                    Parts::Two(a, b) => {
+                        let (a, b) = worker.join(
+                            move |w| divide(w, a, parts, merge),
+                            move |w| divide(w, b, parts, merge),
+                        );
+                        merge(a, b)
+                    }
+                }
             }
 
             /// In how many ways so many queens stand on the columns that are left.
@@ -150,7 +190,7 @@ macro_rules! programs {
                 1 + siblings(worker, root, 0..2_000)
             }
 
-            fn siblings(worker: $worker, seed: u64, among: std::ops::Range<u64>) -> u64 {
+            fn siblings(worker: $worker, seed: u64, among: Range<u64>) -> u64 {
                 let middle = among.start.midpoint(among.end);
                 match among.end - among.start {
                     0 => 0,
@@ -168,8 +208,59 @@ macro_rules! programs {
                 }
             }
 
+            pub(in super::super) fn unbalanced_moved(worker: $worker, root: u64) -> u64 {
+                1 + siblings_moved(worker, root, 0..2_000)
+            }
+
+            fn siblings_moved(worker: $worker, seed: u64, among: Range<u64>) -> u64 {
+                let middle = among.start.midpoint(among.end);
+                match among.end - among.start {
+                    0 => 0,
+                    1 => {
+                        let node = mixed(seed ^ among.start);
+                        1 + siblings_moved(worker, node, 0..children(node))
+                    }
+                    _ => {
+                        let (a, b) = worker.join(
+                            move |w| siblings_moved(w, seed, among.start..middle),
+                            move |w| siblings_moved(w, seed, middle..among.end),
+                        );
+                        a + b
+                    }
+                }
+            }
+
+            /// The nodes of a tree of UTS.
+            pub(in super::super) fn search(worker: $worker, tree: &uts::Tree) -> u64 {
+                let root = tree.root();
+                1 + offspring(worker, tree, &root, 0..tree.children(&root))
+            }
+
+            fn offspring(
+                worker: $worker,
+                tree: &uts::Tree,
+                parent: &uts::Node,
+                among: Range<u32>,
+            ) -> u64 {
+                let middle = among.start.midpoint(among.end);
+                match among.end - among.start {
+                    0 => 0,
+                    1 => {
+                        let node = parent.child(among.start);
+                        1 + offspring(worker, tree, &node, 0..tree.children(&node))
+                    }
+                    _ => {
+                        let (a, b) = worker.join(
+                            move |w| offspring(w, tree, parent, among.start..middle),
+                            move |w| offspring(w, tree, parent, middle..among.end),
+                        );
+                        a + b
+                    }
+                }
+            }
+
             /// So many leaves, of which one in 1 000 takes a millisecond and the others 100 ns.
-            pub(in super::super) fn skewed(worker: $worker, leaves: std::ops::Range<u64>) -> u64 {
+            pub(in super::super) fn skewed(worker: $worker, leaves: Range<u64>) -> u64 {
                 let middle = leaves.start.midpoint(leaves.end);
                 if leaves.end - leaves.start > 1 {
                     let (a, b) = worker.join(
@@ -228,78 +319,9 @@ macro_rules! programs {
     };
 }
 
-/// [`filch_fork_join::join`], which finds the worker in thread-local storage.
-#[derive(Clone, Copy)]
-pub(super) struct ThreadLocal;
-
-impl ThreadLocal {
-    #[inline(always)]
-    fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(Self) -> RA + Send,
-        B: FnOnce(Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
-        filch_fork_join::join(|| a(self), || b(self))
-    }
-}
-
-/// [`rayon::join`](::rayon::join).
-#[derive(Clone, Copy)]
-pub(super) struct Rayon;
-
-impl Rayon {
-    #[inline(always)]
-    fn join<A, B, RA, RB>(self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(Self) -> RA + Send,
-        B: FnOnce(Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
-        ::rayon::join(|| a(self), || b(self))
-    }
-}
-
-/// One after the other: the floor.
-#[derive(Clone, Copy)]
-pub(super) struct Sequential;
-
-impl Sequential {
-    #[inline(always)]
-    fn join<RA, RB>(self, a: impl FnOnce(Self) -> RA, b: impl FnOnce(Self) -> RB) -> (RA, RB) {
-        (a(self), b(self))
-    }
-}
-
 programs!(filch, &filch_fork_join::Worker);
-programs!(thread_local, super::ThreadLocal);
+programs!(thread_local, ThreadLocal);
 programs!(chili, &mut ::chili::Scope<'_>);
-programs!(rayon, super::Rayon);
-programs!(sequential, super::Sequential);
-
-/// lace's tasks are functions with an attribute. Its threads spin as long as they live, which is
-/// therefore one round.
-pub(super) mod lace {
-    use std::time::Duration;
-
-    use lace_ws::{Lace, Worker, lace_run, lace_task};
-
-    use crate::harness::time;
-
-    #[lace_task]
-    fn fib(n: u32) -> u64 {
-        if n < 2 {
-            u64::from(n)
-        } else {
-            let (a, b) = join!(fib(n - 1), fib(n - 2));
-            a + b
-        }
-    }
-
-    pub(in super::super) fn timed_fib(threads: usize, n: u32, expected: u64) -> Duration {
-        let mut lace = Lace::init(threads);
-        time(|| assert_eq!(lace_run!(lace, fib(n)), expected))
-    }
-}
+programs!(forte, &::forte::Worker);
+programs!(rayon, Rayon);
+programs!(sequential, Sequential);

@@ -37,7 +37,10 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         ]
         .into_iter()
         .fold(scenario, |scenario, contender| {
-            scenario.contender(contender, move || of_a_program(contender, count))
+            scenario.contender(contender, move || {
+                let count = count.to_string();
+                of_a_program(&["--resident", contender, "--processes", &count])
+            })
         })
     });
     [asked_for].into_iter().chain(resident).collect()

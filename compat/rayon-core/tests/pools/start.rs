@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use rayon_core::{ThreadPoolBuilder, join, max_num_threads, spawn};
+use rayon_core::{ThreadBuilder, ThreadPoolBuilder, join, max_num_threads, spawn};
 
 /// A failure: it hangs, as rayon does when it is asked to run something.
 #[test]
@@ -23,6 +23,28 @@ fn a_thread_that_is_dropped_is_an_error() {
         .build();
     assert!(built.is_err());
     // Those that were made exit.
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+/// The handler keeps the builders, and they are run when there is a pool. A failure: it hangs.
+#[test]
+fn threads_may_run_when_the_pool_is_built() {
+    let mut builders = Vec::new();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(3)
+        .spawn_handler(|builder| {
+            builders.push(builder);
+            Ok(())
+        })
+        .build()
+        .unwrap();
+    assert_eq!(pool.current_num_threads(), 3);
+    let run = |builder: ThreadBuilder| thread::spawn(|| builder.run());
+    let threads: Vec<_> = builders.into_iter().map(run).collect();
+    assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2]);
+    drop(pool);
     for thread in threads {
         thread.join().unwrap();
     }

@@ -20,6 +20,40 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// The same, with a reader that has read enough before anything is written.
+pub(crate) fn filch_unread(arguments: &[&str], folder: &Path) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_filch"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.wait_with_output().unwrap()
+}
+
+/// Why it fails with that exit code, and prints nothing else.
+#[track_caller]
+pub(crate) fn failure(arguments: &[&str], folder: &Path, code: i32) -> String {
+    let output = filch(arguments, folder);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    assert_eq!(stdout(&output), "", "{arguments:?}");
+    stderr(&output)
+}
+
+/// The help for these arguments, which has all of the words.
+#[track_caller]
+pub(crate) fn help(arguments: &[&str], words: &[&str]) -> String {
+    let output = filch(arguments, Path::new("."));
+    assert_eq!(output.status.code(), Some(0));
+    let help = stdout(&output);
+    for word in words {
+        assert!(help.contains(word), "no `{word}` in {help}");
+    }
+    help
+}
+
 /// The value of a line of the report, such as `files           3`.
 #[track_caller]
 pub(crate) fn figure(output: &Output, name: &str) -> String {

@@ -6,6 +6,8 @@ use std::fmt;
 use std::io;
 use std::thread::available_parallelism;
 
+use filch_processors::Config as ProcessorsConfig;
+
 use crate::latch::MAX_SEATS;
 use crate::reentry::Reentry;
 
@@ -19,12 +21,11 @@ pub(crate) type OnPanic = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 pub(crate) type OnReentry = Box<dyn Fn(&Reentry) + Send + Sync>;
 
 /// What a pool is to be like: how many threads, and what they do.
-#[derive(Default)]
 pub struct Config {
     threads: Option<usize>,
-    pub(crate) blocking_threads: usize,
-    pub(crate) thread_name: Option<&'static str>,
-    pub(crate) stack_size: Option<usize>,
+    blocking_threads: usize,
+    /// How the threads are made.
+    processors: ProcessorsConfig,
     pub(crate) private_jobs: Option<u32>,
     pub(crate) nested_jobs: Option<u32>,
     pub(crate) takes_caller: bool,
@@ -32,6 +33,24 @@ pub struct Config {
     pub(crate) on_exit: Option<OnThread>,
     pub(crate) on_panic: Option<OnPanic>,
     pub(crate) on_reentry: Option<OnReentry>,
+}
+
+impl Default for Config {
+    /// As many threads as the system runs at a time; other defaults as the methods say.
+    fn default() -> Self {
+        Self {
+            threads: None,
+            blocking_threads: 0,
+            processors: ProcessorsConfig::default().thread_name("filch-fork-join"),
+            private_jobs: None,
+            nested_jobs: None,
+            takes_caller: false,
+            on_start: None,
+            on_exit: None,
+            on_panic: None,
+            on_reentry: None,
+        }
+    }
 }
 
 impl Config {
@@ -55,14 +74,14 @@ impl Config {
     /// contain a NUL byte.
     #[must_use]
     pub fn thread_name(mut self, name: &'static str) -> Self {
-        self.thread_name = Some(name);
+        self.processors = self.processors.thread_name(name);
         self
     }
 
     /// The size of the threads' stacks, in bytes. Default: what Rust's threads have.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.stack_size = Some(bytes);
+        self.processors = self.processors.stack_size(bytes);
         self
     }
 
@@ -83,9 +102,10 @@ impl Config {
     /// Default: 64. With 1, each wait leaves all jobs alone that are no part of the job that waits;
     /// 0 is the same. The fewer, the more threads sleep beside work.
     ///
-    /// What `isolate` says of jobs that come from outside holds here, too: if *every* thread has so
-    /// many jobs on its stack, and one of them waits for something that has to come into the pool
-    /// from another pool or from a thread of none, it waits for ever.
+    /// What `isolate` says of jobs that come from outside holds here, too. If *every* thread has so
+    /// many jobs on its stack, and one of these waits for what has to come into the pool from
+    /// another pool, or from a thread of none, it waits for ever; and so does one that calls
+    /// [`yield_now`](crate::Worker::yield_now) until something has happened that is no part of it.
     #[must_use]
     pub fn nested_jobs(mut self, count: u32) -> Self {
         self.nested_jobs = Some(count);
@@ -100,8 +120,9 @@ impl Config {
         self
     }
 
-    /// Called on each new thread, with the index of its worker, before it runs a job. A panic keeps
-    /// the pool from starting.
+    /// Called on each new thread, with the index of its worker, before it runs a job. No start of a
+    /// pool waits for that; [`resize`](crate::Pool::resize) does. A panic is told to
+    /// [`on_panic`](Self::on_panic), and the thread goes on.
     #[must_use]
     pub fn on_start(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(call));
@@ -109,16 +130,16 @@ impl Config {
     }
 
     /// Called on each thread that exits, with the index of its worker, after its last job. A panic
-    /// is contained.
+    /// is told to [`on_panic`](Self::on_panic).
     #[must_use]
     pub fn on_exit(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_exit = Some(Box::new(call));
         self
     }
 
-    /// Called with what a panic said, of a job that was spawned outside of a scope, so that nobody
-    /// waits for it. A panic in there is contained. Default: what it said is dropped; the panic
-    /// hook has shown it.
+    /// Called with what a panic said that nobody waits for: of a job that was spawned outside of a
+    /// scope, or of [`on_start`](Self::on_start) or [`on_exit`](Self::on_exit). A panic in there is
+    /// contained. Default: what it said is dropped; the panic hook has shown it.
     #[must_use]
     pub fn on_panic(mut self, call: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
         self.on_panic = Some(Box::new(call));
@@ -142,6 +163,12 @@ impl Config {
         self
     }
 
+    /// So many processors, as the pool wants them.
+    pub(crate) fn processors(&self, count: usize) -> ProcessorsConfig {
+        let limit = count.saturating_add(self.blocking_threads);
+        self.processors.processors(count).thread_limit(limit)
+    }
+
     /// The number of threads, the caller among them if it is one.
     pub(crate) fn thread_count(&self) -> Result<usize, StartError> {
         let parallelism = || available_parallelism().map_or(1, usize::from);
@@ -161,8 +188,7 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("threads", &self.threads)
             .field("blocking_threads", &self.blocking_threads)
-            .field("thread_name", &self.thread_name)
-            .field("stack_size", &self.stack_size)
+            .field("processors", &self.processors)
             .field("private_jobs", &self.private_jobs)
             .field("nested_jobs", &self.nested_jobs)
             .field("with_caller", &self.takes_caller)
@@ -189,13 +215,8 @@ pub enum StartError {
     /// The threads [were to be a scheduler's](crate::Pool::on), and run the work of something else
     /// beside their own already.
     Taken,
-    /// There was to be a thread, and there is none. Those that had been started have exited.
+    /// There was to be a thread, and there is none. Those that had been started exit.
     Thread(io::Error),
-    /// [`on_start`](Config::on_start) panicked.
-    OnStart {
-        /// What the panic said.
-        message: String,
-    },
 }
 
 impl From<filch_processors::StartError> for StartError {
@@ -204,7 +225,6 @@ impl From<filch_processors::StartError> for StartError {
         match error {
             Cause::NoProcessors => Self::NoThreads,
             Cause::TooManyProcessors { asked, max } => Self::TooManyThreads { asked, max },
-            Cause::Scratch { message } => Self::OnStart { message },
             Cause::Thread(error) => Self::Thread(error),
             other => Self::Thread(io::Error::other(other)),
         }
@@ -226,9 +246,6 @@ impl fmt::Display for StartError {
                 "the scheduler's threads run the work of something else already, beside their own",
             ),
             Self::Thread(error) => write!(f, "a thread could not be had: {error}"),
-            Self::OnStart { message } => {
-                write!(f, "a thread could not begin: on_start panicked: {message}")
-            }
         }
     }
 }

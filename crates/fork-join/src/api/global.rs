@@ -1,29 +1,24 @@
 //! The pool that is there without being made.
 
-use std::sync::OnceLock;
-
 use crate::api::config::{Config, StartError};
+use crate::api::once_pool::OncePool;
 use crate::api::pool::Pool;
 use crate::attached;
 use crate::scope::Scope;
 use crate::worker::Worker;
 
-static GLOBAL: OnceLock<Pool> = OnceLock::new();
+static GLOBAL: OncePool = OncePool::new();
 
 impl Pool {
     /// The pool on which [`join`], [`scope`] and [`spawn`] run what is called outside of any pool.
     /// It is never dropped. It has a thread for each that the system runs at a time, unless
-    /// [`set_global`](Self::set_global) came first. Blocking, the first time.
+    /// [`set_global`](Self::set_global) came first. Blocking, the first time: one thread starts it,
+    /// and others wait for that.
     ///
     /// # Errors
     /// [`StartError`], if the system refuses a thread. The next call tries again.
     pub fn global() -> Result<&'static Self, StartError> {
-        if let Some(pool) = GLOBAL.get() {
-            return Ok(pool);
-        }
-        let pool = Self::start(Config::default())?;
-        // If another thread was first, its pool it is.
-        Ok(GLOBAL.get_or_init(|| pool))
+        GLOBAL.get_or_start(|| Self::start(Config::default()))
     }
 
     /// Makes this the [global](Self::global) pool.

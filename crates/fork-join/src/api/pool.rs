@@ -65,18 +65,24 @@ impl Pool {
         Self::start(Config::default().threads(threads))
     }
 
-    /// A pool as `config` says. Blocking, until each thread can run jobs.
+    /// A pool as `config` says. Blocking, while the system makes the threads. It does not wait for
+    /// what they do first, which is [`on_start`](Config::on_start).
     ///
     /// # Errors
     /// [`StartError`]: there are to be no threads, or too many; the system refuses one; or the
     /// caller cannot be one.
     pub fn start(config: Config) -> Result<Self, StartError> {
-        Self::start_by(config, Processors::start)
+        Self::start_by(config, Processors::start_unawaited)
     }
 
-    /// A pool as `config` says, of threads that `spawn` makes: it must see to it that each
-    /// [runs](Thread::run), or say why there is no such thread. It is called for one after the
-    /// other, and not after the return. When the pool is dropped, they return from `run`.
+    /// A pool as `config` says, of threads that `spawn` makes: it says why there is no such thread,
+    /// or sees to it that the thread [runs](Thread::run), at once or at any time later. It is
+    /// called for one after the other, and not after the return. When the pool is dropped, they
+    /// return from `run`.
+    ///
+    /// A thread that does not run is missing: the others do all the work, and a
+    /// [broadcast](Self::broadcast) waits for it. As long as none runs, nothing does, also when the
+    /// pool has been dropped: the first one that comes finds the jobs.
     ///
     /// ```
     /// use filch_fork_join::{Config, Pool};
@@ -96,7 +102,8 @@ impl Pool {
     /// ```
     ///
     /// # Errors
-    /// As `start`. A `spawn` that panics has refused the thread, and so has one that drops it.
+    /// As `start`. A `spawn` that panics has refused the thread, and so has one that drops it
+    /// before it returns.
     pub fn start_with(
         config: Config,
         mut spawn: impl FnMut(Thread) -> io::Result<()>,
@@ -120,7 +127,7 @@ impl Pool {
         let count = config.thread_count()? - usize::from(takes_caller);
         let processors = match count {
             0 => None,
-            count => Some(Processors::new(Threads::processors(&config, count))?),
+            count => Some(Processors::new(config.processors(count))?),
         };
         let kept: Arc<dyn Host> = Arc::new(PoolHost {
             threads: match &processors {
@@ -144,9 +151,12 @@ impl Pool {
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
         if let Some(processors) = pool.processors() {
-            let attached = processors.attach(Jobs::new(&shared, None));
+            let attached = processors.attach(Jobs::new(&shared));
             assert!(attached.is_ok(), "the processors are new");
-            let started = start(processors, Arc::new(Threads::new(shared, kept, config)));
+            let started = start(
+                processors,
+                Arc::new(Threads::new(shared, kept, count, config)),
+            );
             pool.machines = Some(started?);
         }
         Ok(pool)
@@ -246,9 +256,9 @@ impl Pool {
         }
     }
 
-    /// What each thread of the pool does. It stops no thread that works, so one that begins or ends
-    /// jobs meanwhile may be shown in between; what hangs is shown as it is. Blocking for a moment
-    /// beside a thread that begins or exits.
+    /// What each thread of the pool does that has begun. It stops no thread that works, so one that
+    /// begins or ends jobs meanwhile may be shown in between; what hangs is shown as it is. Blocking
+    /// for a moment beside a thread that begins or exits.
     ///
     /// ```
     /// use filch_fork_join::{Doing, Pool};
@@ -275,7 +285,7 @@ fn with_unparker<R>(
     call: impl FnOnce(Unparker, &dyn Fn(&dyn Awaited)) -> R,
 ) -> R {
     if let Some(worker) = worker {
-        let unparker = worker.shared().seat(worker.seat()).unparker.clone();
+        let unparker = worker.shared().seat(worker.index()).unparker.clone();
         return call(unparker, &|awaited| worker.wait_for(awaited));
     }
     let parker = Parker::new();

@@ -64,10 +64,12 @@ impl Pool {
                 on_reentry: None,
             });
             // If another thread is first, its jobs it is; or those of something else.
-            let _ = threads.attach(Jobs::new(&shared(&host, None, None), Some(host)));
+            let jobs = Jobs::new(&shared(&host, None, None));
+            let host = Some(host);
+            let _ = threads.attach(Jobs { host, ..jobs });
         }
         let jobs = threads.source::<Jobs>().ok_or(StartError::Taken)?;
-        let host = jobs.host().ok_or(StartError::Taken)?;
+        let host = jobs.host.as_ref().ok_or(StartError::Taken)?;
         threads.watch_long_turns().map_err(StartError::Thread)?;
         let shared = Arc::clone(&jobs.shared);
         Ok(Self::lent(shared, Arc::clone(host), threads.clone()))

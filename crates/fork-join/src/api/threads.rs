@@ -2,9 +2,11 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use filch_processors::{Config as ProcessorsConfig, Runner};
+use filch_processors::Runner;
 use filch_sync::Arc;
+use filch_sync::atomic::{AtomicBool, Ordering};
 
 use crate::api::config::{Config, OnThread};
 use crate::current;
@@ -14,61 +16,83 @@ use crate::worker::Worker;
 /// Processors with jobs, and without tasks.
 pub(crate) struct Threads {
     shared: Arc<Shared<Worker>>,
-    /// For those that sit down when the pool has been dropped.
-    _host: Arc<dyn Host>,
+    host: Arc<dyn Host>,
+    /// For the threads that the pool is started with, by their numbers.
+    seats: Box<[Reserved]>,
     on_start: Option<OnThread>,
     on_exit: Option<Arc<OnThread>>,
 }
 
+/// A seat for one thread, until that has come. Others get its number after it.
+struct Reserved {
+    seat: Option<usize>,
+    is_taken: AtomicBool,
+}
+
 impl Threads {
-    pub(crate) fn new(shared: Arc<Shared<Worker>>, host: Arc<dyn Host>, config: Config) -> Self {
+    /// Those of a pool that is started with `count`.
+    pub(crate) fn new(
+        shared: Arc<Shared<Worker>>,
+        host: Arc<dyn Host>,
+        count: usize,
+        config: Config,
+    ) -> Self {
+        let reserve = |_| Reserved {
+            seat: shared.reserve(),
+            is_taken: AtomicBool::new(false),
+        };
         Self {
+            seats: (0..count).map(reserve).collect(),
             shared,
-            _host: host,
+            host,
             on_start: config.on_start,
             on_exit: config.on_exit.map(Arc::new),
         }
     }
 
-    /// As many processors, as the pool wants them.
-    pub(crate) fn processors(config: &Config, count: usize) -> ProcessorsConfig {
-        let processors = ProcessorsConfig::default()
-            .processors(count)
-            .thread_limit(count.saturating_add(config.blocking_threads))
-            .thread_name(config.thread_name.unwrap_or("filch-fork-join"));
-        match config.stack_size {
-            None => processors,
-            Some(bytes) => processors.stack_size(bytes),
-        }
+    fn reserved(&self, number: usize) -> Option<usize> {
+        let reserved = self.seats.get(number)?;
+        // ORDERING: Relaxed: an exchange, so that one thread has it. What is in the seat was put
+        // there before the threads were made.
+        let is_taken = reserved.is_taken.swap(true, Ordering::Relaxed);
+        reserved.seat.filter(|_| !is_taken)
+    }
+}
+
+/// Calls one of the user's hooks, and tells of its panic.
+fn call(host: &dyn Host, hook: Option<&OnThread>, index: usize) {
+    if let Some(hook) = hook
+        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(index)))
+    {
+        host.tell_panic(payload);
     }
 }
 
 /// The thread has its seat, and gives it up in the end.
 pub(crate) struct SeatGuard {
+    host: Arc<dyn Host>,
     on_exit: Option<Arc<OnThread>>,
 }
 
 impl Drop for SeatGuard {
     fn drop(&mut self) {
-        current::leave(|index| {
-            if let Some(on_exit) = &self.on_exit {
-                on_exit(index);
-            }
-        });
+        let on_exit = self.on_exit.as_deref();
+        current::leave(|index| call(&*self.host, on_exit, index));
     }
 }
 
 impl Runner<Infallible> for Threads {
     type Scratch = SeatGuard;
 
-    fn scratch(&self, _machine: usize) -> SeatGuard {
-        let Some(index) = current::with_worker(&self.shared, Worker::index) else {
-            panic!("the thread is one of another pool's, or there are too many");
+    fn scratch(&self, number: usize) -> SeatGuard {
+        let seated = current::sit_down(&self.shared, self.reserved(number));
+        let Some(index) = seated.and_then(|()| current::with_worker(&self.shared, Worker::index))
+        else {
+            panic!("the thread is one of a pool's already, or there are too many");
         };
-        if let Some(on_start) = &self.on_start {
-            on_start(index);
-        }
+        call(&*self.host, self.on_start.as_ref(), index);
         SeatGuard {
+            host: Arc::clone(&self.host),
             on_exit: self.on_exit.clone(),
         }
     }
@@ -99,6 +123,9 @@ impl Thread {
     }
 
     /// Runs jobs on the calling thread, until the pool has been dropped and nothing is left.
+    ///
+    /// # Panics
+    /// On a thread of a pool. This one is missing then.
     pub fn run(self) {
         self.thread.run();
     }

@@ -35,6 +35,9 @@ pub(crate) trait StartThread<T>: Send + Sync {
     /// The thread of a machine, which then tells whether it can run tasks.
     fn thread(&self, machine: usize, teller: Teller) -> Thread;
 
+    /// The same, for which nobody waits.
+    fn expected_thread(&self, machine: usize, teller: Teller) -> Thread;
+
     /// What the runner calls a task, for a [`Dump`](crate::Dump).
     fn label(&self, task: &T) -> Option<NonZeroU64>;
 

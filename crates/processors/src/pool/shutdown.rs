@@ -14,6 +14,8 @@ impl<T: Send + 'static> Processors<T> {
     pub fn stop(&self) {
         self.shared.coordinator.stop(&self.shared.queues);
         self.shared.long_turns.wake();
+        // If there is no thread, none will do that.
+        self.end_if_deserted();
     }
 
     /// The machine's thread has nothing left to do but to exit. If it is the last one, it is shown

@@ -36,9 +36,13 @@ impl Coordinator {
         if synced.over {
             return;
         }
-        // ORDERING: Relaxed: it changes under the lock that we have. If it is zero, the pool has
-        // not been started: nothing will ever run, whatever is queued.
-        if self.activated.load(Ordering::Relaxed) > 0 {
+        // ORDERING: Relaxed: it changes under the lock that we have. If it is zero, none of the
+        // threads has come. If one may come still, it ends the pool when it has found no work.
+        if self.activated.load(Ordering::Relaxed) == 0 {
+            if synced.expected > 0 && !synced.gives_up {
+                return;
+            }
+        } else {
             // Decided and done in one step: a producer that comes a moment later wakes no machine,
             // which would then run beside the end.
             let Some(snapshot) = self.quiescent_snapshot(work) else {

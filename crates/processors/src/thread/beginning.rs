@@ -48,6 +48,17 @@ impl Beginning {
         }
     }
 
+    /// Why there will be no such thread, if that is known already, and it has not begun.
+    ///
+    /// # Errors
+    /// That.
+    pub(crate) fn refusal(&self) -> Result<(), ThreadError> {
+        match &mut *lock(&self.stage) {
+            Stage::Told(outcome) => std::mem::replace(outcome, Ok(())),
+            Stage::Ordered | Stage::Begun => Ok(()),
+        }
+    }
+
     /// The maker of the thread says that there is none: that is so, unless it has begun. What is
     /// said last is the reason.
     pub(crate) fn refuse(&self, error: io::Error) {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::Add;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -15,10 +16,31 @@ use crate::support::process::cargo;
 pub(super) struct Package {
     pub(super) name: &'static str,
     pub(super) version: &'static str,
-    /// How many of its tests run.
-    pub(super) tests: u64,
-    /// How many it ignores itself.
+    pub(super) tests: Count,
+    /// Those of its documentation.
+    pub(super) examples: Count,
+}
+
+/// How many tests there are.
+#[derive(Clone, Copy)]
+pub(super) struct Count {
+    pub(super) run: u64,
+    /// The package ignores them itself.
     pub(super) ignored: u64,
+}
+
+impl Count {
+    pub(super) const fn of(run: u64, ignored: u64) -> Self {
+        Self { run, ignored }
+    }
+}
+
+impl Add for Count {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::of(self.run + other.run, self.ignored + other.ignored)
+    }
 }
 
 /// Packages, unpacked by cargo.

@@ -38,7 +38,11 @@ pub(crate) struct Synced {
     pub(crate) over: bool,
     /// Threads that are there, or about to be.
     pub(crate) threads: usize,
-    /// Those of them that have been told to exit.
+    /// Those of them that are expected: they come when they like.
+    pub(crate) expected: usize,
+    /// Not all of those could be had: what waits for one may wait in vain.
+    pub(crate) gives_up: bool,
+    /// Those of the threads that have been told to exit.
     pub(crate) leaving: usize,
     /// Threads started so far.
     pub(crate) started: u64,
@@ -64,6 +68,8 @@ impl Synced {
             parkers: Vec::new(),
             over: false,
             threads: 0,
+            expected: 0,
+            gives_up: false,
             leaving: 0,
             started: 0,
             refused: 0,

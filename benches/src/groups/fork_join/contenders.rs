@@ -1,0 +1,68 @@
+//! The pools, each asked for a number of threads that work: those of chili are its own and the
+//! caller, which takes part; so are forte's and lace's.
+
+use std::num::NonZero;
+
+use filch_fork_join::Pool;
+
+/// A scenario of the contenders that have all programs, for one of them and its arguments. `timed`
+/// with the `contender`s' clock, or with `each` by `latencies`.
+macro_rules! scenario {
+    ($name:expr, $unit:literal, $threads:expr, $operations:expr, $expected:expr,
+     $how:ident by $clock:ident, $program:ident($($argument:expr),*)) => {{
+        let (threads, operations, expected) = ($threads, $operations, $expected);
+        Scenario::new(format!("{}, threads: {threads}", $name), $unit)
+            .$how("filch-fork-join", {
+                let pool = LazyCell::new(move || pool(threads));
+                move || $clock(operations, expected, || {
+                    pool.install(|worker| filch::$program(worker, $($argument),*))
+                })
+            })
+            .$how("filch-fork-join, thread-local", {
+                let pool = LazyCell::new(move || pool(threads));
+                move || $clock(operations, expected, || {
+                    pool.install(|_| thread_local::$program(ThreadLocal, $($argument),*))
+                })
+            })
+            .$how("chili", {
+                let pool = LazyCell::new(move || chili_pool(threads));
+                move || $clock(operations, expected, || {
+                    on_chili::$program(&mut pool.scope(), $($argument),*)
+                })
+            })
+            .$how("rayon", {
+                let pool = LazyCell::new(move || rayon_pool_of(threads));
+                move || $clock(operations, expected, || {
+                    pool.install(|| on_rayon::$program(Rayon, $($argument),*))
+                })
+            })
+            .floor("sequential", move || {
+                timed(operations, expected, || sequential::$program(Sequential, $($argument),*))
+            })
+    }};
+}
+
+pub(super) use scenario;
+
+pub(super) fn pool(threads: usize) -> Pool {
+    Pool::new(threads).expect("the system gives threads")
+}
+
+pub(super) fn chili_pool(threads: usize) -> chili::ThreadPool {
+    chili::ThreadPool::with_config(chili::Config {
+        thread_count: NonZero::new(threads),
+        ..chili::Config::default()
+    })
+}
+
+/// chili's fork at its fastest: it looks whether it is to share work at every 255th only.
+pub(super) fn fib_of_chili_seldom(scope: &mut chili::Scope<'_>, n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = scope.join_with_heartbeat_every::<255, _, _, _, _>(
+        move |s| fib_of_chili_seldom(s, n - 1),
+        move |s| fib_of_chili_seldom(s, n - 2),
+    );
+    a + b
+}

@@ -1,0 +1,102 @@
+//! A pool that is started once, by whichever thread needs it first.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::api::pool::Pool;
+
+/// A place for such a pool, which is never dropped.
+#[derive(Debug, Default)]
+pub struct OncePool {
+    pool: OnceLock<Pool>,
+    /// Held by the thread that starts it, so that no other one does.
+    starting: Mutex<()>,
+}
+
+impl OncePool {
+    /// Without a pool.
+    pub const fn new() -> Self {
+        Self {
+            pool: OnceLock::new(),
+            starting: Mutex::new(()),
+        }
+    }
+
+    /// The pool, which `start` starts if there is none. Blocking beside another thread that starts
+    /// it.
+    ///
+    /// # Errors
+    /// As `start`. The next call tries again.
+    pub fn get_or_start<E>(&self, start: impl FnOnce() -> Result<Pool, E>) -> Result<&Pool, E> {
+        match self.pool.get() {
+            Some(pool) => Ok(pool),
+            None => self.start(start).unwrap_or_else(|pool| Ok(pool)),
+        }
+    }
+
+    /// Has `start` start the pool.
+    ///
+    /// # Errors
+    /// The one that there is, if there is one.
+    pub fn start<E>(
+        &self,
+        start: impl FnOnce() -> Result<Pool, E>,
+    ) -> Result<Result<&Pool, E>, &Pool> {
+        // A panic of `start` leaves no pool behind.
+        let _starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.pool.get() {
+            Some(pool) => Err(pool),
+            None => Ok(start().map(|pool| self.pool.get_or_init(|| pool))),
+        }
+    }
+
+    /// Puts one there that has been started.
+    ///
+    /// # Errors
+    /// That one, if there is one.
+    pub fn set(&self, pool: Pool) -> Result<(), Pool> {
+        let _starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        self.pool.set(pool)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    use super::OncePool;
+    use crate::{Pool, StartError};
+
+    #[test]
+    fn one_of_many_threads_starts_it() {
+        for _ in 0..20 {
+            let (once, starts, together) = (OncePool::new(), AtomicUsize::new(0), Barrier::new(4));
+            let start = || {
+                starts.fetch_add(1, Ordering::Relaxed);
+                Pool::new(1)
+            };
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        together.wait();
+                        let pool = once.get_or_start(start).unwrap();
+                        assert_eq!(pool.install(|_| 7), 7);
+                    });
+                }
+            });
+            assert_eq!(starts.into_inner(), 1);
+        }
+    }
+
+    #[test]
+    fn a_start_that_failed_is_tried_again() {
+        let once = OncePool::new();
+        let refused = once.get_or_start(|| Pool::new(0));
+        assert!(matches!(refused, Err(StartError::NoThreads)));
+        assert_eq!(once.get_or_start(|| Pool::new(2)).unwrap().threads(), 2);
+        assert_eq!(once.start(|| Pool::new(3)).unwrap_err().threads(), 2);
+        let refused = once.set(Pool::new(3).unwrap()).unwrap_err();
+        assert_eq!(refused.threads(), 3, "it is handed back");
+    }
+}
