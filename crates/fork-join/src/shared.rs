@@ -252,9 +252,6 @@ impl<W> Shared<W> {
         let host = self.host.upgrade()?;
         let seat = reserved.or_else(|| self.reserve())?;
         let owner = lock(&self.seat(seat).owner).take()?;
-        // ORDERING: SeqCst, partner of those of a thread that is about to sleep: if it has not seen
-        // this seat, this thread knows it from now on.
-        fence(Ordering::SeqCst);
         let forks = match self.private_jobs {
             None => owner.forks,
             Some(most) => owner.forks.with_max_private(most),
@@ -327,7 +324,8 @@ impl<W> Shared<W> {
     }
 
     /// The same, for what has become public in a lazy deque: the caller knows each thread that
-    /// sleeps, and had not seen it (see [`Stealer::demand`]).
+    /// sleeps, and had not seen it (see [`Stealer::demand`]). Also one that had not seen the deque:
+    /// seats are counted by exchanges of one word, of which the caller's came second.
     pub(crate) fn wake_one_known(&self, host: &dyn Host) {
         let flags = || (0..self.seat_count()).map(|seat| &*self.seat(seat).sleeps);
         match self.sleepers.choose(flags) {
