@@ -38,7 +38,8 @@ impl Worker {
             is_part,
         } = found;
         let outer = self.nested.get();
-        let nested = outer + u32::from(!is_part);
+        // The parts of what is no job, of a caller's own code, are one.
+        let nested = (outer + u32::from(!is_part)).max(1);
         self.nested.set(nested);
         let base = self.base.replace(Some(self.forked_index()));
         self.standing().begin(job.name());

@@ -10,7 +10,8 @@ impl Worker {
     ///
     /// For code that holds a lock, or has something borrowed, across a [`join`](Self::join): a job
     /// that wants the same is not begun on top of it, nor on top of a part of it. What it costs is
-    /// that threads sleep beside work of others.
+    /// that threads sleep beside work of others. (The last job that
+    /// [may stand on a stack](crate::Config::nested_jobs) runs in such a region, too.)
     ///
     /// A scope that was opened outside is no part of it, nor is what `work` spawns into that, or
     /// without a scope. Another thread has to run it, or this one afterwards. A

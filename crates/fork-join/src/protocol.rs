@@ -10,6 +10,7 @@ use crate::source::Jobs;
 use crate::worker::Worker;
 
 pub use crate::latch::{Awaited, Latch, Thief};
+pub use crate::region::Nest;
 pub use crate::shared::Host;
 pub use crate::sleepers::Sleepers;
 
@@ -18,7 +19,7 @@ pub type Shared = crate::shared::Shared<Worker>;
 
 /// What a pool of processors sees of the jobs.
 pub fn source(shared: &Arc<Shared>) -> impl Source {
-    Jobs(Arc::clone(shared))
+    Jobs::new(shared)
 }
 
 /// The thief of the job with that latch is done.

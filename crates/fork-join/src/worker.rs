@@ -11,11 +11,12 @@ use filch_parker::Spin;
 use crate::found::Found;
 use crate::job::{Forks, JobRef, Runs};
 use crate::latch::{Awaited, Latch, Thief};
-use crate::region::{Nest, Region, is_since};
+use crate::region::{Nest, Region};
 use crate::shared::{Host, Owner, Seat, Shared};
 use crate::standing::{Doing, Standing};
 
 use filch_sync::Arc;
+use filch_sync::atomic::Ordering;
 
 /// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
 /// storage. Jobs are given it.
@@ -27,7 +28,7 @@ pub struct Worker {
     /// Where it looks first for a victim.
     next_victim: Cell<usize>,
     /// The number of broadcasts when it last found none to take part in.
-    seen_broadcasts: Cell<u64>,
+    pub(crate) seen_broadcasts: Cell<u64>,
     /// In an [isolated](Self::isolate) region: what lies in `spawned` from that position on was
     /// spawned in it.
     pub(crate) isolated_since: Cell<Option<u64>>,
@@ -62,7 +63,7 @@ impl Worker {
     }
 
     /// What others see of this thread.
-    fn own_seat(&self) -> &Seat<Self> {
+    pub(crate) fn own_seat(&self) -> &Seat<Self> {
         self.shared.seat(self.seat)
     }
 
@@ -135,6 +136,26 @@ impl Worker {
         self.tell_published();
     }
 
+    /// Makes way for others, if they want that.
+    fn make_way_if_hurried(&self) {
+        let is_hurried = &*self.own_seat().is_hurried;
+        // ORDERING: Relaxed: a request, which is repeated.
+        if is_hurried.load(Ordering::Relaxed) {
+            // ORDERING: Relaxed: as above.
+            is_hurried.store(false, Ordering::Relaxed);
+            self.make_way();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_way(&self) {
+        // Others may go on with it meanwhile.
+        self.forks().flush();
+        self.wake_one();
+        self.host.make_way();
+    }
+
     pub(crate) fn host(&self) -> &dyn Host {
         &*self.host
     }
@@ -186,6 +207,18 @@ impl Worker {
         job.map(Found::from)
     }
 
+    /// Runs the jobs that are for this thread alone.
+    pub(crate) fn run_only_own(&self) {
+        while self.run(self.find_only_own()) {}
+    }
+
+    /// The thread exits: runs what only it will run, and what it has spawned, which others might
+    /// not come for.
+    pub(crate) fn run_the_rest(&self) {
+        while self.run(self.owner.spawned.pop().map(Found::from)) {}
+        self.stop_listening();
+    }
+
     /// Runs the jobs that are for this thread alone, and there will be no more.
     pub(crate) fn stop_listening(&self) {
         while !self.shared.try_stop_listening(self.seat) {
@@ -210,6 +243,7 @@ impl Worker {
         }
         self.owner.spawned.push(job);
         self.wake_one();
+        self.make_way_if_hurried();
     }
 
     /// Whether it is one of that pool's.
@@ -243,26 +277,6 @@ impl Worker {
             .or_else(|| seat.steal_spawned().map(Found::from))
     }
 
-    /// A job that descends from the one with that latch, from the deque of its thief; or from one
-    /// that the thief has begun in a wait, and then it is not said to be a part. In there lie such
-    /// jobs as long as it runs; when it is done, others may come in their place.
-    fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
-        let thief = latch.thief()?;
-        let seat = self.shared.seat(thief.seat);
-        let accept = |index| is_since(index, thief.base) && !latch.is_done();
-        let stolen = seat.steal_forked_if(accept)?;
-        let is_part = seat.nest.is_part(stolen.index, thief.base);
-        Some(Found::stolen(stolen, is_part))
-    }
-
-    /// Something that a wait for `awaited` may run.
-    fn find_beside(&self, awaited: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
-        let found = self.steal_back(awaited).or_else(|| self.find_allowed())?;
-        let is_part =
-            found.is_part || self.is_isolated() || found.job.is_of(ptr::from_ref(awaited).cast());
-        Some(Found { is_part, ..found })
-    }
-
     /// A job was stolen: this thread does something else until it is done, or sleeps.
     #[cold]
     #[inline(never)]
@@ -284,6 +298,7 @@ impl Worker {
                 }
                 spinner.reset();
                 self.run_on_top(Some(job));
+                self.make_way_if_hurried();
                 is_looking = false;
                 continue;
             }
@@ -307,7 +322,7 @@ impl Worker {
         if self.is_isolated() {
             // It can do nothing for others.
             if latch.sleep(self.seat) {
-                self.owner.parker.park();
+                self.rest();
             }
             return false;
         }
@@ -317,9 +332,15 @@ impl Worker {
         // The last look: what was published before the fence in there is ours to see. (After a job
         // for this thread alone comes an unpark.)
         if !self.shared.has_work() && latch.sleep(self.seat) {
-            self.owner.parker.park();
+            self.rest();
         }
         !sleepers.withdraw(&seat.sleeps)
+    }
+
+    /// Sleeps until it is woken. What the host has to run beside jobs may run meanwhile.
+    fn rest(&self) {
+        let parker = &self.owner.parker;
+        self.host.rest(&mut || parker.park());
     }
 
     /// The thread exits.
@@ -338,6 +359,7 @@ impl Runs for Worker {
         if self.forks().has_published() {
             self.shared.wake_one_known(self.host());
         }
+        self.make_way_if_hurried();
     }
 
     fn wait(&self, latch: &Latch) {

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex, OnceLock};
+use std::sync::{Arc, Barrier, Mutex, OnceLock};
 
 use filch_fork_join::{Config, Pool, Scope, Worker};
 
@@ -194,15 +194,39 @@ fn a_cell_is_initialised_in_parallel() {
     }
 }
 
+/// A region takes part in a broadcast of its own, and leaves those of others for later.
+#[test]
+fn a_broadcast_in_a_region() {
+    let pool = pool(2);
+    for _ in 0..50 {
+        let told = Arc::new(AtomicUsize::new(0));
+        pool.install(|worker| {
+            worker.isolate(|worker| {
+                let tell = Arc::clone(&told);
+                worker.spawn_broadcast(move |_| {
+                    assert!(!HOLDS.get());
+                    tell.fetch_add(1, Ordering::Relaxed);
+                });
+                let holds = Holds::begin();
+                assert_eq!(worker.broadcast(Worker::index), [0, 1]);
+                drop(holds);
+            });
+            while told.load(Ordering::Relaxed) < 2 {
+                worker.yield_now();
+            }
+        });
+    }
+}
+
 /// A region ends with a panic as well, and regions nest. What is spawned without a scope is not
 /// part of it: nobody in it runs that.
 #[test]
 fn a_region_ends() {
     let pool = pool(1);
-    let ran = std::sync::Arc::new(AtomicUsize::new(0));
+    let ran = Arc::new(AtomicUsize::new(0));
     pool.install(|worker| {
         let spawn = || {
-            let ran = std::sync::Arc::clone(&ran);
+            let ran = Arc::clone(&ran);
             worker.spawn(move |_| _ = ran.fetch_add(1, Ordering::Relaxed));
         };
         let ran = || ran.load(Ordering::Relaxed);

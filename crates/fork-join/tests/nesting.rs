@@ -128,8 +128,16 @@ fn siblings_do_not_pile_up() {
 /// With 1, a thread that waits leaves every other job alone, and the jobs end all the same.
 #[test]
 fn a_wait_takes_parts_only() {
-    let config = Config::default().threads(3).nested_jobs(1).private_jobs(0);
-    let pool = Pool::start(config).unwrap();
+    for config in [Config::default(), Config::default().with_caller()] {
+        let config = config.threads(3).nested_jobs(1).private_jobs(0);
+        // A caller is one of the pool's until its thread exits.
+        let run = || parts_only(&Pool::start(config).unwrap());
+        thread::spawn(run).join().unwrap();
+    }
+}
+
+/// Has many jobs wait, of which none is on top of another one.
+fn parts_only(pool: &Pool) {
     let deepest = AtomicUsize::new(0);
     pool.scope(|scope| {
         for _ in 0..200 {

@@ -277,14 +277,29 @@ fn a_blocking_call_lets_others_run() {
     );
 }
 
-/// With nothing private, a thread that becomes hungry during a long leaf finds the job that was
-/// forked before it.
+/// The other thread is busy while this one forks, and becomes hungry in the middle of its leaf,
+/// which waits for the younger of two jobs. It hangs here if that may be hidden.
 #[test]
 fn a_job_that_may_not_be_hidden_is_stolen_during_a_leaf() {
     let pool = Pool::start(Config::default().threads(2).private_jobs(0)).unwrap();
-    let both = Barrier::new(2);
+    let (busy, both) = (Barrier::new(2), Barrier::new(2));
     for _ in 0..50 {
-        pool.install(|worker| worker.join(|_| both.wait(), |_| both.wait()));
+        pool.install(|worker| {
+            worker.scope(|scope| {
+                scope.spawn(|_, _| {
+                    busy.wait();
+                    busy.wait();
+                });
+                busy.wait();
+                // What it had asked for before.
+                worker.join(|_| (), |_| ());
+                let leaf = |_: &Worker| {
+                    busy.wait();
+                    both.wait();
+                };
+                worker.join(|worker| worker.join(leaf, |_| _ = both.wait()), |_| ());
+            });
+        });
     }
 }
 

@@ -102,9 +102,10 @@ impl Config {
     /// Default: 64. With 1, each wait leaves all jobs alone that are no part of the job that waits;
     /// 0 is the same. The fewer, the more threads sleep beside work.
     ///
-    /// What `isolate` says of jobs that come from outside holds here, too: if *every* thread has so
-    /// many jobs on its stack, and one of them waits for something that has to come into the pool
-    /// from another pool or from a thread of none, it waits for ever.
+    /// What `isolate` says of jobs that come from outside holds here, too. If *every* thread has so
+    /// many jobs on its stack, and one of these waits for what has to come into the pool from
+    /// another pool, or from a thread of none, it waits for ever; and so does one that calls
+    /// [`yield_now`](crate::Worker::yield_now) until something has happened that is no part of it.
     #[must_use]
     pub fn nested_jobs(mut self, count: u32) -> Self {
         self.nested_jobs = Some(count);
@@ -211,6 +212,9 @@ pub enum StartError {
     /// The calling thread was to be [one of the pool's](Config::with_caller), and is one of another
     /// pool's.
     CallerIsTaken,
+    /// The threads [were to be a scheduler's](crate::Pool::on), and run the work of something else
+    /// beside their own already.
+    Taken,
     /// There was to be a thread, and there is none. Those that had been started exit.
     Thread(io::Error),
 }
@@ -237,6 +241,9 @@ impl fmt::Display for StartError {
             ),
             Self::CallerIsTaken => f.write_str(
                 "the calling thread is a thread of another pool, and can be one of one pool only",
+            ),
+            Self::Taken => f.write_str(
+                "the scheduler's threads run the work of something else already, beside their own",
             ),
             Self::Thread(error) => write!(f, "a thread could not be had: {error}"),
         }
