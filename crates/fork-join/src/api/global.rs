@@ -52,19 +52,23 @@ where
 {
     attached::with(|worker| match worker {
         Some(worker) => worker.join(|_| a(), |_| b()),
-        None => join_outside(a, b),
+        // In other places from here on: then those of the usual case are registers.
+        None => join_outside(&mut Some(a), &mut Some(b)),
     })
 }
 
 #[cold]
 #[inline(never)]
-fn join_outside<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
     RA: Send,
     RB: Send,
 {
+    let (Some(a), Some(b)) = (a.take(), b.take()) else {
+        unreachable!("the caller has put them there");
+    };
     global().install(|worker| worker.join(|_| a(), |_| b()))
 }
 
