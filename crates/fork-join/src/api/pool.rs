@@ -257,8 +257,8 @@ impl Pool {
     }
 
     /// What each thread of the pool does that has begun. It stops no thread that works, so one that
-    /// begins or ends jobs meanwhile may be shown in between; what hangs is shown as it is. Blocking
-    /// for a moment beside a thread that begins or exits.
+    /// begins or ends jobs meanwhile may be shown in between; what hangs is shown as it is.
+    /// Blocking for a moment beside a thread that begins or exits.
     ///
     /// ```
     /// use filch_fork_join::{Doing, Pool};
