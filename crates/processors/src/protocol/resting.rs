@@ -8,8 +8,8 @@ use crate::protocol::state::permit::Permit;
 use crate::protocol::state::synced::Synced;
 
 impl Coordinator {
-    /// The machine has [given its processor away](Self::hand_off). From now on it gets a processor that has nothing else to do, if there is one, or
-    /// when there is one.
+    /// The machine has [given its processor away](Self::hand_off). From now on it gets a processor
+    /// that has nothing else to do, if there is one, or when there is one.
     pub fn begin_to_rest(&self, machine: usize) {
         let mut synced = self.synced();
         synced.resting.push_back(machine);

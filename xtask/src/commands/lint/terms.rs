@@ -81,6 +81,7 @@ const ORDINARY: &[&str] = &[
     "limit",
     "link",
     "list",
+    "long",
     "monitor",
     "name",
     "never",
