@@ -5,6 +5,7 @@ mod event_queue;
 mod fairness;
 pub(crate) mod fork_join;
 mod injector;
+mod one_pool;
 mod parker;
 mod process_state;
 mod processors;
@@ -21,6 +22,7 @@ pub(crate) enum Group {
     Fairness,
     ForkJoin,
     Injector,
+    OnePool,
     Parker,
     ProcessState,
     Processors,
@@ -34,6 +36,7 @@ impl Group {
         Self::Fairness,
         Self::ForkJoin,
         Self::Injector,
+        Self::OnePool,
         Self::Parker,
         Self::ProcessState,
         Self::Processors,
@@ -47,6 +50,7 @@ impl Group {
             Self::Fairness => "fairness",
             Self::ForkJoin => "fork-join",
             Self::Injector => "injector",
+            Self::OnePool => "one-pool",
             Self::Parker => "parker",
             Self::ProcessState => "process-state",
             Self::Processors => "processors",
@@ -61,6 +65,7 @@ impl Group {
             Self::Fairness => fairness::scenarios(effort),
             Self::ForkJoin => fork_join::scenarios(effort),
             Self::Injector => injector::scenarios(effort),
+            Self::OnePool => one_pool::scenarios(effort),
             Self::Parker => parker::scenarios(effort),
             Self::ProcessState => process_state::scenarios(effort),
             Self::Processors => processors::scenarios(effort),

@@ -1,4 +1,4 @@
-//! Joins on the only thread of a pool.
+//! Joins, and spawned jobs, on the only thread of a pool.
 
 use std::hint::black_box;
 
@@ -44,6 +44,25 @@ pub(crate) fn stolen(times: u64) {
         (0..times).fold(0, step)
     });
     assert_eq!(sum, times);
+}
+
+/// Jobs that are spawned into scopes, so many at a time, and run here.
+pub(crate) fn spawned(times: u64) {
+    const BROOD: u64 = 64;
+
+    with_worker(|worker| {
+        let mut left = times;
+        let mut numbers = [0; BROOD as usize];
+        while left > 0 {
+            worker.scope(|scope| {
+                for number in numbers.iter_mut().take(left as usize) {
+                    scope.spawn(move |_, _| *number += black_box(1));
+                }
+            });
+            left = left.saturating_sub(BROOD);
+        }
+        assert_eq!(numbers.iter().sum::<u64>(), times);
+    });
 }
 
 /// Calls `work` on a pool whose only thread is this one.

@@ -15,7 +15,7 @@ pub struct Job {
 
 impl Job {
     /// All jobs, in the order of the table.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self {
             name: "fork-join: join",
             run: fork_join::tree,
@@ -27,6 +27,10 @@ impl Job {
         Self {
             name: "fork-join: join, stolen",
             run: fork_join::stolen,
+        },
+        Self {
+            name: "fork-join: spawn into a scope, and run",
+            run: fork_join::spawned,
         },
         Self {
             name: "processors: task of a tree",

@@ -5,7 +5,7 @@
 //! outside, it comes from a thread that sleeps most of the time, since it shares the cores with the
 //! workers; and what is to take its time computes a number of times, whatever the clock says.
 
-mod contenders;
+pub(super) mod contenders;
 mod idle;
 mod messages;
 mod newcomer;

@@ -132,7 +132,7 @@ fn forks_alone(threads: usize, effort: Effort) -> Vec<Scenario> {
             1 => scenario
                 .bar(Bar::times(OURS, 1.0, &["chili"]))
                 .bar(Bar::times(OURS, 1.7, &["sequential"])),
-            _ => scenario.bar(Bar::times(OURS, 0.9, &["chili", "lace"])),
+            _ => scenario.bar(Bar::times(OURS, 0.9, &["chili", "lace", "lace, turned"])),
         }
     };
     let unit_of_queens = 1_000;

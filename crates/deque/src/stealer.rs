@@ -107,6 +107,12 @@ impl<T> Stealer<T> {
         self.is_empty()
     }
 
+    /// Has the owner of a [`Lazy`](crate::Lazy) deque take the long way at its next push or pop,
+    /// whatever there is to steal: for one that has something to tell it. Wait-free.
+    pub fn interrupt(&self) {
+        self.deque.stops.demand();
+    }
+
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
     /// Returns the oldest and pushes the others into `into`, oldest first. Without memory
     /// for all of them, it takes as many as `into` has room for.

@@ -1,9 +1,10 @@
 //! The worker of the calling thread.
 
 use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
-use filch_sync::Arc;
+use filch_sync::{Arc, thread};
 
 use crate::job::JobRef;
 use crate::shared::Shared;
@@ -40,7 +41,7 @@ impl Seated {
 
 impl Drop for Seated {
     fn drop(&mut self) {
-        with(|worker| worker.map(Worker::stop_listening));
+        with(|worker| worker.map(Worker::run_the_rest));
         self.stand_up();
     }
 }
@@ -58,12 +59,30 @@ pub(crate) fn leave(last: impl FnOnce(usize)) {
     let _ = SEATED.try_with(Seated::stand_up);
 }
 
+/// Whether the thread has a worker.
+#[inline(always)]
+pub(crate) fn has_worker() -> bool {
+    !CURRENT.get().is_null()
+}
+
 /// Calls `with` with the thread's worker, if it has one.
 #[inline(always)]
 pub(crate) fn with<R>(with: impl FnOnce(Option<&Worker>) -> R) -> R {
+    with_after(|| (), with)
+}
+
+/// The same, and a thread that has none calls `sit_down` before.
+#[inline(always)]
+pub(crate) fn with_after<R>(sit_down: impl FnOnce(), with: impl FnOnce(Option<&Worker>) -> R) -> R {
+    let mut current = CURRENT.get();
+    if current.is_null() {
+        sit_down();
+        current = CURRENT.get();
+    }
     // SAFETY: it is the worker in `SEATED`, which does not move, and takes this down before it
-    // goes: when no job runs.
-    with(unsafe { CURRENT.get().as_ref() })
+    // goes: when no job runs. Or it is that of a `with_seat`, which lasts until the end of the
+    // call.
+    with(unsafe { current.as_ref() })
 }
 
 impl Worker {
@@ -98,12 +117,51 @@ pub(crate) fn sit_down(shared: &Arc<Shared<Worker>>, reserved: Option<usize>) ->
 /// Puts the job that `make` makes in reach of that pool's threads: of the calling one first, if it
 /// is one of them (see [`Worker::spawn_job`]). `make` is given its worker then.
 pub(crate) fn spawn_job(
-    shared: &Shared<Worker>,
+    shared: &Arc<Shared<Worker>>,
     make: impl FnOnce(Option<&Worker>) -> JobRef<Worker>,
     is_isolated: bool,
 ) {
     with(|worker| match worker {
         Some(worker) if worker.is_of(shared) => worker.spawn_job(make(Some(worker)), is_isolated),
-        _ => shared.inject(make(None)),
+        _ => inject(shared, make(None)),
     });
+}
+
+/// Puts a job into the common queue, from a thread that is none of that pool's. If the threads are
+/// about to exit, perhaps none comes for it: then it runs here, and so does all that waits beside
+/// it.
+pub(crate) fn inject(shared: &Arc<Shared<Worker>>, job: JobRef<Worker>) {
+    shared.inject(job);
+    if shared.is_ending() {
+        with_seat(shared, |worker| while worker.run(worker.find()) {});
+    }
+}
+
+/// Calls `with` with a worker of that pool, which the thread has until the end of the call, and
+/// which runs what it has spawned before.
+#[cold]
+pub(crate) fn with_seat<R>(shared: &Arc<Shared<Worker>>, with: impl FnOnce(&Worker) -> R) -> R {
+    /// What the thread had before.
+    struct Restore(*const Worker);
+
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+
+    let (seat, owner, host) = loop {
+        match shared.sit_down(None) {
+            Some(seat) => break seat,
+            // The others are taken by threads that do the same.
+            None => thread::yield_now(),
+        }
+    };
+    let worker = Worker::new(Arc::clone(shared), seat, owner, host);
+    let restore = Restore(CURRENT.replace(&raw const worker));
+    let result = catch_unwind(AssertUnwindSafe(|| with(&worker)));
+    worker.run_the_rest();
+    drop(restore);
+    worker.stand_up();
+    result.unwrap_or_else(|payload| resume_unwind(payload))
 }

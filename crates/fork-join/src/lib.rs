@@ -2,6 +2,8 @@
 
 #[cfg(not(loom))] // whole pools of threads, of which loom has too few
 mod api;
+#[cfg(not(loom))]
+mod attached;
 mod begin;
 mod beside;
 mod current;

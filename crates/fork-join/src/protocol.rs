@@ -19,7 +19,7 @@ pub type Shared = crate::shared::Shared<Worker>;
 
 /// What a pool of processors sees of the jobs.
 pub fn source(shared: &Arc<Shared>) -> impl Source {
-    Jobs(Arc::clone(shared))
+    Jobs::new(shared)
 }
 
 /// The thief of the job with that latch is done.

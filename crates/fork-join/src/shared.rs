@@ -45,6 +45,8 @@ pub(crate) struct Seat<W: 'static> {
     spawned: Stealer<JobRef<W>>,
     pub(crate) unparker: Unparker,
     pub(crate) sleeps: CachePadded<AtomicBool>,
+    /// Its thread is to ask the host whether it should make way.
+    pub(crate) is_hurried: CachePadded<AtomicBool>,
     /// Which of the jobs that it forks are isolated.
     pub(crate) region: Region,
     /// Which of them are parts of a job that it has begun in a wait.
@@ -73,6 +75,7 @@ impl<W> Seat<W> {
             spawned: owner.spawned.stealer(),
             unparker: owner.parker.unparker(),
             sleeps: CachePadded::new(AtomicBool::new(false)),
+            is_hurried: CachePadded::new(AtomicBool::new(false)),
             region: Region::default(),
             nest: Arc::clone(&owner.nest),
             standing: Arc::clone(&owner.standing),
@@ -165,6 +168,21 @@ pub trait Host: Send + Sync {
     /// Runs a call that blocks, and lets other jobs run meanwhile.
     fn block(&self, call: &mut dyn FnMut());
 
+    /// Has the calling thread sleep, in the middle of a job, until there is something to do.
+    fn rest(&self, sleep: &mut dyn FnMut()) {
+        sleep();
+    }
+
+    /// Lets others run that have waited for long, if there are such.
+    fn make_way(&self) {}
+
+    /// Whether perhaps no thread comes for what is published from outside, because the threads are
+    /// about to exit. A thread that has published something, and hears `false`, can rely on it that
+    /// one comes.
+    fn is_ending(&self) -> bool {
+        false
+    }
+
     /// A job that nobody waits for has panicked.
     fn tell_panic(&self, payload: Payload);
 
@@ -234,9 +252,6 @@ impl<W> Shared<W> {
         let host = self.host.upgrade()?;
         let seat = reserved.or_else(|| self.reserve())?;
         let owner = lock(&self.seat(seat).owner).take()?;
-        // ORDERING: SeqCst, partner of those of a thread that is about to sleep: if it has not seen
-        // this seat, this thread knows it from now on.
-        fence(Ordering::SeqCst);
         let forks = match self.private_jobs {
             None => owner.forks,
             Some(most) => owner.forks.with_max_private(most),
@@ -309,7 +324,8 @@ impl<W> Shared<W> {
     }
 
     /// The same, for what has become public in a lazy deque: the caller knows each thread that
-    /// sleeps, and had not seen it (see [`Stealer::demand`]).
+    /// sleeps, and had not seen it (see [`Stealer::demand`]). Also one that had not seen the deque:
+    /// seats are counted by exchanges of one word, of which the caller's came second.
     pub(crate) fn wake_one_known(&self, host: &dyn Host) {
         let flags = || (0..self.seat_count()).map(|seat| &*self.seat(seat).sleeps);
         match self.sleepers.choose(flags) {
@@ -322,6 +338,21 @@ impl<W> Shared<W> {
     /// is asked for some.
     pub(crate) fn has_work(&self) -> bool {
         !self.common.is_empty() || (0..self.seat_count()).any(|seat| !self.seat(seat).demand())
+    }
+
+    /// Each thread that runs jobs is to ask the host, at its next fork or join, whether it should
+    /// make way.
+    pub(crate) fn hurry(&self) {
+        for seat in (0..self.seat_count()).map(|seat| self.seat(seat)) {
+            // ORDERING: Relaxed: a request, which is repeated.
+            seat.is_hurried.store(true, Ordering::Relaxed);
+            seat.forks.interrupt();
+        }
+    }
+
+    /// Whether the threads are about to exit: see [`Host::is_ending`].
+    pub(crate) fn is_ending(&self) -> bool {
+        self.host.upgrade().is_some_and(|host| host.is_ending())
     }
 
     /// A job from a thread without a seat.

@@ -1,20 +1,44 @@
 //! The jobs as a pool of processors sees them.
 
+#[cfg(not(loom))]
+use std::sync::Arc as StdArc;
+
 use filch_processors::{Piece, Source};
 use filch_sync::Arc;
 
 use crate::current;
 use crate::found::Found;
 use crate::job::{JobRef, RunsPieces};
+#[cfg(not(loom))]
+use crate::shared::Host;
 use crate::shared::Shared;
 use crate::worker::Worker;
 
 /// What a pool of processors sees of the jobs.
-pub(crate) struct Jobs(pub(crate) Arc<Shared<Worker>>);
+pub(crate) struct Jobs {
+    pub(crate) shared: Arc<Shared<Worker>>,
+    /// Kept here if nobody else keeps it as long as there are threads.
+    #[cfg(not(loom))] // where models keep it
+    pub(crate) host: Option<StdArc<dyn Host>>,
+}
+
+impl Jobs {
+    pub(crate) fn new(shared: &Arc<Shared<Worker>>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            #[cfg(not(loom))]
+            host: None,
+        }
+    }
+}
 
 impl Source for Jobs {
     fn take(&self) -> Option<Piece> {
-        let found = current::with_worker(&self.0, Worker::find)??;
+        // A thread that never finds one takes no seat.
+        if !current::has_worker() && !self.shared.has_work() {
+            return None;
+        }
+        let found = current::with_worker(&self.shared, Worker::find)??;
         Some(match found.is_isolated {
             true => found.job.into_piece::<Taken<true>>(),
             false => found.job.into_piece::<Taken<false>>(),
@@ -22,7 +46,17 @@ impl Source for Jobs {
     }
 
     fn is_empty(&self) -> bool {
-        !self.0.has_work()
+        !self.shared.has_work()
+    }
+
+    fn nudged(&self) {
+        if current::has_worker() {
+            current::with_worker(&self.shared, Worker::run_only_own);
+        }
+    }
+
+    fn hurry(&self) {
+        self.shared.hurry();
     }
 }
 

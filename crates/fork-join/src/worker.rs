@@ -16,6 +16,7 @@ use crate::shared::{Host, Owner, Seat, Shared};
 use crate::standing::{Doing, Standing};
 
 use filch_sync::Arc;
+use filch_sync::atomic::Ordering;
 
 /// The worker of the thread: [`join`](Self::join) and its kin without a look into thread-local
 /// storage. Jobs are given it.
@@ -135,6 +136,26 @@ impl Worker {
         self.tell_published();
     }
 
+    /// Makes way for others, if they want that.
+    fn make_way_if_hurried(&self) {
+        let is_hurried = &*self.own_seat().is_hurried;
+        // ORDERING: Relaxed: a request, which is repeated.
+        if is_hurried.load(Ordering::Relaxed) {
+            // ORDERING: Relaxed: as above.
+            is_hurried.store(false, Ordering::Relaxed);
+            self.make_way();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_way(&self) {
+        // Others may go on with it meanwhile.
+        self.forks().flush();
+        self.wake_one();
+        self.host.make_way();
+    }
+
     pub(crate) fn host(&self) -> &dyn Host {
         &*self.host
     }
@@ -186,6 +207,18 @@ impl Worker {
         job.map(Found::from)
     }
 
+    /// Runs the jobs that are for this thread alone.
+    pub(crate) fn run_only_own(&self) {
+        while self.run(self.find_only_own()) {}
+    }
+
+    /// The thread exits: runs what only it will run, and what it has spawned, which others might
+    /// not come for.
+    pub(crate) fn run_the_rest(&self) {
+        while self.run(self.owner.spawned.pop().map(Found::from)) {}
+        self.stop_listening();
+    }
+
     /// Runs the jobs that are for this thread alone, and there will be no more.
     pub(crate) fn stop_listening(&self) {
         while !self.shared.try_stop_listening(self.seat) {
@@ -210,6 +243,7 @@ impl Worker {
         }
         self.owner.spawned.push(job);
         self.wake_one();
+        self.make_way_if_hurried();
     }
 
     /// Whether it is one of that pool's.
@@ -264,6 +298,7 @@ impl Worker {
                 }
                 spinner.reset();
                 self.run_on_top(Some(job));
+                self.make_way_if_hurried();
                 is_looking = false;
                 continue;
             }
@@ -287,7 +322,7 @@ impl Worker {
         if self.is_isolated() {
             // It can do nothing for others.
             if latch.sleep(self.seat) {
-                self.owner.parker.park();
+                self.rest();
             }
             return false;
         }
@@ -297,9 +332,15 @@ impl Worker {
         // The last look: what was published before the fence in there is ours to see. (After a job
         // for this thread alone comes an unpark.)
         if !self.shared.has_work() && latch.sleep(self.seat) {
-            self.owner.parker.park();
+            self.rest();
         }
         !sleepers.withdraw(&seat.sleeps)
+    }
+
+    /// Sleeps until it is woken. What the host has to run beside jobs may run meanwhile.
+    fn rest(&self) {
+        let parker = &self.owner.parker;
+        self.host.rest(&mut || parker.park());
     }
 
     /// The thread exits.
@@ -318,6 +359,7 @@ impl Runs for Worker {
         if self.forks().has_published() {
             self.shared.wake_one_known(self.host());
         }
+        self.make_way_if_hurried();
     }
 
     fn wait(&self, latch: &Latch) {

@@ -26,6 +26,8 @@ pub use filch_injector::AllocateError;
 pub use pool::attach::AttachError;
 pub use pool::config::{Config, StartError};
 pub use pool::dump::Dump;
+#[cfg(not(loom))]
+pub use pool::handle::{PoolHandle, WeakPoolHandle};
 pub use pool::processors::Processors;
 pub use pool::reserve::{BoundThread, ReserveError};
 pub use pool::resize::ResizeError;
@@ -40,6 +42,7 @@ pub use stats::ProcessorStats;
 pub use thread::beginning::Thread;
 #[doc(hidden)] // for the schedulers, whose threads must not wait for one another
 pub use thread::current::is_machine;
+pub use thread::current::with_source;
 pub use thread::handles::Machines;
 pub use thread::runner::Runner;
 

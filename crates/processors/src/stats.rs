@@ -84,6 +84,8 @@ counters! {
     blocking_calls,
     /// Of those, the ones that kept the processor, because there was no thread to be had.
     blocked_in_place,
+    /// Times its thread [made way](crate::Processors::make_way) in the middle of a task or a piece.
+    made_way,
     /// Times its thread gave it, between two tasks, to one that was back from a blocking call.
     handed_to_waiters,
     /// Times its thread gave it, with a task, to the thread that the task is bound to.

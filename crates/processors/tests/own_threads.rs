@@ -1,5 +1,6 @@
 //! Threads that the caller makes, and what every thread is told at once.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +9,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use filch_processors::{
-    Config, Machines, NeverQuiescent, Processors, ResizeError, Runner, StartError, Thread,
+    Config, Machines, NeverQuiescent, Piece, Processors, ResizeError, Runner, Source, StartError,
+    Thread,
 };
 
 type Pool = Arc<Processors<u32>>;
@@ -21,29 +23,50 @@ struct Tells {
 }
 
 impl Runner<u32> for Tells {
-    type Scratch = usize;
+    type Scratch = ();
 
-    fn scratch(&self, thread: usize) -> usize {
-        thread
+    fn scratch(&self, thread: usize) {
+        NUMBER.set(thread);
     }
 
-    fn nudged(&self, thread: &mut usize) {
-        self.nudges.send(*thread).unwrap();
+    fn run(&self, task: u32, (): &mut ()) {
+        self.tasks.send(task).unwrap();
+    }
+}
+
+impl Source for Tells {
+    fn take(&self) -> Option<Piece> {
+        None
+    }
+
+    fn is_empty(&self) -> bool {
+        true
+    }
+
+    fn nudged(&self) {
+        self.nudges.send(NUMBER.get()).unwrap();
         if self.to_panic.load(Ordering::Relaxed) > 0 {
             self.to_panic.fetch_sub(1, Ordering::Relaxed);
             panic!("contained");
         }
     }
+}
 
-    fn run(&self, task: u32, _: &mut usize) {
-        self.tasks.send(task).unwrap();
-    }
+thread_local! {
+    static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
 struct Told {
     runner: Arc<Tells>,
     nudges: mpsc::Receiver<usize>,
     tasks: mpsc::Receiver<u32>,
+}
+
+impl Told {
+    /// How many have the runner.
+    fn runners(&self) -> usize {
+        Arc::strong_count(&self.runner)
+    }
 }
 
 fn pool(processors: usize) -> (Pool, Told) {
@@ -62,7 +85,9 @@ fn pool(processors: usize) -> (Pool, Told) {
         nudges: nudged,
         tasks: ran,
     };
-    (Processors::new(config).unwrap(), told)
+    let pool = Processors::new(config).unwrap();
+    pool.attach(Arc::clone(&told.runner)).unwrap();
+    (pool, told)
 }
 
 #[test]
@@ -131,7 +156,7 @@ fn the_others_do_without_a_thread_that_does_not_come() {
     assert_eq!(pool.threads().threads, 1, "it may come any time");
     threads.pop().unwrap().run();
     assert_eq!(pool.threads().threads, 0);
-    assert_eq!(Arc::strong_count(&told.runner), 1);
+    assert_eq!(told.runners(), 2, "here, and as the source");
     machines.join();
 }
 
@@ -162,7 +187,7 @@ fn a_pool_ends_when_none_of_its_threads_comes() {
         (missing.threads, missing.started, missing.refused),
         (0, 0, 2)
     );
-    assert_eq!(Arc::strong_count(&told.runner), 1);
+    assert_eq!(told.runners(), 2, "here, and as the source");
     machines.join();
 }
 
@@ -285,7 +310,7 @@ fn a_start_that_failed_gives_its_work_up() {
     kept.unwrap().run();
     assert!(told.tasks.try_recv().is_err());
     assert_eq!(pool.wait_quiescent(), Err(NeverQuiescent));
-    assert_eq!(Arc::strong_count(&told.runner), 1);
+    assert_eq!(told.runners(), 2, "here, and as the source");
 }
 
 /// It hangs here if a thread that waits does not hear of it.
@@ -312,7 +337,7 @@ fn each_thread_that_waits_is_nudged() {
 
 /// A pool without tasks still has threads.
 #[test]
-fn a_runner_that_is_not_interested_is_not_bothered() {
+fn a_pool_without_a_source_is_not_bothered() {
     struct NoTasks;
 
     impl Runner<Infallible> for NoTasks {

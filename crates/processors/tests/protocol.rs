@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::time::Instant;
 
-use filch_processors::protocol::{Coordinator, Grant, Permit, Work};
+use filch_parker::Parker;
+use filch_processors::protocol::{Coordinator, Grant, LongTurns, Permit, Work};
 use filch_processors::{BoundId, NeverQuiescent};
 
 /// The global queue alone.
@@ -107,6 +108,105 @@ fn one_that_waits_gets_the_processor_of_one_that_blocks() {
     let start = |_| unreachable!("no thread is needed");
     coordinator.hand_off(permit, 1, start, &work).unwrap();
     let _ = told_to_run(&coordinator, 0);
+}
+
+#[test]
+fn a_queued_task_that_is_demanded_comes_before_one_that_waits() {
+    let work = Queue::empty();
+    let (coordinator, permit) = one_processor();
+    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
+    work.has_task.set(true);
+    assert!(coordinator.wake_one());
+    let permit = told_to_search(&coordinator, 1, &work);
+    assert!(coordinator.try_regain(0).is_none(), "the other one runs");
+    work.has_task.set(true);
+    coordinator.demand_queued_task(&permit);
+    coordinator.hand_off(permit, 1, |_| true, &work).unwrap();
+    let _ = told_to_run(&coordinator, 2);
+    assert_eq!(coordinator.take_grant(0), None);
+}
+
+/// Machine 0 has made way, and machine 1 has the processor.
+fn made_way(work: &Queue) -> (Coordinator, Permit) {
+    let (coordinator, permit) = one_processor();
+    work.has_task.set(true);
+    coordinator.hand_off(permit, 0, |_| true, work).unwrap();
+    let permit = told_to_search(&coordinator, 1, work);
+    assert!(!coordinator.has_resting());
+    (coordinator, permit)
+}
+
+#[test]
+fn one_that_rests_gets_a_processor_that_has_nothing_to_do() {
+    let work = Queue::empty();
+    let (coordinator, permit) = made_way(&work);
+    let permit = coordinator.hand_to_resting(permit, 1).unwrap_err();
+    coordinator.begin_to_rest(0);
+    assert!(coordinator.has_resting());
+    coordinator.hand_to_resting(permit, 1).unwrap();
+    assert!(!coordinator.has_resting());
+    let permit = told_to_run(&coordinator, 0);
+    let start = |_| unreachable!("machine 1 is a spare");
+    coordinator.hand_off(permit, 0, start, &work).unwrap();
+}
+
+#[test]
+fn one_that_rests_gets_an_idle_processor_and_no_second_one() {
+    let work = Queue::empty();
+    let coordinator = Coordinator::new(2, 2, 4, 4);
+    assert!(coordinator.start_all(2, |_| true));
+    let [first, second] = [0, 1].map(|machine| told_to_run(&coordinator, machine));
+    coordinator.go_idle(second, 1, false, &work);
+    coordinator.hand_off(first, 0, |_| true, &work).unwrap();
+    coordinator.begin_to_rest(0);
+    assert!(!coordinator.has_resting());
+    let permit = told_to_run(&coordinator, 0);
+    assert!(
+        coordinator.take_idle().is_some(),
+        "the other one is still idle"
+    );
+    let start = |_| unreachable!("the one that had the processor is a spare");
+    coordinator.hand_off(permit, 0, start, &work).unwrap();
+}
+
+#[test]
+fn a_rest_ends_once() {
+    let work = Queue::empty();
+    let (coordinator, permit) = made_way(&work);
+    coordinator.begin_to_rest(0);
+    assert!(coordinator.stop_resting(0) && !coordinator.has_resting());
+    assert!(!coordinator.stop_resting(0) && !coordinator.has_resting());
+    assert!(coordinator.hand_to_resting(permit, 1).is_err());
+}
+
+#[test]
+fn a_processor_is_to_make_way_once_each_time() {
+    let long_turns = LongTurns::new(2);
+    long_turns.mark(0, true);
+    long_turns.want(2);
+    assert!(long_turns.is_due(0) && !long_turns.is_due(0) && !long_turns.is_due(1));
+    long_turns.mark(1, true);
+    assert!(long_turns.is_due(1));
+}
+
+#[test]
+fn one_thread_looks_after_long_turns() {
+    let long_turns = LongTurns::new(1);
+    assert!(!long_turns.are_watched());
+    let (parker, other) = (Parker::new(), Parker::new());
+    assert!(long_turns.begin(parker.unparker()) && long_turns.are_watched());
+    assert!(!long_turns.begin(other.unparker()));
+    assert!(!long_turns.try_sleep(|| false));
+    let has_token = |parker: &Parker| parker.park_deadline(Instant::now());
+    long_turns.put();
+    assert!(!has_token(&parker), "it does not sleep");
+    assert!(long_turns.try_sleep(|| true));
+    long_turns.put();
+    assert!(has_token(&parker) && !has_token(&other));
+    long_turns.put();
+    assert!(!has_token(&parker), "it has been told");
+    long_turns.wake();
+    assert!(has_token(&parker));
 }
 
 #[test]

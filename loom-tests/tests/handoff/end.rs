@@ -335,3 +335,33 @@ fn against_the_beginning() {
     );
     outcomes.assert_exactly([true, false]);
 }
+
+/// One processor, which is idle. A thread outside publishes a task, wakes one for it, and asks
+/// whether the pool is ending, just as it is stopped. If it hears "no", the task is run. A failure:
+/// nobody comes for it, and its owner waits for ever.
+#[test]
+fn against_a_publication_from_outside() {
+    let outcomes = Outcomes::new();
+    check(
+        "work is run, or its owner hears that the pool ends",
+        Bound::exhaustive(50),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut permits) = Pool::new(1);
+                pool.go_idle(permits.remove(0), 0);
+                let end = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || pool.stop()
+                });
+                pool.publish();
+                let ends = pool.coordinator.is_ending();
+                end.join().unwrap();
+                let searches = matches!(pool.coordinator.take_grant(0), Some(Grant::Search(_)));
+                assert!(ends || searches, "nobody comes for it");
+                outcomes.observe((ends, searches));
+            }
+        },
+    );
+    outcomes.assert_exactly([(true, true), (true, false), (false, true)]);
+}

@@ -13,10 +13,10 @@ use tokio::sync::mpsc;
 use crate::rivals::{ExecutorThreads, tokio_runtime_of};
 
 /// Sends a message from outside.
-pub(super) type Sender = Box<dyn Fn(u64)>;
+pub(in crate::groups) type Sender = Box<dyn Fn(u64)>;
 
 /// A pool of workers, and what can live in it. A step that says `false` is the last one.
-pub(super) trait Pool: Sized + 'static {
+pub(in crate::groups) trait Pool: Sized + 'static {
     const NAME: &'static str;
 
     fn new(workers: usize) -> Self;
@@ -45,10 +45,10 @@ pub(super) trait BlockingPool: Pool {
 }
 
 /// What processes say to each other.
-pub(super) enum Talk {}
+pub(in crate::groups) enum Talk {}
 
 #[derive(Clone, Copy)]
-pub(super) enum Message {
+pub(in crate::groups) enum Message {
     /// From outside.
     Number(u64),
     /// To be sent on, or back.
@@ -88,7 +88,7 @@ where
     }
 }
 
-pub(super) type Filch = Scheduler<Talk>;
+pub(in crate::groups) type Filch = Scheduler<Talk>;
 
 fn submit(
     scheduler: &Filch,
@@ -188,7 +188,7 @@ impl BlockingPool for Filch {
     }
 }
 
-pub(super) type Tokio = Runtime;
+pub(in crate::groups) type Tokio = Runtime;
 
 impl Pool for Tokio {
     const NAME: &'static str = "tokio, mpsc";

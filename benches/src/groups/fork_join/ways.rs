@@ -17,7 +17,7 @@ impl ThreadLocal {
     }
 }
 
-/// [`rayon::join`](::rayon::join).
+/// [`rayon::join`].
 #[derive(Clone, Copy)]
 pub(super) struct Rayon;
 

@@ -212,6 +212,9 @@ pub enum StartError {
     /// The calling thread was to be [one of the pool's](Config::with_caller), and is one of another
     /// pool's.
     CallerIsTaken,
+    /// The threads [were to be a scheduler's](crate::Pool::on), and run the work of something else
+    /// beside their own already.
+    Taken,
     /// There was to be a thread, and there is none. Those that had been started exit.
     Thread(io::Error),
 }
@@ -238,6 +241,9 @@ impl fmt::Display for StartError {
             ),
             Self::CallerIsTaken => f.write_str(
                 "the calling thread is a thread of another pool, and can be one of one pool only",
+            ),
+            Self::Taken => f.write_str(
+                "the scheduler's threads run the work of something else already, beside their own",
             ),
             Self::Thread(error) => write!(f, "a thread could not be had: {error}"),
         }

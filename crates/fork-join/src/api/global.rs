@@ -3,7 +3,7 @@
 use crate::api::config::{Config, StartError};
 use crate::api::once_pool::OncePool;
 use crate::api::pool::Pool;
-use crate::current;
+use crate::attached;
 use crate::scope::Scope;
 use crate::worker::Worker;
 
@@ -50,21 +50,25 @@ where
     RA: Send,
     RB: Send,
 {
-    current::with(|worker| match worker {
+    attached::with(|worker| match worker {
         Some(worker) => worker.join(|_| a(), |_| b()),
-        None => join_outside(a, b),
+        // In other places from here on: then those of the usual case are registers.
+        None => join_outside(&mut Some(a), &mut Some(b)),
     })
 }
 
 #[cold]
 #[inline(never)]
-fn join_outside<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
     RA: Send,
     RB: Send,
 {
+    let (Some(a), Some(b)) = (a.take(), b.take()) else {
+        unreachable!("the caller has put them there");
+    };
     global().install(|worker| worker.join(|_| a(), |_| b()))
 }
 
@@ -74,7 +78,7 @@ where
 /// # Panics
 /// As there; and outside of a pool, if there can be no global one.
 pub fn scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-    current::with(|worker| match worker {
+    attached::with(|worker| match worker {
         Some(worker) => worker.scope(body),
         None => global().scope(body),
     })
@@ -86,7 +90,7 @@ pub fn scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
 /// # Panics
 /// Outside of a pool, if there can be no global one.
 pub fn spawn(job: impl FnOnce(&Worker) + Send + 'static) {
-    current::with(|worker| match worker {
+    attached::with(|worker| match worker {
         Some(worker) => worker.spawn(job),
         None => global().spawn(job),
     });

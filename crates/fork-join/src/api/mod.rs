@@ -2,7 +2,9 @@
 
 pub(crate) mod config;
 pub(crate) mod global;
+mod host;
 pub(crate) mod once_pool;
 pub(crate) mod pool;
+mod shared_pool;
 mod spawn;
 pub(crate) mod threads;

@@ -3,89 +3,36 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use filch_parker::{AdaptiveSpinner, Parker, Unparker};
-use filch_processors::{Machines, Processors, ResizeError};
+use filch_parker::{Parker, Unparker};
+use filch_processors::{Machines, PoolHandle, Processors, ResizeError};
 use filch_sync::Arc;
-use filch_sync::panic::discard;
 
-use crate::api::config::{Config, OnPanic, OnReentry, StartError};
+use crate::api::config::{Config, StartError};
+use crate::api::host::{HostThreads, PoolHost, alone, shared};
 use crate::api::threads::{Thread, Threads};
+use crate::attached;
 use crate::current;
-use crate::job::Payload;
 use crate::job::installed::install;
 use crate::latch::{Awaited, MAX_SEATS};
-use crate::reentry::Reentry;
 use crate::report::ThreadReport;
 use crate::scope::Scope;
-use crate::shared::{Host, NESTED_JOBS, Shared};
+use crate::shared::{Host, Shared};
 use crate::source::Jobs;
 use crate::worker::Worker;
-
-/// Rounds of looking for work between which a thread that waits pauses.
-const PAUSING_ROUNDS: u32 = 12;
-/// Rounds after those, between which it gives its core to others.
-const YIELDING_ROUNDS: u32 = 20;
 
 /// A pool of threads that run jobs.
 ///
 /// Dropped, it lets its threads go: what has been spawned runs, then they exit.
 pub struct Pool {
     shared: Arc<Shared<Worker>>,
-    host: Arc<PoolHost>,
+    /// Kept for those that come from outside.
+    host: Arc<dyn Host>,
+    /// None, if the caller is the only thread, or the threads are another scheduler's.
+    processors: Option<Arc<Processors<Infallible>>>,
     machines: Option<Machines>,
     takes_caller: bool,
-}
-
-/// The threads of a pool, as its jobs see them.
-struct PoolHost {
-    /// None, if the caller is the only thread.
-    processors: Option<Arc<Processors<Infallible>>>,
-    on_panic: Option<OnPanic>,
-    on_reentry: Option<OnReentry>,
-}
-
-impl Host for PoolHost {
-    fn notify(&self) {
-        if let Some(processors) = &self.processors {
-            processors.notify_behind_fence();
-        }
-    }
-
-    fn nudge_threads(&self) {
-        if let Some(processors) = &self.processors {
-            processors.nudge_threads();
-        }
-    }
-
-    fn block(&self, call: &mut dyn FnMut()) {
-        match &self.processors {
-            Some(processors) => processors.blocking(call),
-            None => call(),
-        }
-    }
-
-    fn tell_panic(&self, payload: Payload) {
-        let told = catch_unwind(AssertUnwindSafe(|| match &self.on_panic {
-            Some(tell) => tell(payload),
-            None => discard(payload),
-        }));
-        told.unwrap_or_else(discard);
-    }
-
-    fn hears_reentries(&self) -> bool {
-        self.on_reentry.is_some()
-    }
-
-    fn tell_reentry(&self, reentry: &Reentry) {
-        if let Some(tell) = &self.on_reentry {
-            let told = catch_unwind(AssertUnwindSafe(|| tell(reentry)));
-            if let Err(payload) = told {
-                discard(payload);
-            }
-        }
-    }
+    lent_by: Option<PoolHandle>,
 }
 
 impl Drop for Pool {
@@ -182,28 +129,29 @@ impl Pool {
             0 => None,
             count => Some(Processors::new(config.processors(count))?),
         };
-        let host = Arc::new(PoolHost {
-            processors,
+        let kept: Arc<dyn Host> = Arc::new(PoolHost {
+            threads: match &processors {
+                None => HostThreads::None,
+                Some(processors) => HostThreads::Own(Processors::handle(processors)),
+            },
             on_panic: config.on_panic.take(),
             on_reentry: config.on_reentry.take(),
         });
-        let kept: Arc<dyn Host> = Arc::<PoolHost>::clone(&host);
-        let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
-        let shared = Shared::new(Arc::downgrade(&kept), patience, config.private_jobs)
-            .with_nested_jobs(config.nested_jobs.unwrap_or(NESTED_JOBS));
-        let shared = Arc::new(shared);
+        let shared = shared(&kept, config.private_jobs, config.nested_jobs);
         let mut pool = Self {
             shared: Arc::clone(&shared),
-            host,
+            host: Arc::clone(&kept),
+            processors,
             machines: None,
             takes_caller,
+            lent_by: None,
         };
         if takes_caller {
             // First, so that it has the first seat.
             current::with_worker(&shared, |_| ()).ok_or(StartError::CallerIsTaken)?;
         }
         if let Some(processors) = pool.processors() {
-            let attached = processors.attach(Arc::new(Jobs(Arc::clone(&shared))));
+            let attached = processors.attach(Jobs::new(&shared));
             assert!(attached.is_ok(), "the processors are new");
             let started = start(
                 processors,
@@ -216,8 +164,9 @@ impl Pool {
 
     /// How many threads run jobs at a time.
     pub fn threads(&self) -> usize {
-        let processors = self.processors().map_or(0, |all| all.count());
-        processors + usize::from(self.takes_caller)
+        let own = self.processors().map_or(0, |all| all.count());
+        let lent = self.lent_by.as_ref().map_or(0, PoolHandle::count);
+        own + lent + usize::from(self.takes_caller)
     }
 
     /// From now on so many threads run jobs at a time, not counting a
@@ -228,9 +177,10 @@ impl Pool {
     /// [`ResizeError`]; the pool goes on with the number that it says. A pool whose only thread is
     /// the caller has none to resize: [`ResizeError::Stopped`].
     pub fn resize(&self, threads: usize) -> Result<usize, ResizeError> {
-        match self.processors() {
-            Some(processors) => processors.resize(threads),
-            None => Err(ResizeError::Stopped),
+        match (self.processors(), &self.lent_by) {
+            (Some(processors), _) => processors.resize(threads),
+            (None, Some(lender)) => lender.resize(threads),
+            (None, None) => Err(ResizeError::Stopped),
         }
     }
 
@@ -254,10 +204,16 @@ impl Pool {
     /// # Panics
     /// If `work` does.
     pub fn install<R: Send>(&self, work: impl FnOnce(&Worker) -> R + Send) -> R {
-        current::with(|worker| match worker {
+        attached::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => work(worker),
+            other if self.host.is_ending() => alone(other, work),
             other => with_unparker(other, |unparker, wait| {
-                install(work, unparker, |job| self.shared.inject(job), wait)
+                install(
+                    work,
+                    unparker,
+                    |job| current::inject(&self.shared, job),
+                    wait,
+                )
             }),
         })
     }
@@ -269,8 +225,9 @@ impl Pool {
     /// # Panics
     /// As there.
     pub fn scope<'scope, R>(&self, body: impl FnOnce(&Scope<'scope>) -> R) -> R {
-        current::with(|worker| match worker {
+        attached::with(|worker| match worker {
             Some(worker) if worker.is_of(&self.shared) => worker.scope(body),
+            other if self.host.is_ending() => alone(other, |worker| worker.scope(body)),
             other => with_unparker(other, |unparker, wait| {
                 let make = |running| Scope::new(running, Arc::clone(&self.shared), Some(unparker));
                 Scope::run(make, body, wait)
@@ -284,7 +241,19 @@ impl Pool {
     }
 
     fn processors(&self) -> Option<&Arc<Processors<Infallible>>> {
-        self.host.processors.as_ref()
+        self.processors.as_ref()
+    }
+
+    /// One whose threads are another scheduler's.
+    pub(crate) fn lent(shared: Arc<Shared<Worker>>, host: Arc<dyn Host>, by: PoolHandle) -> Self {
+        Self {
+            shared,
+            host,
+            processors: None,
+            machines: None,
+            takes_caller: false,
+            lent_by: Some(by),
+        }
     }
 
     /// What each thread of the pool does that has begun. It stops no thread that works, so one that

@@ -13,7 +13,7 @@ use crate::shared::Shared;
 use crate::worker::Worker;
 
 impl Shared<Worker> {
-    fn spawn<F: FnOnce(&Worker) + Send + 'static>(&self, job: F) {
+    fn spawn<F: FnOnce(&Worker) + Send + 'static>(self: &Arc<Self>, job: F) {
         current::spawn_job(self, |_| unawaited::<F>(job), false);
     }
 

@@ -97,15 +97,6 @@ impl Runner<Infallible> for Threads {
         }
     }
 
-    fn nudged(&self, _: &mut SeatGuard) {
-        current::with_worker(
-            &self.shared,
-            |worker| {
-                while worker.run(worker.find_only_own()) {}
-            },
-        );
-    }
-
     fn run(&self, task: Infallible, _: &mut SeatGuard) {
         match task {}
     }

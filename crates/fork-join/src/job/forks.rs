@@ -75,6 +75,11 @@ impl<W> ForksStealer<W> {
         self.0.steal_if(accept).map(have)
     }
 
+    /// Has the owner take the long way at its next fork or join.
+    pub(crate) fn interrupt(&self) {
+        self.0.interrupt();
+    }
+
     /// Asks the owner for a job. Whether there is none to steal.
     pub(crate) fn demand(&self) -> bool {
         self.0.demand()

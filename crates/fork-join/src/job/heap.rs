@@ -1,5 +1,6 @@
 //! Jobs in boxes.
 
+use std::any::type_name;
 use std::ptr::NonNull;
 
 use super::job_ref::{Job, JobRef, Kind};
@@ -25,7 +26,7 @@ pub(super) struct HeapJob<W: 'static, B> {
 
 impl<W, B: Boxed<W>> HeapJob<W, B> {
     const KIND: Kind<W> = Kind {
-        name: Name::of::<B::Named>(),
+        name: Name(type_name::<B::Named>),
         run: Self::run,
         scope: Self::scope,
     };

@@ -1,5 +1,6 @@
 //! A job on the stack of a thread that is no worker of the pool.
 
+use std::any::type_name;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
 
@@ -51,7 +52,7 @@ where
     F: FnOnce(&W) -> R,
 {
     const KIND: Kind<W> = Kind {
-        name: Name::of::<F>(),
+        name: Name(type_name::<F>),
         run: Self::run,
         scope: Job::without_scope,
     };

@@ -1,18 +1,13 @@
 //! What a job is called.
 
-use std::any::type_name;
 use std::ptr::{self, NonNull};
 // std's in a model, too: it orders nothing.
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Says what a closure is called: the function that it stands in.
-pub(crate) struct Name(fn() -> &'static str);
+/// Says what a closure is called: the function that it stands in (see [`std::any::type_name`]).
+pub(crate) struct Name(pub(super) fn() -> &'static str);
 
 impl Name {
-    pub(super) const fn of<F>() -> Self {
-        Self(type_name::<F>)
-    }
-
     pub(crate) fn get(&self) -> &'static str {
         (self.0)()
     }

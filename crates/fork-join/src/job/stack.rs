@@ -1,5 +1,6 @@
 //! A job on the stack of the thread that forked it.
 
+use std::any::type_name;
 use std::ptr::NonNull;
 
 use super::content::Content;
@@ -23,7 +24,7 @@ where
     F: FnOnce(&W) -> R,
 {
     const KIND: Kind<W> = Kind {
-        name: Name::of::<F>(),
+        name: Name(type_name::<F>),
         run: Self::run,
         scope: Job::without_scope,
     };

@@ -61,6 +61,14 @@ impl<T: Send + 'static> Processors<T> {
     #[inline]
     pub fn notify(&self) {
         self.shared.coordinator.wake_one();
+        self.shared.long_turns.put();
+    }
+
+    /// Whether the pool has been told to [stop](Self::stop). Then what a thread outside puts into
+    /// the source might come too late. One that puts something there, [notifies](Self::notify), and
+    /// hears `false`, can rely on it that it will be run. Wait-free: a load.
+    pub fn is_ending(&self) -> bool {
+        self.shared.coordinator.is_ending()
     }
 
     /// [`notify`](Self::notify), for a caller that has passed a `SeqCst` fence since it put it
@@ -69,10 +77,11 @@ impl<T: Send + 'static> Processors<T> {
     #[inline]
     pub fn notify_behind_fence(&self) {
         self.shared.coordinator.wake_one_behind_fence();
+        self.shared.long_turns.put();
     }
 
     /// Wakes every thread of the pool that waits for a processor, or for something to do with the
-    /// one it has: each calls its [`nudged`](crate::Runner::nudged) before it waits on. A thread
+    /// one it has: each calls [`nudged`](Source::nudged) of the source before it waits on. A thread
     /// that does something else calls it before it waits the next time. An unpark for each thread;
     /// lock-free, plus system calls.
     ///

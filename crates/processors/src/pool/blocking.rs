@@ -38,22 +38,28 @@ impl<T: Send + 'static> Processors<T> {
         let Some(permit) = current.permit.take() else {
             return false;
         };
+        // Counted before it is given away: afterwards these counters are another thread's.
+        let counters = &self.shared.queues.processors[permit.processor()].counters;
+        counters.blocking_calls.add(1);
         match self.part_with(permit, current.machine) {
             Ok(()) => true,
             Err(permit) => {
+                counters.blocked_in_place.add(1);
                 current.permit.replace(Some(permit));
                 false
             }
         }
     }
 
-    fn part_with(&self, permit: Permit, machine: usize) -> Result<(), Permit> {
+    /// Gives the processor to another thread.
+    ///
+    /// # Errors
+    /// The permit, if there is no thread to be had.
+    pub(crate) fn part_with(&self, permit: Permit, machine: usize) -> Result<(), Permit> {
         let coordinator = &self.shared.coordinator;
         let queues = &self.shared.queues;
         let mut permit = permit;
-        // Counted before it is given away: afterwards these counters are another thread's.
         let counters = &queues.processors[permit.processor()].counters;
-        counters.blocking_calls.add(1);
         coordinator.machine(machine).begin_blocking();
         queues.locals.get(&permit).turns.pause();
         if coordinator.control_word().is_surplus(permit.processor()) {
@@ -67,9 +73,7 @@ impl<T: Send + 'static> Processors<T> {
             }
         }
         let start = |place| self.try_start_thread(place).is_ok();
-        coordinator
-            .hand_off(permit, machine, start, queues)
-            .inspect_err(|_| counters.blocked_in_place.add(1))
+        coordinator.hand_off(permit, machine, start, queues)
     }
 }
 

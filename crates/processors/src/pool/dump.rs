@@ -2,14 +2,13 @@
 
 use filch_sync::lock;
 use std::fmt;
-use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use filch_sync::atomic::Ordering;
 
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::BoundId;
-use crate::protocol::state::grant::Activity;
+use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
 use crate::protocol::threads::ThreadStats;
 use crate::stats::ProcessorStats;
 
@@ -176,7 +175,10 @@ impl<T: Send + 'static> Processors<T> {
                 let (activity, changes) = public.activity();
                 let unmoved = progress.machines.look(machine, changes, now);
                 // ORDERING: Relaxed: for people.
-                let label = NonZeroU64::new(public.label.load(Ordering::Relaxed));
+                let task = match public.label.load(Ordering::Relaxed) {
+                    A_PIECE => Some("a piece of the source".to_owned()),
+                    label => task_label(label).map(describe),
+                };
                 let attached = processors.iter().position(|line| {
                     !line.inactive && coordinator.attached(line.number) == machine
                 });
@@ -203,7 +205,7 @@ impl<T: Send + 'static> Processors<T> {
                 Some(MachineLine {
                     name: self.name(machine),
                     activity,
-                    task: label.map(describe),
+                    task,
                     processor,
                     lent_to: lent_to.map(|borrower| self.name(borrower)),
                     since,

@@ -5,6 +5,9 @@ pub(crate) mod attach;
 mod blocking;
 pub(crate) mod config;
 pub(crate) mod dump;
+#[cfg(not(loom))] // whose `Arc` cannot forget a type
+pub(crate) mod handle;
+mod long_turns;
 pub(crate) mod processors;
 mod progress;
 mod quiescence;

@@ -9,7 +9,7 @@ use filch_sync::{Arc, Mutex};
 use crate::pool::config::{Config, StartError};
 use crate::pool::progress::Progress;
 use crate::protocol::threads::ThreadStats;
-use crate::protocol::{Coordinator, Permit};
+use crate::protocol::{Coordinator, LongTurns, Permit};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
 use crate::queues::task_queues::TaskQueues;
@@ -59,6 +59,7 @@ impl<T: Send + 'static> Processors<T> {
                 queues: TaskQueues::new(places, (config.clock)()),
                 coordinator: Coordinator::new(places, processors, threads, config.spare_threads),
                 bound_tasks: BoundTasks::default(),
+                long_turns: LongTurns::new(places),
                 watch_interval: config.watch_interval,
                 clock: config.clock,
             },

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use filch_sync::atomic::Ordering;
 
 use crate::pool::processors::Processors;
-use crate::protocol::state::grant::Activity;
+use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
 
 /// What a thread of a pool is in the middle of; from [`Processors::running`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct RunningTask {
     pub thread: String,
     /// What it is in.
     pub inside: Inside,
-    /// The [label](crate::Runner::label) of the task, if it has one.
+    /// The [label](crate::Runner::label) of the task, if it is one that has one.
     pub label: Option<NonZeroU64>,
     /// For how long: in a blocking call exactly, else at least, as [`Processors::running`] says.
     pub elapsed: Duration,
@@ -30,7 +30,9 @@ pub struct RunningTask {
 pub enum Inside {
     /// A task.
     Task,
-    /// A [`blocking`](Processors::blocking) call of a task.
+    /// A piece of the pool's [source](crate::Source).
+    Piece,
+    /// A [`blocking`](Processors::blocking) call of a task or a piece.
     BlockingCall,
     /// The end of the thread, of a pool that is over: the destructors of its scratch and, in the
     /// last one, of the [runner](crate::Runner).
@@ -38,9 +40,8 @@ pub enum Inside {
 }
 
 impl<T: Send + 'static> Processors<T> {
-    /// The threads that are in the middle of a task, of a blocking call, or of their last
-    /// destructors. A piece of a [source](crate::Source) has no label, and is not among them. Takes
-    /// some locks for a moment, and disturbs nothing else.
+    /// The threads that are in the middle of a task or a piece, of a blocking call, or of their
+    /// last destructors. Takes some locks for a moment, and disturbs nothing else.
     ///
     /// How long a task has run is known from the first look on that found it: call this, or
     /// [`dump`](Self::dump), twice.
@@ -53,7 +54,7 @@ impl<T: Send + 'static> Processors<T> {
                 let (activity, changes) = public.activity();
                 // ORDERING: Relaxed: for people. Before the counts are read: a task that is seen
                 // here is the last one that was counted, and not the one before it.
-                let label = NonZeroU64::new(public.label.load(Ordering::Relaxed));
+                let label = public.label.load(Ordering::Relaxed);
                 (public, activity, changes, label)
             })
             .collect();
@@ -72,18 +73,22 @@ impl<T: Send + 'static> Processors<T> {
                 Activity::Blocks => (Inside::BlockingCall, Some(public.blocks_for(now))),
                 Activity::Runs if is_over => (Inside::End, unmoved),
                 // It searches, or is between two tasks.
-                Activity::Runs if label.is_none() => return None,
+                Activity::Runs if label == 0 => return None,
                 Activity::Runs => {
                     let same = attached
                         .next()
                         .map_or(unmoved, |processor| since[processor]);
-                    (Inside::Task, same.min(unmoved))
+                    let inside = match label {
+                        A_PIECE => Inside::Piece,
+                        _ => Inside::Task,
+                    };
+                    (inside, same.min(unmoved))
                 }
             };
             Some(RunningTask {
                 thread: format!("{}-{machine}", self.config.thread_name),
                 inside,
-                label,
+                label: task_label(label),
                 elapsed: elapsed.unwrap_or_default(),
             })
         });

@@ -13,6 +13,7 @@ impl<T: Send + 'static> Processors<T> {
     /// is. Takes a lock for a moment; waits for no task.
     pub fn stop(&self) {
         self.shared.coordinator.stop(&self.shared.queues);
+        self.shared.long_turns.wake();
         // If there is no thread, none will do that.
         self.end_if_deserted();
     }
@@ -35,6 +36,7 @@ impl<T: Send + 'static> Processors<T> {
         }
         // With it go references to the pool and to the runner, whose destructor is a user's.
         let starter = lock(&self.starter).take();
+        self.shared.long_turns.wake();
         drop_contained(starter);
         self.shared.coordinator.announce_end();
     }

@@ -31,6 +31,10 @@ impl Coordinator {
         if control.waiting() > 0 {
             self.serve_waiters(&mut self.synced());
         }
+        // So does one that rests, in its count.
+        if self.has_resting() {
+            self.serve_resting(&mut self.synced());
+        }
         self.announce_quiescence(work);
     }
 

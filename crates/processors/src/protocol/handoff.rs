@@ -99,6 +99,11 @@ impl Coordinator {
                 grant => unreachable!("a machine that waits for a processor is told {grant:?}"),
             }
         });
+        self.is_back(machine, permit)
+    }
+
+    /// The machine is not away any more.
+    pub(crate) fn is_back(&self, machine: usize, permit: Permit) -> Permit {
         self.machine(machine).set_activity(Activity::Runs);
         // ORDERING: Release, partner of the fence in `Idle::is_unchanged`: a thread that sees that
         // no machine is away any more sees that a processor was taken off the stack for it.

@@ -1,8 +1,8 @@
 //! How processors change hands: the operations on `state`, each an `impl Coordinator`.
 //!
 //! An operation calls only operations of the files above it in this list: `activation`, `spares`,
-//! `threads`, `lending`, `waiters`, `quiescence`, `shutdown`, `expected`, `going_idle`, then
-//! `resize`, `handoff` and `watch`.
+//! `threads`, `lending`, `waiters`, `resting`, `quiescence`, `shutdown`, `expected`, `going_idle`,
+//! then `resize`, `handoff` and `watch`.
 
 mod activation;
 mod expected;
@@ -11,6 +11,7 @@ mod handoff;
 mod lending;
 pub(crate) mod quiescence;
 mod resize;
+mod resting;
 mod shutdown;
 mod spares;
 pub(crate) mod state;
@@ -23,5 +24,6 @@ pub use state::control::ControlWord;
 pub use state::coordinator::Coordinator;
 pub use state::grant::Grant;
 pub use state::idle::Idle;
+pub use state::long_turns::LongTurns;
 pub use state::permit::Permit;
 pub use state::work::Work;

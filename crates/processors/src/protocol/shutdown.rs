@@ -20,6 +20,15 @@ impl Coordinator {
         self.try_end(work);
     }
 
+    /// Whether the pool has been told to stop. Work that a caller has published before, and has
+    /// [waked one](Self::wake_one) for, is run before the pool is over, if it hears `false`.
+    ///
+    /// By the fence in there, whose partner is the one in [`stop`](Self::stop): either this sees
+    /// that the pool stops, or the look that ends it sees the work.
+    pub fn is_ending(&self) -> bool {
+        self.control_word().is_stopping()
+    }
+
     /// The pool stops: if nothing can run any more, it is over, and every machine is told to exit.
     /// Each thread that makes that so calls this afterwards, so the last one finds it so.
     pub(crate) fn try_end(&self, work: &impl Work) {

@@ -18,7 +18,7 @@ use crate::protocol::state::synced::Synced;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadStats {
-    /// Threads there are.
+    /// Threads there are, those included that are expected.
     pub threads: usize,
     /// Of those, the spare ones: they have no processor and wait to be needed.
     pub spares: usize,

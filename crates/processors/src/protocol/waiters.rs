@@ -70,6 +70,12 @@ impl Coordinator {
         self.returns[permit.processor()].load(Ordering::Relaxed) >= MAX_RETURNS
     }
 
+    /// Whatever comes next on the processor is a queued task.
+    pub fn demand_queued_task(&self, permit: &Permit) {
+        // ORDERING: Relaxed: as in `count_return`.
+        self.returns[permit.processor()].store(MAX_RETURNS, Ordering::Relaxed);
+    }
+
     /// A queued task runs now, or there is none.
     pub(crate) fn forget_returns(&self, permit: &Permit) {
         // ORDERING: Relaxed: as in `count_return`.

@@ -5,7 +5,7 @@ use filch_deque::Steal;
 use filch_sync::{hint, thread};
 
 use crate::queues::local::Local;
-use crate::queues::look_around::Turn;
+use crate::queues::look_around::{Turn, oldest};
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
 use crate::queues::steal_policy::StealMode;
@@ -81,6 +81,15 @@ impl<T: Send + 'static> Local<T> {
         let counters = &shared.queues.processors[self.own].counters;
         counters.from_yielded.add(1);
         Some(task)
+    }
+
+    /// The next task that needs no search, else the oldest one of any other processor. For a thread
+    /// that does not count as searching, and so moves none.
+    pub(crate) fn any_task(&self, shared: &Shared<T>) -> Option<T> {
+        self.unsearched(shared).or_else(|| {
+            let mut others = shared.queues.in_reach().iter();
+            others.find_map(oldest)
+        })
     }
 
     /// Half of what another processor has, beginning with a random one: one task to run, the rest

@@ -153,7 +153,7 @@ impl<T: Send + 'static> Local<T> {
 }
 
 /// The oldest task of a processor, unless a thief gets it, which runs it: fair enough.
-fn oldest<T: Send>(processor: &Processor<T>) -> Option<T> {
+pub(crate) fn oldest<T: Send>(processor: &Processor<T>) -> Option<T> {
     match processor.stealer.steal() {
         Steal::Success(task) => Some(task),
         Steal::Retry | Steal::Empty => None,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::protocol::Coordinator;
+use crate::protocol::{Coordinator, LongTurns};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::task_queues::TaskQueues;
 
@@ -11,6 +11,7 @@ pub(crate) struct Shared<T> {
     pub(crate) queues: TaskQueues<T>,
     pub(crate) coordinator: Coordinator,
     pub(crate) bound_tasks: BoundTasks<T>,
+    pub(crate) long_turns: LongTurns,
     /// How long a machine sleeps between two looks at a processor that it watches. Zero: no
     /// processor is watched.
     pub(crate) watch_interval: Duration,

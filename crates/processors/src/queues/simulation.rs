@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::protocol::{Coordinator, Grant, Permit};
+use crate::protocol::{Coordinator, Grant, LongTurns, Permit};
 use crate::queues::bound_tasks::BoundTasks;
 use crate::queues::shared::Shared;
 use crate::queues::source::{self, Found};
@@ -79,6 +79,7 @@ impl World {
                 queues,
                 coordinator,
                 bound_tasks: BoundTasks::default(),
+                long_turns: LongTurns::new(processors),
                 watch_interval: Duration::ZERO,
                 clock: now,
             },

@@ -1,12 +1,15 @@
 //! Work beside the tasks, which lies in queues of its owner's: what a pool must know of it.
 
+use std::any::Any;
 use std::fmt;
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use filch_sync::Arc;
+use filch_sync::panic::discard;
 
 /// Work beside the tasks, in queues of its owner's, which a pool's threads run too: see
 /// [`Processors::attach`](crate::Processors::attach).
@@ -18,8 +21,8 @@ use filch_sync::Arc;
 /// 2. To take a piece is a `Release` operation on memory that `is_empty` reads: a thread that no
 ///    longer sees the piece sees, after an `Acquire` fence, what its taker did before. Any
 ///    compare-exchange of a deque with `Release` or more will do.
-/// 3. Neither method panics: the program would be aborted, since the thread has a processor in
-///    hand. Neither waits, and neither calls the pool, except for `notify`.
+/// 3. `take` and `is_empty` do not panic: the program would be aborted, since the thread has a
+///    processor in hand. Neither waits, and neither calls the pool, except for `notify`.
 ///
 /// A source that breaks 1 or 2 has pieces that wait beside sleeping threads, or a pool that is over
 /// too early; it breaks no memory.
@@ -81,7 +84,7 @@ use filch_sync::Arc;
 /// machines.join();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Source: Send + Sync + 'static {
+pub trait Source: Any + Send + Sync {
     /// A piece for the calling thread, if there is one. One that loses a race for a piece tries
     /// again: only "there is none" may send a thread to sleep.
     ///
@@ -92,15 +95,35 @@ pub trait Source: Send + Sync + 'static {
     /// Whether there is nothing that a thread could [take](Self::take). Called by any thread, after
     /// a sequentially consistent fence: relaxed loads will do.
     fn is_empty(&self) -> bool;
+
+    /// The calling thread of the pool is about to wait, and has no processor in hand; perhaps it
+    /// was [nudged](crate::Processors::nudge_threads). The default does nothing. A panic is
+    /// contained, and lost.
+    fn nudged(&self) {}
+
+    /// Some threads have been in the same task or piece for long, while others wait: each that
+    /// runs a piece, or calls the source in the middle of a task, should soon ask
+    /// [`Processors::make_way`](crate::Processors::make_way). Called once a millisecond at most, on
+    /// a thread that runs nothing. The default does nothing. It must not wait. A panic is
+    /// contained, and lost.
+    fn hurry(&self) {}
 }
 
-impl<S: Source + ?Sized> Source for Arc<S> {
+impl<S: Source> Source for Arc<S> {
     fn take(&self) -> Option<Piece> {
         (**self).take()
     }
 
     fn is_empty(&self) -> bool {
         (**self).is_empty()
+    }
+
+    fn nudged(&self) {
+        (**self).nudged();
+    }
+
+    fn hurry(&self) {
+        (**self).hurry();
     }
 }
 
@@ -171,6 +194,30 @@ impl AttachedSource {
     #[inline]
     pub(crate) fn is_attached(&self) -> bool {
         self.0.get().is_some()
+    }
+
+    /// It, if it is an `S`.
+    pub(crate) fn get<S: Source>(&self) -> Option<&S> {
+        let source: &dyn Any = &**self.0.get()?;
+        source.downcast_ref()
+    }
+
+    /// A thread of the pool is about to wait.
+    pub(crate) fn nudged(&self) {
+        self.tell(Source::nudged);
+    }
+
+    /// Threads that run its pieces should ask whether they are to make way.
+    pub(crate) fn hurry(&self) {
+        self.tell(Source::hurry);
+    }
+
+    fn tell(&self, tell: impl FnOnce(&dyn Source)) {
+        if let Some(source) = self.0.get()
+            && let Err(payload) = catch_unwind(AssertUnwindSafe(|| tell(&**source)))
+        {
+            discard(payload);
+        }
     }
 
     /// A piece, if there is one. The calling thread has its permit in hand: what the source calls

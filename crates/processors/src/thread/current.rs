@@ -9,6 +9,7 @@ use filch_sync::thread_local;
 
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
+use crate::queues::source::{AttachedSource, Source};
 
 /// What a machine shows of itself to the code that it runs.
 pub(crate) struct Current<'machine> {
@@ -16,6 +17,7 @@ pub(crate) struct Current<'machine> {
     pub(crate) parker: &'machine Parker,
     /// The permit of its processor; none while it is in a blocking call.
     pub(crate) permit: PermitCell,
+    pub(crate) source: &'machine AttachedSource,
 }
 
 /// The pool that the thread works for, and its machine.
@@ -65,8 +67,26 @@ pub(crate) fn with_current<T, R>(
     pool: &Shared<T>,
     with: impl FnOnce(&Current<'_>) -> R,
 ) -> Option<R> {
+    with_any(
+        |registered| ptr::eq(registered, ptr::from_ref(pool).cast()),
+        with,
+    )
+}
+
+/// Calls `with` with the [source](Source) of the pool that the calling thread is a machine of, if
+/// that has one, and it is an `S`. Wait-free.
+pub fn with_source<S: Source, R>(with: impl FnOnce(&S) -> R) -> Option<R> {
+    with_any(|_| true, |current| current.source.get().map(with)).flatten()
+}
+
+/// Calls `with` with what the thread shows of itself, if it is a machine of a pool that is `right`.
+#[inline]
+fn with_any<R>(
+    right: impl FnOnce(*const ()) -> bool,
+    with: impl FnOnce(&Current<'_>) -> R,
+) -> Option<R> {
     let registration = REGISTRATION.with(Cell::get)?;
-    if !ptr::eq(registration.pool, ptr::from_ref(pool).cast()) {
+    if !right(registration.pool) {
         return None;
     }
     // SAFETY: this thread made the registration, in `enter`, whose borrow of the `Current` lasts

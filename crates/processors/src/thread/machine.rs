@@ -1,7 +1,6 @@
 //! A machine: a thread that runs the tasks of whichever processor it has, and how it runs one.
 
 use std::cell::Cell;
-use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_parker::Parker;
@@ -9,7 +8,7 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::discard;
 
 use crate::protocol::state::binding::BoundId;
-use crate::protocol::state::grant::MachineShared;
+use crate::protocol::state::grant::{A_PIECE, MachineShared};
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
 use crate::queues::source::Piece;
@@ -51,6 +50,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
                 machine,
                 parker,
                 permit: PermitCell::empty(),
+                source: &shared.queues.source,
             },
             public: shared.coordinator.machine(machine),
             bound: Cell::new(None),
@@ -63,8 +63,8 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
             self.runner.on_processor(processor, scratch);
         }
         let label = self.runner.label(&task);
-        if label.is_some() {
-            self.show(label);
+        if let Some(label) = label {
+            self.show(label.get());
         }
         // If it unwinds, the runner answers for its own state; the thread goes on with the next
         // task.
@@ -73,7 +73,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
             discard(payload);
         }
         if label.is_some() {
-            self.show(None);
+            self.show(0);
         }
     }
 
@@ -83,13 +83,14 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
     #[inline(never)]
     pub(crate) fn run_piece(&self, piece: Piece) {
         self.count(|counters| &counters.pieces);
+        self.show(A_PIECE);
         piece.run();
+        self.show(0);
     }
 
-    /// Shows in a dump which task the thread runs.
+    /// Shows in a dump which task the thread runs; 0: none with a label.
     #[inline]
-    fn show(&self, label: Option<NonZeroU64>) {
-        let label = label.map_or(0, NonZeroU64::get);
+    pub(crate) fn show(&self, label: u64) {
         // ORDERING: Relaxed: for people.
         self.public.label.store(label, Ordering::Relaxed);
     }

@@ -44,13 +44,13 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             let machine = self.current.machine;
             let mut scratch = catch_panic(|| self.runner.scratch(machine))?;
             begun();
-            let mut grant = self.wait(Vacated::default(), &mut scratch);
+            let mut grant = self.wait(Vacated::default());
             // Not before the first grant: until then it may not be known yet.
             self.bound.set(self.shared.coordinator.bound_as(machine));
             while grant != Grant::Exit {
                 let vacated = self.obey_to_the_end(grant, &mut scratch);
                 // The one place where it waits, on a stack that is as short as can be.
-                grant = self.wait(vacated, &mut scratch);
+                grant = self.wait(vacated);
             }
             drop_contained(scratch);
             Ok(())
@@ -73,6 +73,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 resume_unwind(payload);
             };
             discard(payload);
+            self.show(0);
             let processor = &self.shared.queues.processors[permit.processor()];
             processor.counters.panicked.add(1);
             grant = Grant::Run(permit);
@@ -227,7 +228,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
 
     /// Waits for what the machine is told to do next.
     #[inline]
-    fn wait(&self, Vacated { watched }: Vacated, scratch: &mut R::Scratch) -> Grant {
+    fn wait(&self, Vacated { watched }: Vacated) -> Grant {
         let Current {
             machine, parker, ..
         } = self.current;
@@ -236,12 +237,12 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             true => None,
             false => self.watch(watched),
         };
-        let nudged = || {
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.runner.nudged(scratch))) {
-                discard(payload);
-            }
-        };
-        let coordinator = &self.shared.coordinator;
+        let Shared {
+            queues,
+            coordinator,
+            ..
+        } = self.shared;
+        let nudged = || queues.source.nudged();
         let grant = told.unwrap_or_else(|| coordinator.wait_beside(machine, parker, nudged));
         self.public.set_activity(Activity::Runs);
         grant

@@ -29,9 +29,9 @@ pub trait Runner<T>: Send + Sync + 'static {
     }
 
     /// A number by which a [`Dump`](crate::Dump) can name the task while it runs, blocks or waits
-    /// for its thread. The default answers "none", and costs nothing; a label costs two stores a
-    /// task. It must not call the pool. If it panics before the task runs, the task is gone, as if
-    /// it had panicked itself; in a dump it answers "none".
+    /// for its thread; not [`NonZeroU64::MAX`]. The default answers "none", and costs nothing; a
+    /// label costs two stores a task. It must not call the pool. If it panics before the task runs,
+    /// the task is gone, as if it had panicked itself; in a dump it answers "none".
     #[inline]
     fn label(&self, _task: &T) -> Option<NonZeroU64> {
         None
@@ -48,12 +48,6 @@ pub trait Runner<T>: Send + Sync + 'static {
     /// nothing, and costs nothing. If it panics, the task is gone, as if it had panicked itself.
     #[inline]
     fn on_processor(&self, _processor: usize, _scratch: &mut Self::Scratch) {}
-
-    /// The thread is about to wait, and has no processor in hand; perhaps it was
-    /// [nudged](crate::Processors::nudge_threads). The default does nothing, and costs nothing. A
-    /// panic is contained, and lost.
-    #[inline]
-    fn nudged(&self, _scratch: &mut Self::Scratch) {}
 
     /// Runs one task. A panic is contained and counted; the task is gone.
     fn run(&self, task: T, scratch: &mut Self::Scratch);

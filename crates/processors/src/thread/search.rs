@@ -30,6 +30,13 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let Some(permit) = self.current.permit.take() else {
             unreachable!("a machine that looks for work has a processor");
         };
+        let permit = match self.shared.coordinator.has_resting() {
+            false => permit,
+            true => match self.look_after_resting(permit) {
+                Ok(searched) => return searched,
+                Err(permit) => permit,
+            },
+        };
         let shared = self.shared;
         let local = shared.queues.locals.get(&permit);
         if let Some(found) = local.take_turn_of_source(shared) {
@@ -42,6 +49,25 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             return Searched::Found(found);
         }
         Searched::Nothing(self.go_idle(permit, searching))
+    }
+
+    /// While a machine rests the tasks have their turn, and no piece; and when they have had it,
+    /// that machine gets the processor.
+    ///
+    /// # Errors
+    /// The permit, if no machine rests any more.
+    #[cold]
+    fn look_after_resting(&self, permit: Permit) -> Result<Searched<T>, Permit> {
+        let local = self.shared.queues.locals.get(&permit);
+        local.is_sources_turn.set(false);
+        if let Some(task) = local.any_task(self.shared) {
+            self.current.permit.replace(Some(permit));
+            return Ok(Searched::Found(Found::Task(task)));
+        }
+        local.turns.pause();
+        let coordinator = &self.shared.coordinator;
+        coordinator.hand_to_resting(permit, self.current.machine)?;
+        Ok(Searched::Nothing(Vacated::default()))
     }
 
     /// Looks until there is something, or there has been nothing for a while. If there was

@@ -47,6 +47,9 @@ pub enum CallKind {
     Step,
     /// A [`blocking`](crate::Handle::blocking) call in a step.
     Blocking,
+    /// A job of the pool that is [attached](crate::Handle::pool), from a thread outside or from
+    /// another worker. It may sleep until a part of it has ended elsewhere.
+    Job,
     /// What follows the end of a process: a call of [`on_exit`](crate::ProcessHandle::on_exit), or
     /// the destructor of an output.
     AfterEnd,
@@ -72,6 +75,10 @@ impl fmt::Display for RunningCall {
             CallKind::Blocking => {
                 f.write_str("a blocking call in a step")?;
                 ""
+            }
+            CallKind::Job => {
+                f.write_str("a job of the attached pool")?;
+                "at least "
             }
             CallKind::AfterEnd => {
                 f.write_str("an `on_exit` call or destructor after the end")?;

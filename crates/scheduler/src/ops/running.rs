@@ -58,6 +58,9 @@ impl<P: Protocol> Handle<P> {
         let slot = task.label.map(|label| label.get() - 1);
         let process = slot.and_then(|slot| self.table().occupant(slot));
         let kind = match task.inside {
+            // Each process has a label, and jobs have none.
+            Inside::Piece => CallKind::Job,
+            Inside::BlockingCall if task.label.is_none() => CallKind::Job,
             Inside::BlockingCall => CallKind::Blocking,
             Inside::Task if process.is_some_and(|process| self.has_exited(process)) => {
                 CallKind::AfterEnd

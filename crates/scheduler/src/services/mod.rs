@@ -6,6 +6,8 @@ pub(crate) mod completion_ext;
 pub mod dynamic;
 pub(crate) mod names;
 pub(crate) mod nodes;
+#[cfg(not(loom))] // whose `Arc` cannot forget what tasks are
+pub(crate) mod pool;
 pub(crate) mod service_threads;
 pub(crate) mod standstill;
 pub mod timers;

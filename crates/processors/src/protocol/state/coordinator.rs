@@ -51,6 +51,8 @@ pub struct Coordinator {
     /// Machines in blocking calls without their processor, those included that are back and wait
     /// for one.
     pub(crate) away: CachePadded<AtomicUsize>,
+    /// How many machines [rest](Self::rest): a hint.
+    pub(crate) resting: CachePadded<AtomicUsize>,
     /// Processors that are not inactive.
     pub(crate) activated: CachePadded<AtomicUsize>,
     pub(crate) observers: Observers,
@@ -73,6 +75,7 @@ impl Coordinator {
             limit: threads,
             synced: Mutex::new(Synced::new(processors, spares)),
             away: CachePadded::new(AtomicUsize::new(0)),
+            resting: CachePadded::new(AtomicUsize::new(0)),
             activated: CachePadded::new(AtomicUsize::new(0)),
             observers: Observers::new(),
             watchers: (0..processors).map(|_| AtomicU32::new(0)).collect(),

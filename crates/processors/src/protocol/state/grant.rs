@@ -1,6 +1,7 @@
 //! What a machine without a processor is told to do next, and the words of a machine that other
 //! threads read and write.
 
+use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use filch_parker::{Parker, Unparker};
@@ -61,6 +62,14 @@ impl Activity {
     const MASK: u32 = 7;
 }
 
+/// The label of a machine that runs a piece of the source.
+pub(crate) const A_PIECE: u64 = u64::MAX;
+
+/// The label of a task that it runs, from what it shows.
+pub(crate) fn task_label(label: u64) -> Option<NonZeroU64> {
+    NonZeroU64::new(label).filter(|_| label != A_PIECE)
+}
+
 /// What other threads need of a machine.
 pub(crate) struct MachineShared {
     unparker: Unparker,
@@ -69,7 +78,7 @@ pub(crate) struct MachineShared {
     /// An [`Activity`], and above it how often it has changed, for people. Written by the machine's
     /// own thread.
     activity: AtomicU32,
-    /// The label of the task that it runs, or 0; for people, too.
+    /// The label of the task that it runs, [`A_PIECE`], or 0; for people, too.
     pub(crate) label: AtomicU64,
     /// When this was made.
     made: Instant,

@@ -12,6 +12,7 @@ pub(crate) mod coordinator;
 #[expect(unsafe_code, reason = "the number in a grant becomes a permit again")]
 pub(crate) mod grant;
 pub(crate) mod idle;
+pub(crate) mod long_turns;
 pub(crate) mod observers;
 #[expect(
     unsafe_code,

@@ -19,6 +19,8 @@ pub(crate) struct Synced {
     /// Machines that are back from a blocking call and wait for a processor, the longest wait
     /// first.
     pub(crate) waiters: VecDeque<usize>,
+    /// Machines that have made way, the longest rest first.
+    pub(crate) resting: VecDeque<usize>,
     /// Machines that tasks are bound to.
     pub(crate) bindings: Vec<Binding>,
     /// How many of these there are, or are about to be.
@@ -54,6 +56,7 @@ impl Synced {
             spares: Vec::new(),
             max_spares,
             waiters: VecDeque::new(),
+            resting: VecDeque::new(),
             bindings: Vec::new(),
             bound: 0,
             bound_so_far: 0,

@@ -1,0 +1,340 @@
+//! Processes and jobs on the same cores: on one set of threads, on two, and on the rivals' two.
+//!
+//! The jobs are fib without cut-off, which never gives way by itself; the processes are a pair that
+//! sends a ball to and fro, and never rests.
+
+use std::cell::LazyCell;
+use std::fs;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use filch_fork_join::{Pool as Jobs, Worker};
+use filch_scheduler::Scheduler;
+
+use super::fairness::contenders::{Filch, Pool, Tokio};
+use crate::harness::{Effort, Scenario, per_operation, time};
+use crate::processor_time::load;
+use crate::rivals::{WORKERS, rayon_pool_of, tokio_runtime_of};
+
+/// The argument of the recursion: some 25 ms on two cores.
+const FIB: u32 = 35;
+
+/// Calls of that which fork, or nearly.
+const FORKS: u64 = 14_930_351;
+
+/// What runs processes and what runs jobs, on as many cores together as each alone would have.
+trait Both: Sized + 'static {
+    type Processes: Pool;
+
+    fn new() -> Self;
+    fn processes(&self) -> &Self::Processes;
+
+    /// Computes fib, from a thread outside.
+    fn fib(&self, n: u32) -> u64;
+}
+
+/// Processes and jobs have the same threads.
+struct OnePool(Filch, Jobs);
+
+/// Each has its own, and the system divides the cores among them.
+struct TwoPools(Filch, Jobs);
+
+struct Rivals(Tokio, rayon::ThreadPool);
+
+fn scheduler() -> Filch {
+    let scheduler = Scheduler::builder().workers(WORKERS).build();
+    scheduler.expect("the system gives threads")
+}
+
+fn attached_to(scheduler: &Filch) -> Jobs {
+    Jobs::on(&scheduler.pool()).expect("its threads are free")
+}
+
+fn own() -> Jobs {
+    Jobs::new(WORKERS).expect("the system gives threads")
+}
+
+impl Both for OnePool {
+    type Processes = Filch;
+
+    fn new() -> Self {
+        let scheduler = scheduler();
+        let jobs = attached_to(&scheduler);
+        Self(scheduler, jobs)
+    }
+
+    fn processes(&self) -> &Filch {
+        &self.0
+    }
+
+    fn fib(&self, n: u32) -> u64 {
+        self.1.install(|worker| fib(worker, n))
+    }
+}
+
+impl Both for TwoPools {
+    type Processes = Filch;
+
+    fn new() -> Self {
+        Self(scheduler(), own())
+    }
+
+    fn processes(&self) -> &Filch {
+        &self.0
+    }
+
+    fn fib(&self, n: u32) -> u64 {
+        self.1.install(|worker| fib(worker, n))
+    }
+}
+
+impl Both for Rivals {
+    type Processes = Tokio;
+
+    fn new() -> Self {
+        Self(tokio_runtime_of(WORKERS), rayon_pool_of(WORKERS))
+    }
+
+    fn processes(&self) -> &Tokio {
+        &self.0
+    }
+
+    fn fib(&self, n: u32) -> u64 {
+        self.1.install(|| fib_on_rayon(n))
+    }
+}
+
+fn fib(worker: &Worker, n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = worker.join(|w| fib(w, n - 1), |w| fib(w, n - 2));
+    a + b
+}
+
+fn fib_on_rayon(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = rayon::join(|| fib_on_rayon(n - 1), || fib_on_rayon(n - 2));
+    a + b
+}
+
+/// The three, in one of the ways to measure them.
+macro_rules! all {
+    ($scenario:expr, $add:ident, $turn:ident($($argument:expr),*)) => {
+        $scenario
+            .$add("one pool", $turn::<OnePool>($($argument),*))
+            .$add("two pools", $turn::<TwoPools>($($argument),*))
+            .$add("tokio and rayon", $turn::<Rivals>($($argument),*))
+    };
+}
+
+pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let hops = effort.operations(400_000);
+    let mix = Mix {
+        fibs: effort.operations(8),
+        hops: effort.operations(1_000_000),
+    };
+    let name = "fib and hops, a fixed number of each";
+    vec![
+        Scenario::new(format!("fib({FIB}), no process"), "ns per fork")
+            .contender("a scheduler's threads", {
+                let both = LazyCell::new(OnePool::new);
+                move || timed_fib(&both.1)
+            })
+            .contender("its own threads", {
+                let jobs = LazyCell::new(own);
+                move || timed_fib(&jobs)
+            }),
+        Scenario::new("hops, no job", "ns per hop")
+            .contender("with a pool attached", {
+                let both = LazyCell::new(OnePool::new);
+                move || per_operation(timed_hops(&both.0, hops), hops)
+            })
+            .contender("without", {
+                let scheduler = LazyCell::new(scheduler);
+                move || per_operation(timed_hops(&*scheduler, hops), hops)
+            }),
+        all!(Scenario::new(name, "ms"), contender, mixed(mix)),
+        all!(
+            Scenario::new(format!("{name}: processor time"), "ms"),
+            contender,
+            processor_time(mix)
+        ),
+        all!(
+            Scenario::new(format!("{name}: context switches"), "switches"),
+            contender,
+            context_switches(mix)
+        ),
+        all!(
+            Scenario::new("a hop beside fib", "us"),
+            latencies,
+            hops_beside_fib(hops)
+        ),
+        all!(
+            Scenario::new("a message from outside beside fib", "us"),
+            latencies,
+            messages_beside_fib(effort.operations(200))
+        ),
+    ]
+}
+
+/// How much of each.
+#[derive(Clone, Copy)]
+struct Mix {
+    fibs: u64,
+    hops: u64,
+}
+
+impl Mix {
+    /// Does it, with both at once.
+    fn run(self, both: &(impl Both + Sync)) {
+        thread::scope(|scope| {
+            scope.spawn(|| (0..self.fibs).for_each(|_| _ = black_box(both.fib(FIB))));
+            timed_hops(both.processes(), self.hops);
+        });
+    }
+}
+
+fn timed_fib(jobs: &Jobs) -> f64 {
+    let elapsed = time(|| _ = black_box(jobs.install(|worker| fib(worker, FIB))));
+    per_operation(elapsed, FORKS)
+}
+
+/// How long a pair takes for so many hops.
+fn timed_hops(pool: &impl Pool, hops: u64) -> Duration {
+    let (done, is_done) = mpsc::channel();
+    let left = Arc::new(AtomicU64::new(hops));
+    let started = Instant::now();
+    pool.pair(move || {
+        let is_last = left.fetch_sub(1, Ordering::Relaxed) == 1;
+        if is_last {
+            done.send(()).expect("the caller waits");
+        }
+        !is_last
+    });
+    is_done.recv().expect("the last one says so");
+    started.elapsed()
+}
+
+fn millis(elapsed: Duration) -> f64 {
+    elapsed.as_secs_f64() * 1e3
+}
+
+fn mixed<B: Both + Sync>(mix: Mix) -> impl FnMut() -> f64 {
+    let both = LazyCell::new(B::new);
+    move || millis(time(|| mix.run(&*both)))
+}
+
+fn processor_time<B: Both + Sync>(mix: Mix) -> impl FnMut() -> f64 {
+    let both = LazyCell::new(B::new);
+    move || {
+        let both = &*both;
+        let mut elapsed = Duration::ZERO;
+        let share = load(|| elapsed = time(|| mix.run(both)));
+        share / 100.0 * millis(elapsed)
+    }
+}
+
+fn context_switches<B: Both + Sync>(mix: Mix) -> impl FnMut() -> f64 {
+    let both = LazyCell::new(B::new);
+    move || {
+        let both = &*both;
+        let before = switches();
+        mix.run(both);
+        switches().saturating_sub(before) as f64
+    }
+}
+
+/// How often threads of this program that live now have been switched from, as far as the system
+/// says.
+fn switches() -> u64 {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten();
+    let of_thread = |status: String| -> u64 {
+        let counts = (status.lines())
+            .filter_map(|line| line.split_once("ctxt_switches:"))
+            .filter_map(|(_, count)| count.trim().parse::<u64>().ok());
+        counts.sum()
+    };
+    (threads.flatten())
+        .filter_map(|thread| fs::read_to_string(thread.path().join("status")).ok())
+        .map(of_thread)
+        .sum()
+}
+
+/// Runs `work` while another thread has fib computed over and over.
+fn beside_fib<B: Both + Sync>(both: &B, work: impl FnOnce()) {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                black_box(both.fib(FIB));
+            }
+        });
+        work();
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// From one step of a pair to the next.
+fn hops_beside_fib<B: Both + Sync>(hops: u64) -> impl FnMut() -> Vec<f64> {
+    let both = LazyCell::new(B::new);
+    move || {
+        let both = &*both;
+        let latencies = Arc::new(Mutex::new(Vec::with_capacity(hops as usize)));
+        beside_fib(both, || {
+            let (done, is_done) = mpsc::channel();
+            let last = Arc::new(Mutex::new(None::<Instant>));
+            let latencies = Arc::clone(&latencies);
+            both.processes().pair(move || {
+                let now = Instant::now();
+                let mut latencies = latencies.lock().expect("no panic");
+                let before = last.lock().expect("no panic").replace(now);
+                if let Some(before) = before {
+                    latencies.push((now - before).as_secs_f64() * 1e6);
+                }
+                let goes_on = (latencies.len() as u64) < hops;
+                if !goes_on {
+                    // The other one may take one step more.
+                    let _ = done.send(());
+                }
+                goes_on
+            });
+            is_done.recv().expect("the last one says so");
+        });
+        let latencies = latencies.lock().expect("no panic");
+        latencies.clone()
+    }
+}
+
+/// From the sending to the step, for a process that is idle otherwise.
+fn messages_beside_fib<B: Both + Sync>(messages: u64) -> impl FnMut() -> Vec<f64> {
+    let both = LazyCell::new(B::new);
+    move || {
+        let both = &*both;
+        let (took, taken) = mpsc::channel();
+        let began = Instant::now();
+        let send = both.processes().receiver(move |sent| {
+            let latency = began.elapsed().saturating_sub(Duration::from_nanos(sent));
+            // The caller goes away before the receiver does.
+            let _ = took.send(latency);
+        });
+        let mut latencies = Vec::new();
+        beside_fib(both, || {
+            for _ in 0..messages {
+                // Of no length that goes together with another one's interval.
+                thread::sleep(Duration::from_micros(
+                    700 + 13 * latencies.len() as u64 % 600,
+                ));
+                send(began.elapsed().as_nanos() as u64);
+                let latency = taken.recv().expect("the receiver lives");
+                latencies.push(latency.as_secs_f64() * 1e6);
+            }
+        });
+        latencies
+    }
+}

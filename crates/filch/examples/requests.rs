@@ -1,0 +1,126 @@
+//! Processes that are asked to sort, and sort by fork/join, on the threads that they run on.
+//!
+//! A process of a few lines would keep its worker for as long as a long list takes. This one forks:
+//! other workers help if they have nothing else to do, and the other processes go on.
+//!
+//! `cargo run --release -p filch --example requests [REQUESTS]`
+
+use std::error::Error;
+use std::time::Instant;
+
+use filch::fork_join::{Pool, join};
+use filch::scheduler::{
+    Context, Event, Events, InitError, Process, Protocol, Scheduler, StepOutput,
+};
+
+/// What is asked, and answered.
+enum Sorting {}
+
+impl Protocol for Sorting {
+    /// How many lists there will be.
+    type Input = usize;
+    /// A list.
+    type Message = Vec<u64>;
+    type Command = ();
+    type Reply = ();
+    /// The middle one of each list.
+    type Output = Vec<u64>;
+    type Error = String;
+}
+
+/// Sorts what it is sent.
+#[derive(Default)]
+struct Sorter {
+    lists: usize,
+    middles: Vec<u64>,
+}
+
+impl Process<Sorting> for Sorter {
+    fn init(
+        &mut self,
+        _: &Context<'_, Sorting>,
+        _: &str,
+        lists: usize,
+    ) -> Result<(), InitError<Sorting>> {
+        self.lists = lists;
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Sorting>,
+        events: Events<'_, Sorting>,
+        out: &mut StepOutput<Sorting>,
+    ) -> Result<(), String> {
+        for event in events {
+            if let Event::Message(mut list) = event {
+                sort(&mut list);
+                let middle = list.get(list.len() / 2).ok_or("a list of nothing")?;
+                self.middles.push(*middle);
+            }
+        }
+        match self.middles.len() < self.lists {
+            true => out.idle(),
+            false => out.done(std::mem::take(&mut self.middles)),
+        }
+        Ok(())
+    }
+}
+
+/// Quicksort: the two parts at the same time, if somebody has time.
+fn sort(list: &mut [u64]) {
+    if list.len() <= 32 {
+        return list.sort_unstable();
+    }
+    let pivot = list.len() / 2;
+    let (less, _, more) = list.select_nth_unstable(pivot);
+    join(|| sort(less), || sort(more));
+}
+
+/// A list that looks random.
+fn list(seed: u64, length: usize) -> Vec<u64> {
+    let mut state = seed;
+    let next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        state >> 33
+    };
+    std::iter::repeat_with(next).take(length).collect()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let requests = std::env::args()
+        .nth(1)
+        .map_or(Ok(20), |requests| requests.parse())?;
+    let scheduler = Scheduler::<Sorting>::builder().build()?;
+    // From now on `join` works in each step.
+    let _pool = Pool::on(&scheduler.pool())?;
+
+    // A few long lists for the one, many short ones for the other.
+    let sizes = [(requests, 300_000), (50 * requests, 1_000)];
+    let begun = Instant::now();
+    let mut sorters = Vec::new();
+    for (lists, length) in sizes {
+        let sorter = scheduler.submit(Sorter::default(), "run", lists)?;
+        for seed in 0..lists {
+            scheduler.send(sorter.pid(), list(seed as u64, length))?;
+        }
+        sorters.push(sorter);
+    }
+    for (sorter, (lists, length)) in sorters.into_iter().zip(sizes) {
+        let middles = sorter.join()?;
+        println!("{lists} lists of {length}: {:.1?}", begun.elapsed());
+        for (seed, middle) in middles.into_iter().enumerate() {
+            let mut sorted = list(seed as u64, length);
+            sorted.sort_unstable();
+            assert_eq!(middle, sorted[length / 2]);
+        }
+    }
+    let stats = scheduler.stats().total();
+    println!(
+        "{} steps, {} pieces of jobs",
+        stats.steps, stats.processor.pieces
+    );
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Processes whose step is a closure, a scheduler with a pool, and recursions.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use filch::fork_join::{self, Pool, Worker};
+use filch::scheduler::{
+    Context, Events, Handle, InitError, Process, Protocol, Scheduler, StepOutput,
+};
+
+pub(crate) enum Numbers {}
+
+impl Protocol for Numbers {
+    type Input = ();
+    type Message = ();
+    type Command = ();
+    type Reply = ();
+    type Output = u64;
+    type Error = String;
+}
+
+/// A process of one step, which ends with what the call returns.
+pub(crate) struct Step<F>(pub(crate) Option<F>);
+
+impl<F: FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static> Process<Numbers> for Step<F> {
+    fn init(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: &str,
+        (): (),
+    ) -> Result<(), InitError<Numbers>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, Numbers>,
+        _: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        let call = self.0.take().ok_or("it has one step")?;
+        out.done(call(context));
+        Ok(())
+    }
+}
+
+/// A process that always has something to do, until it is told to end.
+pub(crate) struct Restless(pub(crate) Arc<AtomicBool>);
+
+impl Process<Numbers> for Restless {
+    fn init(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: &str,
+        (): (),
+    ) -> Result<(), InitError<Numbers>> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _: &Context<'_, Numbers>,
+        _: Events<'_, Numbers>,
+        out: &mut StepOutput<Numbers>,
+    ) -> Result<(), String> {
+        match self.0.load(Ordering::Relaxed) {
+            true => out.done(0),
+            false => out.go_on(),
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn scheduler(workers: usize) -> (Scheduler<Numbers>, Pool) {
+    let scheduler = Scheduler::builder().workers(workers).build().unwrap();
+    let pool = Pool::on(&scheduler.pool()).unwrap();
+    (scheduler, pool)
+}
+
+/// Has a process run that call.
+pub(crate) fn submit(
+    handle: &Handle<Numbers>,
+    call: impl FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static,
+) {
+    drop(handle.submit(Step(Some(call)), "run", ()).unwrap());
+}
+
+/// What a process returns that runs that call.
+pub(crate) fn execute(
+    handle: &Handle<Numbers>,
+    call: impl FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static,
+) -> u64 {
+    handle.execute(Step(Some(call)), "run", ()).unwrap()
+}
+
+pub(crate) fn is_worker_of_the_scheduler() -> bool {
+    let thread = thread::current();
+    let name = thread.name().unwrap_or_default();
+    name.starts_with("filch-") && !name.starts_with("filch-fork-join")
+}
+
+pub(crate) fn fib(n: u64) -> u64 {
+    assert!(is_worker_of_the_scheduler(), "{:?}", thread::current());
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = fork_join::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+pub(crate) fn fib_by(worker: &Worker, n: u64) -> u64 {
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = worker.join(|w| fib_by(w, n - 1), |w| fib_by(w, n - 2));
+    a + b
+}
+
+/// Forks and joins until the flag is up.
+pub(crate) fn fork_until(worker: &Worker, flag: &AtomicBool) {
+    while !flag.load(Ordering::Relaxed) {
+        worker.join(|_| (), |_| ());
+    }
+}

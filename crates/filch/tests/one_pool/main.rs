@@ -1,0 +1,5 @@
+//! One set of threads for processes, futures and jobs.
+
+mod common;
+mod ends;
+mod together;

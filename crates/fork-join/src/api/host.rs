@@ -1,0 +1,132 @@
+//! What jobs know of the threads that run them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use filch_parker::AdaptiveSpinner;
+use filch_processors::{PoolHandle, WeakPoolHandle};
+use filch_sync::Arc;
+use filch_sync::panic::discard;
+
+use crate::api::config::{OnPanic, OnReentry};
+use crate::current;
+use crate::job::Payload;
+use crate::reentry::Reentry;
+use crate::shared::{Host, NESTED_JOBS, Shared};
+use crate::worker::Worker;
+
+/// Rounds of looking for work between which a thread that waits pauses.
+const PAUSING_ROUNDS: u32 = 12;
+/// Rounds after those, between which it gives its core to others.
+const YIELDING_ROUNDS: u32 = 20;
+
+/// The threads of a pool, as its jobs see them.
+pub(crate) struct PoolHost {
+    pub(crate) threads: HostThreads,
+    pub(crate) on_panic: Option<OnPanic>,
+    pub(crate) on_reentry: Option<OnReentry>,
+}
+
+/// Whose they are.
+pub(crate) enum HostThreads {
+    /// The caller is the only one.
+    None,
+    /// The pool's.
+    Own(PoolHandle),
+    /// Another scheduler's, which keeps this host, and has to run other things beside jobs.
+    Lent(WeakPoolHandle),
+}
+
+impl PoolHost {
+    fn with<R>(&self, with: impl FnOnce(&PoolHandle) -> R) -> Option<R> {
+        match &self.threads {
+            HostThreads::None => None,
+            HostThreads::Own(threads) => Some(with(threads)),
+            HostThreads::Lent(threads) => threads.upgrade().as_ref().map(with),
+        }
+    }
+}
+
+impl Host for PoolHost {
+    fn notify(&self) {
+        self.with(PoolHandle::notify_behind_fence);
+    }
+
+    fn nudge_threads(&self) {
+        self.with(PoolHandle::nudge_threads);
+    }
+
+    fn block(&self, call: &mut dyn FnMut()) {
+        let blocked = self.with(|threads| threads.blocking(call));
+        if blocked.is_none() {
+            call();
+        }
+    }
+
+    fn rest(&self, sleep: &mut dyn FnMut()) {
+        match self.threads {
+            HostThreads::Lent(_) => self.block(sleep),
+            HostThreads::None | HostThreads::Own(_) => sleep(),
+        }
+    }
+
+    fn make_way(&self) {
+        self.with(PoolHandle::make_way);
+    }
+
+    fn is_ending(&self) -> bool {
+        match &self.threads {
+            HostThreads::Lent(_) => self.with(PoolHandle::is_ending) != Some(false),
+            HostThreads::None | HostThreads::Own(_) => false,
+        }
+    }
+
+    fn tell_panic(&self, payload: Payload) {
+        let told = catch_unwind(AssertUnwindSafe(|| match &self.on_panic {
+            Some(tell) => tell(payload),
+            None => discard(payload),
+        }));
+        if let Err(payload) = told {
+            discard(payload);
+        }
+    }
+
+    fn hears_reentries(&self) -> bool {
+        self.on_reentry.is_some()
+    }
+
+    fn tell_reentry(&self, reentry: &Reentry) {
+        if let Some(tell) = &self.on_reentry {
+            let told = catch_unwind(AssertUnwindSafe(|| tell(reentry)));
+            if let Err(payload) = told {
+                discard(payload);
+            }
+        }
+    }
+}
+
+/// What the workers of a pool share that has this host.
+pub(crate) fn shared(
+    host: &Arc<dyn Host>,
+    private_jobs: Option<u32>,
+    nested_jobs: Option<u32>,
+) -> Arc<Shared<Worker>> {
+    let patience = AdaptiveSpinner::with_rounds(PAUSING_ROUNDS, YIELDING_ROUNDS);
+    let shared = Shared::new(Arc::downgrade(host), patience, private_jobs)
+        .with_nested_jobs(nested_jobs.unwrap_or(NESTED_JOBS));
+    Arc::new(shared)
+}
+
+/// Runs `work` on the calling thread, by its worker, or by one of a pool in which there is no
+/// other: the scheduler's threads are about to exit.
+#[cold]
+pub(crate) fn alone<R>(worker: Option<&Worker>, work: impl FnOnce(&Worker) -> R) -> R {
+    if let Some(worker) = worker {
+        return work(worker);
+    }
+    let nobody: Arc<dyn Host> = Arc::new(PoolHost {
+        threads: HostThreads::None,
+        on_panic: None,
+        on_reentry: None,
+    });
+    current::with_seat(&shared(&nobody, None, None), work)
+}

@@ -1,0 +1,77 @@
+//! A pool on the threads of another scheduler.
+
+use filch_processors::PoolHandle;
+use filch_sync::Arc;
+
+use crate::api::config::StartError;
+use crate::api::host::{HostThreads, PoolHost, shared};
+use crate::api::pool::Pool;
+use crate::shared::Host;
+use crate::source::Jobs;
+
+impl Pool {
+    /// The pool on the threads of a scheduler, which run jobs beside what they run anyway: behind
+    /// it, but not never. Code that runs on these threads finds this pool by itself: a process may
+    /// call [`join`](crate::join). There is one for each scheduler: a second call returns another
+    /// reference to it.
+    ///
+    /// ```
+    /// # use std::convert::Infallible;
+    /// # use std::sync::Arc;
+    /// use filch_fork_join::Pool;
+    /// use filch_processors::{Config, Processors, Runner};
+    ///
+    /// # struct NoTasks;
+    /// # impl Runner<Infallible> for NoTasks {
+    /// #     type Scratch = ();
+    /// #     fn scratch(&self, _thread: usize) {}
+    /// #     fn run(&self, task: Infallible, (): &mut ()) {
+    /// #         match task {}
+    /// #     }
+    /// # }
+    /// # let runner = Arc::new(NoTasks);
+    /// let processors = Processors::new(Config::default().processors(2))?;
+    /// let threads = Processors::start(&processors, runner)?;
+    /// let pool = Pool::on(&Processors::handle(&processors))?;
+    /// assert_eq!(pool.install(|worker| worker.join(|_| 3, |_| 4)), (3, 4));
+    /// processors.stop();
+    /// threads.join();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// * While a thread sleeps in the middle of a job, because a branch of it was stolen, another
+    ///   one runs what waits, as in a [`blocking`](crate::Worker::blocking) call.
+    /// * A job that has run for long while others wait makes way for them at its next fork or join:
+    ///   see [`make_way`](filch_processors::Processors::make_way). The scheduler gets a thread for
+    ///   that, which sleeps while there are no jobs.
+    /// * Threads take their seats, and get an [index](crate::Worker::index), when they first find a
+    ///   job or fork one. A [`broadcast`](Self::broadcast) runs on those that have one, and waits
+    ///   for those of them that are in a call that blocks.
+    /// * Dropped, it leaves the threads as they are, and what was spawned runs. So does
+    ///   [`finish`](Self::finish), which waits for nothing.
+    /// * The scheduler ends when no jobs are left. Once its last process has ended, what is
+    ///   installed or spawned from outside runs at once, on the calling thread.
+    /// * A panic of a job that nobody waits for is dropped; the panic hook has shown it.
+    ///
+    /// # Errors
+    /// [`StartError::Taken`]: the threads run the work of something else already.
+    /// [`StartError::Thread`]: there is no thread that looks after long jobs.
+    pub fn on(threads: &PoolHandle) -> Result<Self, StartError> {
+        if threads.source::<Jobs>().is_none() {
+            let host: Arc<dyn Host> = Arc::new(PoolHost {
+                threads: HostThreads::Lent(threads.downgrade()),
+                on_panic: None,
+                on_reentry: None,
+            });
+            // If another thread is first, its jobs it is; or those of something else.
+            let jobs = Jobs::new(&shared(&host, None, None));
+            let host = Some(host);
+            let _ = threads.attach(Jobs { host, ..jobs });
+        }
+        let jobs = threads.source::<Jobs>().ok_or(StartError::Taken)?;
+        let host = jobs.host.as_ref().ok_or(StartError::Taken)?;
+        threads.watch_long_turns().map_err(StartError::Thread)?;
+        let shared = Arc::clone(&jobs.shared);
+        Ok(Self::lent(shared, Arc::clone(host), threads.clone()))
+    }
+}

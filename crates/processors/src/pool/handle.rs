@@ -1,0 +1,179 @@
+//! A pool as those see it whose work is no task of it: whatever its tasks are.
+
+use std::fmt;
+use std::io;
+use std::sync::Weak;
+
+use filch_sync::Arc;
+
+use crate::pool::attach::AttachError;
+use crate::pool::processors::Processors;
+use crate::pool::resize::ResizeError;
+use crate::queues::source::{AttachedSource, Source};
+
+/// A reference to a pool, whatever its tasks are: what a second scheduler needs to run its work, as
+/// pieces of a [`Source`], on the same threads. It does not keep the threads, but the queues.
+#[derive(Clone)]
+pub struct PoolHandle(Arc<dyn AnyPool>);
+
+/// A [`PoolHandle`] that keeps nothing: for a [`Source`], which is kept by its pool.
+#[derive(Clone)]
+pub struct WeakPoolHandle(Weak<dyn AnyPool>);
+
+/// What of a pool does not depend on its tasks.
+trait AnyPool: Send + Sync {
+    fn source(&self) -> &AttachedSource;
+    fn watch_long_turns(self: Arc<Self>) -> io::Result<()>;
+    fn notify(&self);
+    fn notify_behind_fence(&self);
+    fn nudge_threads(&self);
+    fn blocking(&self, call: &mut dyn FnMut());
+    fn make_way(&self) -> bool;
+    fn is_ending(&self) -> bool;
+    fn count(&self) -> usize;
+    fn resize(&self, count: usize) -> Result<usize, ResizeError>;
+}
+
+impl<T: Send + 'static> AnyPool for Processors<T> {
+    fn source(&self) -> &AttachedSource {
+        &self.shared.queues.source
+    }
+
+    fn watch_long_turns(self: Arc<Self>) -> io::Result<()> {
+        Self::watch_long_turns(&self)
+    }
+
+    fn notify(&self) {
+        Self::notify(self);
+    }
+
+    fn notify_behind_fence(&self) {
+        Self::notify_behind_fence(self);
+    }
+
+    fn nudge_threads(&self) {
+        Self::nudge_threads(self);
+    }
+
+    fn blocking(&self, call: &mut dyn FnMut()) {
+        Self::blocking(self, call);
+    }
+
+    fn make_way(&self) -> bool {
+        Self::make_way(self)
+    }
+
+    fn is_ending(&self) -> bool {
+        Self::is_ending(self)
+    }
+
+    fn count(&self) -> usize {
+        Self::count(self)
+    }
+
+    fn resize(&self, count: usize) -> Result<usize, ResizeError> {
+        Self::resize(self, count)
+    }
+}
+
+impl<T: Send + 'static> Processors<T> {
+    /// A reference to the pool that does not say what its tasks are.
+    pub fn handle(pool: &Arc<Self>) -> PoolHandle {
+        PoolHandle(Arc::clone(pool) as Arc<dyn AnyPool>)
+    }
+}
+
+impl PoolHandle {
+    /// [`Processors::attach`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn attach<S: Source>(&self, source: S) -> Result<(), AttachError<S>> {
+        self.0.source().attach(source).map_err(AttachError)?;
+        self.0.notify();
+        Ok(())
+    }
+
+    /// The source that is attached, if it is an `S`. Wait-free.
+    pub fn source<S: Source>(&self) -> Option<&S> {
+        self.0.source().get()
+    }
+
+    /// [`Processors::watch_long_turns`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn watch_long_turns(&self) -> io::Result<()> {
+        Arc::clone(&self.0).watch_long_turns()
+    }
+
+    /// [`Processors::make_way`].
+    pub fn make_way(&self) -> bool {
+        self.0.make_way()
+    }
+
+    /// [`Processors::notify`].
+    pub fn notify(&self) {
+        self.0.notify();
+    }
+
+    #[doc(hidden)] // as there
+    #[inline]
+    pub fn notify_behind_fence(&self) {
+        self.0.notify_behind_fence();
+    }
+
+    /// [`Processors::nudge_threads`].
+    pub fn nudge_threads(&self) {
+        self.0.nudge_threads();
+    }
+
+    /// [`Processors::blocking`]. `call` is called once.
+    pub fn blocking(&self, call: &mut dyn FnMut()) {
+        self.0.blocking(call);
+    }
+
+    /// [`Processors::is_ending`].
+    pub fn is_ending(&self) -> bool {
+        self.0.is_ending()
+    }
+
+    /// [`Processors::count`].
+    pub fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    /// [`Processors::resize`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resize(&self, count: usize) -> Result<usize, ResizeError> {
+        self.0.resize(count)
+    }
+
+    /// A reference that keeps nothing.
+    pub fn downgrade(&self) -> WeakPoolHandle {
+        WeakPoolHandle(Arc::downgrade(&self.0))
+    }
+}
+
+impl WeakPoolHandle {
+    /// The pool, if anybody else still keeps it. Lock-free.
+    pub fn upgrade(&self) -> Option<PoolHandle> {
+        self.0.upgrade().map(PoolHandle)
+    }
+}
+
+impl fmt::Debug for PoolHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PoolHandle")
+            .field("count", &self.count())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for WeakPoolHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakPoolHandle").finish_non_exhaustive()
+    }
+}

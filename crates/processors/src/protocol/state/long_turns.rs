@@ -1,0 +1,106 @@
+//! Turns that take long while others wait: which processors are to make way, and whether anybody
+//! looks after that.
+
+use std::sync::OnceLock;
+
+use filch_parker::Unparker;
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+
+/// What the thread that looks after long turns and the others tell each other.
+#[derive(Debug)]
+pub struct LongTurns {
+    /// That thread sleeps until something is put into the source.
+    asleep: CachePadded<AtomicBool>,
+    /// Of that thread, once it is there.
+    unparker: OnceLock<Unparker>,
+    /// For each processor, whether it has been in the same task or piece for long.
+    overdue: Box<[AtomicBool]>,
+    /// How many of these are to make way.
+    wanted: AtomicUsize,
+}
+
+impl LongTurns {
+    /// Nobody looks after them, and nothing is long.
+    pub fn new(processors: usize) -> Self {
+        Self {
+            asleep: CachePadded::new(AtomicBool::new(false)),
+            unparker: OnceLock::new(),
+            overdue: (0..processors).map(|_| AtomicBool::new(false)).collect(),
+            wanted: AtomicUsize::new(0),
+        }
+    }
+
+    /// From now on that one is woken. `false`: there is such a thread already.
+    pub fn begin(&self, unparker: Unparker) -> bool {
+        self.unparker.set(unparker).is_ok()
+    }
+
+    /// Whether there is a thread that looks after them.
+    pub fn are_watched(&self) -> bool {
+        self.unparker.get().is_some()
+    }
+
+    /// The thread is about to sleep, unless `is_quiet` says after that that it should not. Whether
+    /// it should.
+    pub fn try_sleep(&self, is_quiet: impl FnOnce() -> bool) -> bool {
+        // ORDERING: Relaxed: by the fence.
+        self.asleep.store(true, Ordering::Relaxed);
+        // ORDERING: SeqCst, partner of the fence that comes before `put`: either `is_quiet` sees
+        // what was put into the source, or `put` sees that the thread sleeps.
+        fence(Ordering::SeqCst);
+        let is_quiet = is_quiet();
+        if !is_quiet {
+            // ORDERING: Relaxed: a token too many ends one sleep early.
+            self.asleep.store(false, Ordering::Relaxed);
+        }
+        is_quiet
+    }
+
+    /// Something was put into the source, and a SeqCst fence has been passed since: the thread is
+    /// to be awake.
+    #[inline]
+    pub fn put(&self) {
+        // ORDERING: Relaxed: by the fences.
+        if self.asleep.load(Ordering::Relaxed) {
+            self.wake();
+        }
+    }
+
+    /// Wakes the thread, if it sleeps for long, or if it is to end.
+    #[cold]
+    pub fn wake(&self) {
+        // ORDERING: Relaxed: the token carries what is to be seen. An exchange would spare a second
+        // token, which does no harm.
+        self.asleep.store(false, Ordering::Relaxed);
+        if let Some(unparker) = self.unparker.get() {
+            let _ = unparker.unpark();
+        }
+    }
+
+    /// Says whether the processor has been in the same task or piece for long.
+    pub fn mark(&self, processor: usize, is_overdue: bool) {
+        // ORDERING: Relaxed: a request.
+        self.overdue[processor].store(is_overdue, Ordering::Relaxed);
+    }
+
+    /// So many of those that are marked are to make way.
+    pub fn want(&self, count: usize) {
+        // ORDERING: Relaxed: a request.
+        self.wanted.store(count, Ordering::Relaxed);
+    }
+
+    /// Whether the processor of the calling thread is to make way: asked once.
+    pub fn is_due(&self, processor: usize) -> bool {
+        let overdue = &self.overdue[processor];
+        // ORDERING: Relaxed, all: requests, which carry nothing.
+        if !overdue.load(Ordering::Relaxed) {
+            return false;
+        }
+        overdue.store(false, Ordering::Relaxed);
+        let one_less = |wanted: usize| wanted.checked_sub(1);
+        self.wanted
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+            .is_ok()
+    }
+}
