@@ -4,6 +4,7 @@ use crate::api::config::{Config, StartError};
 use crate::api::once_pool::OncePool;
 use crate::api::pool::Pool;
 use crate::attached;
+use crate::current;
 use crate::scope::Scope;
 use crate::worker::Worker;
 
@@ -50,12 +51,15 @@ where
     RA: Send,
     RB: Send,
 {
-    attached::with(|worker| match worker {
+    current::with(|worker| match worker {
         Some(worker) => worker.join(|_| a(), |_| b()),
         // In other places from here on: then those of the usual case are registers.
         None => join_outside(&mut Some(a), &mut Some(b)),
     })
 }
+
+/// On a thread that has no worker yet, and gets one if it is one of a scheduler's that has a pool
+/// attached.
 
 #[cold]
 #[inline(never)]
@@ -69,7 +73,10 @@ where
     let (Some(a), Some(b)) = (a.take(), b.take()) else {
         unreachable!("the caller has put them there");
     };
-    global().install(|worker| worker.join(|_| a(), |_| b()))
+    attached::with(|worker| match worker {
+        Some(worker) => worker.join(|_| a(), |_| b()),
+        None => global().install(|worker| worker.join(|_| a(), |_| b())),
+    })
 }
 
 /// [`Worker::scope`] for callers that do not have the worker at hand; outside of a pool,
