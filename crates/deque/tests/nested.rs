@@ -71,13 +71,28 @@ fn a_lazy_owner_may_be_told_to_hide_nothing() {
 #[test]
 fn a_lazy_owner_does_not_publish_at_each_push() {
     let worker = Worker::lazy(64);
-    worker.push_batch(0..17);
-    assert_eq!(worker.stealer().len(), 9, "more than 16 would be private");
+    worker.push(0);
+    assert_eq!(worker.stealer().len(), 1);
+    worker.push_batch(1..18);
+    assert_eq!(worker.stealer().len(), 10, "more than 16 would be private");
     for _ in 0..100 {
-        worker.push(17);
+        worker.push(18);
         worker.pop();
     }
-    assert_eq!(worker.stealer().len(), 9);
+    assert_eq!(worker.stealer().len(), 10);
+}
+
+/// A thief that has something to say interrupts the owner, also where there is enough to steal.
+#[test]
+fn an_owner_is_interrupted() {
+    let worker = Worker::lazy(8);
+    worker.push_batch(0..2);
+    worker.flush();
+    worker.push(2);
+    let position = worker.position();
+    worker.stealer().interrupt();
+    // SAFETY: it is the position of now.
+    assert!(!unsafe { worker.try_push_at(position, 3) });
 }
 
 /// An owner tells once that it has made something public.
