@@ -5,7 +5,7 @@ use filch_sync::atomic::{AtomicU64, Ordering};
 /// The `limit` of an owner that was asked: below every position.
 const ASKED: u64 = 0;
 
-/// The `limit` of an owner that keeps nothing private, whom nobody has to ask: below every position,
+/// The `limit` of an owner that keeps nothing private, and need not be asked: below every position,
 /// too.
 const NEVER: u64 = 1;
 

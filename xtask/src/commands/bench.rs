@@ -44,9 +44,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 }
 
 /// Keeps jumps within 32 bytes of code, ours and the rivals'. Intel's processors from Skylake to
-/// Cascade Lake decode one that does not fit anew each time (erratum SKX102), so that where a linker
-/// puts a function would decide rows of few nanoseconds: one took 7.2 ns, and 5.3 with this. In a
-/// directory of its own, as all is built anew.
+/// Cascade Lake decode one that does not fit anew each time (erratum SKX102). So the place where a
+/// linker puts a function would decide rows of few nanoseconds: one took 7.2 ns, and 5.3 with this.
+/// In a directory of its own, as all is built anew.
 fn align_branches(command: &mut Command) {
     if std::env::consts::ARCH == "x86_64" && std::env::var_os("RUSTFLAGS").is_none() {
         command

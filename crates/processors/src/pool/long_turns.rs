@@ -36,8 +36,8 @@ impl<T: Send + 'static> Processors<T> {
     /// From now on the pool has one thread more, which looks once a millisecond, as long as
     /// something is in the source or runs long: whether a thread has been in the same task or piece
     /// ever since the last look, while a task waits, or a thread that is back from a
-    /// [`blocking`](Self::blocking) call. Such a thread is to [make way](Self::make_way), and
-    /// the source is [told](Source::hurry). The thread ends with the pool. Blocking, while it is
+    /// [`blocking`](Self::blocking) call. Such a thread is to [make way](Self::make_way), and the
+    /// source is [told](crate::Source::hurry). The thread ends with the pool. Blocking, while it is
     /// started; does nothing if there is one, or the pool is over.
     ///
     /// # Errors
