@@ -36,6 +36,7 @@ impl Worker {
             job,
             is_isolated,
             is_part,
+            forked_at: _,
         } = found;
         let outer = self.nested.get();
         // The parts of what is no job, of a caller's own code, are one.

@@ -11,22 +11,32 @@ use crate::worker::Worker;
 
 impl Worker {
     /// A job that descends from the one with that latch, from the deque of its thief; or from one
-    /// that the thief has begun in a wait, and then it is not said to be a part. In there lie such
-    /// jobs as long as it runs; when it is done, others may come in their place.
+    /// that the thief has begun in a wait. In there lie such jobs as long as it runs; when it is
+    /// done, others may come in their place.
     fn steal_back(&self, latch: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
         let thief = latch.thief()?;
         let seat = self.shared().seat(thief.seat);
         let accept = |index| is_since(index, thief.base) && !latch.is_done();
         let stolen = seat.steal_forked_if(accept)?;
-        let is_part = seat.nest.is_part(stolen.index, thief.base);
-        Some(Found::stolen(stolen, is_part))
+        Some(Found::stolen(stolen, thief.seat))
+    }
+
+    /// Whether a job that was just stolen certainly descends from the one with that latch, which
+    /// its thief may have begun a moment ago: it runs still, and the job was forked behind it.
+    fn is_forked_by(&self, latch: &(impl Awaited + ?Sized), found: &Found<Self>) -> bool {
+        let (Some(thief), Some((seat, index))) = (latch.thief(), found.forked_at) else {
+            return false;
+        };
+        let nest = &self.shared().seat(seat).nest;
+        let is_behind = seat == thief.seat && is_since(index, thief.base);
+        is_behind && nest.is_part(index, thief.base) && !latch.is_done()
     }
 
     /// Something that a wait for `awaited` may run.
     pub(crate) fn find_beside(&self, awaited: &(impl Awaited + ?Sized)) -> Option<Found<Self>> {
         let count = ptr::from_ref(awaited).cast();
         if let Some(found) = self.steal_back(awaited) {
-            let is_part = found.is_part || self.is_isolated();
+            let is_part = self.is_isolated() || self.is_forked_by(awaited, &found);
             return Some(Found { is_part, ..found });
         }
         if self.is_isolated() {
@@ -34,7 +44,7 @@ impl Worker {
             return spawned.or_else(|| self.find_share_of(count).map(Found::part));
         }
         let found = self.find()?;
-        let is_part = found.job.is_of(count);
+        let is_part = found.job.is_of(count) || self.is_forked_by(awaited, &found);
         Some(Found { is_part, ..found })
     }
 

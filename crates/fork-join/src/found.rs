@@ -10,14 +10,17 @@ pub(crate) struct Found<W: 'static> {
     pub(crate) is_isolated: bool,
     /// It is known to be a part of what the thread that has it waits for.
     pub(crate) is_part: bool,
+    /// In which seat it was forked, and where it lay in the deque there.
+    pub(crate) forked_at: Option<(usize, u32)>,
 }
 
 impl<W> Found<W> {
-    pub(crate) fn stolen(stolen: Stolen<W>, is_part: bool) -> Self {
+    pub(crate) fn stolen(stolen: Stolen<W>, seat: usize) -> Self {
         Self {
             job: stolen.job,
             is_isolated: stolen.is_isolated,
-            is_part,
+            is_part: false,
+            forked_at: Some((seat, stolen.index)),
         }
     }
 
@@ -35,6 +38,7 @@ impl<W> From<JobRef<W>> for Found<W> {
             job,
             is_isolated: false,
             is_part: false,
+            forked_at: None,
         }
     }
 }

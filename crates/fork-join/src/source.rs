@@ -67,9 +67,8 @@ impl<const IS_ISOLATED: bool> RunsPieces<Worker> for Taken<IS_ISOLATED> {
     fn run(job: JobRef<Worker>) {
         current::with(|worker| match worker {
             Some(worker) => worker.run(Some(Found {
-                job,
                 is_isolated: IS_ISOLATED,
-                is_part: false,
+                ..Found::from(job)
             })),
             None => unreachable!("the thread that took the job has a worker"),
         });

@@ -273,7 +273,7 @@ impl Worker {
     fn steal_of(&self, victim: usize) -> Option<Found<Self>> {
         let seat = self.shared.seat(victim);
         seat.steal_forked_if(|_| true)
-            .map(|stolen| Found::stolen(stolen, false))
+            .map(|stolen| Found::stolen(stolen, victim))
             .or_else(|| seat.steal_spawned().map(Found::from))
     }
 

@@ -60,7 +60,6 @@ where
 
 /// On a thread that has no worker yet, and gets one if it is one of a scheduler's that has a pool
 /// attached.
-
 #[cold]
 #[inline(never)]
 fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>) -> (RA, RB)
