@@ -20,10 +20,14 @@ impl Protocol for Numbers {
     type Error = String;
 }
 
-/// A process of one step, which ends with what the call returns.
-pub(crate) struct Step<F>(pub(crate) Option<F>);
+/// A process whose step is that call.
+struct Steps<F>(F);
 
-impl<F: FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static> Process<Numbers> for Step<F> {
+impl<F> Process<Numbers> for Steps<F>
+where
+    F: FnMut(&Context<'_, Numbers>, &mut StepOutput<Numbers>) -> Result<(), String>,
+    F: Send + 'static,
+{
     fn init(
         &mut self,
         _: &Context<'_, Numbers>,
@@ -39,37 +43,35 @@ impl<F: FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static> Process<Numbers> 
         _: Events<'_, Numbers>,
         out: &mut StepOutput<Numbers>,
     ) -> Result<(), String> {
-        let call = self.0.take().ok_or("it has one step")?;
-        out.done(call(context));
-        Ok(())
+        (self.0)(context, out)
     }
 }
 
+/// A process of one step, which ends with what the call returns.
+pub(crate) fn one_step(
+    call: impl FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static,
+) -> impl Process<Numbers> {
+    let mut call = Some(call);
+    Steps(
+        move |context: &Context<'_, Numbers>, out: &mut StepOutput<Numbers>| {
+            let call = call.take().ok_or("it has one step")?;
+            out.done(call(context));
+            Ok(())
+        },
+    )
+}
+
 /// A process that always has something to do, until it is told to end.
-pub(crate) struct Restless(pub(crate) Arc<AtomicBool>);
-
-impl Process<Numbers> for Restless {
-    fn init(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: &str,
-        (): (),
-    ) -> Result<(), InitError<Numbers>> {
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, Numbers>,
-        _: Events<'_, Numbers>,
-        out: &mut StepOutput<Numbers>,
-    ) -> Result<(), String> {
-        match self.0.load(Ordering::Relaxed) {
-            true => out.done(0),
-            false => out.go_on(),
-        }
-        Ok(())
-    }
+pub(crate) fn restless(is_to_end: Arc<AtomicBool>) -> impl Process<Numbers> {
+    Steps(
+        move |_: &Context<'_, Numbers>, out: &mut StepOutput<Numbers>| {
+            match is_to_end.load(Ordering::Relaxed) {
+                true => out.done(0),
+                false => out.go_on(),
+            }
+            Ok(())
+        },
+    )
 }
 
 pub(crate) fn scheduler(workers: usize) -> (Scheduler<Numbers>, Pool) {
@@ -83,7 +85,7 @@ pub(crate) fn submit(
     handle: &Handle<Numbers>,
     call: impl FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static,
 ) {
-    drop(handle.submit(Step(Some(call)), "run", ()).unwrap());
+    drop(handle.submit(one_step(call), "run", ()).unwrap());
 }
 
 /// What a process returns that runs that call.
@@ -91,7 +93,7 @@ pub(crate) fn execute(
     handle: &Handle<Numbers>,
     call: impl FnOnce(&Context<'_, Numbers>) -> u64 + Send + 'static,
 ) -> u64 {
-    handle.execute(Step(Some(call)), "run", ()).unwrap()
+    handle.execute(one_step(call), "run", ()).unwrap()
 }
 
 pub(crate) fn is_worker_of_the_scheduler() -> bool {

@@ -9,7 +9,7 @@ use filch::fork_join;
 use filch::scheduler::Context;
 
 use crate::common::{
-    Numbers, Restless, Step, execute, fib, fib_by, fork_until, is_worker_of_the_scheduler,
+    Numbers, execute, fib, fib_by, fork_until, is_worker_of_the_scheduler, one_step, restless,
     scheduler, submit,
 };
 
@@ -133,7 +133,7 @@ fn jobs_run_beside_processes_that_never_rest() {
     let restless: Vec<_> = (0..3)
         .map(|_| {
             scheduler
-                .submit(Restless(Arc::clone(&over)), "run", ())
+                .submit(restless(Arc::clone(&over)), "run", ())
                 .unwrap()
         })
         .collect();
@@ -170,9 +170,7 @@ fn a_panic_arrives_where_it_was_installed() {
     assert_eq!(outside.unwrap_err().downcast_ref(), Some(&"b"));
     let process = scheduler
         .submit(
-            Step(Some(|_: &Context<'_, Numbers>| {
-                fork_join::join(|| panic!("of a branch"), || 2).1
-            })),
+            one_step(|_: &Context<'_, Numbers>| fork_join::join(|| panic!("of a branch"), || 2).1),
             "run",
             (),
         )
