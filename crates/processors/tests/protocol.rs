@@ -96,8 +96,9 @@ fn no_task_is_due_if_none_is_queued() {
     let _ = told_to_search(&coordinator, 1, &work);
 }
 
-#[test]
-fn one_that_waits_gets_the_processor_of_one_that_blocks() {
+/// The processor is the second machine's, and the first one, which is back from a blocking call,
+/// waits for one.
+fn one_that_waits() -> (Coordinator, Permit, Queue) {
     let work = Queue::empty();
     let (coordinator, permit) = one_processor();
     coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
@@ -105,6 +106,12 @@ fn one_that_waits_gets_the_processor_of_one_that_blocks() {
     assert!(coordinator.wake_one());
     let permit = told_to_search(&coordinator, 1, &work);
     assert!(coordinator.try_regain(0).is_none(), "the other one runs");
+    (coordinator, permit, work)
+}
+
+#[test]
+fn one_that_waits_gets_the_processor_of_one_that_blocks() {
+    let (coordinator, permit, work) = one_that_waits();
     let start = |_| unreachable!("no thread is needed");
     coordinator.hand_off(permit, 1, start, &work).unwrap();
     let _ = told_to_run(&coordinator, 0);
@@ -112,13 +119,7 @@ fn one_that_waits_gets_the_processor_of_one_that_blocks() {
 
 #[test]
 fn a_queued_task_that_is_demanded_comes_before_one_that_waits() {
-    let work = Queue::empty();
-    let (coordinator, permit) = one_processor();
-    coordinator.hand_off(permit, 0, |_| true, &work).unwrap();
-    work.has_task.set(true);
-    assert!(coordinator.wake_one());
-    let permit = told_to_search(&coordinator, 1, &work);
-    assert!(coordinator.try_regain(0).is_none(), "the other one runs");
+    let (coordinator, permit, work) = one_that_waits();
     work.has_task.set(true);
     coordinator.demand_queued_task(&permit);
     coordinator.hand_off(permit, 1, |_| true, &work).unwrap();
