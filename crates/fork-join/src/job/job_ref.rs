@@ -8,8 +8,8 @@ use super::name::Name;
 /// What a panic said.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
-/// A job that was taken out of its queue, or has not been put into one yet. Whoever has it has the
-/// job, and runs it once. One that is dropped never runs.
+/// A job that was taken out of its queue, or has not been put into one yet. The thread that has
+/// this has the job, and runs it once. One that is dropped never runs.
 #[must_use = "a job that is dropped never runs"]
 pub(crate) struct JobRef<W: 'static>(pub(super) NonNull<Job<W>>);
 
