@@ -43,7 +43,7 @@ fn an_ended_process_keeps_its_slot_alone() {
     let scheduler = Scheduler::<Words>::builder().workers(2).build().unwrap();
     let before = BYTES.load(Ordering::Relaxed);
     // Several times, so that slots and what they keep are used again.
-    for messages in [1, 10, 100, 100, 2] {
+    for messages in [1, 10, 40, 40, 2] {
         let submit = || scheduler.submit(Reader(messages), "run", ()).unwrap();
         let processes: Vec<_> = (0..PROCESSES).map(|_| submit()).collect();
         // Round by round, so that the processes read while others are sent to.
