@@ -1,5 +1,6 @@
 //! Forked jobs: they lie on their owner's stack, and in its deque.
 
+use std::hint::black_box;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -32,13 +33,19 @@ where
     };
     let entry = forked.entry();
     // SAFETY: the position is that of now.
-    let worker = match unsafe { deque.try_push_at(position, entry) } {
-        true => worker,
+    let (worker, a) = match unsafe { deque.try_push_at(position, entry) } {
+        true => (worker, a),
         false => {
+            // What lives across this call in a register costs a recursion a push and a pop on each
+            // of its levels, also where it does not fork. So the worker is read again, and a
+            // closure of some words is laid where the compiler must take it to be changed. (One of
+            // a word is often a reference. What that refers to is better off in registers.)
+            let mut a = a;
+            if size_of::<A>() > size_of::<usize>() {
+                black_box(&mut a);
+            }
             push_with_care(worker, entry);
-            // Not `worker`, which would be kept across that call, for which a recursion would save
-            // one more register on each level.
-            forked.worker
+            (forked.worker, a)
         }
     };
     let ra = a(worker);
