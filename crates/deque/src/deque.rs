@@ -138,16 +138,6 @@ impl<T> Deque<T> {
 
     // For thieves.
 
-    /// Looks for public items, and asks for some if there are none.
-    #[inline]
-    pub(crate) fn seek(&self) -> Steal<Offer<T>> {
-        let offer = self.observe();
-        if offer.is_empty() {
-            self.stops.ask();
-        }
-        offer
-    }
-
     /// Looks for public items.
     ///
     /// The three loads are in this order, each Acquire, so that a claim which succeeds has seen
@@ -203,8 +193,8 @@ impl<T> Deque<T> {
             )
             .ok()?;
         if count == offer.count {
-            // For certain: else the owner might hide the next item from all.
-            self.stops.demand();
+            // Else the owner might hide the next item from all.
+            self.stops.ask();
         }
         // SAFETY: the tag held until the exchange, so `split` and `ring` are of this epoch: the
         // items were written before the store of `split` that `observe` acquired, no bump that

@@ -26,15 +26,19 @@ pub enum Strict {}
 /// - An owner that pushes, and knows that nothing is public, makes the older half of its items
 ///   public: the item, if it is the only one. So one that then runs a long leaf leaves one in
 ///   reach.
-/// - A thief that finds nothing public, or takes the last public item, asks for more. At its next
-///   push or pop the owner learns of it (as soon as the caches bring it) and makes the older half
-///   of its private items public, rounded up.
+/// - A thief that takes the last public item asks for more. At its next push or pop the owner
+///   learns of it (as soon as the caches bring it) and makes the older half of its private items
+///   public, rounded up.
 /// - Private items stay private while the owner does something else, however long that takes: 16 at
 ///   most. When they would be more, the older half becomes public.
 ///   [`flush`](crate::Worker::flush) makes all of them public: call it before blocking, and before
 ///   running something long.
 #[derive(Clone, Copy, Debug)]
 pub enum Lazy {}
+
+/// The most items that a lazy owner keeps private between its calls, unless it is told less. So
+/// many are out of reach at most while it is in a long leaf.
+pub(crate) const MAX_PRIVATE: u8 = 16;
 
 /// The difference between the policies.
 pub trait Rule {

@@ -45,8 +45,7 @@ impl<T, P: Policy> Worker<T, P> {
             let shared = self.due(asked);
             let split = self.position.get() - u64::from(private - shared);
             if shared > 0 {
-                self.publish(split as u32);
-                self.has_published.set(true);
+                self.show(split as u32);
             }
             let limit = split + u64::from(self.max_private);
             let limit = limit.min(self.position.get() + u64::from(self.room()));
@@ -63,7 +62,7 @@ impl<T, P: Policy> Worker<T, P> {
     /// many then.
     fn due(&self, asked: bool) -> u32 {
         let private = self.private();
-        let excess = private.saturating_sub(self.max_private);
+        let excess = private.saturating_sub(self.max_private.into());
         let half = match asked || excess > 0 || self.split == self.reached {
             true => private.div_ceil(2),
             false => 0,
@@ -96,7 +95,7 @@ impl<T, P: Policy> Worker<T, P> {
             return false;
         }
         let count = if P::KEEPS_PRIVATE {
-            public.div_ceil(2).min(self.max_private.max(1))
+            public.div_ceil(2).min(self.max_private.max(1).into())
         } else {
             1
         };

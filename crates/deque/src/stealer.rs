@@ -47,7 +47,7 @@ impl<T> Stealer<T> {
     /// ```
     #[inline]
     pub fn steal(&self) -> Steal<T> {
-        let offer = match self.deque.seek() {
+        let offer = match self.deque.observe() {
             Steal::Success(offer) => offer,
             Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,
@@ -81,7 +81,7 @@ impl<T> Stealer<T> {
     /// assert_eq!(stealer.steal_if(is_younger), Steal::Success("younger"));
     /// ```
     pub fn steal_if(&self, accept: impl FnOnce(u32) -> bool) -> Steal<T> {
-        match self.deque.seek() {
+        match self.deque.observe() {
             Steal::Success(offer) if !accept(offer.index()) => Steal::Empty,
             Steal::Success(offer) => self
                 .deque
@@ -93,7 +93,7 @@ impl<T> Stealer<T> {
     }
 
     /// [`is_empty`](Self::is_empty), and if so, asks the owner of a [`Lazy`](crate::Lazy) deque for
-    /// more, for certain: at its next push or pop it makes public what it has. Then looks again.
+    /// more: at its next push or pop one item at least is public, if it has any. Then looks again.
     /// For a thief that is about to sleep, and will not ask again.
     ///
     /// Of what the owner [publishes](Worker::has_published) this sees all, or what the caller did
@@ -103,14 +103,14 @@ impl<T> Stealer<T> {
         if !self.is_empty() {
             return false;
         }
-        self.deque.stops.demand();
+        self.deque.stops.ask();
         self.is_empty()
     }
 
     /// Has the owner of a [`Lazy`](crate::Lazy) deque take the long way at its next push or pop,
     /// whatever there is to steal: for one that has something to tell it. Wait-free.
     pub fn interrupt(&self) {
-        self.deque.stops.demand();
+        self.deque.stops.ask();
     }
 
     /// Takes the older half of the items (rounded up, at most `limit`) with one compare-and-swap.
@@ -201,7 +201,7 @@ impl<T> Stealer<T> {
         reserve: impl FnOnce(u32) -> bool,
     ) -> Steal<(T, Claim<T>)> {
         assert!(limit > 0, "a thief that may take nothing");
-        let offer = match self.deque.seek() {
+        let offer = match self.deque.observe() {
             Steal::Success(offer) => offer,
             Steal::Empty => return Steal::Empty,
             Steal::Retry => return Steal::Retry,

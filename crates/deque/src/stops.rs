@@ -66,7 +66,7 @@ impl Stops {
     pub(crate) fn set(&self, limit: u64, floor: u64) -> bool {
         // ORDERING: Relaxed: released by the exchange.
         self.floor.store(floor, Ordering::Relaxed);
-        // ORDERING: Release, for the Acquire in `demand`: a thief that asks from here on moves this
+        // ORDERING: Release, for the Acquire in `ask`: a thief that asks from here on moves this
         // `floor`, and not one before it (by argument: loom cannot show it, as its stores to one
         // word come in the order in which they are executed); and it sees what was published.
         // Acquire, for the Release there: the owner sees what thieves did before they asked, now or
@@ -80,26 +80,13 @@ impl Stops {
         self.set(ASKED, ASKED_FLOOR);
     }
 
-    /// Asks the owner for more.
+    /// Asks the owner for more. No request is lost.
     #[inline]
     pub(crate) fn ask(&self) {
-        // ORDERING: Relaxed: the load spares the owner's cache line while it is asked. It may read
-        // an old value, and then this request is lost: the next attempt repeats it.
-        if self.limit.load(Ordering::Relaxed) > NEVER {
-            self.demand();
-        }
-    }
-
-    /// Asks the owner for more; no request is lost.
-    #[inline]
-    pub(crate) fn demand(&self) {
         // ORDERING: Relaxed: of an owner that is never asked it is never written.
-        if self.limit.load(Ordering::Relaxed) != NEVER {
-            self.insist();
+        if self.limit.load(Ordering::Relaxed) == NEVER {
+            return;
         }
-    }
-
-    fn insist(&self) {
         // ORDERING: Acquire, for the Release in `set`: the store below comes after that of the
         // owner (by argument: see there), and what the owner had published is there to see.
         // Release, for the Acquire there: what the thief did before.

@@ -1,4 +1,4 @@
-//! The lazy policy: private items, hungry thieves, reclaiming by halves.
+//! The lazy policy: private items, thieves that ask, reclaiming by halves.
 //!
 //! In each model the owner pushes and pops private items without a trace that thieves could see.
 //! The models assert that each item has one taker when the split moves over it, in either
@@ -14,11 +14,11 @@ use crate::{
     share_three_items, thief,
 };
 
-/// Two threads: the owner pushes three items and pops them all; one is public from the second push
-/// on. A thief tries twice, and its first failure makes it hungry. A failure: a private or
-/// reclaimed item of the owner's that a thief has too.
+/// Two threads: the owner pushes three items and pops them all; one is public from the first push
+/// on. A thief tries twice; with the last public item it asks. A failure: a private or reclaimed
+/// item of the owner's that a thief has too.
 #[test]
-fn owner_and_hungry_thief_share_three_items() {
+fn owner_and_thief_share_three_items() {
     Outcomes::of(
         "lazy: owner and one thief share three items",
         Bound::preemptions(3, 4_000),
@@ -36,7 +36,7 @@ fn owner_and_hungry_thief_share_three_items() {
 /// as above, or an item that two claims cover because the owner lowered and raised the split
 /// between them.
 #[test]
-fn owner_and_two_hungry_thieves() {
+fn owner_and_two_thieves() {
     Outcomes::of(
         "lazy: owner and two thieves share two items",
         Bound::preemptions(2, 10_000),
@@ -126,12 +126,12 @@ fn the_last_public_item_has_one_taker() {
     .assert_exactly([(Some(0), vec![]), (None, vec![0])]);
 }
 
-/// Two threads: a thief takes what is public, and finds nothing more beside one private item. The
-/// owner's next push answers its request. A thief whose first attempt came before that push, and
-/// whose second comes after it, must not find the deque empty again. A failure: a flag that no push
-/// answers, and a thief that starves beside a full deque.
+/// Two threads: a thief has taken what was public, and thereby asked for the private item. The
+/// owner pops that, and pushes another one, which must be in reach: of the thief beside it, if that
+/// looks late enough. A failure: a request that no push answers, and a thief that starves beside a
+/// full deque.
 #[test]
-fn a_hungry_thief_is_answered() {
+fn a_request_is_answered() {
     Outcomes::of("lazy: a request is answered", Bound::exhaustive(20), || {
         let worker = Worker::lazy(4);
         let stealer = worker.stealer();
@@ -149,10 +149,10 @@ fn a_hungry_thief_is_answered() {
     .assert_exactly([(Some(2), vec![]), (None, vec![2])]);
 }
 
-/// Two threads: a thief takes the last public item, twice if the owner answers in between, and says
-/// so in the same call: it is hungry before it comes back. The owner publishes again at its next
-/// push. A failure: a request that the owner erased while it answered the one before, and a later
-/// thief that finds nothing beside a private part that grows.
+/// Two threads: a thief takes the last public item, twice if the owner answers in between, and asks
+/// in the same call. The owner publishes again at its next push. A failure: a request that the
+/// owner erased while it answered the one before, and a later thief that finds nothing beside a
+/// private part that grows.
 #[test]
 fn taking_the_last_public_item_asks_for_more() {
     Outcomes::of(

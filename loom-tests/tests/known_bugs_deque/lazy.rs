@@ -91,7 +91,7 @@ fn sleeping(bug: Bug) -> impl Fn() + Send + Sync + 'static {
             move || {
                 asleep.store(true, Ordering::Relaxed);
                 deque.crossing.pass();
-                deque.demand();
+                deque.ask();
                 !deque.is_empty()
             }
         });
@@ -224,8 +224,8 @@ fn with_the_floor_first_pops_hear_of_nothing() {
     );
 }
 
-/// The thief has the last public item and does not come back for another. The next thief finds
-/// nothing.
+/// The thief has the last public item, and the owner works on its private ones for ever. The next
+/// thief finds nothing.
 #[test]
 fn a_silent_last_taker_leaves_nothing_in_reach() {
     refute(
@@ -233,16 +233,5 @@ fn a_silent_last_taker_leaves_nothing_in_reach() {
         "a thief starves",
         Bound::preemptions(4, 1),
         asking(Bug::LastTakerSilent, 1),
-    );
-}
-
-/// The owner works on its private items for ever, and never hears that there are thieves.
-#[test]
-fn where_nobody_asks_thieves_starve() {
-    refute(
-        "no requests",
-        "a thief starves",
-        Bound::preemptions(4, 1),
-        asking(Bug::NobodyAsks, 3),
     );
 }

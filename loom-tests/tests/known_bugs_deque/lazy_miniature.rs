@@ -24,8 +24,6 @@ pub(crate) enum Bug {
     FloorFirst,
     /// A thief that takes the last public item does not ask.
     LastTakerSilent,
-    /// Thieves never ask.
-    NobodyAsks,
 }
 
 pub(crate) const SLOTS: usize = 4;
@@ -156,25 +154,18 @@ impl LazyMiniature {
         let index = top as u32;
         let split = self.split.load(Ordering::Acquire);
         if split.wrapping_sub(index) as i32 <= 0 {
-            self.ask();
             return None;
         }
         self.top
             .compare_exchange(top, top + 1, Ordering::Release, Ordering::Relaxed)
             .ok()?;
-        if index + 1 == split && !matches!(self.bug, Bug::LastTakerSilent | Bug::NobodyAsks) {
-            self.demand();
+        if index + 1 == split && self.bug != Bug::LastTakerSilent {
+            self.ask();
         }
         Some(index)
     }
 
-    fn ask(&self) {
-        if self.bug != Bug::NobodyAsks && self.limit.load(Ordering::Relaxed) != ASKED {
-            self.demand();
-        }
-    }
-
-    pub(crate) fn demand(&self) {
+    pub(crate) fn ask(&self) {
         if self.bug == Bug::FloorFirst {
             self.floor.store(ASKED, Ordering::Relaxed);
             self.crossing.pass();
