@@ -17,7 +17,7 @@ pub(super) struct Head<W: 'static> {
 
 impl<W> Head<W> {
     #[inline(always)]
-    pub(super) const fn new(kind: &'static Kind<W>) -> Self {
+    pub(super) fn new(kind: &'static Kind<W>) -> Self {
         Self {
             job: Job::new(kind),
             latch: UnsafeCell::new(MaybeUninit::uninit()),
