@@ -11,6 +11,7 @@ compile_error!(
 mod claim;
 mod collect;
 mod deque;
+mod lazy;
 mod loot;
 mod nested;
 mod policy;

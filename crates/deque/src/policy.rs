@@ -36,6 +36,10 @@ pub enum Strict {}
 #[derive(Clone, Copy, Debug)]
 pub enum Lazy {}
 
+/// The most items that a lazy owner keeps private between its calls, unless it is told less. So
+/// many are out of reach at most while it is in a long leaf.
+pub(crate) const MAX_PRIVATE: u8 = 16;
+
 /// The difference between the policies.
 pub trait Rule {
     /// Whether an item may stay private until a thief asks for it.

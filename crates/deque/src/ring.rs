@@ -100,6 +100,19 @@ impl<T> Slots<T> {
         });
     }
 
+    /// Calls `look` with the item at `index`, which stays in its slot.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives; the caller is the owner, and item `index` was written and is not published.
+    pub(crate) unsafe fn look(self, index: u32, look: impl FnOnce(&T)) {
+        // SAFETY: the ring lives, by contract.
+        unsafe { self.slot(index) }.with(|slot| {
+            // SAFETY: by contract the slot is initialized, and no other thread has it.
+            look(unsafe { (*slot).assume_init_ref() });
+        });
+    }
+
     /// Moves the item at `index` out of its slot.
     ///
     /// # Safety

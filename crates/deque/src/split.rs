@@ -45,14 +45,13 @@ impl<T, P: Policy> Worker<T, P> {
                 // The next item is to be public.
                 return stops.set_asked();
             }
-            let excess = private.saturating_sub(self.max_private);
+            let excess = private.saturating_sub(self.max_private.into());
             if is_all_private || excess > 0 {
                 let due = private.div_ceil(2).max(excess);
-                self.publish(self.split.get().wrapping_add(due));
-                self.has_published.set(true);
+                self.show(self.split.get().wrapping_add(due));
             }
             let private = self.private();
-            let more = self.room().min(self.max_private - private);
+            let more = self.room().min(u32::from(self.max_private) - private);
             let position = self.position.get();
             let limit = position + u64::from(more);
             let was_asked = stops.set(limit, position - u64::from(private));
@@ -87,7 +86,7 @@ impl<T, P: Policy> Worker<T, P> {
             return false;
         }
         let count = if P::KEEPS_PRIVATE {
-            public.div_ceil(2).min(self.max_private.max(1))
+            public.div_ceil(2).min(self.max_private.max(1).into())
         } else {
             1
         };

@@ -10,15 +10,11 @@ use core::ptr::NonNull;
 use filch_sync::{Arc, drop_each};
 
 use crate::deque::Deque;
-use crate::policy::{Lazy, Policy, Strict};
+use crate::policy::{MAX_PRIVATE, Policy, Strict};
 use crate::ring::{Ring, Slots, capacity_for};
 
 /// The slots of a deque that [`Worker::new`] makes.
 const DEFAULT_CAPACITY: usize = 64;
-
-/// The most items that a lazy owner keeps private between its calls, unless it is told less. So
-/// many are out of reach at most while it is in a long leaf.
-const MAX_PRIVATE: u32 = 16;
 
 /// Added to the first position: see [`Stops`](crate::stops::Stops).
 const FIRST_LAP: u64 = 1 << 32;
@@ -57,7 +53,9 @@ pub struct Worker<T, P: Policy = Strict> {
     /// Whether a lazy owner has made items public, and was not asked since.
     pub(crate) has_published: Cell<bool>,
     /// The most items that a lazy owner keeps private between its calls.
-    pub(crate) max_private: u32,
+    pub(crate) max_private: u8,
+    /// Called with each item that a lazy owner makes public, before.
+    pub(crate) prepare: Option<fn(&T)>,
     policy: PhantomData<P>,
 }
 
@@ -96,62 +94,8 @@ impl<T> Worker<T> {
     }
 }
 
-impl<T> Worker<T, Lazy> {
-    /// An empty lazy deque with room for `capacity` items, rounded up to a power of two, at least
-    /// one. It grows when it must.
-    ///
-    /// # Panics
-    ///
-    /// If `capacity` is greater than 2³⁰.
-    ///
-    /// ```
-    /// use filch_deque::{Steal, Worker};
-    ///
-    /// let worker = Worker::lazy(64);
-    /// worker.push('a');
-    /// worker.push('b');
-    /// worker.push('c');
-    /// // One is in reach. The others are private, but now the owner knows that a thief wants more.
-    /// assert_eq!(worker.stealer().steal(), Steal::Success('a'));
-    /// assert_eq!(worker.stealer().steal(), Steal::Empty);
-    /// worker.push('d');
-    /// assert_eq!(worker.stealer().steal(), Steal::Success('b'));
-    /// ```
-    pub fn lazy(capacity: usize) -> Self {
-        Self::make(capacity, 0)
-    }
-
-    /// No more than so many items are private between two calls; 16 is the default. With 0 each
-    /// push is public at once, and costs some nanoseconds more: for jobs that take so long that
-    /// one that is hidden is missed. The deque must be empty.
-    ///
-    /// # Panics
-    ///
-    /// If it is not.
-    ///
-    /// ```
-    /// use filch_deque::{Steal, Worker};
-    ///
-    /// let worker = Worker::lazy(64).with_max_private(0);
-    /// worker.push("seen");
-    /// assert_eq!(worker.stealer().steal(), Steal::Success("seen"));
-    /// ```
-    #[must_use]
-    pub fn with_max_private(mut self, items: u32) -> Self {
-        assert!(self.is_empty(), "the deque has items already");
-        self.max_private = items.min(MAX_PRIVATE);
-        self
-    }
-
-    /// [`lazy`](Self::lazy), for tests: tag and index begin at `start`, so that they soon wrap.
-    #[doc(hidden)]
-    pub fn lazy_starting_at(capacity: usize, start: u32) -> Self {
-        Self::make(capacity, start)
-    }
-}
-
 impl<T, P: Policy> Worker<T, P> {
-    fn make(capacity: usize, start: u32) -> Self {
+    pub(crate) fn make(capacity: usize, start: u32) -> Self {
         let capacity = capacity_for(u32::try_from(capacity).ok());
         let Ok(ring) = Ring::allocate(capacity, start) else {
             handle_alloc_error(Layout::new::<T>())
@@ -168,6 +112,7 @@ impl<T, P: Policy> Worker<T, P> {
             room_end: Cell::new(start.wrapping_add(capacity)),
             has_published: Cell::new(false),
             max_private: MAX_PRIVATE,
+            prepare: None,
             policy: PhantomData,
         }
     }
@@ -287,8 +232,7 @@ impl<T, P: Policy> Worker<T, P> {
     /// ```
     pub fn flush(&self) {
         if self.private() > 0 {
-            self.publish(self.bottom());
-            self.has_published.set(true);
+            self.show(self.bottom());
             self.settle();
         }
     }
@@ -358,6 +302,20 @@ impl<T, P: Policy> Worker<T, P> {
         self.position.set(last);
         // SAFETY: this end pushed the item, and it is private: no thief has it or can get it.
         unsafe { self.slots.get().take(last as u32) }
+    }
+
+    /// Makes private items public, up to `split`. Lazy only.
+    pub(crate) fn show(&self, split: u32) {
+        if let Some(prepare) = self.prepare {
+            let mut index = self.split.get();
+            while index != split {
+                // SAFETY: this is the owner, the newest ring, and the item is private.
+                unsafe { self.slots.get().look(index, prepare) };
+                index = index.wrapping_add(1);
+            }
+        }
+        self.publish(split);
+        self.has_published.set(true);
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! What a fork/join recursion wants of a lazy deque: items that are nested, and few of them hidden.
 
+use std::cell::Cell;
+
 use filch_deque::{Steal, Worker};
 
 /// Whether an index is that one, or behind it.
@@ -172,4 +174,34 @@ fn nested_items_take_the_short_way() {
     assert!(worker.take_back());
     let (_, short) = push(15);
     assert!(!short, "it still does");
+}
+
+/// What becomes public is prepared before, and nothing else is.
+#[test]
+fn an_item_is_prepared_when_it_becomes_public() {
+    let items = [const { Cell::new(0) }; 40];
+    let times = || items.each_ref().map(Cell::get);
+    let worker = Worker::lazy_starting_at(4, u32::MAX - 20).prepared_by(|item| {
+        let item: &&Cell<u32> = item;
+        item.set(item.get() + 1);
+    });
+    for item in &items {
+        worker.push(item);
+        let public = worker.stealer().len();
+        let prepared = times().iter().filter(|&&times| times > 0).count();
+        assert_eq!(prepared, public, "those that thieves can see");
+        assert_eq!(times()[..public], vec![1; public], "the oldest ones, once");
+    }
+    // It takes some back, and they become public again.
+    let before = worker.stealer().len();
+    while worker.stealer().len() == before {
+        worker.pop();
+    }
+    let taken_back = worker.stealer().len()..worker.len();
+    assert!(!taken_back.is_empty());
+    worker.flush();
+    for (item, times) in times()[..worker.len()].iter().enumerate() {
+        assert_eq!(*times, if taken_back.contains(&item) { 2 } else { 1 });
+    }
+    assert_eq!(times()[39], 0, "popped before anybody could see it");
 }

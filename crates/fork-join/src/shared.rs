@@ -21,7 +21,11 @@ use crate::sleepers::Sleepers;
 use crate::standing::Standing;
 
 /// The slots of a deque at first. A fork deeper than that makes it grow.
-const CAPACITY: usize = 256;
+const CAPACITY: usize = 64;
+
+/// The slots of a block of the queue of what a thread alone is to run, which is seldom more than
+/// one job.
+const OWN_BLOCK: usize = 8;
 
 /// How many jobs that are no parts of one another may stand on a stack, if nobody says.
 pub(crate) const NESTED_JOBS: u32 = 64;
@@ -54,7 +58,7 @@ pub(crate) struct Seat<W: 'static> {
     /// What stands on its stack.
     pub(crate) standing: Arc<Standing>,
     /// Jobs for the thread in it, and for no other one.
-    pub(crate) own: Injector<JobRef<W>>,
+    pub(crate) own: Injector<JobRef<W>, OWN_BLOCK>,
     /// Whether there is a thread that will run those.
     listens: Mutex<bool>,
     /// While no thread is in it.
@@ -79,7 +83,7 @@ impl<W> Seat<W> {
             region: Region::default(),
             nest: Arc::clone(&owner.nest),
             standing: Arc::clone(&owner.standing),
-            own: Injector::new(),
+            own: Injector::with_blocks(),
             listens: Mutex::new(false),
             owner: Mutex::new(Some(owner)),
         }

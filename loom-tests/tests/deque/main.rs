@@ -10,6 +10,7 @@
 
 mod claims;
 mod lazy;
+mod prepared;
 mod rings;
 mod sleep;
 

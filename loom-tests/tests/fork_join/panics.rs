@@ -23,7 +23,7 @@ fn what(payload: Box<dyn Any + Send>) -> &'static str {
 fn panicking(a_panics: bool, b_panics: bool) -> (bool, Option<&'static str>) {
     let shared = shared();
     let worker = seat(&shared);
-    let thief = thief(&shared, 2);
+    let thief = thief(&shared, 1);
     let borrowed = Plain::new();
     let here = seat_of(&worker);
     let stolen = Plain::new();

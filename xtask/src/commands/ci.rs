@@ -29,11 +29,11 @@ pub(crate) fn run() -> Result<ExitCode> {
     stages.check("format", cargo().args(["fmt", "--all", "--check"]));
     stages.run("house rules", || lint::check(&workspace));
     add_clippy(&mut stages);
+    package::add_stages(&workspace, &mut stages);
     test::add_ci_stages(&workspace, &mut stages);
     add_builds(&workspace, &mut stages);
     add_documentation(&mut stages);
     stages.run("the book, and its links", book::check);
-    package::add_stages(&workspace, &mut stages);
     rayon::add_ci_stages(&mut stages);
     sanitize::add_ci_stage(&workspace, &mut stages);
     stages.run("a minute of the soak", soak::for_ci);

@@ -18,7 +18,8 @@ const EXAMPLE_LIMIT: Duration = Duration::from_secs(60);
 pub(crate) fn run() -> Result<ExitCode> {
     let mut stages = Stages::default();
     let workspace = Workspace::read()?;
-    add_code_stages(&workspace, &mut stages);
+    stages.run("unit, property and integration tests", || code_tests(&[]));
+    add_documentation_stages(&workspace, &mut stages);
     stages.run("models, at their quick bounds", || {
         loom::explore(&loom::Options::quick())
     });
@@ -28,9 +29,12 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(stages.summary())
 }
 
-/// What `ci` runs besides, with the models at their committed bounds.
+/// What `ci` runs of this, with the models at their committed bounds. The tests of what is
+/// published are left out: `ci` runs them from the packages.
 pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
-    add_code_stages(workspace, stages);
+    let published: Vec<_> = workspace.published().map(|(name, _)| name).collect();
+    stages.run("tests of what is not published", || code_tests(&published));
+    add_documentation_stages(workspace, stages);
     stages.run("models, at their committed bounds", || {
         loom::explore(&loom::Options::default())
     });
@@ -39,21 +43,29 @@ pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
     });
 }
 
-fn add_code_stages(workspace: &Workspace, stages: &mut Stages) {
-    stages.run("unit, property and integration tests", code_tests);
+fn add_documentation_stages(workspace: &Workspace, stages: &mut Stages) {
     stages.run("documentation tests", doc_tests);
     stages.run("examples", || examples(workspace));
 }
 
-fn code_tests() -> Result<Tally> {
+/// The tests of all packages but these.
+fn code_tests(left_out: &[&str]) -> Result<Tally> {
+    let has_nextest = has_nextest();
     let mut command = cargo();
-    if has_nextest() {
-        command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
-        return nextest(&mut command);
+    if has_nextest {
+        command.args(["nextest", "run"]);
+    } else {
+        command.args(["test", "--lib", "--bins", "--tests"]);
     }
-    command.args(["test", "--workspace", "--no-fail-fast"]);
-    command.args(["--lib", "--bins", "--tests"]);
-    libtest(&mut command)
+    command.args(["--workspace", "--no-fail-fast"]);
+    for package in left_out {
+        command.args(["--exclude", package]);
+    }
+    if has_nextest {
+        nextest(&mut command)
+    } else {
+        libtest(&mut command)
+    }
 }
 
 fn doc_tests() -> Result<Tally> {

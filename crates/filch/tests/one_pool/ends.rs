@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use filch::fork_join::{Pool, StartError, Worker};
+use filch::fork_join::{Config, Pool, StartError, Worker};
 use filch::processors::{Piece, PoolHandle, Source};
 use filch::scheduler::{CallKind, RunningCall, Scheduler};
 
@@ -27,6 +27,45 @@ fn a_scheduler_has_one_pool_which_outlives_its_references() {
     drop(first);
     assert!(scheduler.shutdown(Duration::MAX).unwrap().is_clean());
     assert_eq!(ran.load(Ordering::Relaxed), 100);
+}
+
+/// A config counts for the first pool, if it says nothing of threads.
+#[test]
+fn a_shared_pool_is_as_its_config_says() {
+    let scheduler = Scheduler::<Numbers>::builder().workers(2).build().unwrap();
+    let threads = scheduler.pool();
+    for config in [
+        Config::default().threads(2),
+        Config::default().blocking_threads(1),
+        Config::default().thread_name("mine"),
+        Config::default().stack_size(1 << 20),
+        Config::default().with_caller(),
+        Config::default().on_start(drop),
+        Config::default().on_exit(drop),
+    ] {
+        let refused = Pool::start_on(config, &threads);
+        assert!(matches!(refused, Err(StartError::ThreadsAreMade)));
+    }
+    let (tell, told) = mpsc::channel();
+    let config = Config::default()
+        .private_jobs(0)
+        .on_panic(move |payload| tell.send(payload).unwrap());
+    let pool = Pool::start_on(config, &threads).unwrap();
+    pool.spawn(|_| panic!("for nobody"));
+    let payload = told.recv().unwrap();
+    assert_eq!(payload.downcast_ref(), Some(&"for nobody"));
+    // A worker that could hide the inner job would wait for ever for it.
+    let (go, may_go) = mpsc::channel();
+    pool.install(move |worker| {
+        let inner = |worker: &Worker| {
+            worker.join(|_| may_go.recv().unwrap(), |_| go.send(()).unwrap());
+        };
+        worker.join(inner, |_| ());
+    });
+    let again = Pool::start_on(Config::default(), &threads);
+    assert!(matches!(again, Err(StartError::Taken)));
+    let found = Pool::on(&threads).unwrap();
+    assert!(pool.install(|worker| found.has(worker)));
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub struct Config {
     blocking_threads: usize,
     /// How the threads are made.
     processors: ProcessorsConfig,
+    /// It says something of threads.
+    pub(crate) says_threads: bool,
     pub(crate) private_jobs: Option<u32>,
     pub(crate) nested_jobs: Option<u32>,
     pub(crate) takes_caller: bool,
@@ -42,6 +44,7 @@ impl Default for Config {
             threads: None,
             blocking_threads: 0,
             processors: ProcessorsConfig::default().thread_name("filch-fork-join"),
+            says_threads: false,
             private_jobs: None,
             nested_jobs: None,
             takes_caller: false,
@@ -58,7 +61,7 @@ impl Config {
     #[must_use]
     pub fn threads(mut self, count: usize) -> Self {
         self.threads = Some(count);
-        self
+        self.saying_threads()
     }
 
     /// How many further threads there may be for those that are in
@@ -67,7 +70,7 @@ impl Config {
     #[must_use]
     pub fn blocking_threads(mut self, count: usize) -> Self {
         self.blocking_threads = count;
-        self
+        self.saying_threads()
     }
 
     /// The threads are called this, a dash and a number. Default: `filch-fork-join`. It must not
@@ -75,14 +78,14 @@ impl Config {
     #[must_use]
     pub fn thread_name(mut self, name: &'static str) -> Self {
         self.processors = self.processors.thread_name(name);
-        self
+        self.saying_threads()
     }
 
     /// The size of the threads' stacks, in bytes. Default: what Rust's threads have.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.processors = self.processors.stack_size(bytes);
-        self
+        self.saying_threads()
     }
 
     /// How many of its forked jobs a worker may keep out of the others' reach until it forks or
@@ -117,7 +120,7 @@ impl Config {
     #[must_use]
     pub fn with_caller(mut self) -> Self {
         self.takes_caller = true;
-        self
+        self.saying_threads()
     }
 
     /// Called on each new thread, with the index of its worker, before it runs a job. No start of a
@@ -126,7 +129,7 @@ impl Config {
     #[must_use]
     pub fn on_start(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(call));
-        self
+        self.saying_threads()
     }
 
     /// Called on each thread that exits, with the index of its worker, after its last job. A panic
@@ -134,7 +137,7 @@ impl Config {
     #[must_use]
     pub fn on_exit(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_exit = Some(Box::new(call));
-        self
+        self.saying_threads()
     }
 
     /// Called with what a panic said that nobody waits for: of a job that was spawned outside of a
@@ -161,6 +164,13 @@ impl Config {
     pub fn on_reentry(mut self, call: impl Fn(&Reentry) + Send + Sync + 'static) -> Self {
         self.on_reentry = Some(Box::new(call));
         self
+    }
+
+    fn saying_threads(self) -> Self {
+        Self {
+            says_threads: true,
+            ..self
+        }
     }
 
     /// So many processors, as the pool wants them.
@@ -213,8 +223,12 @@ pub enum StartError {
     /// pool's.
     CallerIsTaken,
     /// The threads [were to be a scheduler's](crate::Pool::on), and run the work of something else
-    /// beside their own already.
+    /// beside their own already; or there is a pool on them, which is [not asked
+    /// again](crate::Pool::start_on) what it is to be like.
     Taken,
+    /// The threads [were to be a scheduler's](crate::Pool::start_on), which has made them already;
+    /// and the [`Config`] says how many there are to be, or how they begin, end, or are made.
+    ThreadsAreMade,
     /// There was to be a thread, and there is none. Those that had been started exit.
     Thread(io::Error),
 }
@@ -244,6 +258,9 @@ impl fmt::Display for StartError {
             ),
             Self::Taken => f.write_str(
                 "the scheduler's threads run the work of something else already, beside their own",
+            ),
+            Self::ThreadsAreMade => f.write_str(
+                "the threads are the scheduler's, which made them: say nothing of threads",
             ),
             Self::Thread(error) => write!(f, "a thread could not be had: {error}"),
         }

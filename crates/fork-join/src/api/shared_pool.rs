@@ -3,7 +3,7 @@
 use filch_processors::PoolHandle;
 use filch_sync::Arc;
 
-use crate::api::config::StartError;
+use crate::api::config::{Config, StartError};
 use crate::api::host::{HostThreads, PoolHost, shared};
 use crate::api::pool::Pool;
 use crate::shared::Host;
@@ -53,21 +53,44 @@ impl Pool {
     ///   installed or spawned from outside runs at once, on the calling thread.
     /// * A panic of a job that nobody waits for is dropped; the panic hook has shown it.
     ///
+    /// [`start_on`](Self::start_on) does it with another [`Config`].
+    ///
     /// # Errors
     /// [`StartError::Taken`]: the threads run the work of something else already.
     /// [`StartError::Thread`]: there is no thread that looks after long jobs.
     pub fn on(threads: &PoolHandle) -> Result<Self, StartError> {
-        if threads.source::<Jobs>().is_none() {
-            let host: Arc<dyn Host> = Arc::new(PoolHost {
-                threads: HostThreads::Lent(threads.downgrade()),
-                on_panic: None,
-                on_reentry: None,
-            });
-            // If another thread is first, its jobs it is; or those of something else.
-            let jobs = Jobs::new(&shared(&host, None, None));
-            let host = Some(host);
-            let _ = threads.attach(Jobs { host, ..jobs });
+        match Self::start_on(Config::default(), threads) {
+            Err(StartError::Taken) => Self::found_on(threads),
+            started => started,
         }
+    }
+
+    /// The pool on the threads of a scheduler, as [`on`](Self::on) has it, if there is none yet,
+    /// and as `config` says: which of its jobs are private, how many nest, and who is told of
+    /// panics and reentries. It says nothing of threads.
+    ///
+    /// # Errors
+    /// [`StartError::ThreadsAreMade`]: it does. [`StartError::Taken`]: there is such a pool, or the
+    /// threads run the work of something else. [`StartError::Thread`]: there is no thread that
+    /// looks after long jobs.
+    pub fn start_on(config: Config, threads: &PoolHandle) -> Result<Self, StartError> {
+        if config.says_threads {
+            return Err(StartError::ThreadsAreMade);
+        }
+        let host: Arc<dyn Host> = Arc::new(PoolHost {
+            threads: HostThreads::Lent(threads.downgrade()),
+            on_panic: config.on_panic,
+            on_reentry: config.on_reentry,
+        });
+        let jobs = Jobs::new(&shared(&host, config.private_jobs, config.nested_jobs));
+        let host = Some(host);
+        let attached = threads.attach(Jobs { host, ..jobs });
+        attached.map_err(|_| StartError::Taken)?;
+        Self::found_on(threads)
+    }
+
+    /// The pool that is on these threads.
+    fn found_on(threads: &PoolHandle) -> Result<Self, StartError> {
         let jobs = threads.source::<Jobs>().ok_or(StartError::Taken)?;
         let host = jobs.host.as_ref().ok_or(StartError::Taken)?;
         threads.watch_long_turns().map_err(StartError::Thread)?;

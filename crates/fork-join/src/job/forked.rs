@@ -1,8 +1,8 @@
 //! Forked jobs: they lie on their owner's stack, and in its deque.
 
+use std::hint::black_box;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr::NonNull;
 
 use filch_sync::panic::discard;
 
@@ -33,12 +33,24 @@ where
     };
     let entry = forked.entry();
     // SAFETY: the position is that of now.
-    let worker = match unsafe { deque.try_push_at(position, entry) } {
-        true => worker,
-        false => push_with_care(worker, entry),
+    let (worker, a) = match unsafe { deque.try_push_at(position, entry) } {
+        true => (worker, a),
+        false => {
+            // What lives across this call in a register costs a recursion a push and a pop on each
+            // of its levels, also where it does not fork. So the worker is read again, and a
+            // closure of some words is laid where the compiler must take it to be changed. (One of
+            // a word is often a reference. What that refers to is better off in registers.)
+            let mut a = a;
+            if size_of::<A>() > size_of::<usize>() {
+                black_box(&mut a);
+            }
+            push_with_care(worker, entry);
+            (forked.worker, a)
+        }
     };
     let ra = a(worker);
-    let rb = if let Some(worker) = forked.take_back() {
+    let rb = if forked.take_back() {
+        let worker = forked.worker;
         // SAFETY: this is the owner, and took it back.
         let b = unsafe { forked.job.take_closure() };
         mem::forget(forked);
@@ -51,22 +63,19 @@ where
     (ra, rb)
 }
 
-/// Returns the worker, as [`take_back_with_care`] does: a caller that had to keep it across a call
-/// would save one register more on each level of a recursion.
 #[cold]
 #[inline(never)]
-fn push_with_care<W: Runs>(worker: &W, entry: Entry<W>) -> &W {
+fn push_with_care<W: Runs>(worker: &W, entry: Entry<W>) {
     worker.forks().0.push(entry);
     worker.tell_published();
-    worker
 }
 
 #[cold]
 #[inline(never)]
-fn take_back_with_care<W: Runs>(worker: &W) -> Option<&W> {
+fn take_back_with_care<W: Runs>(worker: &W) -> bool {
     let is_there = worker.forks().0.take_back();
     worker.tell_published();
-    is_there.then_some(worker)
+    is_there
 }
 
 /// A job that lies in the deque, and is not moved until it has been taken back or is done. Dropped
@@ -81,7 +90,7 @@ where
     position: u64,
 }
 
-impl<'worker, W, F, R> Forked<'worker, W, F, R>
+impl<W, F, R> Forked<'_, W, F, R>
 where
     W: Runs,
     F: FnOnce(&W) -> R,
@@ -93,25 +102,24 @@ where
         F: Send,
         R: Send,
     {
-        Entry(NonNull::from(&self.job).cast())
+        Entry(self.job.head())
     }
 
-    /// The worker, if the job is the owner's again; or a thief has it.
+    /// Whether the job is the owner's again; or a thief has it.
     #[inline(always)]
-    fn take_back(&self) -> Option<&'worker W> {
+    fn take_back(&self) -> bool {
         // SAFETY: the job was pushed there. What was forked after it has ended, as `join` sees to,
         // and so is not in the deque.
-        match unsafe { self.worker.forks().0.try_take_back(self.position) } {
-            true => Some(self.worker),
-            false => take_back_with_care(self.worker),
-        }
+        let is_back = unsafe { self.worker.forks().0.try_take_back(self.position) };
+        is_back || take_back_with_care(self.worker)
     }
 
     /// What came of the job, which a thief has: this waits for it.
     #[cold]
     #[inline(never)]
     fn wait(&self) -> Result<R, Payload> {
-        let latch = self.job.latch();
+        // SAFETY: a thief has it.
+        let latch = unsafe { self.job.latch() };
         lend(latch, || self.worker.wait(latch));
         // SAFETY: this is the owner, and it is done.
         unsafe { self.job.take_result() }
@@ -129,7 +137,7 @@ where
     #[inline(never)]
     fn drop(&mut self) {
         let ended = catch_unwind(AssertUnwindSafe(|| {
-            let result = if self.take_back().is_some() {
+            let result = if self.take_back() {
                 // SAFETY: this is the owner, and took it back.
                 let b = unsafe { self.job.take_closure() };
                 Ok(b(self.worker))

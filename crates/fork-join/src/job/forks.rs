@@ -4,7 +4,8 @@ use std::ptr::NonNull;
 
 use filch_deque::{Lazy, Steal, Stealer};
 
-use super::job_ref::{Job, JobRef};
+use super::head::Head;
+use super::job_ref::JobRef;
 
 /// What a thread has forked, in nested order: only [`join`](super::forked::join) puts a job in, and
 /// takes it back or waits for its thief before it returns.
@@ -15,7 +16,7 @@ pub(crate) struct ForksStealer<W: 'static>(Stealer<Entry<W>>);
 
 /// The address of a job. A thief gets it with the job; the owner takes the job back without
 /// reading it.
-pub(super) struct Entry<W: 'static>(pub(super) NonNull<Job<W>>);
+pub(super) struct Entry<W: 'static>(pub(super) NonNull<Head<W>>);
 
 impl<W> Clone for Entry<W> {
     fn clone(&self) -> Self {
@@ -31,7 +32,9 @@ unsafe impl<W> Send for Entry<W> {}
 impl<W> Forks<W> {
     /// Nothing is forked. There is room for so many jobs before it grows.
     pub(crate) fn new(capacity: usize) -> Self {
-        Self(filch_deque::Worker::lazy(capacity))
+        // SAFETY: `join` has put it in and does not leave it; it is private until this returns.
+        let prepare = |entry: &Entry<W>| unsafe { entry.0.as_ref().prepare() };
+        Self(filch_deque::Worker::lazy(capacity).prepared_by(prepare))
     }
 
     /// So many of them are private at most: see
@@ -71,7 +74,7 @@ impl<W> ForksStealer<W> {
     pub(crate) fn steal_if(&self, accept: impl FnOnce(u32) -> bool) -> Steal<JobRef<W>> {
         // SAFETY: `join` makes an entry of a job, which it does not leave before the thief, who has
         // the only one, has run it.
-        let have = |entry: Entry<W>| unsafe { JobRef::new(entry.0) };
+        let have = |entry: Entry<W>| unsafe { JobRef::new(entry.0.cast()) };
         self.0.steal_if(accept).map(have)
     }
 

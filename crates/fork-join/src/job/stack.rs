@@ -4,6 +4,7 @@ use std::any::type_name;
 use std::ptr::NonNull;
 
 use super::content::Content;
+use super::head::Head;
 use super::job_ref::{Job, Kind, Payload};
 use super::name::Name;
 use super::runs::Runs;
@@ -13,8 +14,7 @@ use crate::latch::Latch;
 /// or its latch says that it is done.
 #[repr(C)]
 pub(super) struct StackJob<W: 'static, F, R> {
-    job: Job<W>,
-    latch: Latch,
+    head: Head<W>,
     content: Content<F, R>,
 }
 
@@ -32,15 +32,22 @@ where
     #[inline(always)]
     pub(super) fn new(closure: F) -> Self {
         Self {
-            job: Job::new(&Self::KIND),
-            latch: Latch::new(),
+            head: Head::new(&Self::KIND),
             content: Content::new(closure),
         }
     }
 
+    /// To be put into the deque.
     #[inline(always)]
-    pub(super) fn latch(&self) -> &Latch {
-        &self.latch
+    pub(super) fn head(&self) -> NonNull<Head<W>> {
+        NonNull::from(self).cast()
+    }
+
+    /// # Safety
+    /// The job was stolen.
+    pub(super) unsafe fn latch(&self) -> &Latch {
+        // SAFETY: what is stolen was public.
+        unsafe { self.head.latch() }
     }
 
     /// Runs a stolen job.
@@ -50,12 +57,14 @@ where
     unsafe fn run(job: NonNull<Job<W>>, worker: &W) {
         // SAFETY: `new` made the function that of the type; the job lies there until it is done.
         let this = unsafe { job.cast::<Self>().as_ref() };
-        this.latch.begin(worker.thief());
+        // SAFETY: it was stolen, by this thread.
+        let latch = unsafe { this.latch() };
+        latch.begin(worker.thief());
         // SAFETY: the thief has the job; nobody looks at the result before the latch says that it
         // is there.
         unsafe { this.content.run(worker) };
         // Nothing of the job is touched after this.
-        worker.finish(&this.latch);
+        worker.finish(latch);
     }
 
     /// The closure, of a job that was never stolen, or taken back.

@@ -123,6 +123,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "job/detached.rs",
             "job/forked.rs",
             "job/forks.rs",
+            "job/head.rs",
             "job/heap.rs",
             "job/installed.rs",
             "job/job_ref.rs",
