@@ -47,8 +47,6 @@ impl<T> Worker<T, Lazy> {
     pub fn with_max_private(mut self, items: u32) -> Self {
         assert!(self.is_empty(), "the deque has items already");
         self.max_private = items.min(MAX_PRIVATE.into()) as u8;
-        // The next push goes the long way, which sets the stops.
-        self.deque.stops.set_asked();
         self
     }
 

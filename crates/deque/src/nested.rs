@@ -63,10 +63,9 @@ impl<T: Copy> Worker<T, Lazy> {
 
     /// Takes back the newest item, unread. `false` if a thief has it, or there is none. Wait-free,
     /// as [`pop`](Self::pop).
-    #[cold]
-    #[inline(never)]
+    #[inline]
     pub fn take_back(&self) -> bool {
-        self.pop().is_some()
+        self.pop_with_care().is_some()
     }
 
     /// Whether items have become public since this was last asked: a thief that sleeps would want

@@ -26,48 +26,39 @@ impl<T, P: Policy> Worker<T, P> {
         }
     }
 
-    /// Answers thieves that have asked, and sets the stops anew: the end of each call that goes the
-    /// long way. Lazy only.
+    /// Shows what is due, and sets the stops anew: the end of each call that goes the long way.
+    /// Lazy only.
+    ///
+    /// The older half of what is private is due, rounded up, if nothing is public, or if too much
+    /// is private; and all that would be too much even then.
     ///
     /// Stops are set after what is published. So a thief that asks before it sleeps sees what is
-    /// published, or is seen by the owner: see [`Stealer::demand`](crate::Stealer::demand). But one
-    /// that takes all of it at once may ask before they are set, as if it were one of those that
-    /// were answered: so the owner looks whether something is left.
+    /// published, or is seen by the owner: see [`Stealer::demand`](crate::Stealer::demand). But to
+    /// set them may undo the request of one that took all of it at once. So an owner that was asked
+    /// looks whether something is left.
     pub(crate) fn settle(&self) {
         let stops = &self.deque.stops;
-        let mut asked = stops.is_asked();
         loop {
             let private = self.private();
-            if private == 0 && (asked || self.split == self.reached) {
+            let is_all_private = self.split.get() == self.deque.taken();
+            if private == 0 && is_all_private {
                 // The next item is to be public.
                 return stops.set_asked();
             }
-            let shared = self.due(asked);
-            let split = self.position.get() - u64::from(private - shared);
-            if shared > 0 {
-                self.show(split as u32);
+            let excess = private.saturating_sub(self.max_private.into());
+            if is_all_private || excess > 0 {
+                let due = private.div_ceil(2).max(excess);
+                self.show(self.split.get().wrapping_add(due));
             }
-            let limit = split + u64::from(self.max_private);
-            let limit = limit.min(self.position.get() + u64::from(self.room()));
-            let has_asked = stops.set(limit, split);
-            if !has_asked || asked && self.deque.taken() != split as u32 {
+            let private = self.private();
+            let more = self.room().min(u32::from(self.max_private) - private);
+            let position = self.position.get();
+            let limit = position + u64::from(more);
+            let was_asked = stops.set(limit, position - u64::from(private));
+            if !was_asked || self.deque.taken() != self.split.get() {
                 return;
             }
-            asked = true;
         }
-    }
-
-    /// How many of the private items are to become public, the oldest ones: half, rounded up, if a
-    /// thief has asked, if nothing is public, or if they are too many; and all that are still too
-    /// many then.
-    fn due(&self, asked: bool) -> u32 {
-        let private = self.private();
-        let excess = private.saturating_sub(self.max_private.into());
-        let half = match asked || excess > 0 || self.split == self.reached {
-            true => private.div_ceil(2),
-            false => 0,
-        };
-        half.max(excess)
     }
 
     /// Takes public items back from the thieves, the last one or half of them (but no more than may

@@ -55,14 +55,8 @@ impl Stops {
         position >= self.floor.load(Ordering::Relaxed)
     }
 
-    /// Whether a thief has asked since the stops were set. Owner only.
-    pub(crate) fn is_asked(&self) -> bool {
-        // ORDERING: Relaxed: as in `allow_push`.
-        self.limit.load(Ordering::Relaxed) == ASKED
-    }
-
-    /// Sets the stops. Whether a thief had asked before: that request is the owner's now, to answer
-    /// or to [leave](Self::set_asked). None is lost. Owner only.
+    /// Sets the stops. Whether a thief had asked: then what it had taken before is there to see.
+    /// Owner only.
     pub(crate) fn set(&self, limit: u64, floor: u64) -> bool {
         // ORDERING: Relaxed: released by the exchange.
         self.floor.store(floor, Ordering::Relaxed);
@@ -76,8 +70,11 @@ impl Stops {
 
     /// As if a thief had asked: the owner's next push is to answer. Owner only.
     pub(crate) fn set_asked(&self) {
-        // By an exchange: a store would hide a thief's from the owner's next one.
-        self.set(ASKED, ASKED_FLOOR);
+        // ORDERING: Relaxed: as in `allow_push`.
+        if self.limit.load(Ordering::Relaxed) != ASKED {
+            // By an exchange: a store would hide a thief's from the owner's next one.
+            self.set(ASKED, ASKED_FLOOR);
+        }
     }
 
     /// Asks the owner for more. No request is lost.

@@ -43,8 +43,9 @@ pub struct Worker<T, P: Policy = Strict> {
     /// The deque's `split` as thieves see it, outside of the calls. Items from it to bottom are
     /// private.
     pub(crate) split: Cell<u32>,
-    /// The index that thieves had reached when the owner last reclaimed, or ran out of room. If it
-    /// is `split`, nothing is public. It is a few capacities behind `split` at most.
+    /// The index that thieves had reached when the owner last reclaimed, or ran out of room. A
+    /// strict owner's: if it is `split`, nothing is public. It is a few capacities behind `split`
+    /// at most.
     pub(crate) reached: Cell<u32>,
     /// The first index that must not be written yet, because its slot may be in use. It is at most
     /// a capacity after top.
@@ -202,9 +203,10 @@ impl<T, P: Policy> Worker<T, P> {
 
     #[cold]
     #[inline(never)]
-    fn pop_with_care(&self) -> Option<T> {
+    pub(crate) fn pop_with_care(&self) -> Option<T> {
         if self.private() == 0 && !self.reclaim() {
-            // The thief that took the last one has asked.
+            // The thief that took the last one asks, but perhaps not before the next push.
+            self.deque.stops.set_asked();
             return None;
         }
         // SAFETY: it is private.

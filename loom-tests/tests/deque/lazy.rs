@@ -180,6 +180,30 @@ fn taking_the_last_public_item_asks_for_more() {
     .assert_exactly([vec![0], vec![0, 1]]);
 }
 
+/// Two threads: a thief takes the only item, and is slow to ask for more. The owner has found that
+/// it is gone, and pushes another one. A failure: the owner knows that nothing is public, and hides
+/// what it pushes.
+#[test]
+fn what_follows_a_stolen_item_is_in_reach() {
+    Outcomes::of(
+        "lazy: a push after a pop that came too late",
+        Bound::exhaustive(20),
+        || {
+            let worker = Worker::lazy(4);
+            worker.push(0);
+            let stolen = thief(worker.stealer(), 1);
+            let popped = worker.pop();
+            worker.push(1);
+            if popped.is_none() {
+                assert_eq!(worker.stealer().len(), 1, "nothing is in reach");
+            }
+            let stolen = stolen.join().unwrap();
+            (popped, stolen, drain(&worker))
+        },
+    )
+    .assert_reached([(Some(0), vec![], vec![1]), (None, vec![0], vec![1])]);
+}
+
 /// Two threads: a thief takes the public item, and demands more if it finds none then, while the
 /// owner goes the long way for a reason of its own. A failure: the owner overwrites the demand, and
 /// its next push leaves everything private beside a thief that sleeps.

@@ -129,7 +129,7 @@ fn the_lazy_miniature_answers() {
 fn the_lazy_miniature_answers_at_a_push() {
     check(
         "lazy miniature: requests, answered by a push",
-        Bound::preemptions(3, 500),
+        Bound::preemptions(3, 400),
         asking_beside(Bug::None, 3, LazyMiniature::at_push),
     );
 }
@@ -166,8 +166,8 @@ fn a_split_left_behind_confuses_thieves() {
     );
 }
 
-/// Between the two steps the thief takes what was published, and asks for more. Then the owner
-/// takes that for the request that it has just answered.
+/// Before the owner's exchange the thief takes what is public, and asks for more. The exchange
+/// takes the request away.
 #[test]
 fn without_a_second_look_a_request_is_lost() {
     refute(

@@ -16,7 +16,7 @@ pub(crate) enum Bug {
     NotRaised,
     /// The owner sets the stops, and publishes after that.
     SetBeforePublishing,
-    /// The owner does not look whether what it has published is still there.
+    /// The owner does not look whether what is public is still there.
     NoSecondLook,
     /// The owner sets the stops without a look at what they were.
     SetBlindly,
@@ -84,13 +84,14 @@ impl LazyMiniature {
 
     /// The end of the long way of a push or a pop.
     pub(crate) fn settle(&self, owner: &mut Owner) {
-        let mut asked = self.limit.load(Ordering::Relaxed) == ASKED;
+        let taken = || self.top.load(Ordering::Relaxed) as u32;
         loop {
-            if asked && owner.split == owner.bottom {
+            let is_all_private = owner.split == taken();
+            if is_all_private && owner.split == owner.bottom {
                 self.set(ASKED);
                 return;
             }
-            let half = match asked || owner.split == 0 {
+            let half = match is_all_private {
                 true => owner.split + (owner.bottom - owner.split).div_ceil(2),
                 false => owner.split,
             };
@@ -98,20 +99,18 @@ impl LazyMiniature {
                 self.publish(owner, half);
                 self.crossing.pass();
             }
-            let has_asked = self.set(SET);
+            let was_asked = self.set(SET);
             if self.bug == Bug::SetBeforePublishing {
                 self.crossing.pass();
                 self.publish(owner, half);
             }
-            let is_there = || self.top.load(Ordering::Relaxed) as u32 != half;
-            if !has_asked || asked && (self.bug == Bug::NoSecondLook || is_there()) {
+            if !was_asked || self.bug == Bug::NoSecondLook || taken() != half {
                 return;
             }
-            asked = true;
         }
     }
 
-    /// Sets the stops. Whether a thief had asked before.
+    /// Sets the stops. Whether a thief had asked.
     fn set(&self, stop: u8) -> bool {
         self.floor.store(stop, Ordering::Relaxed);
         if self.bug == Bug::SetBlindly {
