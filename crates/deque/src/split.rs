@@ -29,8 +29,8 @@ impl<T, P: Policy> Worker<T, P> {
     /// Shows what is due, and sets the stops anew: the end of each call that goes the long way.
     /// Lazy only.
     ///
-    /// The older half of what is private is due, rounded up, if nothing is public, or if too much
-    /// is private; and all that would be too much even then.
+    /// If nothing is public, the older half of what is private is due, rounded up. If too much is
+    /// private, all is due but the newest, fewer than half of what may be.
     ///
     /// Stops are set after what is published. So a thief that asks before it sleeps sees what is
     /// published, or is seen by the owner: see [`Stealer::demand`](crate::Stealer::demand). But to
@@ -38,6 +38,8 @@ impl<T, P: Policy> Worker<T, P> {
     /// looks whether something is left.
     pub(crate) fn settle(&self) {
         let stops = &self.deque.stops;
+        let most = u32::from(self.max_private);
+        let position = self.position.get();
         loop {
             let private = self.private();
             let is_all_private = self.split.get() == self.deque.taken();
@@ -45,16 +47,17 @@ impl<T, P: Policy> Worker<T, P> {
                 // The next item is to be public.
                 return stops.set_asked();
             }
-            let excess = private.saturating_sub(self.max_private.into());
-            if is_all_private || excess > 0 {
-                let due = private.div_ceil(2).max(excess);
-                self.show(self.split.get().wrapping_add(due));
+            let kept = match private > most {
+                true => most.saturating_sub(1) / 2,
+                false if is_all_private => private / 2,
+                false => private,
+            };
+            let split = position - u64::from(kept);
+            if kept < private {
+                self.show(split as u32);
             }
-            let private = self.private();
-            let more = self.room().min(u32::from(self.max_private) - private);
-            let position = self.position.get();
-            let limit = position + u64::from(more);
-            let was_asked = stops.set(limit, position - u64::from(private));
+            let more = self.room().min(most - kept);
+            let was_asked = stops.set(position + u64::from(more), split);
             if !was_asked || self.deque.taken() != self.split.get() {
                 return;
             }
