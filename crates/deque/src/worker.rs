@@ -23,7 +23,7 @@ const FIRST_LAP: u64 = 1 << 32;
 ///
 /// One thread at a time has it: it is [`Send`], neither [`Sync`] nor [`Clone`]. Thieves take from
 /// the top through [`Stealer`](crate::Stealer)s. `P` says when they can see an item: always
-/// ([`Strict`]), or when they ask ([`Lazy`]).
+/// ([`Strict`]), or when they ask ([`Lazy`](crate::Lazy)).
 ///
 /// To drop it drops the items that are left, each once. Thieves in flight finish with what they
 /// have claimed, and find nothing more. If the destructor of an item panics, the other items are
@@ -186,8 +186,8 @@ impl<T, P: Policy> Worker<T, P> {
     /// first.
     ///
     /// Wait-free. A private item costs no atomic read-modify-write. A public one costs one, which
-    /// takes back this item ([`Strict`]) or half of the public items ([`Lazy`]). An empty deque
-    /// costs none, if the owner knows that it is empty.
+    /// takes back this item ([`Strict`]) or half of the public items ([`Lazy`](crate::Lazy)). An
+    /// empty deque costs none, if the owner knows that it is empty.
     #[inline]
     pub fn pop(&self) -> Option<T> {
         if !P::KEEPS_PRIVATE {
@@ -217,8 +217,8 @@ impl<T, P: Policy> Worker<T, P> {
 
     /// Makes every item public. A [`Strict`] deque has nothing to do.
     ///
-    /// Wait-free: a store. For the owner of a [`Lazy`] deque that is about to block, or to run
-    /// something long: private items are out of reach meanwhile.
+    /// Wait-free: a store. For the owner of a [`Lazy`](crate::Lazy) deque that is about to block,
+    /// or to run something long: private items are out of reach meanwhile.
     ///
     /// ```
     /// use filch_deque::{Steal, Worker};
