@@ -14,13 +14,13 @@ mod uts;
 mod ways;
 
 use std::cell::LazyCell;
+use std::iter;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use self::contenders::{chili_pool, fib_of_chili_seldom, pool, scenario};
+use self::contenders::{chili_pool, fib_of_chili_seldom, pool, scenario, sum_of_chili_turned};
 use self::programs::{
-    Layout, Node, chili as on_chili, filch, forks_of_fib, rayon as on_rayon, sequential, spin,
-    thread_local,
+    Node, chili as on_chili, filch, forks_of_fib, rayon as on_rayon, sequential, spin, thread_local,
 };
 use self::timing::{each, timed};
 use self::uts::{Shape, Tree};
@@ -67,7 +67,7 @@ pub(crate) fn curve(threads: usize, effort: Effort) -> Vec<(&'static str, Scenar
         ("13 queens", "13 queens"),
         ("unbalanced tree, moved", "unbalanced tree, moved"),
         ("UTS, binomial", "UTS, binomial"),
-        ("tree, left to right", "left to right"),
+        ("tree", "tree of"),
     ];
     let rows = forks_alone(threads, effort)
         .into_iter()
@@ -194,28 +194,28 @@ fn trees(threads: usize, effort: Effort) -> Vec<Scenario> {
     const OTHERS: &[&str] = &["chili", "rayon", "forte", "lace"];
     let depth = depth_of(effort);
     let nodes = (1 << depth) - 1;
-    let tree = |layout| -> &'static LazyLock<Node, _> {
-        Box::leak(Box::new(LazyLock::new(move || Node::full(depth, layout))))
-    };
-    let (to_the_right, to_the_left) = (tree(Layout::LeftToRight), tree(Layout::RightToLeft));
+    let tree: &'static LazyLock<Node, _> =
+        Box::leak(Box::new(LazyLock::new(move || Node::full(depth))));
     let crooked = sequential::unbalanced(Sequential, ROOT);
     let (geometric, binomial) = (
         searched(|[(tree, _), _]| tree),
         searched(|[_, (tree, _)]| tree),
     );
     let [(_, of_geometric), (_, of_binomial)] = SEARCHED;
-    let sums = [
-        scenario!(
-            format!("tree of {nodes} nodes, left to right"), "ns per node",
-            threads, nodes, nodes,
-            contender by timed, sum(to_the_right)
-        ),
-        scenario!(
-            format!("tree of {nodes} nodes, right to left"), "ns per node",
-            threads, nodes, nodes,
-            contender by timed, sum(to_the_left)
-        ),
-    ];
+    let sum = scenario!(
+        format!("tree of {nodes} nodes"), "ns per node",
+        threads, nodes, nodes,
+        contender by timed, sum(tree)
+    )
+    .contender("chili, turned", {
+        let pool = LazyCell::new(move || chili_pool(threads));
+        move || {
+            timed(nodes, nodes, || {
+                sum_of_chili_turned(&mut pool.scope(), tree)
+            })
+        }
+    })
+    .bar(Bar::times(OURS, 1.0, &["chili", "chili, turned"]));
     let unbalanced = [
         scenario!(
             "unbalanced tree", "ns per node",
@@ -255,12 +255,11 @@ fn trees(threads: usize, effort: Effort) -> Vec<Scenario> {
             lace::timed_search(threads, binomial, of_binomial)
         }),
     ];
-    let sums = sums.map(|scenario| scenario.bar(Bar::times(OURS, 1.0, &["chili"])));
     let others = unbalanced
         .into_iter()
         .chain(uts)
         .map(|scenario| scenario.bar(Bar::times(OURS, 1.0, OTHERS)));
-    sums.into_iter().chain(others).collect()
+    iter::once(sum).chain(others).collect()
 }
 
 /// The trees of UTS that are measured, and their nodes: smaller than those of its authors.

@@ -54,7 +54,8 @@ impl<T> Worker<T, Lazy> {
     /// at that moment, and what `prepare` does happens before the item is stolen: what only a thief
     /// needs of an item can wait until then, and most items never need it. One that the owner has
     /// taken back from the thieves is prepared again when it becomes public again. The deque must
-    /// be empty; `prepare` must not use it.
+    /// be empty; `prepare` must not use it. If it panics, so does the call in which it was called,
+    /// and what that has popped is dropped.
     ///
     /// # Panics
     ///

@@ -5,6 +5,8 @@ use std::num::NonZero;
 
 use filch_fork_join::Pool;
 
+use super::programs::Node;
+
 /// A scenario of the contenders that have all programs, for one of them and its arguments. `timed`
 /// with the `contender`s' clock, or with `each` by `latencies`.
 macro_rules! scenario {
@@ -65,4 +67,18 @@ pub(super) fn fib_of_chili_seldom(scope: &mut chili::Scope<'_>, n: u32) -> u64 {
         move |s| fib_of_chili_seldom(s, n - 2),
     );
     a + b
+}
+
+/// The sum of a tree, with the branches changed over: chili runs the second one first, and so meets
+/// the nodes as they lie in memory.
+pub(super) fn sum_of_chili_turned(scope: &mut chili::Scope<'_>, node: &Node) -> u64 {
+    let Some(below) = &node.below else {
+        return node.value;
+    };
+    let [left, right] = &**below;
+    let (b, a) = scope.join(
+        |s| sum_of_chili_turned(s, right),
+        |s| sum_of_chili_turned(s, left),
+    );
+    node.value + a + b
 }

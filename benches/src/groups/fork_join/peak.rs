@@ -3,7 +3,7 @@
 
 use super::contenders::{chili_pool, pool};
 use super::programs::{
-    Layout, Node, chili as on_chili, filch, forte as on_forte, rayon as on_rayon, sequential,
+    Node, chili as on_chili, filch, forte as on_forte, rayon as on_rayon, sequential,
 };
 use super::ways::{Rayon, Sequential};
 use super::{forte, lace};
@@ -55,7 +55,7 @@ macro_rules! run {
 
 /// The figure, in KiB, of the program that runs this.
 pub(super) fn raised(contender: &str, program: &str, size: u32, threads: usize) -> f64 {
-    let tree = (program == TREE).then(|| Node::full(size, Layout::LeftToRight));
+    let tree = (program == TREE).then(|| Node::full(size));
     let before = memory::peak();
     let result = match &tree {
         Some(tree) => run!(contender, threads, sum(tree)),

@@ -18,38 +18,20 @@ pub(super) fn forks_of_fib(n: u32) -> u64 {
 
 /// A node of a binary tree.
 pub(super) struct Node {
-    value: u64,
-    below: Option<Box<[Node; 2]>>,
-}
-
-/// Which way through a tree is the one through memory, from its beginning to its end. It decides
-/// more than the way to fork does: a contender that runs the second branch first walks from right
-/// to left.
-#[derive(Clone, Copy)]
-pub(super) enum Layout {
-    LeftToRight,
-    RightToLeft,
+    pub(super) value: u64,
+    pub(super) below: Option<Box<[Node; 2]>>,
 }
 
 impl Node {
-    /// A tree of `2^depth - 1` nodes, whose values are 1. Parents come before their children.
-    pub(super) fn full(depth: u32, layout: Layout) -> Self {
-        let leaf = || Self {
+    /// A tree of `2^depth - 1` nodes, whose values are 1. It lies in memory as a walk from left to
+    /// right meets it, parents before their children: that decides more than the way to fork does.
+    /// A contender that runs the second branch first meets it backwards.
+    pub(super) fn full(depth: u32) -> Self {
+        let below = || Box::new([Self::full(depth - 1), Self::full(depth - 1)]);
+        Self {
             value: 1,
-            below: None,
-        };
-        let mut node = leaf();
-        if depth > 1 {
-            let [left, right] = &mut **node.below.insert(Box::new([leaf(), leaf()]));
-            let order = match layout {
-                Layout::LeftToRight => [left, right],
-                Layout::RightToLeft => [right, left],
-            };
-            for child in order {
-                *child = Self::full(depth - 1, layout);
-            }
+            below: (depth > 1).then(below),
         }
-        node
     }
 }
 

@@ -13,7 +13,7 @@ impl ThreadLocal {
         RA: Send,
         RB: Send,
     {
-        filch_fork_join::join(|| a(self), || b(self))
+        filch_fork_join::join(move || a(self), move || b(self))
     }
 }
 
@@ -30,7 +30,7 @@ impl Rayon {
         RA: Send,
         RB: Send,
     {
-        ::rayon::join(|| a(self), || b(self))
+        ::rayon::join(move || a(self), move || b(self))
     }
 }
 

@@ -53,8 +53,12 @@ where
 {
     current::with(|worker| match worker {
         Some(worker) => worker.join(|_| a(), |_| b()),
-        // In other places from here on: then those of the usual case are registers.
-        None => join_outside(&mut Some(a), &mut Some(b)),
+        None => {
+            // In places of their own from here on: then those of the usual case are registers.
+            let mut both = None;
+            join_outside(&mut Some(a), &mut Some(b), &mut both);
+            both.unwrap_or_else(|| unreachable!("it returns when both have ended"))
+        }
     })
 }
 
@@ -62,7 +66,7 @@ where
 /// attached.
 #[cold]
 #[inline(never)]
-fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>) -> (RA, RB)
+fn join_outside<A, B, RA, RB>(a: &mut Option<A>, b: &mut Option<B>, both: &mut Option<(RA, RB)>)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
@@ -72,10 +76,10 @@ where
     let (Some(a), Some(b)) = (a.take(), b.take()) else {
         unreachable!("the caller has put them there");
     };
-    attached::with(|worker| match worker {
+    *both = Some(attached::with(|worker| match worker {
         Some(worker) => worker.join(|_| a(), |_| b()),
         None => global().install(|worker| worker.join(|_| a(), |_| b())),
-    })
+    }));
 }
 
 /// [`Worker::scope`] for callers that do not have the worker at hand; outside of a pool,
