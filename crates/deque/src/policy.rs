@@ -30,7 +30,7 @@ pub enum Strict {}
 ///   learns of it (as soon as the caches bring it) and makes the older half of its private items
 ///   public, rounded up.
 /// - Private items stay private while the owner does something else, however long that takes: 16 at
-///   most. When they would be more, all but the newest 7 become public.
+///   most. When they would be more, all but the newest 6 become public.
 ///   [`flush`](crate::Worker::flush) makes all of them public: call it before blocking, and before
 ///   running something long.
 #[derive(Clone, Copy, Debug)]

@@ -30,7 +30,7 @@ impl<T, P: Policy> Worker<T, P> {
     /// Lazy only.
     ///
     /// If nothing is public, the older half of what is private is due, rounded up. If too much is
-    /// private, all is due but the newest, fewer than half of what may be.
+    /// private, all is due but the newest, three eighths of what may be.
     ///
     /// Stops are set after what is published. So a thief that asks before it sleeps sees what is
     /// published, or is seen by the owner: see [`Stealer::demand`](crate::Stealer::demand). But to
@@ -48,7 +48,7 @@ impl<T, P: Policy> Worker<T, P> {
                 return stops.set_asked();
             }
             let kept = match private > most {
-                true => most.saturating_sub(1) / 2,
+                true => most * 3 / 8,
                 false if is_all_private => private / 2,
                 false => private,
             };

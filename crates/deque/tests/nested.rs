@@ -77,12 +77,12 @@ fn a_lazy_owner_does_not_publish_at_each_push() {
     worker.push(0);
     assert_eq!(worker.stealer().len(), 1);
     worker.push_batch(1..18);
-    assert_eq!(worker.stealer().len(), 11, "more than 16 would be private");
+    assert_eq!(worker.stealer().len(), 12, "more than 16 would be private");
     for _ in 0..100 {
         worker.push(18);
         worker.pop();
     }
-    assert_eq!(worker.stealer().len(), 11);
+    assert_eq!(worker.stealer().len(), 12);
 }
 
 /// A thief that has something to say interrupts the owner, also where there is enough to steal.
