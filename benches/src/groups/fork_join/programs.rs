@@ -27,11 +27,18 @@ impl Node {
     /// right meets it, parents before their children: that decides more than the way to fork does.
     /// A contender that runs the second branch first meets it backwards.
     pub(super) fn full(depth: u32) -> Self {
-        let below = || Box::new([Self::full(depth - 1), Self::full(depth - 1)]);
-        Self {
+        let leaf = || Self {
             value: 1,
-            below: (depth > 1).then(below),
+            below: None,
+        };
+        let mut node = leaf();
+        if depth > 1 {
+            // Before what is in it.
+            let [left, right] = &mut **node.below.insert(Box::new([leaf(), leaf()]));
+            *left = Self::full(depth - 1);
+            *right = Self::full(depth - 1);
         }
+        node
     }
 }
 
