@@ -59,10 +59,14 @@ impl Pool {
     /// [`StartError::Taken`]: the threads run the work of something else already.
     /// [`StartError::Thread`]: there is no thread that looks after long jobs.
     pub fn on(threads: &PoolHandle) -> Result<Self, StartError> {
-        match Self::start_on(Config::default(), threads) {
-            Err(StartError::Taken) => Self::found_on(threads),
-            started => started,
+        if threads.source::<Jobs>().is_none() {
+            match Self::start_on(Config::default(), threads) {
+                // If another thread was first, its pool it is; or the work of something else.
+                Err(StartError::Taken) => {}
+                started => return started,
+            }
         }
+        Self::found_on(threads)
     }
 
     /// The pool on the threads of a scheduler, as [`on`](Self::on) has it, if there is none yet,
