@@ -1,0 +1,155 @@
+//! Several locks, wanted together.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
+use core::ptr::NonNull;
+
+use crate::lock::{Access, DataLock};
+use crate::lockable::Lockable;
+use crate::locked::{Entry, Locked, Refused};
+use crate::mask::Mask;
+
+/// The cells that a task needs, and how. They are locked all or none, and nobody waits.
+///
+/// Made once, locked often. It keeps its cells alive.
+pub struct LockSet {
+    /// By the addresses of the locks.
+    entries: Box<[Entry]>,
+    /// Keeps the locks where they are.
+    _cells: Box<[Arc<dyn Lockable + Send + Sync>]>,
+}
+
+// SAFETY: the entries point to locks in the cells, which the set owns. Both are `Send + Sync`.
+unsafe impl Send for LockSet {}
+// SAFETY: as above; a shared set only locks and unlocks them.
+unsafe impl Sync for LockSet {}
+
+/// Why cells make no set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LockSetError {
+    /// Two positions are the same cell, and one of them is to be written.
+    Conflict {
+        /// The position where the cell is first.
+        first: usize,
+        /// The position where it is again.
+        second: usize,
+    },
+    /// More than [`LockSet::MOST`].
+    TooMany,
+}
+
+impl fmt::Display for LockSetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflict { first, second } => write!(
+                f,
+                "the cells at {first} and {second} are one, and one of them is to be written"
+            ),
+            Self::TooMany => write!(f, "more than {} cells", LockSet::MOST),
+        }
+    }
+}
+
+impl Error for LockSetError {}
+
+impl LockSet {
+    /// The most cells in one set.
+    pub const MOST: usize = Mask::POSITIONS;
+
+    /// The set of these cells. A cell that is there twice to be read is locked once.
+    ///
+    /// The positions of cells in [`Mask`], [`Refused`] and [`LockSetError`] are those in `cells`.
+    ///
+    /// # Errors
+    /// See [`LockSetError`].
+    pub fn new(
+        cells: impl IntoIterator<Item = (Arc<dyn Lockable + Send + Sync>, Access)>,
+    ) -> Result<Self, LockSetError> {
+        let mut entries = Vec::<Entry>::new();
+        let mut kept = Vec::new();
+        for (position, (cell, access)) in cells.into_iter().enumerate() {
+            if position == Self::MOST {
+                return Err(LockSetError::TooMany);
+            }
+            let lock = NonNull::from(cell.lock());
+            let positions = Mask::NONE.with(position);
+            match entries.iter_mut().find(|entry| entry.lock == lock) {
+                None => {
+                    entries.push(Entry {
+                        lock,
+                        access,
+                        positions,
+                    });
+                    kept.push(cell);
+                }
+                Some(same) if (same.access, access) == (Access::Read, Access::Read) => {
+                    same.positions = same.positions | positions;
+                }
+                Some(same) => {
+                    return Err(LockSetError::Conflict {
+                        first: same.positions.first(),
+                        second: position,
+                    });
+                }
+            }
+        }
+        // All sets lock in one order. So a set is refused only by one that has got further up, and
+        // of all that are under way the one that is furthest goes on: see ALGORITHM.md.
+        entries.sort_unstable_by_key(|entry| entry.lock.addr());
+        Ok(Self {
+            entries: entries.into(),
+            _cells: kept.into(),
+        })
+    }
+
+    /// Locks all cells, or none.
+    ///
+    /// `skip` are positions of cells that are left alone, since the caller holds them already: a
+    /// task that runs inside of another one on the same thread. A cell that is there twice is left
+    /// alone if either position is in `skip`.
+    ///
+    /// What the writers of the cells did before happens before the return, and so on, as with
+    /// [`DataLock::try_lock`]. Never waits; lock-free. The locks are taken in an order that is the
+    /// same for all sets, and given back if one is refused: of several sets that refuse each other,
+    /// one gets all.
+    ///
+    /// # Errors
+    /// The first cell that was not to be had. Nothing is locked.
+    #[inline]
+    pub fn try_lock(&self, skip: Mask) -> Result<Locked<'_>, Refused> {
+        // SAFETY: the locks lie in the cells, where each stays until its cell is dropped or moved
+        // (`Lockable`); the set owns the cells, behind `Arc`s, for as long as the guard lives.
+        unsafe { Locked::all(&self.entries, skip) }
+    }
+
+    /// How the set wants the cell with this lock, if it does.
+    pub fn access_of(&self, lock: &DataLock) -> Option<Access> {
+        let mut entries = self.entries.iter();
+        entries
+            .find(|entry| entry.lock == NonNull::from(lock))
+            .map(|entry| entry.access)
+    }
+
+    /// How many locks it locks.
+    pub const fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether it has no cells. Such a set is always locked.
+    pub const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl fmt::Debug for LockSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cells = self
+            .entries
+            .iter()
+            .map(|entry| (entry.positions, entry.access));
+        f.debug_map().entries(cells).finish()
+    }
+}

@@ -1,0 +1,126 @@
+//! Locks that are held together.
+
+use core::error::Error;
+use core::fmt;
+use core::mem;
+use core::ptr::NonNull;
+
+use crate::lock::{Access, DataLock, LockError};
+use crate::mask::Mask;
+
+/// One lock of a set.
+pub(crate) struct Entry {
+    pub(crate) lock: NonNull<DataLock>,
+    pub(crate) access: Access,
+    /// Where its cell was given: several positions if it was given to be read several times.
+    pub(crate) positions: Mask,
+}
+
+/// Which cell of a [`LockSet`](crate::LockSet) was not to be had, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Refused {
+    /// The cell's position, the first of them if it was given twice.
+    pub position: usize,
+    /// Why.
+    pub why: LockError,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cell {}: {}", self.position, self.why)
+    }
+}
+
+impl Error for Refused {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.why)
+    }
+}
+
+/// All cells of a [`LockSet`](crate::LockSet), locked. Its drop unlocks them, the last one first.
+///
+/// The drop cannot tell whether a panic is under way: catch what may panic, and call
+/// [`poison`](Self::poison) if it did.
+#[must_use = "its drop unlocks"]
+pub struct Locked<'a> {
+    entries: &'a [Entry],
+    skip: Mask,
+}
+
+// SAFETY: a lock belongs to no thread. The guard does nothing but unlock, which is atomic.
+unsafe impl Send for Locked<'_> {}
+// SAFETY: as above; a shared guard does nothing at all.
+unsafe impl Sync for Locked<'_> {}
+
+impl<'a> Locked<'a> {
+    /// Locks all `entries`, or none; but not those at the positions in `skip`.
+    ///
+    /// # Safety
+    /// The locks are there for `'a`.
+    #[inline]
+    pub(crate) unsafe fn all(entries: &'a [Entry], skip: Mask) -> Result<Self, Refused> {
+        for (index, entry) in entries.iter().enumerate() {
+            if entry.positions.meets(skip) {
+                continue;
+            }
+            // SAFETY: the lock is there (contract).
+            let lock = unsafe { entry.lock.as_ref() };
+            if let Err(why) = lock.try_lock(entry.access) {
+                // Gives back what came before.
+                drop(Self {
+                    entries: &entries[..index],
+                    skip,
+                });
+                return Err(Refused {
+                    position: entry.positions.first(),
+                    why,
+                });
+            }
+        }
+        Ok(Self { entries, skip })
+    }
+
+    /// Unlocks, and poisons what was locked to be written: the task that wrote has panicked. The
+    /// cells that were skipped are left alone: whoever locked them decides.
+    ///
+    /// Wait-free, as the drop.
+    pub fn poison(self) {
+        self.held().for_each(|(lock, access)| match access {
+            // SAFETY: `all` has locked it with this access; nothing unlocks it again, since the
+            // guard is forgotten below.
+            Access::Read => unsafe { lock.unlock(Access::Read) },
+            // SAFETY: as above.
+            Access::Write => unsafe { lock.poison() },
+        });
+        mem::forget(self);
+    }
+
+    /// The locks that this guard has locked, the last one first.
+    #[inline]
+    fn held(&self) -> impl Iterator<Item = (&'a DataLock, Access)> {
+        let skip = self.skip;
+        let held = self.entries.iter().rev();
+        held.filter(move |entry| !entry.positions.meets(skip))
+            .map(|entry| {
+                // SAFETY: the lock is there for `'a` (contract of `all`).
+                (unsafe { entry.lock.as_ref() }, entry.access)
+            })
+    }
+}
+
+impl Drop for Locked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.held().for_each(|(lock, access)| {
+            // SAFETY: `all` has locked it with this access, and the guard is dropped once.
+            unsafe { lock.unlock(access) };
+        });
+    }
+}
+
+impl fmt::Debug for Locked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = self.held().map(|(_, access)| access);
+        f.debug_list().entries(held).finish()
+    }
+}
