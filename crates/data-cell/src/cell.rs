@@ -145,6 +145,13 @@ impl<T> DataCell<T> {
     pub unsafe fn write_ptr<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         self.value.with_mut(|value| write(value.cast()))
     }
+
+    /// Where the value lies, for as long as the cell does. The pointer may be used as those of
+    /// [`read_ptr`](Self::read_ptr) and [`write_ptr`](Self::write_ptr), under the lock; a caller
+    /// that locks the cell often keeps it.
+    pub fn as_ptr(&self) -> *mut T {
+        self.value.with_mut(<*mut ManuallyDrop<T>>::cast)
+    }
 }
 
 impl<T> Drop for DataCell<T> {

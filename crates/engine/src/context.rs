@@ -1,0 +1,250 @@
+//! What the code of a worker can do beside changing its data.
+
+use std::any::TypeId;
+use std::fmt;
+use std::rc::Rc;
+use std::time::Instant;
+
+use filch_sync::Arc;
+
+use crate::completion::{Completed, Completion};
+use crate::error::{Ending, LockDataError, NestedError, WaitError};
+use crate::exit::Exit;
+use crate::function::Function;
+use crate::route::Route;
+use crate::scheduler::core::Core;
+use crate::task::{Envelope, Task};
+use crate::worker::bound::{Bound, Denied};
+use crate::worker::cell::{Ran, WorkerCell};
+use crate::worker::public::WaitsFor;
+
+/// How a worker gives way.
+pub(crate) trait GiveWay {
+    /// Lets others run: returns when it is this worker's turn again.
+    fn give_way(&self);
+}
+
+/// What the code of a worker can do beside changing its data: send, wait, give way. A task's
+/// function takes it as a parameter among its data; a worker's own `run` is called with it.
+///
+/// **Waiting.** In a [fiber](crate::Worker::in_fiber) a wait switches back to the scheduler.
+/// Without one it steps the scheduler right there, on top of its own stack: other workers go on, and
+/// the wait is over once they have let go of the stack. Data that the waiting code has locked stays
+/// locked.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    pub(crate) worker: &'a WorkerCell,
+    pub(crate) core: &'a Core,
+    pub(crate) way: &'a dyn GiveWay,
+}
+
+impl Context<'_> {
+    /// The name of the worker.
+    pub fn name(&self) -> &str {
+        &self.worker.public.name
+    }
+
+    /// Whether the worker is to end: it was removed, its scheduler terminated, or data that it uses
+    /// is gone. Then its own `run` should return soon.
+    pub fn is_ending(&self) -> bool {
+        self.worker.is_ending()
+    }
+
+    /// Sends a task to every worker, of every scheduler, that lists its type: it runs there later.
+    /// How many schedulers it went to; none, and it is dropped. Lock-free.
+    ///
+    /// # Panics
+    /// If the task's `clone` does. Then it has reached some of them.
+    pub fn broadcast<T: Task>(&self, task: T) -> usize {
+        let route = self.route::<T>();
+        let envelope = Envelope::new(route.kind, task, None);
+        self.core.routes().broadcast(&route, envelope)
+    }
+
+    /// The same, and waits until the last of them has run it, or dropped it as it ended.
+    ///
+    /// # Errors
+    /// The task, if the worker lists its type itself. [`WaitError::Ending`], if the worker is told
+    /// to end meanwhile.
+    ///
+    /// # Panics
+    /// If the task's `clone` does.
+    pub fn complete<T: Task>(&self, task: T) -> Result<Completed, WaitError<T>> {
+        let route = self.route::<T>();
+        if self.worker.lists_task(route.kind) {
+            return Err(WaitError::Own(task));
+        }
+        let (completion, sending) = Completion::new(self.core.unparker());
+        let envelope = Envelope::new(route.kind, task, Some(sending.copy()));
+        self.core.routes().broadcast(&route, envelope);
+        drop(sending);
+        let mut completed = None;
+        let is_done = || {
+            completed = completion.poll();
+            completed.is_some()
+        };
+        match self.wait_for(WaitsFor::Task(route.name), is_done) {
+            Ok(()) => completed.ok_or(WaitError::Ending),
+            Err(Ending) => Err(WaitError::Ending),
+        }
+    }
+
+    /// Runs a task by this worker's own functions, here and now. What functions around it have
+    /// locked is not locked again: both may read it. What else it takes is waited for.
+    ///
+    /// # Errors
+    /// The task, if the worker does not list its type, or if one of both changes what the other one
+    /// has too; [`NestedError::Panicked`].
+    pub fn run_task<T: Task>(&self, task: T) -> Result<(), NestedError<T>> {
+        let route = self.route::<T>();
+        if !self.worker.lists_task(route.kind) {
+            return Err(NestedError::Unlisted(task));
+        }
+        let mut next = 0;
+        loop {
+            if self.is_ending() {
+                return Err(NestedError::Ending(task));
+            }
+            match self
+                .worker
+                .run_functions(*self, route.kind, &task, &mut next)
+            {
+                Ok(Ran::Yes) => return Ok(()),
+                Ok(Ran::Later(Denied::Nested(request))) => {
+                    return Err(NestedError::Conflict(task, request));
+                }
+                Ok(Ran::Later(denied)) => {
+                    self.worker.denied(denied);
+                    self.way.give_way();
+                }
+                Err((during, message)) => {
+                    self.worker.tell_to_end(Exit::Panicked { during, message });
+                    return Err(NestedError::Panicked);
+                }
+            }
+        }
+    }
+
+    /// Runs the tasks that wait for this worker, oldest first, until there is none, or data is
+    /// locked. How many. For a worker with its own `run`, whose tasks nobody else runs.
+    pub fn run_queued(&self) -> usize {
+        let mut ran = 0;
+        while !self.is_ending() && self.worker.run_oldest(*self).is_some() {
+            self.core.has_progressed();
+            ran += 1;
+        }
+        ran
+    }
+
+    /// Locks data, waiting for it if need be, and calls `function` with it: `|world: &mut World,
+    /// input: &Input| …`. For a worker's own `run`; what a task's function takes is locked as it
+    /// is.
+    ///
+    /// # Errors
+    /// If the worker does not list it, it excludes what is locked already, or the worker is to end.
+    ///
+    /// # Panics
+    /// If the function does. What it changes is poisoned.
+    pub fn lock<P: 'static, R>(&self, function: impl Function<P, R>) -> Result<R, LockDataError> {
+        let bound = self.bound::<P, R, _>(&function)?;
+        let mut function = Some(function);
+        loop {
+            if self.is_ending() {
+                return Err(LockDataError::Ending);
+            }
+            let called = self.worker.call(&bound, |data| {
+                let Some(function) = function.take() else {
+                    unreachable!("called once");
+                };
+                // SAFETY: `bound` is of its parameters, and locked.
+                unsafe { function.call(data, *self) }
+            });
+            match called {
+                Ok(Ok(result)) => return Ok(result),
+                Ok(Err(message)) => std::panic::panic_any(message),
+                Err(Denied::Nested(request)) => return Err(LockDataError::Conflict(request)),
+                Err(denied) => {
+                    self.worker.denied(denied);
+                    self.way.give_way();
+                }
+            }
+        }
+    }
+
+    fn bound<P: 'static, R, F: Function<P, R>>(&self, _: &F) -> Result<Rc<Bound>, LockDataError> {
+        let requests = F::requests();
+        if let Some((_, second)) = Bound::conflict(&requests) {
+            return Err(LockDataError::Conflict(second));
+        }
+        let mut listed = requests.iter().flatten();
+        if let Some(request) = listed.find(|request| self.worker.is_read_only(request)) {
+            return Err(LockDataError::ReadOnly(*request));
+        }
+        let bound = self.worker.bound_for(TypeId::of::<P>(), || requests);
+        bound.map_err(|denied| match denied {
+            Denied::Unlisted(request) => LockDataError::Unlisted(request),
+            _ => unreachable!("nothing was locked"),
+        })
+    }
+
+    /// Lets others run once.
+    ///
+    /// # Errors
+    /// If the worker is to end.
+    pub fn give_way(&self) -> Result<(), Ending> {
+        self.way.give_way();
+        match self.is_ending() {
+            true => Err(Ending),
+            false => Ok(()),
+        }
+    }
+
+    /// Waits until `condition` holds. It is asked each time that it is the worker's turn; at least
+    /// every millisecond, if no other worker keeps the thread longer.
+    ///
+    /// # Errors
+    /// If the worker is to end.
+    pub fn wait_until(&self, condition: impl FnMut() -> bool) -> Result<(), Ending> {
+        self.wait_for(WaitsFor::Condition, condition)
+    }
+
+    /// Waits until that moment, to some microseconds.
+    ///
+    /// # Errors
+    /// If the worker is to end.
+    pub fn sleep_until(&self, moment: Instant) -> Result<(), Ending> {
+        self.wait_for(WaitsFor::Condition, || {
+            let is_over = Instant::now() >= moment;
+            if !is_over {
+                self.core.is_awaited_at(moment);
+            }
+            is_over
+        })
+    }
+
+    fn wait_for(&self, what: WaitsFor, mut is_over: impl FnMut() -> bool) -> Result<(), Ending> {
+        while !is_over() {
+            if self.is_ending() {
+                return Err(Ending);
+            }
+            self.worker.public.wait_for(Some(what));
+            self.way.give_way();
+        }
+        self.worker.public.wait_for(None);
+        self.core.has_progressed();
+        Ok(())
+    }
+
+    fn route<T: Task>(&self) -> Arc<Route> {
+        self.core.route::<T>()
+    }
+}
+
+impl fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("worker", &self.name())
+            .field("is_ending", &self.is_ending())
+            .finish_non_exhaustive()
+    }
+}

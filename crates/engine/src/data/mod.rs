@@ -1,0 +1,5 @@
+//! The data of workers: where it lies, who owns it, who uses it.
+
+pub(crate) mod cells;
+pub(crate) mod owners;
+pub(crate) mod table;

@@ -1,0 +1,79 @@
+//! Who owns data of which type: one owner of a type in an engine.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::{Arc, Mutex, lock};
+
+use crate::data::cells::SharedCell;
+
+/// Who owns what. Asked when workers come and go, never for a task.
+#[derive(Default)]
+pub(crate) struct Owners {
+    by_type: Mutex<HashMap<TypeId, Owner>>,
+    /// How often an owner has destroyed data.
+    ended: AtomicUsize,
+}
+
+struct Owner {
+    scheduler: usize,
+    /// Once it may be used by others.
+    cell: Option<Arc<dyn SharedCell>>,
+}
+
+/// What somebody finds who asks for data.
+pub(crate) enum Found {
+    /// There is no owner yet, or its data is not set up.
+    NotYet,
+    /// The owner is in that scheduler.
+    At(usize, Arc<dyn SharedCell>),
+}
+
+impl Owners {
+    /// A worker of that scheduler will own data of these types.
+    ///
+    /// # Errors
+    /// The position of the first that has an owner already. Then it owns none of them.
+    pub(crate) fn announce(&self, scheduler: usize, types: &[TypeId]) -> Result<(), usize> {
+        let mut by_type = lock(&self.by_type);
+        if let Some(taken) = types.iter().position(|id| by_type.contains_key(id)) {
+            return Err(taken);
+        }
+        by_type.extend(types.iter().map(|&id| {
+            let cell = None;
+            (id, Owner { scheduler, cell })
+        }));
+        Ok(())
+    }
+
+    /// The owner has set it up: others may use it.
+    pub(crate) fn publish(&self, id: TypeId, cell: &Arc<dyn SharedCell>) {
+        if let Some(owner) = lock(&self.by_type).get_mut(&id) {
+            owner.cell = Some(Arc::clone(cell));
+        }
+    }
+
+    /// The owner has destroyed it, or never made it.
+    pub(crate) fn forget(&self, id: TypeId) {
+        lock(&self.by_type).remove(&id);
+        // ORDERING: Release, for the Acquire in `ended`: that the cell has ended.
+        self.ended.fetch_add(1, Ordering::Release);
+    }
+
+    pub(crate) fn find(&self, id: TypeId) -> Found {
+        match lock(&self.by_type).get(&id) {
+            Some(Owner {
+                scheduler,
+                cell: Some(cell),
+            }) => Found::At(*scheduler, Arc::clone(cell)),
+            _ => Found::NotYet,
+        }
+    }
+
+    /// Changes when an owner has destroyed data.
+    pub(crate) fn ended(&self) -> usize {
+        // ORDERING: Acquire, for the Release in `forget`.
+        self.ended.load(Ordering::Acquire)
+    }
+}

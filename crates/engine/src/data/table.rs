@@ -1,0 +1,88 @@
+//! The data that a worker has listed, by type.
+
+use std::any::TypeId;
+use std::rc::Rc;
+
+use filch_sync::Arc;
+
+use crate::data::cells::{LocalCell, SharedCell};
+
+/// How a worker has come by data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Created and destroyed here; others may use it.
+    Owner,
+    /// Nobody else uses it.
+    Local,
+    /// A worker of the same scheduler owns it.
+    Group,
+    /// Another worker owns it, and this one only reads it.
+    Shared,
+}
+
+/// Data in a worker's list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed {
+    pub(crate) id: TypeId,
+    pub(crate) name: &'static str,
+    pub(crate) role: Role,
+}
+
+/// Where it lies.
+#[derive(Clone)]
+pub(crate) enum Place {
+    Shared(Arc<dyn SharedCell>),
+    Local(Rc<dyn LocalCell>),
+}
+
+impl Place {
+    pub(crate) fn pointer(&self) -> *mut () {
+        match self {
+            Self::Shared(cell) => cell.pointer(),
+            Self::Local(cell) => cell.pointer(),
+        }
+    }
+}
+
+/// What of its list a worker has at present.
+#[derive(Default)]
+pub(crate) struct Table(Vec<(Listed, Place)>);
+
+impl Table {
+    pub(crate) fn insert(&mut self, listed: Listed, place: Place) {
+        self.0.push((listed, place));
+    }
+
+    pub(crate) fn get(&self, id: TypeId) -> Option<&(Listed, Place)> {
+        self.0.iter().find(|(listed, _)| listed.id == id)
+    }
+
+    /// Takes out what has that role: the last first.
+    pub(crate) fn take(&mut self, role: Role) -> Option<(Listed, Place)> {
+        let last = self.0.iter().rposition(|(listed, _)| listed.role == role)?;
+        Some(self.0.remove(last))
+    }
+
+    /// The last that has that role.
+    pub(crate) fn last(&self, role: Role) -> Option<(Listed, Arc<dyn SharedCell>)> {
+        let mut found = self
+            .0
+            .iter()
+            .rev()
+            .filter(|(listed, _)| listed.role == role);
+        match found.next()? {
+            (listed, Place::Shared(cell)) => Some((*listed, Arc::clone(cell))),
+            (_, Place::Local(_)) => None,
+        }
+    }
+
+    /// The first that its owner has destroyed.
+    pub(crate) fn ended(&self) -> Option<&'static str> {
+        self.0.iter().find_map(|(listed, place)| match place {
+            Place::Shared(cell) if listed.role != Role::Owner && cell.is_ended() => {
+                Some(listed.name)
+            }
+            _ => None,
+        })
+    }
+}

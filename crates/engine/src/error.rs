@@ -1,0 +1,259 @@
+//! What is refused, and why.
+
+use std::error::Error;
+use std::{fmt, io};
+
+use crate::request::Request;
+use crate::worker::spec::Worker;
+
+/// A worker that was refused, and why.
+#[derive(Debug)]
+pub struct AddError {
+    /// As it was.
+    pub worker: Worker,
+    /// Why.
+    pub reason: Unfit,
+}
+
+/// Why a worker cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// The scheduler has been terminated.
+    Terminated,
+    /// A worker with its own `run` and without a fiber must be alone in its scheduler.
+    NotAlone,
+    /// It lists data of one type twice.
+    ListedTwice(&'static str),
+    /// Another worker of the engine owns data of this type.
+    Owned(&'static str),
+    /// A function takes data that the worker does not list.
+    Unlisted {
+        /// A task's type, or `setup`.
+        function: &'static str,
+        /// What it takes.
+        data: Request,
+    },
+    /// Two parameters of a function exclude each other.
+    Conflict {
+        /// A task's type, or `setup`.
+        function: &'static str,
+        /// The one.
+        first: Request,
+        /// The other.
+        second: Request,
+    },
+    /// A function changes data of another scheduler, which may only be read.
+    ReadOnly {
+        /// A task's type, or `setup`.
+        function: &'static str,
+        /// What it takes.
+        data: Request,
+    },
+    /// `setup_owner` takes data that the worker does not own.
+    NotOwn(Request),
+    /// It is to run after a worker of another scheduler.
+    Elsewhere(String),
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Terminated => f.write_str("the scheduler has been terminated"),
+            Self::NotAlone => f.write_str(
+                "a worker with its own `run` and without a fiber must be alone in its scheduler",
+            ),
+            Self::ListedTwice(data) => write!(f, "it lists {data} twice"),
+            Self::Owned(data) => write!(f, "another worker owns {data}"),
+            Self::Unlisted { function, data } => {
+                write!(f, "{function} takes {data}, which the worker does not list")
+            }
+            Self::Conflict {
+                function,
+                first,
+                second,
+            } => write!(f, "{function} takes {first} and {second} at once"),
+            Self::ReadOnly { function, data } => {
+                write!(
+                    f,
+                    "{function} takes {data}, which is shared: it may only be read"
+                )
+            }
+            Self::NotOwn(data) => {
+                write!(
+                    f,
+                    "`setup_owner` takes {data}, which the worker does not own"
+                )
+            }
+            Self::Elsewhere(other) => write!(f, "{other} is in another scheduler"),
+        }
+    }
+}
+
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.worker.spec.name, self.reason)
+    }
+}
+
+impl Error for AddError {}
+
+/// Why there is no such scheduler.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// An engine has 64 at most, over its whole life.
+    TooMany,
+    /// The engine has been terminated.
+    Terminated,
+    /// The system gives no thread.
+    Thread(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMany => f.write_str("an engine has 64 schedulers at most"),
+            Self::Terminated => f.write_str("the engine has been terminated"),
+            Self::Thread(error) => write!(f, "the system gives no thread: {error}"),
+        }
+    }
+}
+
+impl Error for StartError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Thread(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Why a worker cannot be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoveError {
+    /// It was told to end before.
+    Ending,
+    /// It has ended.
+    Ended,
+}
+
+impl fmt::Display for RemoveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ending => "it was told to end before",
+            Self::Ended => "it has ended",
+        })
+    }
+}
+
+impl Error for RemoveError {}
+
+/// A task that a worker does not take, handed back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SendError<T> {
+    /// The worker does not list its type.
+    Unlisted(T),
+    /// The worker has ended.
+    Ended(T),
+}
+
+/// A task that cannot be waited for, handed back where it was not sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum WaitError<T> {
+    /// The worker itself lists its type, and would wait for itself.
+    Own(T),
+    /// The worker is to end. The task is on its way.
+    Ending,
+}
+
+/// A task that cannot run inside another one, handed back where it did not run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum NestedError<T> {
+    /// The worker does not list its type.
+    Unlisted(T),
+    /// It takes what the task around it has, and one of them changes it.
+    Conflict(T, Request),
+    /// The worker is to end.
+    Ending(T),
+    /// It panicked. The worker ends when the task around it does.
+    Panicked,
+}
+
+/// Why data cannot be locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LockDataError {
+    /// The worker does not list it.
+    Unlisted(Request),
+    /// It is shared, and may only be read.
+    ReadOnly(Request),
+    /// Two parameters exclude each other, or a parameter excludes what a function around has.
+    Conflict(Request),
+    /// The worker is to end.
+    Ending,
+}
+
+/// The worker is to end: it should return soon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending;
+
+macro_rules! without_the_task {
+    ($($error:ident { $($variant:ident $fields:tt => $text:literal),* $(,)? })*) => {$(
+        impl<T> fmt::Display for $error<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Self::$variant $fields => f.write_str($text),)*
+                }
+            }
+        }
+
+        impl<T> fmt::Debug for $error<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Self::$variant $fields => f.write_str(stringify!($variant)),)*
+                }
+            }
+        }
+
+        impl<T> Error for $error<T> {}
+    )*};
+}
+
+without_the_task! {
+    SendError {
+        Unlisted(_) => "the worker does not list the task's type",
+        Ended(_) => "the worker has ended",
+    }
+    WaitError {
+        Own(_) => "the worker lists the task's type, and would wait for itself",
+        Ending {} => "the worker is to end",
+    }
+    NestedError {
+        Unlisted(_) => "the worker does not list the task's type",
+        Conflict(_, _) => "the task takes what the task around it has",
+        Ending(_) => "the worker is to end",
+        Panicked {} => "the task panicked",
+    }
+}
+
+impl fmt::Display for LockDataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unlisted(data) => write!(f, "the worker does not list {data}"),
+            Self::ReadOnly(data) => write!(f, "{data} is shared: it may only be read"),
+            Self::Conflict(data) => write!(f, "{data} is taken already"),
+            Self::Ending => Ending.fmt(f),
+        }
+    }
+}
+
+impl Error for LockDataError {}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the worker is to end")
+    }
+}
+
+impl Error for Ending {}

@@ -1,0 +1,35 @@
+//! A stack of a worker's own.
+
+use std::io;
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use crate::context::GiveWay;
+
+/// Code on a stack of its own, which its thread switches to and which switches back.
+pub(crate) struct Fiber(Coroutine<(), (), ()>);
+
+impl Fiber {
+    /// # Errors
+    /// If there is no memory for a stack of so many bytes.
+    pub(crate) fn new(bytes: usize, code: impl FnOnce(&dyn GiveWay) + 'static) -> io::Result<Self> {
+        let stack = DefaultStack::new(bytes)?;
+        let run = move |switch: &Yielder<(), ()>, ()| code(&Switch(switch));
+        Ok(Self(Coroutine::with_stack(stack, run)))
+    }
+
+    /// Runs it until it gives way. Whether it has returned.
+    pub(crate) fn resume(&mut self) -> bool {
+        matches!(self.0.resume(()), CoroutineResult::Return(()))
+    }
+}
+
+/// Gives way by switching back.
+struct Switch<'a>(&'a Yielder<(), ()>);
+
+impl GiveWay for Switch<'_> {
+    fn give_way(&self) {
+        self.0.suspend(());
+    }
+}

@@ -1,0 +1,93 @@
+//! Functions by what they take: from their parameters follows what is locked.
+
+use crate::context::Context;
+use crate::param::Param;
+use crate::request::Request;
+
+/// A function that takes data: `fn(&World, &mut Input) -> R`, with a [`Context`] anywhere among the
+/// parameters, of which there are eight at most. Implemented for functions and closures; sealed by
+/// its parameters.
+pub trait Function<Params, R>: Sized {
+    /// What each parameter refers to.
+    #[doc(hidden)]
+    fn requests() -> Vec<Option<Request>>;
+
+    /// # Safety
+    /// `data` has a pointer for each parameter, of which [`Param::get`] may be asked.
+    #[doc(hidden)]
+    unsafe fn call(self, data: &[*mut ()], context: Context<'_>) -> R;
+}
+
+/// A function that runs tasks of type `T`: `fn(&T, &mut World)`, and otherwise as a [`Function`].
+pub trait Handler<T, Params>: Send + 'static {
+    /// What each parameter behind the task refers to.
+    #[doc(hidden)]
+    fn requests() -> Vec<Option<Request>>;
+
+    /// # Safety
+    /// `data` has a pointer for each parameter, of which [`Param::get`] may be asked.
+    #[doc(hidden)]
+    unsafe fn call(&self, task: &T, data: &[*mut ()], context: Context<'_>);
+}
+
+/// A function is called by way of a helper: it is known to take the parameters' own types, whatever
+/// their lifetimes, and not only those that it was named with.
+macro_rules! functions {
+    ($($param:ident $number:tt),*) => {
+        impl<F, R, $($param: Param),*> Function<fn($($param),*), R> for F
+        where
+            F: FnOnce($($param),*) -> R + FnOnce($($param::Item<'_>),*) -> R,
+        {
+            fn requests() -> Vec<Option<Request>> {
+                vec![$($param::request()),*]
+            }
+
+            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments)]
+            unsafe fn call(self, data: &[*mut ()], context: Context<'_>) -> R {
+                fn call<R, $($param),*>(
+                    function: impl FnOnce($($param),*) -> R,
+                    $($param: $param),*
+                ) -> R {
+                    function($($param),*)
+                }
+                // SAFETY: the caller's, for each parameter.
+                $(let $param = unsafe { $param::get(data[$number], context) };)*
+                call(self, $($param),*)
+            }
+        }
+
+        impl<F, T: 'static, $($param: Param),*> Handler<T, fn($($param),*)> for F
+        where
+            F: Send + 'static,
+            F: Fn(&T, $($param),*) + Fn(&T, $($param::Item<'_>),*),
+        {
+            fn requests() -> Vec<Option<Request>> {
+                vec![$($param::request()),*]
+            }
+
+            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments)]
+            unsafe fn call(&self, task: &T, data: &[*mut ()], context: Context<'_>) {
+                fn call<T, $($param),*>(
+                    function: impl Fn(&T, $($param),*),
+                    task: &T,
+                    $($param: $param),*
+                ) {
+                    function(task, $($param),*);
+                }
+                // SAFETY: the caller's, for each parameter.
+                $(let $param = unsafe { $param::get(data[$number], context) };)*
+                call(self, task, $($param),*);
+            }
+        }
+    };
+}
+
+functions!();
+functions!(P0 0);
+functions!(P0 0, P1 1);
+functions!(P0 0, P1 1, P2 2);
+functions!(P0 0, P1 1, P2 2, P3 3);
+functions!(P0 0, P1 1, P2 2, P3 3, P4 4);
+functions!(P0 0, P1 1, P2 2, P3 3, P4 4, P5 5);
+functions!(P0 0, P1 1, P2 2, P3 3, P4 4, P5 5, P6 6);
+functions!(P0 0, P1 1, P2 2, P3 3, P4 4, P5 5, P6 6, P7 7);

@@ -1,0 +1,36 @@
+#![doc = include_str!("../README.md")]
+
+mod completion;
+mod context;
+mod data;
+mod engine;
+mod error;
+mod exit;
+mod fiber;
+mod function;
+mod message;
+mod param;
+mod report;
+mod request;
+mod route;
+mod scheduler;
+mod task;
+mod worker;
+
+pub use completion::Completed;
+pub use context::Context;
+pub use engine::{Engine, TaskSender};
+pub use error::{
+    AddError, Ending, LockDataError, NestedError, RemoveError, SendError, StartError, Unfit,
+    WaitError,
+};
+pub use exit::Exit;
+pub use function::{Function, Handler};
+pub use param::Param;
+pub use report::{Report, SchedulerReport, WorkerReport};
+pub use request::Request;
+pub use scheduler::handle::{LocalScheduler, Scheduler};
+pub use task::Task;
+pub use worker::handle::WorkerHandle;
+pub use worker::public::{Stage, WaitsFor};
+pub use worker::spec::Worker;

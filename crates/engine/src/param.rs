@@ -1,0 +1,72 @@
+//! What a function of a worker may take: references to data, and the context.
+
+use filch_data_cell::Access;
+
+use crate::context::Context;
+use crate::request::Request;
+
+/// A parameter of a function that a worker calls: `&T` and `&mut T` for its data, and
+/// [`Context`]. Sealed.
+pub trait Param: sealed::Sealed {
+    /// The same with another lifetime.
+    #[doc(hidden)]
+    type Item<'call>;
+
+    /// The data that it refers to, if it does.
+    #[doc(hidden)]
+    fn request() -> Option<Request>;
+
+    /// # Safety
+    /// If it refers to data, `data` points to it, and nothing that `'call` outlives touches it in a
+    /// way that excludes this reference.
+    #[doc(hidden)]
+    unsafe fn get<'call>(data: *mut (), context: Context<'call>) -> Self::Item<'call>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl<T: 'static> sealed::Sealed for &T {}
+
+impl<T: 'static> Param for &T {
+    type Item<'call> = &'call T;
+
+    fn request() -> Option<Request> {
+        Some(Request::of::<T>(Access::Read))
+    }
+
+    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call T {
+        // SAFETY: the caller's: it points to a `T` that nobody changes for so long.
+        unsafe { &*data.cast() }
+    }
+}
+
+impl<T: 'static> sealed::Sealed for &mut T {}
+
+impl<T: 'static> Param for &mut T {
+    type Item<'call> = &'call mut T;
+
+    fn request() -> Option<Request> {
+        Some(Request::of::<T>(Access::Write))
+    }
+
+    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call mut T {
+        // SAFETY: the caller's: it points to a `T` that nobody else touches for so long.
+        unsafe { &mut *data.cast() }
+    }
+}
+
+impl sealed::Sealed for Context<'_> {}
+
+impl Param for Context<'_> {
+    type Item<'call> = Context<'call>;
+
+    fn request() -> Option<Request> {
+        None
+    }
+
+    unsafe fn get<'call>(_: *mut (), context: Context<'call>) -> Context<'call> {
+        context
+    }
+}

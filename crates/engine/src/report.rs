@@ -1,0 +1,99 @@
+//! What an engine does at present, for people.
+
+use std::fmt;
+
+use filch_sync::atomic::Ordering;
+
+use crate::worker::public::{Public, Stage, WaitsFor};
+
+/// What an engine does at present. Its `Display` is a line for each worker.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Each scheduler, also those that have ended.
+    pub schedulers: Vec<SchedulerReport>,
+}
+
+/// What a scheduler does at present.
+#[derive(Clone, Debug)]
+pub struct SchedulerReport {
+    /// Its name.
+    pub name: String,
+    /// Whether it has been terminated.
+    pub is_terminated: bool,
+    /// Those that have not ended.
+    pub workers: Vec<WorkerReport>,
+}
+
+/// What a worker does at present.
+#[derive(Clone, Debug)]
+pub struct WorkerReport {
+    /// Its name.
+    pub name: String,
+    /// Where it is in its life.
+    pub stage: Stage,
+    /// What it waits for, if it does.
+    pub waits_for: Option<WaitsFor>,
+    /// Tasks that wait for it.
+    pub queued: usize,
+    /// Tasks that it has run.
+    pub ran: u64,
+    /// How often it gave way since data was locked.
+    pub gave_way: u64,
+}
+
+impl WorkerReport {
+    pub(crate) fn of(public: &Public) -> Self {
+        // ORDERING: Relaxed: for people, three times.
+        Self {
+            name: public.name.clone(),
+            stage: public.stage(),
+            waits_for: public.waits_for(),
+            queued: public.queued.load(Ordering::Relaxed),
+            ran: public.ran.load(Ordering::Relaxed),
+            gave_way: public.gave_way.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for scheduler in &self.schedulers {
+            let state = if scheduler.is_terminated {
+                ", terminated"
+            } else {
+                ""
+            };
+            writeln!(f, "scheduler {}{state}", scheduler.name)?;
+            for worker in &scheduler.workers {
+                writeln!(f, "  {worker}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for WorkerReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            stage,
+            queued,
+            ran,
+            gave_way,
+            ..
+        } = self;
+        write!(
+            f,
+            "{name}: {stage:?}, {queued} queued, {ran} ran, gave way {gave_way} times"
+        )?;
+        match self.waits_for {
+            None => Ok(()),
+            Some(WaitsFor::Lock(request)) => write!(f, ", waits to lock {request}"),
+            Some(WaitsFor::Owner(data)) => write!(f, ", waits for an owner of {data}"),
+            Some(WaitsFor::Users(data)) => write!(f, ", waits until nobody uses {data}"),
+            Some(WaitsFor::Task(task)) => write!(f, ", waits for the end of {task}"),
+            Some(WaitsFor::Condition) => write!(f, ", waits for a condition"),
+            Some(WaitsFor::After) => write!(f, ", waits for another worker's turn"),
+        }
+    }
+}

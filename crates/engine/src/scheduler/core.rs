@@ -1,0 +1,305 @@
+//! The main loop of a scheduler.
+
+use std::any::TypeId;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use filch_event_queue::{Receiver, channel};
+use filch_parker::{AdaptiveSpinner, Parker, Spin, Unparker};
+use filch_sync::Arc;
+use filch_sync::panic::catch_panic;
+
+use crate::context::GiveWay;
+use crate::data::owners::Owners;
+use crate::engine::Shared;
+use crate::exit::Exit;
+use crate::message::Message;
+use crate::route::{Link, Route, Routes};
+use crate::scheduler::seat::Seat;
+use crate::task::{Envelope, Task};
+use crate::worker::cell::WorkerCell;
+use crate::worker::spec::Spec;
+
+/// The longest time for which it blocks on its queue.
+const MOST_BLOCKED: Duration = Duration::from_millis(1);
+
+/// Messages that it hands out before the workers have their turns.
+const MESSAGES_A_ROUND: usize = 1024;
+
+/// A scheduler, on its own thread.
+pub(crate) struct Core {
+    number: usize,
+    shared: Arc<Shared>,
+    queue: RefCell<Receiver<Message>>,
+    parker: Parker,
+    /// In the order in which they came. Exchanged when a worker comes or goes.
+    seats: RefCell<Rc<[Rc<Seat>]>>,
+    /// By the kind of task: who lists it.
+    listeners: RefCell<Vec<Rc<[Rc<Seat>]>>>,
+    /// How many tasks it has handed out.
+    order: Cell<u64>,
+    is_terminating: Cell<bool>,
+    /// Something was done since this was last looked at.
+    progressed: Cell<bool>,
+    spinner: RefCell<AdaptiveSpinner>,
+    /// The first moment that a worker waits for.
+    awaited: Cell<Option<Instant>>,
+    /// How many owners had destroyed data when the workers' data was last looked at.
+    seen_ended: Cell<usize>,
+    /// Routes that its workers have asked for.
+    routes: RefCell<HashMap<TypeId, Arc<Route>>>,
+}
+
+impl Core {
+    /// On the calling thread.
+    pub(crate) fn new(number: usize, shared: &Arc<Shared>) -> Rc<Self> {
+        let (sender, queue) = channel();
+        let parker = Parker::new();
+        shared
+            .routes
+            .connect(number, Link::new(sender, parker.unparker()));
+        Rc::new(Self {
+            number,
+            shared: Arc::clone(shared),
+            queue: RefCell::new(queue),
+            parker,
+            seats: RefCell::new(Rc::new([])),
+            listeners: RefCell::default(),
+            order: Cell::new(0),
+            is_terminating: Cell::new(false),
+            progressed: Cell::new(false),
+            spinner: RefCell::default(),
+            awaited: Cell::new(None),
+            seen_ended: Cell::new(0),
+            routes: RefCell::default(),
+        })
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    pub(crate) fn routes(&self) -> &Routes {
+        &self.shared.routes
+    }
+
+    pub(crate) fn owners(&self) -> &Owners {
+        &self.shared.owners
+    }
+
+    pub(crate) fn unparker(&self) -> Unparker {
+        self.parker.unparker()
+    }
+
+    pub(crate) fn route<T: Task>(&self) -> Arc<Route> {
+        let mut routes = self.routes.borrow_mut();
+        let known = routes.entry(TypeId::of::<T>());
+        Arc::clone(known.or_insert_with(|| self.shared.routes.route::<T>()))
+    }
+
+    /// Something was done: it looks again before it blocks.
+    pub(crate) fn has_progressed(&self) {
+        self.progressed.set(true);
+    }
+
+    /// A worker waits for that moment.
+    pub(crate) fn is_awaited_at(&self, moment: Instant) {
+        let first = self.awaited.get().map_or(moment, |other| other.min(moment));
+        self.awaited.set(Some(first));
+    }
+
+    /// Whether it was terminated, and all its workers have ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_terminating.get() && self.seats.borrow().is_empty()
+    }
+
+    /// One round of the main loop. It blocks at its end, if there has been nothing to do for some
+    /// rounds.
+    pub(crate) fn update(self: &Rc<Self>) {
+        self.remove_gone();
+        self.hand_out();
+        self.look_for_ended_data();
+        let seats = Rc::clone(&self.seats.borrow());
+        for seat in seats.iter() {
+            seat.take_turn(self);
+        }
+        self.rest();
+    }
+
+    /// Drops the workers that have ended.
+    fn remove_gone(&self) {
+        let seats = Rc::clone(&self.seats.borrow());
+        if !seats.iter().any(|seat| seat.is_gone()) {
+            return;
+        }
+        let (gone, left) = seats.iter().cloned().partition(|seat| seat.is_gone());
+        let (gone, left): (Vec<Rc<Seat>>, Vec<Rc<Seat>>) = (gone, left);
+        *self.seats.borrow_mut() = left.into();
+        self.list_anew();
+        for seat in gone {
+            let public = &seat.worker.public;
+            self.shared.left(public);
+            let Some(exit) = seat.worker.exit() else {
+                unreachable!("a worker that has ended knows why");
+            };
+            public.end(exit);
+        }
+        self.has_progressed();
+    }
+
+    /// Who lists what.
+    fn list_anew(&self) {
+        let seats = Rc::clone(&self.seats.borrow());
+        let mut listeners: Vec<Vec<Rc<Seat>>> = Vec::new();
+        for seat in seats.iter() {
+            for route in &seat.worker.public.lists {
+                let kind = route.kind.0;
+                listeners.resize_with(listeners.len().max(kind + 1), Vec::new);
+                // One that has several functions for a type gets a task once.
+                let is_there = listeners[kind]
+                    .last()
+                    .is_some_and(|last| Rc::ptr_eq(last, seat));
+                if !is_there {
+                    listeners[kind].push(Rc::clone(seat));
+                }
+            }
+        }
+        *self.listeners.borrow_mut() = listeners.into_iter().map(Into::into).collect();
+    }
+
+    /// Hands the queue's tasks out to the workers.
+    fn hand_out(&self) {
+        for _ in 0..MESSAGES_A_ROUND {
+            let message = self.queue.borrow_mut().pop();
+            let Some(message) = message else {
+                return;
+            };
+            self.has_progressed();
+            match message {
+                Message::Task(envelope) => self.hand_to_all(envelope),
+                Message::TaskFor(number, envelope) => {
+                    if let Some(seat) = self.seat(number) {
+                        seat.worker.enqueue(self.next_order(), envelope);
+                    }
+                }
+                Message::Add(spec) => self.add(*spec),
+                Message::Remove(number) => {
+                    if let Some(seat) = self.seat(number) {
+                        seat.worker.tell_to_end(Exit::Removed);
+                    }
+                }
+                Message::Terminate => {
+                    self.is_terminating.set(true);
+                    for seat in self.seats.borrow().iter() {
+                        seat.worker.tell_to_end(Exit::Terminated);
+                    }
+                }
+            }
+        }
+    }
+
+    fn hand_to_all(&self, envelope: Envelope) {
+        let listeners = self.listeners.borrow().get(envelope.kind.0).cloned();
+        let Some(listeners) = listeners else {
+            return;
+        };
+        let Some((last, others)) = listeners.split_last() else {
+            return;
+        };
+        let order = self.next_order();
+        for seat in others {
+            match catch_panic(|| envelope.copy()) {
+                Ok(copy) => seat.worker.enqueue(order, copy),
+                // Nobody else can be told.
+                Err(message) => {
+                    let during = envelope.name();
+                    seat.worker.tell_to_end(Exit::Panicked { during, message });
+                }
+            }
+        }
+        last.worker.enqueue(order, envelope);
+    }
+
+    fn next_order(&self) -> u64 {
+        self.order.set(self.order.get() + 1);
+        self.order.get()
+    }
+
+    fn seat(&self, number: usize) -> Option<Rc<Seat>> {
+        let seats = self.seats.borrow();
+        let found = seats
+            .iter()
+            .find(|seat| seat.worker.public.number == number);
+        found.cloned()
+    }
+
+    fn add(&self, mut spec: Spec) {
+        let Some(public) = spec.public.take() else {
+            unreachable!("known when it was added");
+        };
+        let others = std::mem::take(&mut spec.after);
+        let others = others
+            .iter()
+            .filter_map(|other| self.seat(other.public.number));
+        let after = others.map(|seat| Rc::clone(&seat.worker)).collect();
+        let stack = spec.fiber;
+        let worker = Rc::new(WorkerCell::new(spec, public, after));
+        if self.is_terminating.get() {
+            worker.tell_to_end(Exit::Terminated);
+        }
+        let seat = Rc::new(Seat::new(worker, stack));
+        let seats: Vec<_> = self.seats.borrow().iter().cloned().chain([seat]).collect();
+        *self.seats.borrow_mut() = seats.into();
+        self.list_anew();
+    }
+
+    /// A worker whose data was destroyed by its owner ends, even if it has no task.
+    fn look_for_ended_data(&self) {
+        let ended = self.owners().ended();
+        if self.seen_ended.replace(ended) == ended {
+            return;
+        }
+        for seat in self.seats.borrow().iter() {
+            let gone = seat.worker.data.borrow().ended();
+            if let Some(data) = gone {
+                seat.worker.tell_to_end(Exit::OwnerGone(data));
+            }
+        }
+    }
+
+    /// The loop's only wait: on the queue, for a millisecond at most, after several rounds in which
+    /// nothing was done.
+    fn rest(&self) {
+        let awaited = self.awaited.take();
+        if self.progressed.replace(false) {
+            self.spinner.borrow_mut().reset();
+            return;
+        }
+        if self.spinner.borrow_mut().spin() == Spin::Again {
+            return;
+        }
+        let most = match awaited {
+            None => MOST_BLOCKED,
+            Some(moment) => MOST_BLOCKED.min(moment.saturating_duration_since(Instant::now())),
+        };
+        self.parker.park_timeout(most);
+    }
+
+    /// Rounds until it is terminated, and its workers have ended.
+    pub(crate) fn run(self: &Rc<Self>) {
+        while !self.is_over() {
+            self.update();
+        }
+    }
+}
+
+/// Gives way by a round of the main loop, on top of the worker's stack.
+pub(crate) struct Nested<'a>(pub(crate) &'a Rc<Core>);
+
+impl GiveWay for Nested<'_> {
+    fn give_way(&self) {
+        self.0.update();
+    }
+}

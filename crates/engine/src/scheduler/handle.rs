@@ -1,0 +1,168 @@
+//! A scheduler as others see it, and as the thread that drives it.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use filch_sync::Arc;
+
+use crate::data::table::Role;
+use crate::engine::Shared;
+use crate::error::{AddError, Unfit};
+use crate::request::Request;
+use crate::scheduler::core::Core;
+use crate::worker::bound::Bound;
+use crate::worker::handle::WorkerHandle;
+use crate::worker::spec::{Spec, Worker};
+
+/// A scheduler of an engine, to which workers are added. Dropped, it changes nothing.
+#[derive(Clone)]
+pub struct Scheduler {
+    pub(crate) number: usize,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Scheduler {
+    /// Adds a worker at once: a task that is sent after this returns reaches it.
+    ///
+    /// # Errors
+    /// The worker, if it cannot be, and why: [`Unfit`].
+    pub fn add(&self, worker: Worker) -> Result<WorkerHandle, AddError> {
+        match self.fit(&worker.spec) {
+            Ok(()) => self.shared.add(self.number, worker),
+            Err(reason) => Err(AddError { worker, reason }),
+        }
+    }
+
+    /// Whether what the worker lists fits what its functions take.
+    fn fit(&self, spec: &Spec) -> Result<(), Unfit> {
+        let mut types = HashSet::new();
+        if let Some(twice) = spec.data.iter().find(|data| !types.insert(data.id)) {
+            return Err(Unfit::ListedTwice(twice.name));
+        }
+        let handlers = spec.handlers.iter();
+        for handler in handlers {
+            fit_function(spec, handler.name, &handler.function.requests())?;
+        }
+        for setup in &spec.setup {
+            fit_function(spec, "setup", &setup.requests())?;
+        }
+        for setup in &spec.setup_owner {
+            let requests = setup.requests();
+            fit_function(spec, "setup_owner", &requests)?;
+            let foreign = |request: &&Request| role(spec, request) != Some(Role::Owner);
+            if let Some(request) = requests.iter().flatten().find(foreign) {
+                return Err(Unfit::NotOwn(*request));
+            }
+        }
+        let mut others = spec.after.iter();
+        match others.find(|other| {
+            other.public.scheduler != self.number
+                || !Arc::ptr_eq(&other.routes, &self.shared.routes)
+        }) {
+            Some(other) => Err(Unfit::Elsewhere(other.name().to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells all its workers to end, and then itself. Workers that are added from now on are
+    /// refused. It does nothing the second time.
+    pub fn terminate(&self) {
+        self.shared.terminate(self.number);
+    }
+
+    /// Whether it has been terminated, and its last worker has ended.
+    pub fn is_terminated(&self) -> bool {
+        self.shared.is_over(self.number)
+    }
+}
+
+fn role(spec: &Spec, request: &Request) -> Option<Role> {
+    let listed = spec.data.iter().find(|data| data.id == request.id)?;
+    Some(listed.role)
+}
+
+fn fit_function(
+    spec: &Spec,
+    function: &'static str,
+    requests: &[Option<Request>],
+) -> Result<(), Unfit> {
+    for &data in requests.iter().flatten() {
+        match role(spec, &data) {
+            None => return Err(Unfit::Unlisted { function, data }),
+            Some(Role::Shared) if Bound::writes(&data) => {
+                return Err(Unfit::ReadOnly { function, data });
+            }
+            Some(_) => {}
+        }
+    }
+    match Bound::conflict(requests) {
+        Some((first, second)) => Err(Unfit::Conflict {
+            function,
+            first,
+            second,
+        }),
+        None => Ok(()),
+    }
+}
+
+impl fmt::Debug for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scheduler")
+            .field("name", &self.shared.name_of(self.number))
+            .field("is_terminated", &self.is_terminated())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A scheduler that the calling thread drives itself: the main thread, say, which alone may touch
+/// the window.
+pub struct LocalScheduler {
+    core: Rc<Core>,
+    handle: Scheduler,
+    not_send: PhantomData<*mut ()>,
+}
+
+impl LocalScheduler {
+    pub(crate) fn new(core: Rc<Core>, handle: Scheduler) -> Self {
+        Self {
+            core,
+            handle,
+            not_send: PhantomData,
+        }
+    }
+
+    /// What others hold of it.
+    pub fn handle(&self) -> &Scheduler {
+        &self.handle
+    }
+
+    /// One round of the main loop: drops the workers that have ended, hands tasks out, gives each
+    /// worker its turn. If there has been nothing to do for some rounds, it blocks for a
+    /// millisecond at most. Whether there will be another round.
+    pub fn update(&self) -> bool {
+        self.core.update();
+        !self.core.is_over()
+    }
+
+    /// Rounds until it is terminated, and its last worker has ended.
+    pub fn run(self) {
+        self.core.run();
+    }
+}
+
+impl Drop for LocalScheduler {
+    /// Its workers are told to end; and it drives them until they have.
+    fn drop(&mut self) {
+        self.handle.terminate();
+        self.core.run();
+        self.handle.shared.is_over_now(self.handle.number);
+    }
+}
+
+impl fmt::Debug for LocalScheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LocalScheduler").field(&self.handle).finish()
+    }
+}

@@ -1,0 +1,5 @@
+//! Schedulers: a main loop in a thread of its own, and what others hold of it.
+
+pub(crate) mod core;
+pub(crate) mod handle;
+pub(crate) mod seat;

@@ -1,0 +1,143 @@
+//! What a function takes, found in a worker's table: where it lies, and what to lock for it.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use filch_data_cell::{Access, LockError, LockSet, Lockable, Locked, Mask, Refused};
+
+use crate::data::table::{Place, Table};
+use crate::request::Request;
+
+/// What a function of a worker takes.
+pub(crate) struct Bound {
+    requests: Box<[Option<Request>]>,
+    /// Of each parameter; null, if it is not data.
+    pointers: Box<[*mut ()]>,
+    locks: LockSet,
+    /// Of each lock, the parameter that it is for.
+    locked_for: Box<[usize]>,
+}
+
+/// Why a function cannot run now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Denied {
+    /// Somebody else uses it: later.
+    Held(Request),
+    /// Its owner has destroyed it.
+    Ended(Request),
+    /// A task panicked while it changed it.
+    Poisoned(Request),
+    /// An outer task of the same worker uses it.
+    Nested(Request),
+    /// The worker does not list it.
+    Unlisted(Request),
+}
+
+impl Bound {
+    /// # Errors
+    /// What the worker does not have.
+    pub(crate) fn new(requests: Vec<Option<Request>>, table: &Table) -> Result<Self, Denied> {
+        let mut pointers = Vec::with_capacity(requests.len());
+        let mut cells = Vec::new();
+        let mut locked_for = Vec::new();
+        for (position, request) in requests.iter().enumerate() {
+            let Some(request) = request else {
+                pointers.push(std::ptr::null_mut());
+                continue;
+            };
+            let Some((_, place)) = table.get(request.id) else {
+                return Err(Denied::Unlisted(*request));
+            };
+            pointers.push(place.pointer());
+            if let Place::Shared(cell) = place {
+                let cell: Arc<dyn Lockable + Send + Sync> = cell.clone();
+                cells.push((cell, request.access));
+                locked_for.push(position);
+            }
+        }
+        let Ok(locks) = LockSet::new(cells) else {
+            unreachable!("eight parameters at most, and conflicts are refused before");
+        };
+        Ok(Self {
+            requests: requests.into(),
+            pointers: pointers.into(),
+            locks,
+            locked_for: locked_for.into(),
+        })
+    }
+
+    /// Locks all that it takes, or nothing, beside what `outer` functions of the same worker have
+    /// locked. Does not wait.
+    ///
+    /// # Errors
+    /// What it cannot have.
+    pub(crate) fn lock(&self, outer: &[Rc<Self>]) -> Result<Held<'_>, Denied> {
+        let mut skip = Mask::NONE;
+        for outer in outer {
+            for (position, request) in self.listed() {
+                for (_, theirs) in outer.listed().filter(|(_, theirs)| theirs.id == request.id) {
+                    if request.excludes(theirs) {
+                        return Err(Denied::Nested(*request));
+                    }
+                    let lock = self.locked_for.iter().position(|&own| own == position);
+                    skip = lock.map_or(skip, |lock| skip.with(lock));
+                }
+            }
+        }
+        match self.locks.try_lock(skip) {
+            Ok(locked) => Ok(Held {
+                locked,
+                pointers: &self.pointers,
+            }),
+            Err(refused) => Err(self.denied(refused)),
+        }
+    }
+
+    /// The parameters that are data.
+    fn listed(&self) -> impl Iterator<Item = (usize, &Request)> {
+        let requests = self.requests.iter().enumerate();
+        requests.filter_map(|(position, request)| Some((position, request.as_ref()?)))
+    }
+
+    fn denied(&self, Refused { position, why }: Refused) -> Denied {
+        let Some(request) = self.requests[self.locked_for[position]] else {
+            unreachable!("what is locked is data");
+        };
+        match why {
+            LockError::Held => Denied::Held(request),
+            LockError::Ended => Denied::Ended(request),
+            LockError::Poisoned => Denied::Poisoned(request),
+        }
+    }
+
+    /// What it changes, for a message.
+    pub(crate) fn conflict(requests: &[Option<Request>]) -> Option<(Request, Request)> {
+        let listed: Vec<_> = requests.iter().flatten().copied().collect();
+        let pairs = listed.iter().enumerate();
+        pairs
+            .flat_map(|(position, first)| {
+                let behind = listed[position + 1..].iter();
+                behind.map(move |second| (*first, *second))
+            })
+            .find(|(first, second)| first.excludes(second))
+    }
+
+    /// Whether a function changes data that it may only read.
+    pub(crate) fn writes(request: &Request) -> bool {
+        request.access == Access::Write
+    }
+}
+
+/// What a function takes, locked.
+pub(crate) struct Held<'bound> {
+    locked: Locked<'bound>,
+    /// For [`Param::get`](crate::Param), as long as this lives.
+    pub(crate) pointers: &'bound [*mut ()],
+}
+
+impl Held<'_> {
+    /// The function panicked, and may have left half changed what it changes.
+    pub(crate) fn poison(self) {
+        self.locked.poison();
+    }
+}

@@ -1,0 +1,262 @@
+//! A worker that lives, on the thread of its scheduler.
+
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use filch_sync::Arc;
+use filch_sync::atomic::Ordering;
+use filch_sync::panic::catch_panic;
+
+use crate::context::Context;
+use crate::data::table::{Listed, Role, Table};
+use crate::exit::Exit;
+use crate::request::Request;
+use crate::route::TaskKind;
+use crate::task::Envelope;
+use crate::worker::bound::{Bound, Denied};
+use crate::worker::inbox::{Inbox, Queued};
+use crate::worker::public::{Public, Stage, WaitsFor};
+use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
+
+/// A worker that lives. Only the thread of its scheduler reaches it.
+pub(crate) struct WorkerCell {
+    pub(crate) public: Arc<Public>,
+    pub(crate) inbox: Inbox,
+    pub(crate) data: RefCell<Table>,
+    pub(crate) lists: Vec<Listed>,
+    pub(crate) makers: RefCell<Vec<(Listed, Maker)>>,
+    pub(crate) setup_owner: RefCell<Vec<Box<dyn Setup>>>,
+    pub(crate) setup: RefCell<Vec<Box<dyn Setup>>>,
+    handlers: Vec<(TaskKind, Box<dyn AnyHandler>)>,
+    /// What each of them takes, once it is bound.
+    bound: RefCell<Vec<Rc<Bound>>>,
+    /// What functions take that it locks data for in its own `run`, by their parameters.
+    bound_by_type: RefCell<HashMap<TypeId, Rc<Bound>>>,
+    pub(crate) run: RefCell<Option<Run>>,
+    /// Those that run each task before it does.
+    pub(crate) after: RefCell<Vec<Rc<WorkerCell>>>,
+    /// What the functions have locked that are on its stack: the outermost first.
+    frames: RefCell<Vec<Rc<Bound>>>,
+    /// Why it is to end.
+    exit: RefCell<Option<Exit>>,
+}
+
+/// What came of running a task.
+pub(crate) enum Ran {
+    Yes,
+    /// It cannot have its data now.
+    Later(Denied),
+}
+
+impl WorkerCell {
+    pub(crate) fn new(spec: Spec, public: Arc<Public>, after: Vec<Rc<Self>>) -> Self {
+        let kinds = public.lists.iter().map(|route| route.kind);
+        let functions = spec.handlers.into_iter().map(|listed| listed.function);
+        Self {
+            inbox: Inbox::new(),
+            data: RefCell::default(),
+            lists: spec.data,
+            makers: RefCell::new(spec.makers),
+            setup_owner: RefCell::new(spec.setup_owner),
+            setup: RefCell::new(spec.setup),
+            handlers: kinds.zip(functions).collect(),
+            bound: RefCell::default(),
+            bound_by_type: RefCell::default(),
+            run: RefCell::new(spec.run),
+            after: RefCell::new(after),
+            frames: RefCell::default(),
+            exit: RefCell::new(None),
+            public,
+        }
+    }
+
+    /// Puts a task behind those that it has.
+    pub(crate) fn enqueue(&self, order: u64, envelope: Envelope) {
+        if self.public.stage() >= Stage::EmptiesQueue {
+            return;
+        }
+        self.inbox.push(order, envelope);
+        self.show_queue();
+    }
+
+    fn show_queue(&self) {
+        // ORDERING: Relaxed: for people.
+        self.public
+            .queued
+            .store(self.inbox.len(), Ordering::Relaxed);
+    }
+
+    /// It is to end, for that reason, unless there was one before.
+    pub(crate) fn tell_to_end(&self, exit: Exit) {
+        self.exit.borrow_mut().get_or_insert(exit);
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        self.exit.borrow().is_some()
+    }
+
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        self.exit.borrow().clone()
+    }
+
+    /// Binds what its tasks take: all that it lists is there.
+    pub(crate) fn bind(&self) {
+        let data = self.data.borrow();
+        let bound = self.handlers.iter().map(|(_, function)| {
+            match Bound::new(function.requests(), &data) {
+                Ok(bound) => Rc::new(bound),
+                Err(_) => unreachable!("looked at when it was added, and all is there"),
+            }
+        });
+        *self.bound.borrow_mut() = bound.collect();
+    }
+
+    /// Forgets what it was bound to.
+    pub(crate) fn unbind(&self) {
+        self.bound.borrow_mut().clear();
+        self.bound_by_type.borrow_mut().clear();
+    }
+
+    /// Whether it lists that type of task.
+    pub(crate) fn lists_task(&self, kind: TaskKind) -> bool {
+        self.handlers.iter().any(|(own, _)| *own == kind)
+    }
+
+    /// What a function takes that is not one of its handlers.
+    pub(crate) fn bound_for(
+        &self,
+        parameters: TypeId,
+        requests: impl FnOnce() -> Vec<Option<Request>>,
+    ) -> Result<Rc<Bound>, Denied> {
+        if let Some(bound) = self.bound_by_type.borrow().get(&parameters) {
+            return Ok(Rc::clone(bound));
+        }
+        let bound = Rc::new(Bound::new(requests(), &self.data.borrow())?);
+        let mut known = self.bound_by_type.borrow_mut();
+        known.insert(parameters, Rc::clone(&bound));
+        Ok(bound)
+    }
+
+    /// Calls `call` with where the data of `bound` lies, locked; nothing, if it is denied.
+    ///
+    /// # Errors
+    /// What it cannot have.
+    pub(crate) fn call<R>(
+        &self,
+        bound: &Rc<Bound>,
+        call: impl FnOnce(&[*mut ()]) -> R,
+    ) -> Result<Result<R, String>, Denied> {
+        let held = bound.lock(&self.frames.borrow())?;
+        self.frames.borrow_mut().push(Rc::clone(bound));
+        let result = catch_panic(|| call(held.pointers));
+        self.frames.borrow_mut().pop();
+        if result.is_err() {
+            held.poison();
+        }
+        Ok(result)
+    }
+
+    /// Runs the functions for a task, from `next` on.
+    pub(crate) fn run_functions(
+        &self,
+        context: Context<'_>,
+        kind: TaskKind,
+        task: &dyn Any,
+        next: &mut usize,
+    ) -> Result<Ran, (&'static str, String)> {
+        while let Some((_, function)) = self.handlers.get(*next) {
+            if self.handlers[*next].0 == kind {
+                let bound = Rc::clone(&self.bound.borrow()[*next]);
+                let result = self.call(&bound, |data| {
+                    // SAFETY: `bound` is of this function's parameters, and locked; its task is of
+                    // the kind that it is listed for.
+                    unsafe {
+                        function.call(task, data, context);
+                    }
+                });
+                match result {
+                    Ok(Ok(())) => {}
+                    Ok(Err(message)) => return Err((self.public.lists[*next].name, message)),
+                    Err(denied) => return Ok(Ran::Later(denied)),
+                }
+            }
+            *next += 1;
+        }
+        Ok(Ran::Yes)
+    }
+
+    /// Runs the oldest task that waits, if it can. `None`: there is none, or not yet.
+    pub(crate) fn run_oldest(&self, context: Context<'_>) -> Option<()> {
+        if !self.may_run_oldest() {
+            return None;
+        }
+        let mut queued = self.inbox.take()?;
+        let Queued {
+            order, envelope, ..
+        } = &queued;
+        let (order, kind) = (*order, envelope.kind);
+        let mut next = queued.next;
+        let ran = self.run_functions(context, kind, envelope.task(), &mut next);
+        match ran {
+            Ok(Ran::Yes) => {
+                self.inbox.leave(order);
+                queued.envelope.ran();
+                Public::count(&self.public.ran);
+                self.show_queue();
+                Some(())
+            }
+            Ok(Ran::Later(denied)) => {
+                queued.next = next;
+                self.inbox.put_back(queued);
+                self.denied(denied);
+                None
+            }
+            Err((during, message)) => {
+                self.inbox.leave(order);
+                filch_sync::panic::drop_contained(queued);
+                self.tell_to_end(Exit::Panicked { during, message });
+                None
+            }
+        }
+    }
+
+    /// Whether there is one, and those that run tasks before have run it.
+    fn may_run_oldest(&self) -> bool {
+        let Some(own) = self.inbox.next_order() else {
+            return false;
+        };
+        let mut after = self.after.borrow_mut();
+        after.retain(|other| other.public.stage() < Stage::EmptiesQueue);
+        let is_next = after
+            .iter()
+            .all(|other| other.inbox.oldest().is_none_or(|theirs| theirs > own));
+        if !is_next {
+            self.public.wait_for(Some(WaitsFor::After));
+        }
+        is_next
+    }
+
+    /// What follows if it cannot have its data: it waits, or ends.
+    pub(crate) fn denied(&self, denied: Denied) {
+        match denied {
+            Denied::Held(request) | Denied::Nested(request) => {
+                self.public.wait_for(Some(WaitsFor::Lock(request)));
+                Public::count(&self.public.gave_way);
+            }
+            Denied::Ended(request) => self.tell_to_end(Exit::OwnerGone(request.name)),
+            Denied::Poisoned(request) => self.tell_to_end(Exit::Poisoned(request.name)),
+            Denied::Unlisted(_) => unreachable!("looked at when it was added"),
+        }
+    }
+
+    /// Whether what a function takes may be had by this worker at all.
+    pub(crate) fn is_read_only(&self, request: &Request) -> bool {
+        Bound::writes(request)
+            && self
+                .lists
+                .iter()
+                .any(|listed| listed.id == request.id && listed.role == Role::Shared)
+    }
+}

@@ -1,0 +1,96 @@
+//! A worker as those see it who have added it.
+
+use std::fmt;
+use std::time::Duration;
+
+use filch_sync::Arc;
+
+use crate::error::{RemoveError, SendError};
+use crate::exit::Exit;
+use crate::message::Message;
+use crate::route::Routes;
+use crate::task::{Envelope, Task};
+use crate::worker::public::{Public, Stage};
+
+/// A worker that was added. Dropped, it changes nothing.
+#[derive(Clone)]
+pub struct WorkerHandle {
+    pub(crate) public: Arc<Public>,
+    pub(crate) routes: Arc<Routes>,
+}
+
+impl WorkerHandle {
+    /// The name that it was given.
+    pub fn name(&self) -> &str {
+        &self.public.name
+    }
+
+    /// Where it is in its life.
+    pub fn stage(&self) -> Stage {
+        self.public.stage()
+    }
+
+    /// Why it ended, if it has.
+    pub fn exit(&self) -> Option<Exit> {
+        self.public.exit()
+    }
+
+    /// Blocks until it has ended; not for a worker of the same scheduler, which would keep it from
+    /// that.
+    pub fn join(&self) -> Exit {
+        self.public.join()
+    }
+
+    /// The same, for `timeout` at most.
+    pub fn join_timeout(&self, timeout: Duration) -> Option<Exit> {
+        self.public.join_timeout(timeout)
+    }
+
+    /// Tells it to end. It does so by itself, later: see [`join`](Self::join).
+    ///
+    /// # Errors
+    /// If it has been told before, or has ended.
+    pub fn remove(&self) -> Result<(), RemoveError> {
+        if self.public.exit().is_some() {
+            return Err(RemoveError::Ended);
+        }
+        if !self.public.tell_to_end() {
+            return Err(RemoveError::Ending);
+        }
+        let link = self.routes.link(self.public.scheduler);
+        link.send(Message::Remove(self.public.number))
+            .map_err(|_| RemoveError::Ended)
+    }
+
+    /// Sends a task to this worker alone: a pinned task, which runs on the worker's thread.
+    /// Lock-free but for the look whether the worker lists it.
+    ///
+    /// # Errors
+    /// The task, if the worker does not list its type, or has ended.
+    pub fn send<T: Task>(&self, task: T) -> Result<(), SendError<T>> {
+        let route = self.routes.route::<T>();
+        if !self.public.lists.iter().any(|own| own.kind == route.kind) {
+            return Err(SendError::Unlisted(task));
+        }
+        if self.public.exit().is_some() {
+            return Err(SendError::Ended(task));
+        }
+        let envelope = Envelope::new(route.kind, task, None);
+        let link = self.routes.link(self.public.scheduler);
+        match link.send(Message::TaskFor(self.public.number, envelope)) {
+            Ok(()) => Ok(()),
+            Err(Message::TaskFor(_, envelope)) => Err(SendError::Ended(envelope.into_task())),
+            Err(_) => unreachable!("what was refused comes back"),
+        }
+    }
+}
+
+impl fmt::Debug for WorkerHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkerHandle")
+            .field("name", &self.name())
+            .field("stage", &self.stage())
+            .field("exit", &self.exit())
+            .finish_non_exhaustive()
+    }
+}

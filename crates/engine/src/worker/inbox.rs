@@ -1,0 +1,87 @@
+//! The tasks that wait for a worker, in the order in which they came.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use crate::task::Envelope;
+
+/// A task that waits for a worker, or that it is at.
+pub(crate) struct Queued {
+    /// In which order its scheduler handed tasks out.
+    pub(crate) order: u64,
+    /// Which of the worker's functions for it is the next.
+    pub(crate) next: usize,
+    pub(crate) envelope: Envelope,
+}
+
+/// The tasks of a worker. Only its own thread reaches it.
+pub(crate) struct Inbox {
+    waiting: RefCell<VecDeque<Queued>>,
+    /// The order of the oldest that it is at, if it is at one.
+    at: Cell<Option<u64>>,
+}
+
+impl Inbox {
+    pub(crate) fn new() -> Self {
+        Self {
+            waiting: RefCell::default(),
+            at: Cell::new(None),
+        }
+    }
+
+    pub(crate) fn push(&self, order: u64, envelope: Envelope) {
+        self.waiting.borrow_mut().push_back(Queued {
+            order,
+            next: 0,
+            envelope,
+        });
+    }
+
+    /// Takes the oldest, which the worker is at from now on.
+    pub(crate) fn take(&self) -> Option<Queued> {
+        let taken = self.waiting.borrow_mut().pop_front()?;
+        if self.at.get().is_none() {
+            self.at.set(Some(taken.order));
+        }
+        Some(taken)
+    }
+
+    /// The worker cannot go on with it now: it stays the oldest.
+    pub(crate) fn put_back(&self, queued: Queued) {
+        self.leave(queued.order);
+        self.waiting.borrow_mut().push_front(queued);
+    }
+
+    /// The worker is not at it any more.
+    pub(crate) fn leave(&self, order: u64) {
+        // One that it took in the middle of another changes nothing.
+        if self.at.get() == Some(order) {
+            self.at.set(None);
+        }
+    }
+
+    /// Drops all that wait, and tells those that wait for them.
+    pub(crate) fn clear(&self) {
+        // Not under the borrow: a destructor is the user's code.
+        let waiting = self.waiting.take();
+        filch_sync::panic::drop_all_contained(waiting);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.borrow().len()
+    }
+
+    /// The order of the oldest that waits, or that the worker is at.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        let waiting = self.waiting.borrow().front().map(|queued| queued.order);
+        match (self.at.get(), waiting) {
+            (Some(at), Some(waiting)) => Some(at.min(waiting)),
+            (at, waiting) => at.or(waiting),
+        }
+    }
+
+    /// The order of the oldest that waits.
+    pub(crate) fn next_order(&self) -> Option<u64> {
+        self.waiting.borrow().front().map(|queued| queued.order)
+    }
+}

@@ -1,0 +1,242 @@
+//! The life of a worker, stage by stage.
+//!
+//! Each stage is entered once, and left when all of it is done; one that cannot go on gives way and
+//! is tried again. A worker that is to end goes on with the first stage of its ending, from
+//! wherever it was: what it never had, it need not give back.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use filch_data_cell::LockError;
+use filch_sync::panic::{catch_panic, drop_contained};
+
+use crate::context::Context;
+use crate::data::owners::Found;
+use crate::data::table::{Place, Role};
+use crate::exit::Exit;
+use crate::worker::bound::{Bound, Denied};
+use crate::worker::cell::WorkerCell;
+use crate::worker::public::{Public, Stage, WaitsFor};
+use crate::worker::spec::Setup;
+
+/// How many tasks a worker runs before others have their turn.
+const TASKS_A_TURN: usize = 64;
+
+/// What a step of a life came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// There is more to do.
+    Again,
+    /// Nothing can be done now: others first.
+    GiveWay,
+    /// It has ended.
+    Gone,
+}
+
+impl WorkerCell {
+    /// Does what comes next in its life.
+    pub(crate) fn advance(&self, context: Context<'_>) -> Step {
+        let stage = self.public.stage();
+        if stage < Stage::UnbindsShared && self.is_ending() {
+            return self.enter(context, Stage::UnbindsShared);
+        }
+        match stage {
+            Stage::MakesOwn => self.make(context, Role::Owner, Stage::SetsUpOwn),
+            Stage::SetsUpOwn => self.set_up_own(context),
+            Stage::MakesLocal => self.make(context, Role::Local, Stage::BindsGroup),
+            Stage::BindsGroup => self.bind_all(context, Role::Group, Stage::BindsShared),
+            Stage::BindsShared => match self.bind_all(context, Role::Shared, Stage::SetsUp) {
+                Step::Again => {
+                    self.bind();
+                    Step::Again
+                }
+                step => step,
+            },
+            Stage::SetsUp => self.set_up(context),
+            Stage::Runs => self.run(context),
+            Stage::UnbindsShared => self.let_go(context, Role::Shared, Stage::UnbindsGroup),
+            Stage::UnbindsGroup => self.let_go(context, Role::Group, Stage::DropsLocal),
+            Stage::DropsLocal => self.let_go(context, Role::Local, Stage::DropsOwn),
+            Stage::DropsOwn => self.destroy_own(context),
+            Stage::EmptiesQueue => {
+                self.inbox.clear();
+                self.enter(context, Stage::Gone)
+            }
+            Stage::Gone => Step::Gone,
+        }
+    }
+
+    fn enter(&self, context: Context<'_>, stage: Stage) -> Step {
+        self.public.wait_for(None);
+        self.public.enter(stage);
+        context.core.has_progressed();
+        match stage {
+            Stage::Gone => Step::Gone,
+            _ => Step::Again,
+        }
+    }
+
+    /// Its code panicked: it ends.
+    fn panicked(&self, during: &'static str, message: String) -> Step {
+        self.tell_to_end(Exit::Panicked { during, message });
+        Step::Again
+    }
+
+    /// Makes the data that has that role.
+    fn make(&self, context: Context<'_>, role: Role, next: Stage) -> Step {
+        loop {
+            let made = {
+                let mut makers = self.makers.borrow_mut();
+                let first = makers.iter().position(|(listed, _)| listed.role == role);
+                first.map(|first| makers.remove(first))
+            };
+            let Some((listed, make)) = made else {
+                return self.enter(context, next);
+            };
+            match catch_panic(make) {
+                Ok(place) => self.data.borrow_mut().insert(listed, place),
+                Err(message) => return self.panicked(listed.name, message),
+            }
+        }
+    }
+
+    fn set_up_own(&self, context: Context<'_>) -> Step {
+        if let Err(step) = self.call_all(context, &self.setup_owner, "setup_owner") {
+            return step;
+        }
+        let data = self.data.borrow();
+        for listed in self.lists.iter().filter(|data| data.role == Role::Owner) {
+            if let Some((_, Place::Shared(cell))) = data.get(listed.id) {
+                context.core.owners().publish(listed.id, cell);
+            }
+        }
+        self.enter(context, Stage::MakesLocal)
+    }
+
+    /// Finds the data that others own.
+    fn bind_all(&self, context: Context<'_>, role: Role, next: Stage) -> Step {
+        for listed in self.lists.iter().filter(|listed| listed.role == role) {
+            if self.data.borrow().get(listed.id).is_some() {
+                continue;
+            }
+            match context.core.owners().find(listed.id) {
+                Found::NotYet => {
+                    self.public.wait_for(Some(WaitsFor::Owner(listed.name)));
+                    return Step::GiveWay;
+                }
+                Found::At(scheduler, _)
+                    if role == Role::Group && scheduler != context.core.number() =>
+                {
+                    self.tell_to_end(Exit::NotInGroup(listed.name));
+                    return Step::Again;
+                }
+                Found::At(_, cell) => {
+                    let place = Place::Shared(cell);
+                    self.data.borrow_mut().insert(*listed, place);
+                }
+            }
+        }
+        self.enter(context, next)
+    }
+
+    fn set_up(&self, context: Context<'_>) -> Step {
+        match self.call_all(context, &self.setup, "setup") {
+            Ok(()) => self.enter(context, Stage::Runs),
+            Err(step) => step,
+        }
+    }
+
+    /// Calls each of the functions once, with its data locked.
+    fn call_all(
+        &self,
+        context: Context<'_>,
+        functions: &RefCell<Vec<Box<dyn Setup>>>,
+        during: &'static str,
+    ) -> Result<(), Step> {
+        loop {
+            let Some(requests) = functions.borrow().first().map(|first| first.requests()) else {
+                return Ok(());
+            };
+            let bound = match Bound::new(requests, &self.data.borrow()) {
+                Ok(bound) => Rc::new(bound),
+                Err(_) => unreachable!("looked at when it was added, and all is there"),
+            };
+            let called = self.call(&bound, |data| {
+                let function = functions.borrow_mut().remove(0);
+                // SAFETY: `bound` is of its parameters, and locked.
+                unsafe {
+                    function.call(data, context);
+                }
+            });
+            match called {
+                Ok(Ok(())) => {}
+                Ok(Err(message)) => return Err(self.panicked(during, message)),
+                Err(denied @ Denied::Held(_)) => {
+                    self.denied(denied);
+                    return Err(Step::GiveWay);
+                }
+                Err(denied) => {
+                    self.denied(denied);
+                    return Err(Step::Again);
+                }
+            }
+        }
+    }
+
+    /// Its own `run` once, or its tasks as they come.
+    fn run(&self, context: Context<'_>) -> Step {
+        let own = self.run.borrow_mut().take();
+        if let Some(run) = own {
+            context.core.has_progressed();
+            match catch_panic(|| run(context)) {
+                Ok(()) => self.tell_to_end(Exit::Finished),
+                Err(message) => return self.panicked("run", message),
+            }
+            return Step::Again;
+        }
+        for _ in 0..TASKS_A_TURN {
+            if self.is_ending() {
+                return Step::Again;
+            }
+            if self.run_oldest(context).is_none() {
+                break;
+            }
+            context.core.has_progressed();
+        }
+        Step::GiveWay
+    }
+
+    /// Lets go what has that role, the last first. Local data is dropped by that.
+    fn let_go(&self, context: Context<'_>, role: Role, next: Stage) -> Step {
+        self.unbind();
+        loop {
+            let last = self.data.borrow_mut().take(role);
+            match last {
+                Some(data) => drop_contained(data),
+                None => break,
+            }
+        }
+        self.enter(context, next)
+    }
+
+    /// Destroys what it owns, the last first: nobody else may be using it.
+    fn destroy_own(&self, context: Context<'_>) -> Step {
+        loop {
+            let last = self.data.borrow().last(Role::Owner);
+            let Some((listed, cell)) = last else {
+                break;
+            };
+            // A destructor that panics has destroyed it.
+            if let Ok(Err(LockError::Held)) = catch_panic(|| cell.end()) {
+                self.public.wait_for(Some(WaitsFor::Users(listed.name)));
+                Public::count(&self.public.gave_way);
+                return Step::GiveWay;
+            }
+            self.data.borrow_mut().take(Role::Owner);
+        }
+        for listed in self.lists.iter().filter(|data| data.role == Role::Owner) {
+            context.core.owners().forget(listed.id);
+        }
+        self.enter(context, Stage::EmptiesQueue)
+    }
+}

@@ -1,0 +1,9 @@
+//! Workers: what they list, what they are bound to, and their lives.
+
+pub(crate) mod bound;
+pub(crate) mod cell;
+pub(crate) mod handle;
+pub(crate) mod inbox;
+pub(crate) mod life;
+pub(crate) mod public;
+pub(crate) mod spec;

@@ -1,0 +1,182 @@
+//! What others may know of a worker.
+
+use std::time::Duration;
+
+use filch_sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use filch_sync::{Arc, Condvar, Mutex, lock};
+
+use crate::exit::Exit;
+use crate::request::Request;
+use crate::route::Route;
+
+/// Where a worker is in its life, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Stage {
+    /// Makes the data that it owns.
+    MakesOwn,
+    /// Sets it up, and lets others use it.
+    SetsUpOwn,
+    /// Makes its local data.
+    MakesLocal,
+    /// Waits for data of its scheduler.
+    BindsGroup,
+    /// Waits for data of other schedulers.
+    BindsShared,
+    /// Sets up its data.
+    SetsUp,
+    /// Runs its tasks, or its own `run`.
+    Runs,
+    /// Lets data of other schedulers go.
+    UnbindsShared,
+    /// Lets data of its scheduler go.
+    UnbindsGroup,
+    /// Drops its local data.
+    DropsLocal,
+    /// Destroys what it owns, once nobody uses it.
+    DropsOwn,
+    /// Drops the tasks that are left.
+    EmptiesQueue,
+    /// It has ended.
+    Gone,
+}
+
+const STAGES: [Stage; 13] = [
+    Stage::MakesOwn,
+    Stage::SetsUpOwn,
+    Stage::MakesLocal,
+    Stage::BindsGroup,
+    Stage::BindsShared,
+    Stage::SetsUp,
+    Stage::Runs,
+    Stage::UnbindsShared,
+    Stage::UnbindsGroup,
+    Stage::DropsLocal,
+    Stage::DropsOwn,
+    Stage::EmptiesQueue,
+    Stage::Gone,
+];
+
+/// What a worker waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WaitsFor {
+    /// Data that somebody else uses.
+    Lock(Request),
+    /// Data that has no owner yet.
+    Owner(&'static str),
+    /// That nobody uses its own data any more.
+    Users(&'static str),
+    /// A task that it has sent.
+    Task(&'static str),
+    /// A condition of its own.
+    Condition,
+    /// That another worker has run the task before.
+    After,
+}
+
+/// What others may know of a worker.
+pub(crate) struct Public {
+    pub(crate) name: String,
+    pub(crate) scheduler: usize,
+    /// Its number in its engine.
+    pub(crate) number: usize,
+    pub(crate) lists: Vec<Arc<Route>>,
+    stage: AtomicU8,
+    pub(crate) queued: AtomicUsize,
+    pub(crate) ran: AtomicU64,
+    pub(crate) gave_way: AtomicU64,
+    waits_for: Mutex<Option<WaitsFor>>,
+    is_told: AtomicBool,
+    exit: Mutex<Option<Exit>>,
+    ended: Condvar,
+}
+
+impl Public {
+    pub(crate) fn new(
+        name: String,
+        scheduler: usize,
+        number: usize,
+        lists: Vec<Arc<Route>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            scheduler,
+            number,
+            lists,
+            stage: AtomicU8::new(Stage::MakesOwn as u8),
+            queued: AtomicUsize::new(0),
+            ran: AtomicU64::new(0),
+            gave_way: AtomicU64::new(0),
+            waits_for: Mutex::new(None),
+            is_told: AtomicBool::new(false),
+            exit: Mutex::new(None),
+            ended: Condvar::new(),
+        })
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        // ORDERING: Relaxed: for people, and for its own thread.
+        STAGES[usize::from(self.stage.load(Ordering::Relaxed))]
+    }
+
+    pub(crate) fn enter(&self, stage: Stage) {
+        // ORDERING: Relaxed: as above.
+        self.stage.store(stage as u8, Ordering::Relaxed);
+    }
+
+    /// It is removed. `false`: it was before.
+    pub(crate) fn tell_to_end(&self) -> bool {
+        // ORDERING: Relaxed: it publishes nothing; the message does.
+        !self.is_told.swap(true, Ordering::Relaxed)
+    }
+
+    pub(crate) fn waits_for(&self) -> Option<WaitsFor> {
+        *lock(&self.waits_for)
+    }
+
+    pub(crate) fn wait_for(&self, what: Option<WaitsFor>) {
+        *lock(&self.waits_for) = what;
+    }
+
+    /// One more, in a counter that its own thread alone changes.
+    pub(crate) fn count(counter: &AtomicU64) {
+        // ORDERING: Relaxed: for people.
+        counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        lock(&self.exit).clone()
+    }
+
+    /// It has ended.
+    pub(crate) fn end(&self, exit: Exit) {
+        *lock(&self.exit) = Some(exit);
+        self.ended.notify_all();
+    }
+
+    /// Blocks until it has ended.
+    pub(crate) fn join(&self) -> Exit {
+        let mut exit = lock(&self.exit);
+        loop {
+            if let Some(exit) = &*exit {
+                return exit.clone();
+            }
+            exit = self
+                .ended
+                .wait(exit)
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+    }
+
+    /// The same, for `timeout` at most.
+    pub(crate) fn join_timeout(&self, timeout: Duration) -> Option<Exit> {
+        let exit = lock(&self.exit);
+        let waited = self
+            .ended
+            .wait_timeout_while(exit, timeout, |exit| exit.is_none());
+        let (exit, _) = waited.unwrap_or_else(std::sync::PoisonError::into_inner);
+        exit.clone()
+    }
+}

@@ -1,0 +1,238 @@
+//! What a worker lists: its data, its tasks, and how it is driven.
+
+use std::any::{Any, TypeId, type_name};
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use filch_data_cell::DataCell;
+use filch_sync::Arc;
+
+use crate::context::Context;
+use crate::data::table::{Listed, Place, Role};
+use crate::function::{Function, Handler};
+use crate::request::Request;
+use crate::route::{Route, Routes};
+use crate::task::Task;
+use crate::worker::handle::WorkerHandle;
+use crate::worker::public::Public;
+
+/// The stack of a fiber, unless it is told otherwise.
+const STACK: usize = 256 * 1024;
+
+/// A worker to be added to a scheduler: what it lists, before it lives.
+///
+/// All of it runs on the thread of its scheduler, in the order of a worker's life: the makers of
+/// its own data, [`setup_owner`](Self::setup_owner), the makers of its local data, the binding of
+/// what others own, [`setup`](Self::setup), and then its tasks or its own [`run`](Self::run).
+#[must_use = "it does nothing until it is added to a scheduler"]
+pub struct Worker {
+    pub(crate) spec: Box<Spec>,
+}
+
+/// The parts of a [`Worker`].
+pub(crate) struct Spec {
+    pub(crate) name: String,
+    pub(crate) data: Vec<Listed>,
+    pub(crate) makers: Vec<(Listed, Maker)>,
+    pub(crate) setup_owner: Vec<Box<dyn Setup>>,
+    pub(crate) setup: Vec<Box<dyn Setup>>,
+    pub(crate) handlers: Vec<ListedHandler>,
+    pub(crate) run: Option<Run>,
+    /// The size of its stack, if it has one of its own.
+    pub(crate) fiber: Option<usize>,
+    /// The workers that run each task before it does.
+    pub(crate) after: Vec<WorkerHandle>,
+    /// Known once it is added.
+    pub(crate) public: Option<Arc<Public>>,
+}
+
+/// Makes data on the thread of the scheduler.
+pub(crate) type Maker = Box<dyn FnOnce() -> Place + Send>;
+
+/// A worker's own `run`.
+pub(crate) type Run = Box<dyn FnOnce(Context<'_>) + Send>;
+
+/// A function that runs a type of task.
+pub(crate) struct ListedHandler {
+    pub(crate) route: fn(&Routes) -> Arc<Route>,
+    pub(crate) name: &'static str,
+    pub(crate) function: Box<dyn AnyHandler>,
+}
+
+/// A [`Handler`] without its types.
+pub(crate) trait AnyHandler: Send {
+    fn requests(&self) -> Vec<Option<Request>>;
+
+    /// # Safety
+    /// As [`Handler::call`]. The task is of its type.
+    unsafe fn call(&self, task: &dyn Any, data: &[*mut ()], context: Context<'_>);
+}
+
+struct HandlerOf<F, T, P>(F, PhantomData<fn() -> (T, P)>);
+
+impl<T: Task, P: 'static, F: Handler<T, P>> AnyHandler for HandlerOf<F, T, P> {
+    fn requests(&self) -> Vec<Option<Request>> {
+        F::requests()
+    }
+
+    unsafe fn call(&self, task: &dyn Any, data: &[*mut ()], context: Context<'_>) {
+        let Some(task) = task.downcast_ref::<T>() else {
+            unreachable!("tasks are handed out by their type");
+        };
+        // SAFETY: the caller's.
+        unsafe { self.0.call(task, data, context) };
+    }
+}
+
+/// A function that is called once, without its type.
+pub(crate) trait Setup: Send {
+    fn requests(&self) -> Vec<Option<Request>>;
+
+    /// # Safety
+    /// As [`Function::call`].
+    unsafe fn call(self: Box<Self>, data: &[*mut ()], context: Context<'_>);
+}
+
+struct SetupOf<F, P>(F, PhantomData<fn() -> P>);
+
+impl<P: 'static, F: Function<P, ()> + Send> Setup for SetupOf<F, P> {
+    fn requests(&self) -> Vec<Option<Request>> {
+        F::requests()
+    }
+
+    unsafe fn call(self: Box<Self>, data: &[*mut ()], context: Context<'_>) {
+        // SAFETY: the caller's.
+        unsafe { self.0.call(data, context) };
+    }
+}
+
+impl Worker {
+    /// One that lists nothing yet. The name is for people.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            spec: Box::new(Spec {
+                name: name.into(),
+                data: Vec::new(),
+                makers: Vec::new(),
+                setup_owner: Vec::new(),
+                setup: Vec::new(),
+                handlers: Vec::new(),
+                run: None,
+                fiber: None,
+                after: Vec::new(),
+                public: None,
+            }),
+        }
+    }
+
+    /// It owns data of this type: made here, destroyed here, and used by others in between.
+    pub fn owns<T: Send + Sync + 'static>(self, make: impl FnOnce() -> T + Send + 'static) -> Self {
+        let make = move || Place::Shared(Arc::new(DataCell::new(make())));
+        self.list::<T>(Role::Owner, Some(Box::new(make)))
+    }
+
+    /// It has data of this type that nobody else uses, and that need not change threads: a window,
+    /// say.
+    pub fn local<T: 'static>(self, make: impl FnOnce() -> T + Send + 'static) -> Self {
+        let make = move || Place::Local(Rc::new(UnsafeCell::new(make())));
+        self.list::<T>(Role::Local, Some(Box::new(make)))
+    }
+
+    /// It uses data that a worker of the same scheduler owns.
+    pub fn group<T: 'static>(self) -> Self {
+        self.list::<T>(Role::Group, None)
+    }
+
+    /// It reads data that another worker owns, of whichever scheduler.
+    pub fn shared<T: 'static>(self) -> Self {
+        self.list::<T>(Role::Shared, None)
+    }
+
+    fn list<T: 'static>(mut self, role: Role, make: Option<Maker>) -> Self {
+        let listed = Listed {
+            id: TypeId::of::<T>(),
+            name: type_name::<T>(),
+            role,
+        };
+        self.spec.data.push(listed);
+        self.spec.makers.extend(make.map(|make| (listed, make)));
+        self
+    }
+
+    /// Called once its own data is made, and before anybody else sees it: with its own data only,
+    /// which needs no lock.
+    pub fn setup_owner<P: 'static>(
+        mut self,
+        function: impl Function<P, ()> + Send + 'static,
+    ) -> Self {
+        let setup = Box::new(SetupOf(function, PhantomData));
+        self.spec.setup_owner.push(setup);
+        self
+    }
+
+    /// Called once it is bound to all of its data, with whatever data it takes, locked.
+    pub fn setup<P: 'static>(mut self, function: impl Function<P, ()> + Send + 'static) -> Self {
+        self.spec
+            .setup
+            .push(Box::new(SetupOf(function, PhantomData)));
+        self
+    }
+
+    /// It runs tasks of type `T` by this function: `fn(&T, &mut World, &Input)`, say. What the
+    /// function takes is locked, all or none, for as long as it runs. Several functions for one
+    /// type run one after the other.
+    pub fn on<T: Task, P: 'static>(mut self, function: impl Handler<T, P>) -> Self {
+        self.spec.handlers.push(ListedHandler {
+            route: Routes::route::<T>,
+            name: type_name::<T>(),
+            function: Box::new(HandlerOf(function, PhantomData)),
+        });
+        self
+    }
+
+    /// It has a `run` of its own, and ends when that returns. Without one it runs its tasks as they
+    /// come, and gives way when there is none, or when data is locked.
+    ///
+    /// Without a [fiber](Self::in_fiber) it must be alone in its scheduler.
+    pub fn run(mut self, run: impl FnOnce(Context<'_>) + Send + 'static) -> Self {
+        self.spec.run = Some(Box::new(run));
+        self
+    }
+
+    /// It has a stack of its own, of 256 KiB: what it waits for keeps nobody else from running.
+    pub fn in_fiber(self) -> Self {
+        self.in_fiber_of(STACK)
+    }
+
+    /// The same, with a stack of so many bytes, rounded up to whole pages.
+    ///
+    /// A fiber that needs more runs into a page that nobody may touch, and the program is ended by
+    /// the signal for that.
+    pub fn in_fiber_of(mut self, bytes: usize) -> Self {
+        self.spec.fiber = Some(bytes);
+        self
+    }
+
+    /// A task that both list is run by the other one before this one: the other has run it, or has
+    /// ended. Both must be of the same scheduler.
+    pub fn after(mut self, other: &WorkerHandle) -> Self {
+        self.spec.after.push(other.clone());
+        self
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let data: Vec<_> = self.spec.data.iter().map(|data| data.name).collect();
+        let tasks: Vec<_> = self.spec.handlers.iter().map(|task| task.name).collect();
+        f.debug_struct("Worker")
+            .field("name", &self.spec.name)
+            .field("data", &data)
+            .field("tasks", &tasks)
+            .field("in_fiber", &self.spec.fiber.is_some())
+            .field("has_run", &self.spec.run.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,302 @@
+//! Rows D3, D10 and D11: where tasks go, and who waits for them.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+
+use common::{Logged, engine};
+use filch_engine::{Completed, Context, NestedError, SendError, WaitError, Worker};
+
+#[derive(Clone)]
+struct Ping(u32);
+
+#[derive(Clone)]
+struct Pong(u32);
+
+/// A task, with how often it was cloned.
+struct Counted(Arc<AtomicUsize>);
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&self.0))
+    }
+}
+
+#[test]
+fn d3_a_task_reaches_every_worker_that_lists_it_and_no_other() {
+    let engine = engine();
+    let (first, second) = (engine.start("first"), engine.start("second"));
+    let log = Logged::new();
+    for (scheduler, name) in [(&first, "a"), (&first, "b"), (&second, "c")] {
+        let log = log.clone();
+        let worker = Worker::new(name).on(move |ping: &Ping| log.add(format!("{name}{}", ping.0)));
+        scheduler.add(worker).unwrap();
+    }
+    let other = log.clone();
+    let worker = Worker::new("d").on(move |_: &Pong| other.add("pong".into()));
+    second.add(worker).unwrap();
+    assert_eq!(engine.broadcast(Ping(1)), 2, "schedulers");
+    assert_eq!(engine.complete(Ping(2)), Completed { ran: 3, dropped: 0 });
+    let mut entries = log.take();
+    // Each worker runs them in the order in which they were sent.
+    for name in ["a", "b", "c"] {
+        let own: Vec<_> = entries
+            .extract_if(.., |entry| entry.starts_with(name))
+            .collect();
+        assert_eq!(own, [format!("{name}1"), format!("{name}2")]);
+    }
+    assert!(entries.is_empty(), "{entries:?}");
+}
+
+#[test]
+fn d3_a_task_nobody_lists_is_dropped_at_once() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    scheduler
+        .add(Worker::new("other").on(|_: &Pong| {}))
+        .unwrap();
+    let clones = Arc::new(AtomicUsize::new(0));
+    assert_eq!(engine.broadcast(Counted(Arc::clone(&clones))), 0);
+    assert_eq!(Arc::strong_count(&clones), 1, "dropped, not kept");
+    let nobody = Completed { ran: 0, dropped: 1 };
+    assert_eq!(engine.complete(Counted(Arc::clone(&clones))), nobody);
+    assert_eq!(clones.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_broadcast_clones_once_for_each_interested_worker_but_the_last() {
+    let engine = engine();
+    let schedulers = [engine.start("0"), engine.start("1"), engine.start("2")];
+    for scheduler in &schedulers[..2] {
+        for name in ["a", "b", "c"] {
+            scheduler
+                .add(Worker::new(name).on(|_: &Counted| {}))
+                .unwrap();
+        }
+    }
+    schedulers[2]
+        .add(Worker::new("not").on(|_: &Ping| {}))
+        .unwrap();
+    let clones = Arc::new(AtomicUsize::new(0));
+    let completed = engine.complete(Counted(Arc::clone(&clones)));
+    assert_eq!(completed, Completed { ran: 6, dropped: 0 });
+    assert_eq!(clones.load(Ordering::Relaxed), 5);
+}
+
+#[test]
+fn d3_workers_come_and_go_and_the_others_still_get_every_task() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let stays = {
+        let log = log.clone();
+        Worker::new("stays").on(move |ping: &Ping| log.add(ping.0.to_string()))
+    };
+    scheduler.add(stays).unwrap();
+    for number in 0..20 {
+        let guest = scheduler
+            .add(Worker::new("guest").on(|_: &Ping| {}))
+            .unwrap();
+        engine.broadcast(Ping(number));
+        guest.remove().unwrap();
+        guest.join();
+    }
+    engine.complete(Ping(20));
+    let expected: Vec<_> = (0..=20).map(|number| number.to_string()).collect();
+    assert_eq!(log.take(), expected);
+}
+
+#[test]
+fn d10_a_task_sends_a_task_on() {
+    let engine = engine();
+    let (first, second) = (engine.start("first"), engine.start("second"));
+    let (said, hears) = channel();
+    let ping = Worker::new("ping").on(|ping: &Ping, context: Context<'_>| {
+        assert_eq!(context.broadcast(Pong(ping.0 + 1)), 1);
+    });
+    first.add(ping).unwrap();
+    let pong = Worker::new("pong").on(move |pong: &Pong| said.send(pong.0).unwrap());
+    second.add(pong).unwrap();
+    engine.broadcast(Ping(1));
+    assert_eq!(hears.recv(), Ok(2));
+}
+
+#[test]
+fn d10_a_task_waits_until_another_one_is_done() {
+    for in_fiber in [false, true] {
+        let engine = engine();
+        let (first, second) = (engine.start("first"), engine.start("second"));
+        let log = Logged::new();
+        let (asks, answers) = (log.clone(), log.clone());
+        let mut worker = Worker::new("asks").on(move |ping: &Ping, context: Context<'_>| {
+            let completed = context.complete(Pong(ping.0));
+            asks.add(format!("{completed:?}"));
+        });
+        if in_fiber {
+            worker = worker.in_fiber();
+        }
+        // In the same scheduler, too: it goes on while the first one waits.
+        first.add(worker).unwrap();
+        for scheduler in [&first, &second] {
+            let log = answers.clone();
+            let worker = Worker::new("answers").on(move |pong: &Pong| log.add(pong.0.to_string()));
+            scheduler.add(worker).unwrap();
+        }
+        engine.complete(Ping(7));
+        let done = "Ok(Completed { ran: 2, dropped: 0 })";
+        assert_eq!(log.take(), ["7", "7", done]);
+    }
+}
+
+#[test]
+fn d10_a_run_waits_until_a_condition_holds() {
+    let engine = engine();
+    let (first, second) = (engine.start("first"), engine.start("second"));
+    let count = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&count);
+    let waits = Worker::new("waits").in_fiber().run(move |context| {
+        context
+            .wait_until(|| seen.load(Ordering::Acquire) == 3)
+            .unwrap();
+    });
+    let waits = first.add(waits).unwrap();
+    let counts = Worker::new("counts").on(move |_: &Ping| {
+        count.fetch_add(1, Ordering::Release);
+    });
+    second.add(counts).unwrap();
+    for _ in 0..3 {
+        assert!(waits.exit().is_none());
+        engine.broadcast(Ping(0));
+    }
+    assert_eq!(waits.join().to_string(), "it has finished");
+}
+
+#[test]
+fn d11_a_task_runs_another_one_inside_itself() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let (outer, inner) = (log.clone(), log.clone());
+    let worker = Worker::new("both")
+        .owns(|| 10_u32)
+        .on(move |ping: &Ping, context: Context<'_>, number: &u32| {
+            // Both only read: the inner one locks nothing twice.
+            context.run_task(Pong(ping.0)).unwrap();
+            outer.add(format!("outer {number}"));
+        })
+        .on(move |pong: &Pong, number: &u32| inner.add(format!("inner {}", pong.0 + number)));
+    scheduler.add(worker).unwrap();
+    engine.complete(Ping(1));
+    assert_eq!(log.take(), ["inner 11", "outer 10"]);
+}
+
+#[test]
+fn a_nested_task_that_asks_for_what_its_parent_has_is_refused() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let told = log.clone();
+    let worker = Worker::new("both")
+        .owns(|| 10_u32)
+        .on(move |_: &Ping, context: Context<'_>, _: &mut u32| {
+            match context.run_task(Pong(5)) {
+                Err(NestedError::Conflict(task, data)) => {
+                    told.add(format!("{} {data}", task.0));
+                }
+                other => told.add(format!("{other:?}")),
+            }
+            // Data that an outer function has cannot be locked for a closure either.
+            told.add(
+                context
+                    .lock(|number: &u32| *number)
+                    .unwrap_err()
+                    .to_string(),
+            );
+        })
+        .on(move |_: &Pong, _: &u32| unreachable!("its parent changes the number"));
+    scheduler.add(worker).unwrap();
+    assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
+    assert_eq!(log.take(), ["5 &u32", "&u32 is taken already"]);
+}
+
+#[test]
+fn a_task_that_would_wait_for_itself_is_refused() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let told = log.clone();
+    let worker = Worker::new("itself").on(move |ping: &Ping, context: Context<'_>| {
+        match context.complete(Ping(ping.0 + 1)) {
+            Err(WaitError::Own(task)) => told.add(format!("{} back", task.0)),
+            other => told.add(format!("{other:?}")),
+        }
+    });
+    scheduler.add(worker).unwrap();
+    engine.complete(Ping(1));
+    assert_eq!(log.take(), ["2 back"]);
+}
+
+#[test]
+fn a_pinned_task_reaches_one_worker_alone() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let handles = ["a", "b"].map(|name| {
+        let log = log.clone();
+        let worker = Worker::new(name).on(move |ping: &Ping| log.add(format!("{name}{}", ping.0)));
+        scheduler.add(worker).unwrap()
+    });
+    handles[1].send(Ping(1)).unwrap();
+    engine.complete(Ping(2));
+    let mut entries = log.take();
+    entries.sort();
+    assert_eq!(entries, ["a2", "b1", "b2"]);
+    let Err(SendError::Unlisted(Pong(3))) = handles[0].send(Pong(3)) else {
+        panic!("handed back");
+    };
+    handles[0].remove().unwrap();
+    handles[0].join();
+    let Err(SendError::Ended(Ping(4))) = handles[0].send(Ping(4)) else {
+        panic!("handed back");
+    };
+}
+
+#[test]
+fn a_worker_runs_a_task_after_the_one_that_it_follows() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let rounds = 50;
+    // The first one gives way in the middle of each task; the second one may not overtake it.
+    let first = log.clone();
+    let leads = Worker::new("leads")
+        .in_fiber()
+        .on(move |ping: &Ping, context: Context<'_>| {
+            for _ in 0..3 {
+                context.give_way().unwrap();
+            }
+            first.add(format!("leads {}", ping.0));
+        });
+    let leads = scheduler.add(leads).unwrap();
+    let second = log.clone();
+    let follows = Worker::new("follows")
+        .after(&leads)
+        .on(move |ping: &Ping| second.add(format!("follows {}", ping.0)));
+    scheduler.add(follows).unwrap();
+    (0..rounds).for_each(|number| {
+        engine.broadcast(Ping(number));
+    });
+    engine.complete(Ping(rounds));
+    let entries = log.take();
+    for number in 0..=rounds {
+        let at = |who: &str| {
+            entries
+                .iter()
+                .position(|entry| *entry == format!("{who} {number}"))
+        };
+        assert!(at("leads").unwrap() < at("follows").unwrap(), "{number}");
+    }
+}
