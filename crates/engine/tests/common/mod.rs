@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 use filch_engine::{Engine, Scheduler};
 
 /// An engine that ends with its test.
-pub struct Ends(Engine);
+pub(crate) struct Ends(Engine);
 
-pub fn engine() -> Ends {
+pub(crate) fn engine() -> Ends {
     Ends(Engine::new())
 }
 
 impl Ends {
-    pub fn start(&self, name: &str) -> Scheduler {
+    pub(crate) fn start(&self, name: &str) -> Scheduler {
         self.0.scheduler(name).unwrap()
     }
 }
@@ -36,18 +36,18 @@ impl Drop for Ends {
 
 /// What happened, in order.
 #[derive(Clone, Default)]
-pub struct Logged(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Logged(Arc<Mutex<Vec<String>>>);
 
 impl Logged {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    pub fn add(&self, entry: String) {
+    pub(crate) fn add(&self, entry: String) {
         self.0.lock().unwrap().push(entry);
     }
 
-    pub fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 }
