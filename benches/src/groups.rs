@@ -1,6 +1,7 @@
 //! The groups: one file each, named as on the command line.
 
 mod deque;
+mod engine;
 mod event_queue;
 mod fairness;
 pub(crate) mod fork_join;
@@ -18,6 +19,7 @@ use crate::harness::{Effort, Scenario};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
     Deque,
+    Engine,
     EventQueue,
     Fairness,
     ForkJoin,
@@ -32,6 +34,7 @@ pub(crate) enum Group {
 impl Group {
     pub(crate) const ALL: &[Self] = &[
         Self::Deque,
+        Self::Engine,
         Self::EventQueue,
         Self::Fairness,
         Self::ForkJoin,
@@ -46,6 +49,7 @@ impl Group {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Deque => "deque",
+            Self::Engine => "engine",
             Self::EventQueue => "event-queue",
             Self::Fairness => "fairness",
             Self::ForkJoin => "fork-join",
@@ -61,6 +65,7 @@ impl Group {
     pub(crate) fn scenarios(self, effort: Effort) -> Vec<Scenario> {
         match self {
             Self::Deque => deque::scenarios(effort),
+            Self::Engine => engine::scenarios(effort),
             Self::EventQueue => event_queue::scenarios(effort),
             Self::Fairness => fairness::scenarios(effort),
             Self::ForkJoin => fork_join::scenarios(effort),
