@@ -235,7 +235,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn route<T: Task>(&self) -> Arc<Route> {
+    fn route<T: Task>(&self) -> Rc<Arc<Route>> {
         self.core.route::<T>()
     }
 }

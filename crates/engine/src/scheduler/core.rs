@@ -12,6 +12,7 @@ use filch_sync::Arc;
 use filch_sync::panic::catch_panic;
 
 use crate::context::GiveWay;
+use crate::data::by_type_id::ByTypeId;
 use crate::data::owners::Owners;
 use crate::engine::Shared;
 use crate::exit::Exit;
@@ -48,8 +49,9 @@ pub(crate) struct Core {
     awaited: Cell<Option<Instant>>,
     /// How many owners had destroyed data when the workers' data was last looked at.
     seen_ended: Cell<usize>,
-    /// Routes that its workers have asked for.
-    routes: RefCell<HashMap<TypeId, Arc<Route>>>,
+    /// Routes that its workers have asked for: shared on this thread, since each clone of an `Arc`
+    /// is a write to what other threads read.
+    routes: RefCell<HashMap<TypeId, Rc<Arc<Route>>, ByTypeId>>,
 }
 
 impl Core {
@@ -93,10 +95,10 @@ impl Core {
         self.parker.unparker()
     }
 
-    pub(crate) fn route<T: Task>(&self) -> Arc<Route> {
+    pub(crate) fn route<T: Task>(&self) -> Rc<Arc<Route>> {
         let mut routes = self.routes.borrow_mut();
         let known = routes.entry(TypeId::of::<T>());
-        Arc::clone(known.or_insert_with(|| self.shared.routes.route::<T>()))
+        Rc::clone(known.or_insert_with(|| Rc::new(self.shared.routes.route::<T>())))
     }
 
     /// Something was done: it looks again before it blocks.
