@@ -1,9 +1,11 @@
 //! The processor time of schedulers without tasks, in per cent of a core for each.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use filch_engine::Worker;
+use filch_parker::Parker;
 
 use super::filch::{Ends, add};
 use super::{Add, Counter};
@@ -19,6 +21,9 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
     [1, 4].map(|schedulers| {
         let name = format!("{schedulers} idle schedulers");
         Scenario::new(name, "% of a core each")
+            .floor("threads that block for 1 ms, again and again", move || {
+                blocking(schedulers, millis)
+            })
             .contender("filch-engine", move || idle(schedulers, 0, millis))
             .contender("filch-engine, 8 workers each", move || {
                 idle(schedulers, 8, millis)
@@ -39,6 +44,28 @@ fn idle(schedulers: u32, workers: u32, millis: u64) -> f64 {
             add(&scheduler, worker);
         }
     }
+    load_of(schedulers, millis)
+}
+
+/// The least that the loop of a scheduler can be: its wait.
+fn blocking(threads: u32, millis: u64) -> f64 {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let parker = Parker::new();
+                while !is_over.load(Ordering::Relaxed) {
+                    parker.park_timeout(Duration::from_millis(1));
+                }
+            });
+        }
+        let load = load_of(threads, millis);
+        is_over.store(true, Ordering::Relaxed);
+        load
+    })
+}
+
+fn load_of(threads: u32, millis: u64) -> f64 {
     thread::sleep(GRACE);
-    load(|| thread::sleep(Duration::from_millis(millis))) / f64::from(schedulers)
+    load(|| thread::sleep(Duration::from_millis(millis))) / f64::from(threads)
 }
