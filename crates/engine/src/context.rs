@@ -5,13 +5,11 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Instant;
 
-use filch_sync::Arc;
-
 use crate::completion::{Completed, Completion};
 use crate::error::{Ending, LockDataError, NestedError, WaitError};
 use crate::exit::Exit;
 use crate::function::Function;
-use crate::route::Route;
+use crate::route::KnownRoute;
 use crate::scheduler::core::Core;
 use crate::task::{Envelope, Task};
 use crate::worker::bound::{Bound, Denied};
@@ -235,7 +233,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn route<T: Task>(&self) -> Rc<Arc<Route>> {
+    fn route<T: Task>(&self) -> Rc<KnownRoute> {
         self.core.route::<T>()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use filch_event_queue::{PushError, Sender};
@@ -26,6 +27,18 @@ pub(crate) struct Route {
     pub(crate) name: &'static str,
     /// Which schedulers have a worker that lists the type.
     listed_by: AtomicU64,
+}
+
+/// A route as a scheduler keeps it, behind an `Rc`: a clone of the `Arc` would write to what other
+/// schedulers read.
+pub(crate) struct KnownRoute(pub(crate) Arc<Route>);
+
+impl Deref for KnownRoute {
+    type Target = Route;
+
+    fn deref(&self) -> &Route {
+        &self.0
+    }
 }
 
 /// The way into a scheduler.

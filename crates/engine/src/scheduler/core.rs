@@ -17,7 +17,7 @@ use crate::data::owners::Owners;
 use crate::engine::Shared;
 use crate::exit::Exit;
 use crate::message::Message;
-use crate::route::{Link, Route, Routes};
+use crate::route::{KnownRoute, Link, Routes};
 use crate::scheduler::seat::Seat;
 use crate::task::{Envelope, Task};
 use crate::worker::cell::WorkerCell;
@@ -49,9 +49,8 @@ pub(crate) struct Core {
     awaited: Cell<Option<Instant>>,
     /// How many owners had destroyed data when the workers' data was last looked at.
     seen_ended: Cell<usize>,
-    /// Routes that its workers have asked for: shared on this thread, since each clone of an `Arc`
-    /// is a write to what other threads read.
-    routes: RefCell<HashMap<TypeId, Rc<Arc<Route>>, ByTypeId>>,
+    /// Routes that its workers have asked for.
+    routes: RefCell<HashMap<TypeId, Rc<KnownRoute>, ByTypeId>>,
 }
 
 impl Core {
@@ -95,10 +94,10 @@ impl Core {
         self.parker.unparker()
     }
 
-    pub(crate) fn route<T: Task>(&self) -> Rc<Arc<Route>> {
+    pub(crate) fn route<T: Task>(&self) -> Rc<KnownRoute> {
         let mut routes = self.routes.borrow_mut();
         let known = routes.entry(TypeId::of::<T>());
-        Rc::clone(known.or_insert_with(|| Rc::new(self.shared.routes.route::<T>())))
+        Rc::clone(known.or_insert_with(|| Rc::new(KnownRoute(self.shared.routes.route::<T>()))))
     }
 
     /// Something was done: it looks again before it blocks.
