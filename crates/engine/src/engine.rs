@@ -18,6 +18,7 @@ use crate::report::{Report, SchedulerReport, WorkerReport};
 use crate::route::{MAX_SCHEDULERS, Route, Routes};
 use crate::scheduler::core::Core;
 use crate::scheduler::handle::{LocalScheduler, Scheduler};
+use crate::scheduler::stats::Stats;
 use crate::task::{Envelope, Task};
 use crate::worker::handle::WorkerHandle;
 use crate::worker::public::Public;
@@ -46,6 +47,7 @@ struct Member {
     is_terminated: bool,
     /// Its loop has ended.
     is_over: bool,
+    stats: Arc<Stats>,
     workers: Vec<Arc<Public>>,
     /// Its worker must be alone.
     is_exclusive: bool,
@@ -183,13 +185,13 @@ impl Engine {
     /// # Errors
     /// [`StartError`].
     pub fn scheduler(&self, name: impl Into<String>) -> Result<Scheduler, StartError> {
-        let handle = self.enlist(name.into())?;
+        let (handle, stats) = self.enlist(name.into())?;
         let (shared, number) = (Arc::clone(&self.shared), handle.number);
         let (started, has_started) = std::sync::mpsc::channel();
         let drive = {
             let handle = handle.clone();
             move || {
-                let local = LocalScheduler::new(Core::new(number, &shared), handle);
+                let local = LocalScheduler::new(Core::new(number, stats, &shared), handle);
                 // The engine's thread waits for it below.
                 let _ = started.send(());
                 local.run();
@@ -217,12 +219,13 @@ impl Engine {
     /// # Errors
     /// [`StartError`].
     pub fn local_scheduler(&self, name: impl Into<String>) -> Result<LocalScheduler, StartError> {
-        let handle = self.enlist(name.into())?;
-        let core = Core::new(handle.number, &self.shared);
+        let (handle, stats) = self.enlist(name.into())?;
+        let core = Core::new(handle.number, stats, &self.shared);
         Ok(LocalScheduler::new(core, handle))
     }
 
-    fn enlist(&self, name: String) -> Result<Scheduler, StartError> {
+    fn enlist(&self, name: String) -> Result<(Scheduler, Arc<Stats>), StartError> {
+        let stats = Arc::new(Stats::default());
         let mut members = lock(&self.shared.members);
         if members.is_terminated {
             return Err(StartError::Terminated);
@@ -235,14 +238,13 @@ impl Engine {
             name,
             is_terminated: false,
             is_over: false,
+            stats: Arc::clone(&stats),
             workers: Vec::new(),
             is_exclusive: false,
             listed: HashMap::new(),
         });
-        Ok(Scheduler {
-            number,
-            shared: Arc::clone(&self.shared),
-        })
+        let shared = Arc::clone(&self.shared);
+        Ok((Scheduler { number, shared }, stats))
     }
 
     /// Sends a task to every worker, of every scheduler, that lists its type: it runs there later.
@@ -317,6 +319,8 @@ impl Engine {
         let schedulers = members.schedulers.iter().map(|member| SchedulerReport {
             name: member.name.clone(),
             is_terminated: member.is_terminated,
+            rounds: member.stats.rounds(),
+            rests: member.stats.rests(),
             workers: member
                 .workers
                 .iter()

@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::message::Message;
 use crate::route::{Link, Route, Routes};
 use crate::scheduler::seat::Seat;
+use crate::scheduler::stats::Stats;
 use crate::task::{Envelope, Task};
 use crate::worker::cell::WorkerCell;
 use crate::worker::spec::Spec;
@@ -48,13 +49,14 @@ pub(crate) struct Core {
     awaited: Cell<Option<Instant>>,
     /// How many owners had destroyed data when the workers' data was last looked at.
     seen_ended: Cell<usize>,
+    stats: Arc<Stats>,
     /// Routes that its workers have asked for.
     routes: RefCell<HashMap<TypeId, Arc<Route>>>,
 }
 
 impl Core {
     /// On the calling thread.
-    pub(crate) fn new(number: usize, shared: &Arc<Shared>) -> Rc<Self> {
+    pub(crate) fn new(number: usize, stats: Arc<Stats>, shared: &Arc<Shared>) -> Rc<Self> {
         let (sender, queue) = channel();
         let parker = Parker::new();
         shared
@@ -73,6 +75,7 @@ impl Core {
             spinner: RefCell::default(),
             awaited: Cell::new(None),
             seen_ended: Cell::new(0),
+            stats,
             routes: RefCell::default(),
         })
     }
@@ -125,6 +128,7 @@ impl Core {
         for seat in seats.iter() {
             seat.take_turn(self);
         }
+        self.stats.count_round();
         self.rest();
     }
 
@@ -284,6 +288,7 @@ impl Core {
             None => MOST_BLOCKED,
             Some(moment) => MOST_BLOCKED.min(moment.saturating_duration_since(Instant::now())),
         };
+        self.stats.count_rest();
         self.parker.park_timeout(most);
     }
 

@@ -47,6 +47,10 @@ impl Logged {
         self.0.lock().unwrap().push(entry);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
