@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Instant;
 
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::completion::{Completed, Completion};
 use crate::error::{Ending, LockDataError, NestedError, WaitError};

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use filch_parker::Parker;
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{Arc, Mutex, lock};
+use filch_sync::{Mutex, lock};
 
 use crate::completion::{Completed, Completion};
 use crate::data::owners::Owners;

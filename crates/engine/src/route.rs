@@ -6,8 +6,8 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 use filch_event_queue::{PushError, Sender};
 use filch_parker::Unparker;
-use filch_sync::Arc;
 use filch_sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use crate::message::Message;
 use crate::task::{Envelope, Task};

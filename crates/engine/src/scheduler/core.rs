@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use filch_event_queue::{Receiver, channel};
 use filch_parker::{AdaptiveSpinner, Parker, Spin, Unparker};
-use filch_sync::Arc;
 use filch_sync::panic::catch_panic;
+use std::sync::Arc;
 
 use crate::context::GiveWay;
 use crate::data::owners::Owners;
@@ -118,9 +118,14 @@ impl Core {
         self.is_terminating.get() && self.seats.borrow().is_empty()
     }
 
-    /// One round of the main loop. It blocks at its end, if there has been nothing to do for some
-    /// rounds.
+    /// One round of the main loop; and if there has been nothing to do for some rounds, it blocks.
     pub(crate) fn update(self: &Rc<Self>) {
+        self.round();
+        self.rest();
+    }
+
+    /// One round of the main loop.
+    pub(crate) fn round(self: &Rc<Self>) {
         self.remove_gone();
         self.hand_out();
         self.look_for_ended_data();
@@ -129,7 +134,6 @@ impl Core {
             seat.take_turn(self);
         }
         self.stats.count_round();
-        self.rest();
     }
 
     /// Drops the workers that have ended.

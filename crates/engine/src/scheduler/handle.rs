@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::data::table::Role;
 use crate::engine::Shared;
@@ -143,6 +143,12 @@ impl LocalScheduler {
     /// millisecond at most. Whether there will be another round.
     pub fn update(&self) -> bool {
         self.core.update();
+        !self.core.is_over()
+    }
+
+    /// The same, and it never blocks: for a thread that has something else to do.
+    pub fn poll(&self) -> bool {
+        self.core.round();
         !self.core.is_over()
     }
 

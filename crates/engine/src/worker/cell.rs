@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::catch_panic;
+use std::sync::Arc;
 
 use crate::context::Context;
 use crate::data::table::{Listed, Role, Table};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::error::{RemoveError, SendError};
 use crate::exit::Exit;

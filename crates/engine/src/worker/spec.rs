@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use filch_data_cell::DataCell;
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::context::Context;
 use crate::data::table::{Listed, Place, Role};
