@@ -17,6 +17,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-parker",
         "filch-process-state",
         "filch-promise",
+        "filch-data-cell",
     ],
     &[
         "filch-timers",
@@ -55,6 +56,7 @@ pub(crate) const PRIMITIVES_WITHOUT_STD: &[&str] = &[
     "filch-event-queue",
     "filch-process-state",
     "filch-promise",
+    "filch-data-cell",
 ];
 
 /// The rank of a library: its layer, then its place in it.

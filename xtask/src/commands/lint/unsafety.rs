@@ -69,6 +69,22 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         "a value and a waker that two ends take turns at",
     ),
     (
+        "crates/data-cell/src",
+        &[
+            "cell.rs",
+            "lock.rs",
+            "lock_set.rs",
+            "lockable.rs",
+            "locked.rs",
+        ],
+        "a value under its lock; locks in cells that a set keeps",
+    ),
+    (
+        "crates/data-cell/examples",
+        &["workers.rs"],
+        "a task touches its data while its worker holds the locks",
+    ),
+    (
         "crates/process-table/src",
         &[
             "inline_box.rs",
