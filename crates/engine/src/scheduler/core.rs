@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use filch_event_queue::{Receiver, channel};
 use filch_parker::{AdaptiveSpinner, Parker, Spin, Unparker};
-use filch_sync::panic::catch_panic;
+use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::thread;
 use std::sync::Arc;
 
 use crate::context::GiveWay;
@@ -294,6 +295,24 @@ impl Core {
         };
         self.stats.count_rest();
         self.parker.park_timeout(most);
+    }
+
+    /// Nothing can be sent to it from now on, and what was is dropped: those that wait for a task
+    /// are told. Waits for sends that have begun.
+    pub(crate) fn close(&self) {
+        let mut queue = self.queue.borrow_mut();
+        queue.close();
+        loop {
+            while let Some(message) = queue.pop() {
+                drop_contained(message);
+            }
+            // To be opened again it must be empty, with no send under way. The senders that there
+            // are stay refused.
+            if queue.reopen().is_ok() {
+                return;
+            }
+            thread::yield_now();
+        }
     }
 
     /// Rounds until it is terminated, and its workers have ended.

@@ -163,6 +163,7 @@ impl Drop for LocalScheduler {
     fn drop(&mut self) {
         self.handle.terminate();
         self.core.run();
+        self.core.close();
         self.handle.shared.is_over_now(self.handle.number);
     }
 }
