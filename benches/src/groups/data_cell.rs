@@ -1,7 +1,7 @@
 //! Three pieces of data, locked together and unlocked again, by one thread. Nobody else wants them.
 //!
-//! The rivals have no sets: their three locks are tried one after the other, in a fixed order, which
-//! is what a program does that has them. Nobody here waits.
+//! The rivals have no sets: their three locks are tried one after the other, in a fixed order, as a
+//! program would that has them. Nobody here waits.
 
 use std::hint::black_box;
 use std::sync::{Arc, RwLock as Std};

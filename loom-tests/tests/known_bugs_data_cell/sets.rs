@@ -35,8 +35,8 @@ fn try_lock_both(toys: &[Toy; 2], named: [usize; 2], order: Order) -> bool {
     true
 }
 
-/// Two threads want the same two locks, and name them in reverse order. If `is_second_held`, a third
-/// party has the second lock meanwhile.
+/// Two threads want the same two locks, and name them in reverse order. If `is_second_held`, a
+/// third party has the second lock meanwhile.
 fn two_sets(order: Order, is_second_held: bool) {
     let toys = Arc::new([Toy::new(None), Toy::new(None)]);
     if is_second_held {
