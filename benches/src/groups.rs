@@ -1,5 +1,6 @@
 //! The groups: one file each, named as on the command line.
 
+mod data_cell;
 mod deque;
 mod event_queue;
 mod fairness;
@@ -17,6 +18,7 @@ use crate::harness::{Effort, Scenario};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
+    DataCell,
     Deque,
     EventQueue,
     Fairness,
@@ -31,6 +33,7 @@ pub(crate) enum Group {
 
 impl Group {
     pub(crate) const ALL: &[Self] = &[
+        Self::DataCell,
         Self::Deque,
         Self::EventQueue,
         Self::Fairness,
@@ -45,6 +48,7 @@ impl Group {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::DataCell => "data-cell",
             Self::Deque => "deque",
             Self::EventQueue => "event-queue",
             Self::Fairness => "fairness",
@@ -60,6 +64,7 @@ impl Group {
 
     pub(crate) fn scenarios(self, effort: Effort) -> Vec<Scenario> {
         match self {
+            Self::DataCell => data_cell::scenarios(effort),
             Self::Deque => deque::scenarios(effort),
             Self::EventQueue => event_queue::scenarios(effort),
             Self::Fairness => fairness::scenarios(effort),

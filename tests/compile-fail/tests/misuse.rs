@@ -6,6 +6,11 @@ use compile_fail::check;
 const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
 
 #[test]
+fn data_cell() {
+    check("data-cell", SCRATCH);
+}
+
+#[test]
 fn deque() {
     check("deque", SCRATCH);
 }

@@ -19,7 +19,9 @@ fn a_value_panics_where_its_cell_is_dropped() {
 fn a_value_that_is_overwritten_poisons_its_cell() {
     let squad = Squad::new([0]);
     let cell = DataCell::new(squad.bomb(0));
-    let overwrite = || drop(cell.try_write(|value| *value = squad.bomb(1)));
+    let overwrite = || {
+        let _ = cell.try_write(|value| *value = squad.bomb(1));
+    };
     assert_eq!(explosion_of(overwrite), Some(0));
     assert!(cell.is_poisoned());
     assert_eq!(cell.try_end().map(|bomb| bomb.number()), Ok(1));
