@@ -1,10 +1,10 @@
 //! Functions by what they take: from their parameters follows what is locked.
 
-use crate::context::Context;
 use crate::param::Param;
 use crate::request::Request;
+use crate::worker::operations::Call;
 
-/// A function that takes data: `fn(&World, &mut Input) -> R`, with a [`Context`] anywhere among the
+/// A function that takes data: `fn(&World, &mut Input) -> R`, with a [`Context`](crate::Context) anywhere among the
 /// parameters, of which there are eight at most. Implemented for functions and closures; sealed by
 /// its parameters.
 pub trait Function<Params, R>: Sized {
@@ -15,7 +15,7 @@ pub trait Function<Params, R>: Sized {
     /// # Safety
     /// `data` has a pointer for each parameter, of which [`Param::get`] may be asked.
     #[doc(hidden)]
-    unsafe fn call(self, data: &[*mut ()], context: Context<'_>) -> R;
+    unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R;
 }
 
 /// A function that runs tasks of type `T`: `fn(&T, &mut World)`, and otherwise as a [`Function`].
@@ -27,7 +27,7 @@ pub trait Handler<T, Params>: Send + 'static {
     /// # Safety
     /// `data` has a pointer for each parameter, of which [`Param::get`] may be asked.
     #[doc(hidden)]
-    unsafe fn call(&self, task: &T, data: &[*mut ()], context: Context<'_>);
+    unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>);
 }
 
 /// A function is called by way of a helper: it is known to take the parameters' own types, whatever
@@ -42,8 +42,8 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments)]
-            unsafe fn call(self, data: &[*mut ()], context: Context<'_>) -> R {
+            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments, reason = "none to eight")]
+            unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R {
                 fn call<R, $($param),*>(
                     function: impl FnOnce($($param),*) -> R,
                     $($param: $param),*
@@ -51,7 +51,7 @@ macro_rules! functions {
                     function($($param),*)
                 }
                 // SAFETY: the caller's, for each parameter.
-                $(let $param = unsafe { $param::get(data[$number], context) };)*
+                $(let $param = unsafe { $param::get(data[$number], by) };)*
                 call(self, $($param),*)
             }
         }
@@ -65,8 +65,8 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments)]
-            unsafe fn call(&self, task: &T, data: &[*mut ()], context: Context<'_>) {
+            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments, reason = "none to eight")]
+            unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>) {
                 fn call<T, $($param),*>(
                     function: impl Fn(&T, $($param),*),
                     task: &T,
@@ -75,7 +75,7 @@ macro_rules! functions {
                     function(task, $($param),*);
                 }
                 // SAFETY: the caller's, for each parameter.
-                $(let $param = unsafe { $param::get(data[$number], context) };)*
+                $(let $param = unsafe { $param::get(data[$number], by) };)*
                 call(self, task, $($param),*);
             }
         }

@@ -8,11 +8,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::data::table::Role;
-use crate::engine::Shared;
-use crate::error::{AddError, Unfit};
 use crate::request::Request;
 use crate::scheduler::core::Core;
-use crate::worker::bound::Bound;
+use crate::scheduler::unfit::{AddError, Unfit};
+use crate::shared::Shared;
 use crate::worker::handle::WorkerHandle;
 use crate::worker::spec::{Spec, Worker};
 
@@ -56,11 +55,11 @@ impl Scheduler {
                 return Err(Unfit::NotOwn(*request));
             }
         }
-        let mut others = spec.after.iter();
-        match others.find(|other| {
-            other.public.scheduler != self.number
-                || !Arc::ptr_eq(&other.routes, &self.shared.routes)
-        }) {
+        let elsewhere = |other: &&WorkerHandle| {
+            let is_here = other.public.scheduler == self.number;
+            !(is_here && self.shared.is_of(other))
+        };
+        match spec.after.iter().find(elsewhere) {
             Some(other) => Err(Unfit::Elsewhere(other.name().to_owned())),
             None => Ok(()),
         }
@@ -91,13 +90,13 @@ fn fit_function(
     for &data in requests.iter().flatten() {
         match role(spec, &data) {
             None => return Err(Unfit::Unlisted { function, data }),
-            Some(Role::Shared) if Bound::writes(&data) => {
+            Some(Role::Shared) if data.writes() => {
                 return Err(Unfit::ReadOnly { function, data });
             }
             Some(_) => {}
         }
     }
-    match Bound::conflict(requests) {
+    match Request::conflict(requests) {
         Some((first, second)) => Err(Unfit::Conflict {
             function,
             first,

@@ -4,3 +4,4 @@ pub(crate) mod core;
 pub(crate) mod handle;
 pub(crate) mod seat;
 pub(crate) mod stats;
+pub(crate) mod unfit;

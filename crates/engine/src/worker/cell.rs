@@ -9,7 +9,6 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::catch_panic;
 use std::sync::Arc;
 
-use crate::context::Context;
 use crate::data::table::{Listed, Role, Table};
 use crate::exit::Exit;
 use crate::request::Request;
@@ -17,6 +16,7 @@ use crate::route::TaskKind;
 use crate::task::Envelope;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::inbox::{Inbox, Queued};
+use crate::worker::operations::Call;
 use crate::worker::public::{Public, Stage, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
 
@@ -128,12 +128,12 @@ impl WorkerCell {
     pub(crate) fn bound_for(
         &self,
         parameters: TypeId,
-        requests: impl FnOnce() -> Vec<Option<Request>>,
+        requests: Vec<Option<Request>>,
     ) -> Result<Rc<Bound>, Denied> {
         if let Some(bound) = self.bound_by_type.borrow().get(&parameters) {
             return Ok(Rc::clone(bound));
         }
-        let bound = Rc::new(Bound::new(requests(), &self.data.borrow())?);
+        let bound = Rc::new(Bound::new(requests, &self.data.borrow())?);
         let mut known = self.bound_by_type.borrow_mut();
         known.insert(parameters, Rc::clone(&bound));
         Ok(bound)
@@ -161,7 +161,7 @@ impl WorkerCell {
     /// Runs the functions for a task, from `next` on.
     pub(crate) fn run_functions(
         &self,
-        context: Context<'_>,
+        by: Call<'_>,
         kind: TaskKind,
         task: &dyn Any,
         next: &mut usize,
@@ -173,7 +173,7 @@ impl WorkerCell {
                     // SAFETY: `bound` is of this function's parameters, and locked; its task is of
                     // the kind that it is listed for.
                     unsafe {
-                        function.call(task, data, context);
+                        function.call(task, data, by);
                     }
                 });
                 match result {
@@ -188,7 +188,7 @@ impl WorkerCell {
     }
 
     /// Runs the oldest task that waits, if it can. `None`: there is none, or not yet.
-    pub(crate) fn run_oldest(&self, context: Context<'_>) -> Option<()> {
+    pub(crate) fn run_oldest(&self, by: Call<'_>) -> Option<()> {
         if !self.may_run_oldest() {
             return None;
         }
@@ -198,7 +198,7 @@ impl WorkerCell {
         } = &queued;
         let (order, kind) = (*order, envelope.kind);
         let mut next = queued.next;
-        let ran = self.run_functions(context, kind, envelope.task(), &mut next);
+        let ran = self.run_functions(by, kind, envelope.task(), &mut next);
         match ran {
             Ok(Ran::Yes) => {
                 self.inbox.leave(order);
@@ -253,7 +253,7 @@ impl WorkerCell {
 
     /// Whether what a function takes may be had by this worker at all.
     pub(crate) fn is_read_only(&self, request: &Request) -> bool {
-        Bound::writes(request)
+        request.writes()
             && self
                 .lists
                 .iter()

@@ -1,5 +1,4 @@
 //! What the tests share.
-#![allow(dead_code, reason = "no test needs all of it")]
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};

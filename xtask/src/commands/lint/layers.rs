@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
         "filch-process-table",
         "filch-processors",
     ],
-    &["filch-scheduler", "filch-fork-join"],
+    &["filch-scheduler", "filch-fork-join", "filch-engine"],
     &["filch", "rayon-core"],
     &["filch-cli"],
 ];
