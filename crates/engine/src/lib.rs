@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+#[doc = include_str!("../ALGORITHM.md")]
+pub mod algorithm {}
+
 mod completion;
 mod context;
 mod data;

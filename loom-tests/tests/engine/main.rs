@@ -3,6 +3,7 @@
 
 mod coming_and_going;
 mod completion;
+mod owners;
 
 use filch_engine::{Engine, LocalScheduler};
 use filch_sync::atomic::{AtomicBool, Ordering};

@@ -132,6 +132,18 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         "the process in its slot; values that must not move",
     ),
     (
+        "crates/engine/src",
+        &[
+            "context.rs",
+            "function.rs",
+            "param.rs",
+            "worker/cell.rs",
+            "worker/life.rs",
+            "worker/spec.rs",
+        ],
+        "references to data by the parameters of a function, while it is locked",
+    ),
+    (
         "crates/fork-join/src",
         &[
             "current.rs",
