@@ -16,6 +16,8 @@ enum Bound {
     Times(f64),
     /// At most so much more than the other's figure, in the scenario's unit.
     Plus(f64),
+    /// At most so much, in the scenario's unit, whatever others take.
+    Absolute(f64),
 }
 
 impl Bar {
@@ -43,6 +45,14 @@ impl Bar {
         }
     }
 
+    pub(crate) const fn absolute(contender: &'static str, most: f64) -> Self {
+        Self {
+            contender,
+            bound: Bound::Absolute(most),
+            others: &[],
+        }
+    }
+
     /// A line that says whether it holds. `None` if a contender that it needs was not measured.
     pub(crate) fn verdict(&self, measured: &Measured) -> Option<String> {
         let medians = |names: &[&str]| {
@@ -57,15 +67,17 @@ impl Bar {
         if others.len() < self.others.len() {
             return None;
         }
-        let best = measured.better.best(others.into_iter())?;
-        let (sign, most, is) = match self.bound {
-            Bound::Times(most) => ("x", most, own / best),
-            Bound::Plus(most) => ("+", most, own - best),
+        let best = measured.better.best(others.into_iter());
+        let others = self.others.join(", ");
+        let (most, is, of) = match self.bound {
+            Bound::Times(most) => (most, own / best?, format!(" x the best of {others}")),
+            Bound::Plus(most) => (most, own - best?, format!(" + the best of {others}")),
+            Bound::Absolute(most) => (most, own, format!(" {}", measured.unit)),
         };
         let verdict = if is <= most { "holds" } else { "MISSED" };
-        let (contender, others) = (self.contender, self.others.join(", "));
+        let contender = self.contender;
         Some(format!(
-            "  bar: {contender} at most {most:.2} {sign} the best of {others}: {is:.2}, {verdict}\n"
+            "  bar: {contender} at most {most:.2}{of}: {is:.2}, {verdict}\n"
         ))
     }
 }
@@ -84,7 +96,8 @@ mod tests {
             .bar(Bar::times("ours", 0.9, &["slow", "fast"]))
             .bar(Bar::times("ours", 0.7, &["slow", "fast"]))
             .bar(Bar::plus("slow", 4.0, &["fast"]))
-            .bar(Bar::times("ours", 1.0, &["absent", "fast"]));
+            .bar(Bar::times("ours", 1.0, &["absent", "fast"]))
+            .bar(Bar::absolute("ours", 3.5));
         let measured = scenario.measure(1, 7);
         let verdicts = measured.bars.iter().map(|bar| bar.verdict(&measured));
         let verdicts: Vec<_> = verdicts.map(Option::unwrap_or_default).collect();
@@ -95,5 +108,6 @@ mod tests {
         assert!(verdicts[1].ends_with("0.80, MISSED\n"), "{verdicts:?}");
         assert!(verdicts[2].ends_with("fast: 4.00, holds\n"), "{verdicts:?}");
         assert_eq!(verdicts[3], "", "one was not measured");
+        assert_eq!(verdicts[4], "  bar: ours at most 3.50 ns: 4.00, MISSED\n");
     }
 }

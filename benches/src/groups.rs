@@ -2,6 +2,7 @@
 
 mod data_cell;
 mod deque;
+mod engine;
 mod event_queue;
 mod fairness;
 pub(crate) mod fork_join;
@@ -20,6 +21,7 @@ use crate::harness::{Effort, Scenario};
 pub(crate) enum Group {
     DataCell,
     Deque,
+    Engine,
     EventQueue,
     Fairness,
     ForkJoin,
@@ -35,6 +37,7 @@ impl Group {
     pub(crate) const ALL: &[Self] = &[
         Self::DataCell,
         Self::Deque,
+        Self::Engine,
         Self::EventQueue,
         Self::Fairness,
         Self::ForkJoin,
@@ -50,6 +53,7 @@ impl Group {
         match self {
             Self::DataCell => "data-cell",
             Self::Deque => "deque",
+            Self::Engine => "engine",
             Self::EventQueue => "event-queue",
             Self::Fairness => "fairness",
             Self::ForkJoin => "fork-join",
@@ -66,6 +70,7 @@ impl Group {
         match self {
             Self::DataCell => data_cell::scenarios(effort),
             Self::Deque => deque::scenarios(effort),
+            Self::Engine => engine::scenarios(effort),
             Self::EventQueue => event_queue::scenarios(effort),
             Self::Fairness => fairness::scenarios(effort),
             Self::ForkJoin => fork_join::scenarios(effort),

@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -156,10 +157,7 @@ impl Context<'_> {
     }
 
     /// What a function takes, looked at as it is for a task when its worker is added.
-    fn bound<P: 'static, R, F: Function<P, R>>(
-        &self,
-        _: &F,
-    ) -> Result<std::rc::Rc<Bound>, LockDataError> {
+    fn bound<P: 'static, R, F: Function<P, R>>(&self, _: &F) -> Result<Rc<Bound>, LockDataError> {
         let requests = F::requests();
         if let Some((_, second)) = Request::conflict(&requests) {
             return Err(LockDataError::Conflict(second));
@@ -222,7 +220,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn route<T: Task>(&self) -> Arc<Route> {
+    fn route<T: Task>(&self) -> Rc<Arc<Route>> {
         self.0.route(TypeId::of::<T>(), Routes::route::<T>)
     }
 }

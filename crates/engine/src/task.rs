@@ -10,36 +10,69 @@ pub trait Task: Clone + Send + 'static {}
 
 impl<T: Clone + Send + 'static> Task for T {}
 
-/// A task without its type.
-pub(crate) trait AnyTask: Any + Send {
-    fn copy(&self) -> Box<dyn AnyTask>;
-    fn name(&self) -> &'static str;
+/// A task, its kind, and who waits for it: told when it has run, or is dropped.
+struct Letter<T> {
+    kind: TaskKind,
+    task: T,
+    /// Behind the task: whoever waits is told once that is dropped.
+    awaited: Option<Awaited>,
 }
 
-impl<T: Task> AnyTask for T {
-    fn copy(&self) -> Box<dyn AnyTask> {
-        Box::new(self.clone())
+/// A [`Letter`] without its type.
+trait AnyLetter: Send {
+    fn kind(&self) -> TaskKind;
+    fn copy(&self) -> Box<dyn AnyLetter>;
+    fn task(&self) -> &dyn Any;
+    fn name(&self) -> &'static str;
+    fn ran(self: Box<Self>);
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl<T: Task> AnyLetter for Letter<T> {
+    fn kind(&self) -> TaskKind {
+        self.kind
+    }
+
+    fn copy(&self) -> Box<dyn AnyLetter> {
+        Box::new(Self {
+            kind: self.kind,
+            task: self.task.clone(),
+            awaited: self.awaited.as_ref().map(Awaited::copy),
+        })
+    }
+
+    fn task(&self) -> &dyn Any {
+        &self.task
     }
 
     fn name(&self) -> &'static str {
         type_name::<T>()
     }
+
+    fn ran(self: Box<Self>) {
+        let Self { task, awaited, .. } = *self;
+        drop(task);
+        if let Some(awaited) = awaited {
+            awaited.ran();
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
 }
 
-/// A task, and who waits for it: told when it has run, or is dropped.
-pub(crate) struct Envelope {
-    pub(crate) kind: TaskKind,
-    task: Box<dyn AnyTask>,
-    awaited: Option<Awaited>,
-}
+/// A task on its way. It is two words, all else lies with the task: each queue that it goes through
+/// moves it, and the fewer lines it takes there, the fewer go from core to core.
+pub(crate) struct Envelope(Box<dyn AnyLetter>);
 
 impl Envelope {
     pub(crate) fn new<T: Task>(kind: TaskKind, task: T, awaited: Option<Awaited>) -> Self {
-        Self {
+        Self(Box::new(Letter {
             kind,
-            task: Box::new(task),
+            task,
             awaited,
-        }
+        }))
     }
 
     /// For another worker.
@@ -47,34 +80,31 @@ impl Envelope {
     /// # Panics
     /// If the task's `clone` does.
     pub(crate) fn copy(&self) -> Self {
-        Self {
-            kind: self.kind,
-            task: self.task.copy(),
-            awaited: self.awaited.as_ref().map(Awaited::copy),
-        }
+        Self(self.0.copy())
+    }
+
+    pub(crate) fn kind(&self) -> TaskKind {
+        self.0.kind()
     }
 
     /// The task itself.
     pub(crate) fn task(&self) -> &dyn Any {
-        &*self.task
+        self.0.task()
     }
 
     pub(crate) fn name(&self) -> &'static str {
-        self.task.name()
+        self.0.name()
     }
 
     /// It has run.
     pub(crate) fn ran(self) {
-        if let Some(awaited) = self.awaited {
-            awaited.ran();
-        }
+        self.0.ran();
     }
 
     /// The task, which is of that type.
     pub(crate) fn into_task<T: Task>(self) -> T {
-        let task: Box<dyn Any + Send> = self.task;
-        match task.downcast() {
-            Ok(task) => *task,
+        match self.0.into_any().downcast::<Letter<T>>() {
+            Ok(letter) => letter.task,
             Err(_) => unreachable!("whoever asks has sent it"),
         }
     }

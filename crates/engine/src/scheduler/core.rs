@@ -165,7 +165,7 @@ impl Core {
     }
 
     fn hand_to_all(&self, envelope: Envelope) {
-        let listeners = self.listeners.borrow().get(envelope.kind.0).cloned();
+        let listeners = self.listeners.borrow().get(envelope.kind().0).cloned();
         let Some(listeners) = listeners else {
             return;
         };

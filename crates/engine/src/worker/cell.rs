@@ -196,7 +196,7 @@ impl WorkerCell {
         let Queued {
             order, envelope, ..
         } = &queued;
-        let (order, kind) = (*order, envelope.kind);
+        let (order, kind) = (*order, envelope.kind());
         let mut next = queued.next;
         let ran = self.run_functions(by, kind, envelope.task(), &mut next);
         match ran {

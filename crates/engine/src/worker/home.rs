@@ -3,11 +3,13 @@
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use filch_parker::Unparker;
 
+use crate::data::by_type_id::ByTypeId;
 use crate::data::owners::Owners;
 use crate::links::Links;
 use crate::route::Route;
@@ -25,8 +27,9 @@ pub(crate) struct Home {
     progressed: Cell<bool>,
     /// The first moment that a worker waits for.
     awaited: Cell<Option<Instant>>,
-    /// Routes that workers have asked for.
-    routes: RefCell<HashMap<TypeId, Arc<Route>>>,
+    /// Routes that workers have asked for: shared on this thread, since each clone of an `Arc` is a
+    /// write to what other threads read.
+    routes: RefCell<HashMap<TypeId, Rc<Arc<Route>>, ByTypeId>>,
 }
 
 impl Home {
@@ -68,8 +71,9 @@ impl Home {
         self.awaited.take()
     }
 
-    pub(crate) fn route(&self, id: TypeId, ask: fn(&Routes) -> Arc<Route>) -> Arc<Route> {
+    pub(crate) fn route(&self, id: TypeId, ask: fn(&Routes) -> Arc<Route>) -> Rc<Arc<Route>> {
         let mut routes = self.routes.borrow_mut();
-        Arc::clone(routes.entry(id).or_insert_with(|| ask(self.links.routes())))
+        let known = routes.entry(id);
+        Rc::clone(known.or_insert_with(|| Rc::new(ask(self.links.routes()))))
     }
 }

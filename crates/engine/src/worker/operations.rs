@@ -35,7 +35,7 @@ pub(crate) trait Operations {
     fn unparker(&self) -> Unparker;
 
     /// The route of a type, which `ask` finds if it was not asked for before.
-    fn route(&self, id: TypeId, ask: fn(&Routes) -> Arc<Route>) -> Arc<Route>;
+    fn route(&self, id: TypeId, ask: fn(&Routes) -> Arc<Route>) -> Rc<Arc<Route>>;
 
     /// To how many schedulers it went.
     fn broadcast(&self, route: &Route, envelope: Envelope) -> usize;

@@ -74,7 +74,7 @@ impl Operations for Turn<'_> {
         self.home.unparker.clone()
     }
 
-    fn route(&self, id: TypeId, ask: fn(&Routes) -> Arc<Route>) -> Arc<Route> {
+    fn route(&self, id: TypeId, ask: fn(&Routes) -> Arc<Route>) -> Rc<Arc<Route>> {
         self.home.route(id, ask)
     }
 

@@ -1,0 +1,119 @@
+//! Workers that list the systems as functions of one task.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use filch_engine::Worker;
+
+use super::timed;
+use crate::groups::engine::filch::{Ends, add};
+use crate::groups::engine::systems::{Frame, Own, SYSTEMS, Settings, Visitor, one, two, visit};
+
+/// One worker, in a scheduler that the calling thread drives.
+pub(super) fn driven(frames: u64) -> f64 {
+    let engine = Ends::new();
+    let local = engine.local_scheduler("local").expect("the first one");
+    let done = Arc::new(AtomicU64::new(0));
+    let [worker] = workers(&done);
+    local.handle().add(worker).expect("it fits");
+    let sender = engine.sender::<Frame>();
+    let mut sent = 0;
+    timed(frames, || {
+        sender.send(Frame);
+        sent += 1;
+        while done.load(Ordering::Relaxed) < sent {
+            local.update();
+        }
+    })
+}
+
+/// Two workers: one in a scheduler that the calling thread drives, one in a thread's.
+pub(super) fn shared(frames: u64) -> f64 {
+    let engine = Ends::new();
+    let local = engine.local_scheduler("local").expect("the first one");
+    let done = Arc::new(AtomicU64::new(0));
+    let [first, second] = workers(&done);
+    local.handle().add(first).expect("it fits");
+    // The second reads what the first owns.
+    local.update();
+    add(&engine.start("other"), second);
+    let sender = engine.sender::<Frame>();
+    let mut sent = 0;
+    timed(frames, || {
+        sender.send(Frame);
+        sent += 2;
+        while done.load(Ordering::Acquire) < sent {
+            local.update();
+        }
+    })
+}
+
+/// Workers in schedulers with threads of their own; the caller blocks until a frame is over.
+pub(super) fn asked(frames: u64, schedulers: usize) -> f64 {
+    let engine = Ends::new();
+    let done = Arc::new(AtomicU64::new(0));
+    let all = match schedulers {
+        1 => Vec::from(workers::<1>(&done)),
+        _ => Vec::from(workers::<2>(&done)),
+    };
+    for worker in all {
+        add(&engine.start("thread"), worker);
+    }
+    timed(frames, || {
+        assert_eq!(engine.complete(Frame).ran, schedulers);
+    })
+}
+
+/// `COUNT` workers with equal shares of the systems. Each adds one to `done` when it is through
+/// with a frame. The settings are the first one's.
+fn workers<const COUNT: usize>(done: &Arc<AtomicU64>) -> [Worker; COUNT] {
+    std::array::from_fn(|number| {
+        let worker = Worker::new(number.to_string());
+        let worker = match number {
+            0 => worker.owns(Settings::new),
+            _ => worker.shared::<Settings>(),
+        };
+        let mut share = Share {
+            first: number * SYSTEMS / COUNT,
+            end: (number + 1) * SYSTEMS / COUNT,
+            worker: Some(worker),
+        };
+        visit(&mut share);
+        let worker = share.worker.expect("put back each time");
+        let done = Arc::clone(done);
+        worker.on(move |_: &Frame| {
+            done.fetch_add(1, Ordering::Release);
+        })
+    })
+}
+
+/// A worker's share of the systems.
+struct Share {
+    first: usize,
+    end: usize,
+    worker: Option<Worker>,
+}
+
+impl Share {
+    fn list(&mut self, system: usize, list: impl FnOnce(Worker) -> Worker) {
+        if (self.first..self.end).contains(&system) {
+            self.worker = self.worker.take().map(list);
+        }
+    }
+}
+
+impl Visitor for Share {
+    fn one<const N: usize>(&mut self) {
+        self.list(N, |worker| {
+            let worker = worker.owns(Own::<N>::new);
+            worker.on(|_: &Frame, own: &mut Own<N>| one(own))
+        });
+    }
+
+    fn two<const N: usize>(&mut self) {
+        self.list(N, |worker| {
+            let worker = worker.owns(Own::<N>::new);
+            worker.on(|_: &Frame, own: &mut Own<N>, settings: &Settings| two(own, settings))
+        });
+    }
+}

@@ -1,0 +1,81 @@
+//! Tasks from a worker of one scheduler to a worker of another, as fast as they go.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Instant;
+
+use filch_engine::{Context, Worker};
+use parking_lot::Mutex;
+
+use super::filch::{Ends, add};
+use super::{Add, Counter, rivals};
+use crate::bar::Bar;
+use crate::harness::{Effort, Scenario, per_operation};
+use crate::total::sum_to;
+
+pub(super) fn scenario(effort: Effort) -> Scenario {
+    let tasks = effort.operations(400_000);
+    Scenario::new("a task to another scheduler, at saturation", "ns")
+        .contender("filch-engine", move || filch(tasks))
+        .contender("crossbeam-channel, parking_lot", move || channel(tasks))
+        .bar(Bar::absolute("filch-engine", 500.0))
+        .bar(Bar::times(
+            "filch-engine",
+            1.0,
+            &["crossbeam-channel, parking_lot"],
+        ))
+}
+
+fn filch(tasks: u64) -> f64 {
+    let engine = Ends::new();
+    let (ended, has_ended) = mpsc::channel();
+    let takes =
+        Worker::new("takes")
+            .owns(Counter::default)
+            .on(move |task: &Add, counter: &mut Counter| {
+                counter.add(task.0);
+                if counter.ran == tasks {
+                    assert_eq!(counter.sum, sum_to(tasks));
+                    ended.send(Instant::now()).expect("the caller waits");
+                }
+            });
+    add(&engine.start("takes"), takes);
+    let (began, has_begun) = mpsc::channel();
+    let sends = Worker::new("sends").run(move |context: Context<'_>| {
+        began.send(Instant::now()).expect("the caller waits");
+        (1..=tasks).for_each(|number| {
+            context.broadcast(Add(number));
+        });
+    });
+    let sends = engine.start("sends").add(sends).expect("it is alone");
+    let (began, ended) = (has_begun.recv(), has_ended.recv());
+    sends.join();
+    let elapsed = ended.expect("all run") - began.expect("it sends");
+    per_operation(elapsed, tasks)
+}
+
+fn channel(tasks: u64) -> f64 {
+    let (sender, receiver) = rivals::channel();
+    let counter = Mutex::new(Counter::default());
+    thread::scope(|scope| {
+        let counter = &counter;
+        let takes = scope.spawn(move || {
+            while let Ok(task) = receiver.recv() {
+                rivals::run(task, counter);
+            }
+            Instant::now()
+        });
+        let sends = scope.spawn(move || {
+            let began = Instant::now();
+            for number in 1..=tasks {
+                let task = rivals::erased(Add(number));
+                sender.send(task).expect("the receiver lives");
+            }
+            began
+        });
+        let began = sends.join().expect("no panic");
+        let ended = takes.join().expect("no panic");
+        assert_eq!(counter.lock().sum, sum_to(tasks));
+        per_operation(ended - began, tasks)
+    })
+}
