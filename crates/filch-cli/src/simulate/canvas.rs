@@ -36,7 +36,7 @@ impl Canvas {
     fn square(&mut self, around: Vector, reach: usize, colour: [u8; 3]) {
         let (x, y) = (around.x as usize, around.y as usize);
         for y in y.saturating_sub(reach)..Self::HEIGHT.min(y + reach) {
-            let columns = x.saturating_sub(reach)..Self::WIDTH.min(x + reach);
+            let columns = x.saturating_sub(reach).min(Self::WIDTH)..Self::WIDTH.min(x + reach);
             let row = 3 * y * Self::WIDTH;
             let pixels = &mut self.rows[row + 3 * columns.start..row + 3 * columns.end];
             for (channel, own) in pixels.iter_mut().zip(colour.iter().cycle()) {

@@ -63,7 +63,8 @@ impl fmt::Display for FrameTimes {
         let most = bars.iter().map(|&(_, frames)| frames).max().unwrap_or(1);
         for (end, frames) in bars {
             let bar = "#".repeat((frames * BAR).div_ceil(most) as usize);
-            writeln!(f, "  below {:>9.3} ms{frames:>8} {bar}", milliseconds(end))?;
+            let line = format!("  below {:>9.3} ms{frames:>8} {bar}", milliseconds(end));
+            writeln!(f, "{}", line.trim_end())?;
         }
         Ok(())
     }

@@ -139,10 +139,12 @@ fn play(engine: &Engine, settings: &Settings, workers: Workers) -> Result<Remain
         threads[1 % threads.len()].add(workers.audio)?,
         threads[2 % threads.len()].add(workers.input)?,
     ];
-    let [render, ..] = &workers;
-    while render.exit().is_none() {
+    // The first to end is the one that renders, if all goes well.
+    while workers.iter().all(|worker| worker.exit().is_none()) {
         main.update();
     }
+    // It drives its worker to the end.
+    drop(main);
     match told.try_recv() {
         Ok(remains) => remains.map_err(SimulateError::Window),
         Err(_) => {
@@ -156,10 +158,13 @@ fn play(engine: &Engine, settings: &Settings, workers: Workers) -> Result<Remain
     }
 }
 
-/// One has ended, and that has ended others: this one.
+/// One has ended by itself, and that has ended others: this one.
 fn first_failure(mut exits: [(String, Exit); 4]) -> SimulateError {
-    let has_failed = |exit: &Exit| matches!(exit, Exit::Panicked { .. } | Exit::NoStack);
-    exits.sort_by_key(|(_, exit)| !has_failed(exit));
+    exits.sort_by_key(|(_, exit)| match exit {
+        Exit::Panicked { .. } | Exit::NoStack => 0,
+        Exit::Finished => 1,
+        _ => 2,
+    });
     let [(worker, exit), ..] = exits;
     SimulateError::Ended(worker, exit)
 }

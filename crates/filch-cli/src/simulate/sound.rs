@@ -120,10 +120,7 @@ mod tests {
     #[test]
     fn a_tone_is_heard_and_fades() {
         let mut sound = Sound::new(1);
-        let touches = Touches {
-            pairs: 3,
-            ..Touches::default()
-        };
+        let touches = Touches { pairs: 3, x: 0.0 };
         (0..3 * TONES).for_each(|_| sound.strike(touches));
         sound.mix(0.0);
         let loud = sound.level();

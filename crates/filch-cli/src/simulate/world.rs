@@ -47,7 +47,7 @@ pub(super) struct World {
 pub(super) struct Touches {
     pub(super) pairs: u32,
     /// The sum of the places of one of each, across.
-    x: f32,
+    pub(super) x: f32,
 }
 
 impl Touches {
