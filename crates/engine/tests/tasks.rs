@@ -87,6 +87,20 @@ fn a_broadcast_clones_once_for_each_interested_worker_but_the_last() {
 }
 
 #[test]
+fn a_task_that_is_complete_is_counted() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    scheduler
+        .add(Worker::new("runs").on(|_: &Ping| {}))
+        .unwrap();
+    for number in 1..=20_000 {
+        engine.complete(Ping(0));
+        let report = engine.report();
+        assert_eq!(report.schedulers[0].workers[0].ran, number);
+    }
+}
+
+#[test]
 fn d3_workers_come_and_go_and_the_others_still_get_every_task() {
     let engine = engine();
     let scheduler = engine.start("only");

@@ -202,9 +202,10 @@ impl WorkerCell {
         match ran {
             Ok(Ran::Yes) => {
                 self.inbox.leave(order);
-                queued.envelope.ran();
+                // Counted before it is complete: the one that waits for it finds it in a report.
                 Public::count(&self.public.ran);
                 self.show_queue();
+                queued.envelope.ran();
                 Some(())
             }
             Ok(Ran::Later(denied)) => {

@@ -1,0 +1,41 @@
+//! What the workers send each other. A frame is these tasks, in this order:
+//!
+//! ```text
+//!   input           physics          audio           render
+//!     ├─ Input ───────▶│               │                │
+//!     ├─ Step ────────▶│               │                │
+//!     │                ├─ Collisions ─▶│                │
+//!     │◀ ─ completed ─ ┘               │                │
+//!     ├─ Stepped ─────────────────────▶├───────────────▶│
+//!     │◀ ─ ─ ─ ─ ─ ─ ─ ─ completed ─ ─ ┘                │
+//!     │◀──────────────────────────────────────── Drawn ─┘
+//! ```
+
+use super::vector::Vector;
+use super::world::Touches;
+
+/// What the player wants: the attractor at that place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Input {
+    pub(super) attractor: Vector,
+}
+
+/// The world is to go one step further. Completed when it has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step;
+
+/// What touched in a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Collisions(pub(super) Touches);
+
+/// The world has gone one step further, and stands still until the frame is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stepped;
+
+/// The frame is drawn: the world may go on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Drawn;
+
+/// That was the last frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Over;
