@@ -102,3 +102,18 @@ fn an_end_of_what_is_poisoned() {
         (Err(Held), true),
     ]);
 }
+
+/// Two threads: the cell is poisoned; one clears that, and the owner takes the value. Nobody holds
+/// the cell, so the owner gets it, even if the poison is cleared between its look and its exchange.
+/// Failure: the owner refused.
+#[test]
+fn an_end_while_poison_is_cleared() {
+    Outcomes::of("clearing races the end", Bound::exhaustive(15), || {
+        let cell = Arc::new(DataCell::new(0));
+        assert!(write_and_panic(&cell));
+        let clearer = beside(&cell, DataCell::clear_poison);
+        let taken = cell.try_end();
+        (taken, clearer.join().unwrap())
+    })
+    .assert_exactly([(Ok(7), false), (Ok(7), true)]);
+}
