@@ -46,8 +46,8 @@ fn poison_comes_with_the_data() {
 }
 
 /// Three threads: a writer panics, one thread clears poison, one writes. A writer that is let in
-/// behind the poison sees the data. Failure: a race of the two writers, whom the thread that clears
-/// stands between.
+/// behind the poison sees the data. Failure: a race of the two writers, between which stands the
+/// thread that clears.
 #[test]
 fn poison_that_a_third_has_cleared() {
     Outcomes::of(
