@@ -41,5 +41,5 @@ assert_impl_all!(Refused: Send, Sync, Copy, Eq, Hash, Error);
 assert_eq_size!(DataLock, Mask, u32);
 assert_eq_size!(DataCell<u32>, [u32; 2]);
 assert_eq_size!(DataCell<()>, u32);
-// Two slices; a slice and the positions that were skipped.
-assert_eq_size!(LockSet, [usize; 4]);
+// Two vectors.
+assert_eq_size!(LockSet, [Vec<()>; 2]);

@@ -39,6 +39,7 @@ const POISONED: [Option<LockError>; 2] = [Some(Poisoned); 2];
 fn a_set_locks_each_as_it_is_wanted() {
     let cells = cells(4);
     let set = set_of(&cells, &[(2, Write), (0, Read), (1, Read)]).unwrap();
+    assert!(set.len() == 3 && !set.is_empty());
     let locked = set.try_lock(Mask::NONE).unwrap();
     assert_eq!(refusals(&cells), [READ, READ, WRITTEN, FREE]);
     drop(locked);

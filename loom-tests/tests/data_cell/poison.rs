@@ -46,8 +46,8 @@ fn poison_comes_with_the_data() {
 }
 
 /// Three threads: a writer panics, one thread clears poison, one writes. A writer that is let in
-/// behind the poison sees the data. Failure: a race of the two writers, whom the thread that clears
-/// stands between.
+/// behind the poison sees the data. Failure: a race of the two writers, between which stands the
+/// thread that clears.
 #[test]
 fn poison_that_a_third_has_cleared() {
     Outcomes::of(
@@ -101,4 +101,19 @@ fn an_end_of_what_is_poisoned() {
         (Err(Held), false),
         (Err(Held), true),
     ]);
+}
+
+/// Two threads: the cell is poisoned; one clears that, and the owner takes the value. Nobody holds
+/// the cell, so the owner gets it, even if the poison is cleared between its look and its exchange.
+/// Failure: the owner refused.
+#[test]
+fn an_end_while_poison_is_cleared() {
+    Outcomes::of("clearing races the end", Bound::exhaustive(15), || {
+        let cell = Arc::new(DataCell::new(0));
+        assert!(write_and_panic(&cell));
+        let clearer = beside(&cell, DataCell::clear_poison);
+        let taken = cell.try_end();
+        (taken, clearer.join().unwrap())
+    })
+    .assert_exactly([(Ok(7), false), (Ok(7), true)]);
 }

@@ -49,7 +49,7 @@ fn two_writers() {
 }
 
 /// Three threads: two readers, and one that writes. A reader is never refused by a reader, whatever
-/// the other one does meanwhile; the writer comes when both are gone, whoever went last. Failure: a
+/// the other one does meanwhile; the writer comes when both are gone, in either order. Failure: a
 /// reader refused though the writer was refused too, or a race of the writer with the reader that
 /// went first.
 #[test]
