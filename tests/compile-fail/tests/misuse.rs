@@ -16,6 +16,11 @@ fn deque() {
 }
 
 #[test]
+fn engine() {
+    check("engine", SCRATCH);
+}
+
+#[test]
 fn event_queue() {
     check("event-queue", SCRATCH);
 }
