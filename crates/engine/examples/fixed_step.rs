@@ -46,7 +46,7 @@ fn bounce(step: &Step, world: &mut World) {
 fn show(frame: &Frame, world: &World, shown: &mut Shown) {
     shown.frames += 1;
     shown.height = world.position;
-    if frame.0 % 40 == 0 {
+    if frame.0.is_multiple_of(40) {
         println!("frame {:3}: height {:.4}", frame.0, world.position);
     }
 }

@@ -3,7 +3,6 @@
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::completion::{Completed, Completion};
@@ -220,7 +219,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn route<T: Task>(&self) -> Rc<Arc<Route>> {
+    fn route<T: Task>(&self) -> Rc<Route> {
         self.0.route(TypeId::of::<T>(), Routes::route::<T>)
     }
 }

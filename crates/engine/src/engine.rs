@@ -161,7 +161,7 @@ impl fmt::Debug for Engine {
 
 /// Sends tasks of one type to all workers that list it.
 pub struct TaskSender<T> {
-    route: Arc<Route>,
+    route: Route,
     links: Arc<Links>,
     task: PhantomData<fn(T)>,
 }
@@ -187,7 +187,7 @@ impl<T: Task> TaskSender<T> {
 impl<T> Clone for TaskSender<T> {
     fn clone(&self) -> Self {
         Self {
-            route: Arc::clone(&self.route),
+            route: self.route.clone(),
             links: Arc::clone(&self.links),
             task: PhantomData,
         }

@@ -1,5 +1,7 @@
 //! Where tasks of one type go: a bit for each scheduler with a worker that lists the type.
 
+use std::sync::Arc;
+
 use filch_sync::atomic::{AtomicU64, Ordering};
 
 /// The most schedulers of an engine: a bit for each in a word.
@@ -9,13 +11,13 @@ pub(crate) const MAX_SCHEDULERS: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TaskKind(pub(crate) usize);
 
-/// Where tasks of one type go.
-#[derive(Debug)]
+/// Where tasks of one type go. Clones are one route.
+#[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) kind: TaskKind,
     pub(crate) name: &'static str,
     /// Which schedulers have a worker that lists the type.
-    listed_by: AtomicU64,
+    listed_by: Arc<AtomicU64>,
 }
 
 impl Route {
@@ -24,7 +26,7 @@ impl Route {
         Self {
             kind,
             name,
-            listed_by: AtomicU64::new(0),
+            listed_by: Arc::new(AtomicU64::new(0)),
         }
     }
 

@@ -78,7 +78,7 @@ impl Shared {
     ) -> Result<WorkerHandle, AddError> {
         let handlers = worker.spec.handlers.iter();
         let routes = handlers.map(|task| (task.route)(self.links.routes()));
-        let routes: Vec<Arc<Route>> = routes.collect();
+        let routes: Vec<Route> = routes.collect();
         let mut members = self.members();
         let number = members.next_worker;
         let member = &mut members.schedulers[scheduler];

@@ -29,7 +29,7 @@ pub(crate) struct Home {
     awaited: Cell<Option<Instant>>,
     /// Routes that workers have asked for: shared on this thread, since each clone of an `Arc` is a
     /// write to what other threads read.
-    routes: RefCell<HashMap<TypeId, Rc<Arc<Route>>, ByTypeId>>,
+    routes: RefCell<HashMap<TypeId, Rc<Route>, ByTypeId>>,
 }
 
 impl Home {
@@ -71,7 +71,7 @@ impl Home {
         self.awaited.take()
     }
 
-    pub(crate) fn route(&self, id: TypeId, ask: fn(&Routes) -> Arc<Route>) -> Rc<Arc<Route>> {
+    pub(crate) fn route(&self, id: TypeId, ask: fn(&Routes) -> Route) -> Rc<Route> {
         let mut routes = self.routes.borrow_mut();
         let known = routes.entry(id);
         Rc::clone(known.or_insert_with(|| Rc::new(ask(self.links.routes()))))

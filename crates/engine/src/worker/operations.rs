@@ -3,7 +3,6 @@
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 
 use filch_parker::Unparker;
@@ -35,7 +34,7 @@ pub(crate) trait Operations {
     fn unparker(&self) -> Unparker;
 
     /// The route of a type, which `ask` finds if it was not asked for before.
-    fn route(&self, id: TypeId, ask: fn(&Routes) -> Arc<Route>) -> Rc<Arc<Route>>;
+    fn route(&self, id: TypeId, ask: fn(&Routes) -> Route) -> Rc<Route>;
 
     /// To how many schedulers it went.
     fn broadcast(&self, route: &Route, envelope: Envelope) -> usize;

@@ -83,7 +83,7 @@ pub(crate) struct Public {
     pub(crate) scheduler: usize,
     /// Its number in its engine.
     pub(crate) number: usize,
-    pub(crate) lists: Vec<Arc<Route>>,
+    pub(crate) lists: Vec<Route>,
     stage: AtomicU8,
     pub(crate) queued: AtomicUsize,
     pub(crate) ran: AtomicU64,
@@ -99,7 +99,7 @@ impl Public {
         name: String,
         scheduler: usize,
         number: usize,
-        lists: Vec<Arc<Route>>,
+        lists: Vec<Route>,
     ) -> Arc<Self> {
         Arc::new(Self {
             name,

@@ -58,7 +58,7 @@ pub(crate) type Run = Box<dyn FnOnce(Context<'_>) + Send>;
 
 /// A function that runs a type of task.
 pub(crate) struct ListedHandler {
-    pub(crate) route: fn(&Routes) -> Arc<Route>,
+    pub(crate) route: fn(&Routes) -> Route,
     pub(crate) name: &'static str,
     pub(crate) function: Box<dyn AnyHandler>,
 }

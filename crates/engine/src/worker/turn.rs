@@ -2,7 +2,6 @@
 
 use std::any::{Any, TypeId};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 
 use filch_parker::Unparker;
@@ -74,7 +73,7 @@ impl Operations for Turn<'_> {
         self.home.unparker.clone()
     }
 
-    fn route(&self, id: TypeId, ask: fn(&Routes) -> Arc<Route>) -> Rc<Arc<Route>> {
+    fn route(&self, id: TypeId, ask: fn(&Routes) -> Route) -> Rc<Route> {
         self.home.route(id, ask)
     }
 

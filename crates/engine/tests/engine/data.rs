@@ -1,11 +1,9 @@
 //! Rows D8 and D9: whose data it is, and how it is locked.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Logged, engine};
+use crate::common::{Logged, engine};
 use filch_engine::{Completed, Context, Engine, Exit, LockDataError, Stage, WaitsFor, Worker};
 
 #[derive(Clone)]

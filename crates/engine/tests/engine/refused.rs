@@ -1,12 +1,10 @@
 //! What is refused, and what comes of code that panics.
 
-mod common;
-
 use std::any::type_name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Logged, engine};
+use crate::common::{Logged, engine};
 use filch_engine::{Completed, Context, Engine, Exit, NestedError, StartError, Unfit, Worker};
 
 #[derive(Clone)]
@@ -22,7 +20,7 @@ struct Sound(u32);
 fn refused(worker: Worker) -> String {
     let engine = engine();
     let error = engine.start("only").add(worker).unwrap_err();
-    error.to_string().replace("refused::", "")
+    error.to_string().replace("engine::refused::", "")
 }
 
 #[test]

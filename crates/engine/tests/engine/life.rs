@@ -1,11 +1,9 @@
 //! Rows D1, D2, D4 and D7: schedulers' loops, and the lives of workers.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{Logged, engine};
+use crate::common::{Logged, engine};
 use filch_engine::{Completed, Engine, Exit, RemoveError, Stage, Unfit, Worker};
 
 #[derive(Clone)]

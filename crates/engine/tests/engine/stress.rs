@@ -1,12 +1,10 @@
 //! Workers come and go under load, on several schedulers.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use common::engine;
+use crate::common::engine;
 use filch_engine::{Completed, Context, Exit, Worker};
 
 #[derive(Clone)]

@@ -1,11 +1,9 @@
 //! Rows D5 and D6: the four kinds of worker, and how each of them gives way.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Logged, engine};
+use crate::common::{Logged, engine};
 use filch_engine::{Completed, Context, Engine, Exit, Unfit, Worker};
 
 #[derive(Clone)]

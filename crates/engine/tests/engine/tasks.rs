@@ -1,12 +1,10 @@
 //! Rows D3, D10 and D11: where tasks go, and who waits for them.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use common::{Logged, engine};
+use crate::common::{Logged, engine};
 use filch_engine::{Completed, Context, NestedError, SendError, WaitError, Worker};
 
 #[derive(Clone)]
