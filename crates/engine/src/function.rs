@@ -42,7 +42,12 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments, reason = "none to eight")]
+            #[allow(
+                unused_variables,
+                non_snake_case,
+                clippy::too_many_arguments,
+                reason = "of none, or of eight"
+            )]
             unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R {
                 fn call<R, $($param),*>(
                     function: impl FnOnce($($param),*) -> R,
@@ -65,7 +70,12 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments, reason = "none to eight")]
+            #[allow(
+                unused_variables,
+                non_snake_case,
+                clippy::too_many_arguments,
+                reason = "of none, or of eight"
+            )]
             unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>) {
                 fn call<T, $($param),*>(
                     function: impl Fn(&T, $($param),*),

@@ -32,7 +32,8 @@ impl Route {
 
     /// A worker of that scheduler lists the type: the message that brings it is in the queue.
     pub(crate) fn list(&self, scheduler: usize) {
-        // ORDERING: Release, for the Acquire in `schedulers`.
+        // ORDERING: Release, for the Acquire in `schedulers`. (loom cannot show it: its RMWs, as
+        // the push before this is one, take effect in the order of the program.)
         self.listed_by.fetch_or(1 << scheduler, Ordering::Release);
     }
 
@@ -46,7 +47,7 @@ impl Route {
     /// The schedulers that have a worker that lists the type, a bit for each. What is sent to them
     /// now comes behind the messages that brought the workers.
     pub(crate) fn schedulers(&self) -> u64 {
-        // ORDERING: Acquire, for the Release in `list`.
+        // ORDERING: Acquire, for the Release in `list`. (loom cannot show it, as there.)
         self.listed_by.load(Ordering::Acquire)
     }
 }
