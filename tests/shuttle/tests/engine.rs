@@ -63,8 +63,8 @@ fn an_end_in_the_middle_loses_no_task() {
     });
 }
 
-/// In one scheduler a worker asks those of both, from a task that waits: in a fiber, or on the stack
-/// of the loop. Failure: a deadlock; or an answer that nobody gave.
+/// In one scheduler a worker asks those of both, from a task that waits: in a fiber, or on the
+/// stack of the loop. Failure: a deadlock; or an answer that nobody gave.
 fn a_task_waits_for_others(claim: &str, in_fiber: bool) {
     explore(claim, 1_500, move || {
         let engine = Engine::new();
