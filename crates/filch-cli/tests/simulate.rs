@@ -114,7 +114,7 @@ fn its_table_has_frame_times_and_workers() {
     assert_eq!(of("render")[1..3], ["main", "21"]);
     assert_eq!(of("physics")[1..3], ["thread 1", "40"]);
     assert_eq!(of("audio")[1], "thread 2");
-    assert_eq!(of("input")[1..3], ["thread 3", "20"]);
+    assert_eq!(of("input")[1..3], ["thread 3", "21"]);
     assert_eq!(rows.len(), 4);
 }
 

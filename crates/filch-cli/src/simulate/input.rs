@@ -10,7 +10,7 @@ use filch_engine::{Completed, Context, Worker};
 
 use super::frame_times::FrameTimes;
 use super::script::Script;
-use super::tasks::{Drawn, Over, Step, Stepped};
+use super::tasks::{Drawn, Over, Ready, Step, Stepped};
 
 /// Plays so many frames: one after the other, or, with a `pace`, one in that time.
 pub(super) fn worker(seed: u64, frames: u32, pace: Option<Duration>) -> Worker {
@@ -18,6 +18,7 @@ pub(super) fn worker(seed: u64, frames: u32, pace: Option<Duration>) -> Worker {
         .in_fiber()
         .owns(FrameTimes::new)
         // Waited for below, by being run.
+        .on(|_: &Ready| {})
         .on(|_: &Drawn| {})
         .run(move |context| {
             // `None`: it is to end, or others have.
@@ -31,14 +32,15 @@ fn play(
     frames: u32,
     pace: Option<Duration>,
 ) -> Option<()> {
+    let wait = || context.wait_until(|| context.run_queued() > 0).ok();
+    wait()?; // until it is ready
     let mut due = Instant::now();
     for _ in 0..frames {
         let began = Instant::now();
         context.broadcast(script.next_input());
         by_all(context.complete(Step).ok()?)?;
         by_all(context.complete(Stepped).ok()?)?;
-        let is_drawn = || context.run_queued() > 0;
-        context.wait_until(is_drawn).ok()?;
+        wait()?; // until it is drawn
         let add = |times: &mut FrameTimes| times.add(began.elapsed());
         context.lock(add).ok()?;
         if let Some(pace) = pace {

@@ -9,7 +9,7 @@ use super::canvas::Canvas;
 use super::checksum::Checksum;
 use super::frame_times::FrameTimes;
 use super::sound::Sound;
-use super::tasks::{Drawn, Over, Stepped};
+use super::tasks::{Drawn, Over, Ready, Stepped};
 use super::window::{Window, WindowError};
 use super::world::World;
 
@@ -63,6 +63,7 @@ fn render(
     mut window: Option<Window>,
 ) -> Option<Remains> {
     let wait = || context.wait_until(|| context.run_queued() > 0).ok();
+    context.broadcast(Ready);
     let mut left = frames;
     while left > 0 {
         wait()?;

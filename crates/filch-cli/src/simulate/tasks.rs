@@ -1,4 +1,5 @@
-//! What the workers send each other. A frame is these tasks, in this order:
+//! What the workers send each other. Render is `Ready`, then each frame is these tasks, then the
+//! game is `Over`:
 //!
 //! ```text
 //!   input           physics          audio           render
@@ -13,6 +14,10 @@
 
 use super::vector::Vector;
 use super::world::Touches;
+
+/// All is there that frames are drawn on: a window, if one is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ready;
 
 /// What the player wants: the attractor at that place.
 #[derive(Debug, Clone, Copy)]
