@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use filch_engine::Worker;
+use filch_engine::{Context, Worker};
 
 use super::timed;
 use crate::groups::engine::filch::{Ends, add};
@@ -27,13 +27,20 @@ pub(super) fn driven(frames: u64) -> f64 {
     })
 }
 
-/// Two workers: one in a scheduler that the calling thread drives, one in a thread's.
+/// A worker is through with a frame.
+#[derive(Clone)]
+struct Done;
+
+/// Two workers: one in a scheduler that the calling thread drives, one in a thread's. That one's
+/// [`Done`] wakes the caller.
 pub(super) fn shared(frames: u64) -> f64 {
     let engine = Ends::new();
     let local = engine.local_scheduler("local").expect("the first one");
     let done = Arc::new(AtomicU64::new(0));
     let [first, second] = workers(&done);
     local.handle().add(first).expect("it fits");
+    let hears = Worker::new("hears").on(|_: &Done| {});
+    local.handle().add(hears).expect("it fits");
     // The second reads what the first owns.
     local.update();
     add(&engine.start("other"), second);
@@ -81,8 +88,9 @@ fn workers<const COUNT: usize>(done: &Arc<AtomicU64>) -> [Worker; COUNT] {
         visit(&mut share);
         let worker = share.worker.expect("put back each time");
         let done = Arc::clone(done);
-        worker.on(move |_: &Frame| {
+        worker.on(move |_: &Frame, context: Context<'_>| {
             done.fetch_add(1, Ordering::Release);
+            context.broadcast(Done);
         })
     })
 }
