@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use filch_parker::Parker;
+use filch_sync::panic::drop_contained;
 
 use crate::completion::{Completed, Completion};
 use crate::error::StartError;
@@ -175,7 +176,10 @@ impl<T: Task> TaskSender<T> {
     /// If the task's `clone` does. Then it has reached some of them.
     pub fn send(&self, task: T) -> usize {
         match self.route.schedulers() {
-            0 => 0,
+            0 => {
+                drop_contained(task);
+                0
+            }
             _ => {
                 let envelope = Envelope::new(self.route.kind, task, None);
                 self.links.broadcast(&self.route, envelope)

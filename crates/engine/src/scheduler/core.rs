@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use filch_event_queue::{Receiver, channel};
 use filch_parker::{AdaptiveSpinner, Parker, Spin};
-use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::panic::catch_panic;
 use filch_sync::thread;
 use std::sync::Arc;
 
@@ -258,9 +258,7 @@ impl Core {
         let mut queue = self.queue.borrow_mut();
         queue.close();
         loop {
-            while let Some(message) = queue.pop() {
-                drop_contained(message);
-            }
+            while queue.pop().is_some() {}
             // To be opened again it must be empty, with no send under way. The senders that there
             // are stay refused.
             if queue.reopen().is_ok() {

@@ -1,12 +1,12 @@
 //! A worker that lives, on the thread of its scheduler.
 
 use std::any::{Any, TypeId};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use filch_sync::atomic::Ordering;
-use filch_sync::panic::catch_panic;
+use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 use std::sync::Arc;
 
 use crate::data::table::{Listed, Role, Table};
@@ -39,8 +39,21 @@ pub(crate) struct WorkerCell {
     pub(crate) after: RefCell<Vec<Rc<WorkerCell>>>,
     /// What the functions have locked that are on its stack: the outermost first.
     frames: RefCell<Vec<Rc<Bound>>>,
+    /// It shows what it waits for.
+    shows_wait: Cell<bool>,
     /// Why it is to end.
     exit: RefCell<Option<Exit>>,
+}
+
+impl Drop for WorkerCell {
+    /// What its functions have captured is the user's.
+    fn drop(&mut self) {
+        drop_all_contained(std::mem::take(&mut self.handlers));
+        drop_all_contained(self.makers.take());
+        drop_all_contained(self.setup_owner.take());
+        drop_all_contained(self.setup.take());
+        drop_contained(self.run.take());
+    }
 }
 
 /// What came of running a task.
@@ -67,6 +80,7 @@ impl WorkerCell {
             run: RefCell::new(spec.run),
             after: RefCell::new(after),
             frames: RefCell::default(),
+            shows_wait: Cell::new(false),
             exit: RefCell::new(None),
             public,
         }
@@ -86,6 +100,14 @@ impl WorkerCell {
         self.public
             .queued
             .store(self.inbox.len(), Ordering::Relaxed);
+    }
+
+    /// Shows what it waits for; nothing, if it goes on.
+    pub(crate) fn show_wait(&self, what: Option<WaitsFor>) {
+        if what.is_some() || self.shows_wait.get() {
+            self.shows_wait.set(what.is_some());
+            self.public.wait_for(what);
+        }
     }
 
     /// It is to end, for that reason, unless there was one before.
@@ -204,6 +226,7 @@ impl WorkerCell {
                 self.inbox.leave(order);
                 // Counted before it is complete: the one that waits for it finds it in a report.
                 Public::count(&self.public.ran);
+                self.show_wait(None);
                 self.show_queue();
                 queued.envelope.ran();
                 Some(())
@@ -216,7 +239,7 @@ impl WorkerCell {
             }
             Err((during, message)) => {
                 self.inbox.leave(order);
-                filch_sync::panic::drop_contained(queued);
+                drop(queued);
                 self.tell_to_end(Exit::Panicked { during, message });
                 None
             }
@@ -234,7 +257,7 @@ impl WorkerCell {
             .iter()
             .all(|other| other.inbox.oldest().is_none_or(|theirs| theirs > own));
         if !is_next {
-            self.public.wait_for(Some(WaitsFor::After));
+            self.show_wait(Some(WaitsFor::After));
         }
         is_next
     }
@@ -243,7 +266,7 @@ impl WorkerCell {
     pub(crate) fn denied(&self, denied: Denied) {
         match denied {
             Denied::Held(request) | Denied::Nested(request) => {
-                self.public.wait_for(Some(WaitsFor::Lock(request)));
+                self.show_wait(Some(WaitsFor::Lock(request)));
                 Public::count(&self.public.gave_way);
             }
             Denied::Ended(request) => self.tell_to_end(Exit::OwnerGone(request.name)),

@@ -68,7 +68,7 @@ impl WorkerCell {
     }
 
     fn enter(&self, turn: &Turn<'_>, stage: Stage) -> Step {
-        self.public.wait_for(None);
+        self.show_wait(None);
         self.public.enter(stage);
         turn.home.has_progressed();
         match stage {
@@ -122,7 +122,7 @@ impl WorkerCell {
             }
             match turn.home.owners.find(listed.id) {
                 Found::NotYet => {
-                    self.public.wait_for(Some(WaitsFor::Owner(listed.name)));
+                    self.show_wait(Some(WaitsFor::Owner(listed.name)));
                     return Step::GiveWay;
                 }
                 Found::At(scheduler, _) if role == Role::Group && scheduler != turn.home.number => {
@@ -227,7 +227,7 @@ impl WorkerCell {
             };
             // A destructor that panics has destroyed it.
             if let Ok(Err(LockError::Held)) = catch_panic(|| cell.end()) {
-                self.public.wait_for(Some(WaitsFor::Users(listed.name)));
+                self.show_wait(Some(WaitsFor::Users(listed.name)));
                 Public::count(&self.public.gave_way);
                 return Step::GiveWay;
             }

@@ -59,7 +59,7 @@ impl Operations for Turn<'_> {
     }
 
     fn wait_for(&self, what: Option<WaitsFor>) {
-        self.worker.public.wait_for(what);
+        self.worker.show_wait(what);
         if what.is_none() {
             self.home.has_progressed();
         }

@@ -200,6 +200,8 @@ fn d9_a_task_locks_all_of_its_data_or_none() {
         local.update();
     }
     assert_eq!(log.take(), ["all 1 0 1"]);
+    let lines = engine.report().to_string();
+    assert!(!lines.contains("waits to lock"), "{lines}");
     assert_eq!(wants.exit(), None);
 }
 
