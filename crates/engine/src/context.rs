@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -144,7 +145,8 @@ impl Context<'_> {
             result = Some(unsafe { function.call(data, Call(self.0)) });
         };
         match self.0.lock(&bound, &mut call) {
-            Ok(Err(message)) => std::panic::panic_any(message),
+            // Said once already, where it began.
+            Ok(Err(message)) => resume_unwind(Box::new(message)),
             Err(Stopped::Conflict(request)) => return Err(LockDataError::Conflict(request)),
             Err(Stopped::Ending | Stopped::Panicked) => return Err(LockDataError::Ending),
             Ok(Ok(())) => {}
