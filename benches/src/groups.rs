@@ -1,5 +1,6 @@
 //! The groups: one file each, named as on the command line.
 
+mod data_cell;
 mod deque;
 mod engine;
 mod event_queue;
@@ -18,6 +19,7 @@ use crate::harness::{Effort, Scenario};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
+    DataCell,
     Deque,
     Engine,
     EventQueue,
@@ -33,6 +35,7 @@ pub(crate) enum Group {
 
 impl Group {
     pub(crate) const ALL: &[Self] = &[
+        Self::DataCell,
         Self::Deque,
         Self::Engine,
         Self::EventQueue,
@@ -48,6 +51,7 @@ impl Group {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::DataCell => "data-cell",
             Self::Deque => "deque",
             Self::Engine => "engine",
             Self::EventQueue => "event-queue",
@@ -64,6 +68,7 @@ impl Group {
 
     pub(crate) fn scenarios(self, effort: Effort) -> Vec<Scenario> {
         match self {
+            Self::DataCell => data_cell::scenarios(effort),
             Self::Deque => deque::scenarios(effort),
             Self::Engine => engine::scenarios(effort),
             Self::EventQueue => event_queue::scenarios(effort),

@@ -3,6 +3,7 @@
 //! An [`Operation`] is done by one thread, with a primitive that no other thread touches. A
 //! [`Job`](job::Job) needs a worker's thread; it is counted only.
 
+pub mod data_cell;
 pub mod deque;
 pub mod event_queue;
 mod fork_join;
@@ -43,6 +44,8 @@ pub trait Visitor {
 
 /// Shows `visitor` all operations.
 pub fn visit_all(visitor: &mut impl Visitor) {
+    visitor.visit::<data_cell::Write>();
+    visitor.visit::<data_cell::Read>();
     visitor.visit::<deque::Push>();
     visitor.visit::<deque::Pop>();
     visitor.visit::<deque::LazyPush>();

@@ -178,9 +178,9 @@ impl DataLock {
         }
     }
 
-    /// Unlocks, and poisons: whoever wrote has left the data half changed. What the caller did
-    /// before happens before whatever comes behind [`clear_poison`](Self::clear_poison) gets the
-    /// lock. Wait-free.
+    /// Unlocks, and poisons: the writer has left the data half changed. What the caller did before
+    /// happens before a thread gets the lock that was [cleared](Self::clear_poison), or takes the
+    /// data. Wait-free.
     ///
     /// # Safety
     /// The caller holds the lock to write, and gives it up, as with [`unlock`](Self::unlock).

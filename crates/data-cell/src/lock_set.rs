@@ -1,6 +1,5 @@
 //! Several locks, wanted together.
 
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::error::Error;
@@ -17,9 +16,9 @@ use crate::mask::Mask;
 /// Made once, locked often. It keeps its cells alive.
 pub struct LockSet {
     /// By the addresses of the locks.
-    entries: Box<[Entry]>,
+    entries: Vec<Entry>,
     /// Keeps the locks where they are.
-    _cells: Box<[Arc<dyn Lockable + Send + Sync>]>,
+    cells: Vec<Arc<dyn Lockable + Send + Sync>>,
 }
 
 // SAFETY: the entries point to locks in the cells, which the set owns. Both are `Send + Sync`.
@@ -68,41 +67,57 @@ impl LockSet {
     pub fn new(
         cells: impl IntoIterator<Item = (Arc<dyn Lockable + Send + Sync>, Access)>,
     ) -> Result<Self, LockSetError> {
-        let mut entries = Vec::<Entry>::new();
-        let mut kept = Vec::new();
+        let mut set = Self {
+            entries: Vec::new(),
+            cells: Vec::new(),
+        };
+        set.fill(cells)?;
+        Ok(set)
+    }
+
+    /// Puts the cells in, sorted.
+    fn fill(
+        &mut self,
+        cells: impl IntoIterator<Item = (Arc<dyn Lockable + Send + Sync>, Access)>,
+    ) -> Result<(), LockSetError> {
         for (position, (cell, access)) in cells.into_iter().enumerate() {
             if position == Self::MOST {
                 return Err(LockSetError::TooMany);
             }
-            let lock = NonNull::from(cell.lock());
-            let positions = Mask::NONE.with(position);
-            match entries.iter_mut().find(|entry| entry.lock == lock) {
-                None => {
-                    entries.push(Entry {
-                        lock,
-                        access,
-                        positions,
-                    });
-                    kept.push(cell);
-                }
-                Some(same) if (same.access, access) == (Access::Read, Access::Read) => {
-                    same.positions = same.positions | positions;
-                }
-                Some(same) => {
-                    return Err(LockSetError::Conflict {
-                        first: same.positions.first(),
-                        second: position,
-                    });
-                }
-            }
+            self.add(position, cell, access)?;
         }
         // All sets lock in one order. So a set is refused only by one that has got further up, and
         // of all that are under way the one that is furthest goes on: see ALGORITHM.md.
-        entries.sort_unstable_by_key(|entry| entry.lock.addr());
-        Ok(Self {
-            entries: entries.into(),
-            _cells: kept.into(),
-        })
+        self.entries.sort_unstable_by_key(|entry| entry.lock.addr());
+        Ok(())
+    }
+
+    /// Adds the cell at `position`, or notes that it is one that is there.
+    fn add(
+        &mut self,
+        position: usize,
+        cell: Arc<dyn Lockable + Send + Sync>,
+        access: Access,
+    ) -> Result<(), LockSetError> {
+        let lock = NonNull::from(cell.lock());
+        let positions = Mask::NONE.with(position);
+        let Some(same) = self.entries.iter_mut().find(|entry| entry.lock == lock) else {
+            self.entries.push(Entry {
+                lock,
+                access,
+                positions,
+            });
+            self.cells.push(cell);
+            return Ok(());
+        };
+        if (same.access, access) != (Access::Read, Access::Read) {
+            return Err(LockSetError::Conflict {
+                first: same.positions.first(),
+                second: position,
+            });
+        }
+        same.positions = same.positions | positions;
+        Ok(())
     }
 
     /// Locks all cells, or none.
@@ -134,13 +149,13 @@ impl LockSet {
     }
 
     /// How many locks it locks.
-    pub const fn len(&self) -> usize {
-        self.entries.len()
+    pub fn len(&self) -> usize {
+        self.cells.len()
     }
 
     /// Whether it has no cells. Such a set is always locked.
-    pub const fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
     }
 }
 

@@ -81,7 +81,7 @@ impl<'a> Locked<'a> {
     }
 
     /// Unlocks, and poisons what was locked to be written: the task that wrote has panicked. The
-    /// cells that were skipped are left alone: whoever locked them decides.
+    /// cells that were skipped are left alone: the holder of their locks decides.
     ///
     /// Wait-free, as the drop.
     pub fn poison(self) {

@@ -1,51 +1,63 @@
 //! What the code of a worker can do beside changing its data.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::fmt;
+use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::time::Instant;
 
 use crate::completion::{Completed, Completion};
 use crate::error::{Ending, LockDataError, NestedError, WaitError};
-use crate::exit::Exit;
 use crate::function::Function;
-use crate::route::KnownRoute;
-use crate::scheduler::core::Core;
+use crate::param::{Param, sealed};
+use crate::request::Request;
+use crate::route::Route;
+use crate::routes::Routes;
 use crate::task::{Envelope, Task};
 use crate::worker::bound::{Bound, Denied};
-use crate::worker::cell::{Ran, WorkerCell};
+use crate::worker::operations::{Call, Operations, Stopped};
 use crate::worker::public::WaitsFor;
-
-/// How a worker gives way.
-pub(crate) trait GiveWay {
-    /// Lets others run: returns when it is this worker's turn again.
-    fn give_way(&self);
-}
 
 /// What the code of a worker can do beside changing its data: send, wait, give way. A task's
 /// function takes it as a parameter among its data; a worker's own `run` is called with it.
 ///
 /// **Waiting.** In a [fiber](crate::Worker::in_fiber) a wait switches back to the scheduler.
-/// Without one it steps the scheduler right there, on top of its own stack: other workers go on, and
-/// the wait is over once they have let go of the stack. Data that the waiting code has locked stays
-/// locked.
+/// Without one it steps the scheduler right there, on top of its own stack: other workers go on,
+/// and the wait is over once they have let go of the stack. Data that the waiting code has locked
+/// stays locked.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
-    pub(crate) worker: &'a WorkerCell,
-    pub(crate) core: &'a Core,
-    pub(crate) way: &'a dyn GiveWay,
+pub struct Context<'a>(&'a dyn Operations);
+
+impl sealed::Sealed for Context<'_> {}
+
+impl Param for Context<'_> {
+    type Item<'call> = Context<'call>;
+
+    fn request() -> Option<Request> {
+        None
+    }
+
+    unsafe fn get<'call>(_: *mut (), call: Call<'call>) -> Context<'call> {
+        Context(call.0)
+    }
+}
+
+impl<'a> From<Call<'a>> for Context<'a> {
+    fn from(call: Call<'a>) -> Self {
+        Self(call.0)
+    }
 }
 
 impl Context<'_> {
     /// The name of the worker.
     pub fn name(&self) -> &str {
-        &self.worker.public.name
+        self.0.name()
     }
 
     /// Whether the worker is to end: it was removed, its scheduler terminated, or data that it uses
     /// is gone. Then its own `run` should return soon.
     pub fn is_ending(&self) -> bool {
-        self.worker.is_ending()
+        self.0.is_ending()
     }
 
     /// Sends a task to every worker, of every scheduler, that lists its type: it runs there later.
@@ -56,7 +68,7 @@ impl Context<'_> {
     pub fn broadcast<T: Task>(&self, task: T) -> usize {
         let route = self.route::<T>();
         let envelope = Envelope::new(route.kind, task, None);
-        self.core.routes().broadcast(&route, envelope)
+        self.0.broadcast(&route, envelope)
     }
 
     /// The same, and waits until the last of them has run it, or dropped it as it ended.
@@ -69,12 +81,12 @@ impl Context<'_> {
     /// If the task's `clone` does.
     pub fn complete<T: Task>(&self, task: T) -> Result<Completed, WaitError<T>> {
         let route = self.route::<T>();
-        if self.worker.lists_task(route.kind) {
+        if self.0.lists_task(route.kind) {
             return Err(WaitError::Own(task));
         }
-        let (completion, sending) = Completion::new(self.core.unparker());
+        let (completion, sending) = Completion::new(self.0.unparker());
         let envelope = Envelope::new(route.kind, task, Some(sending.copy()));
-        self.core.routes().broadcast(&route, envelope);
+        self.0.broadcast(&route, envelope);
         drop(sending);
         let mut completed = None;
         let is_done = || {
@@ -95,43 +107,21 @@ impl Context<'_> {
     /// has too; [`NestedError::Panicked`].
     pub fn run_task<T: Task>(&self, task: T) -> Result<(), NestedError<T>> {
         let route = self.route::<T>();
-        if !self.worker.lists_task(route.kind) {
+        if !self.0.lists_task(route.kind) {
             return Err(NestedError::Unlisted(task));
         }
-        let mut next = 0;
-        loop {
-            if self.is_ending() {
-                return Err(NestedError::Ending(task));
-            }
-            match self
-                .worker
-                .run_functions(*self, route.kind, &task, &mut next)
-            {
-                Ok(Ran::Yes) => return Ok(()),
-                Ok(Ran::Later(Denied::Nested(request))) => {
-                    return Err(NestedError::Conflict(task, request));
-                }
-                Ok(Ran::Later(denied)) => {
-                    self.worker.denied(denied);
-                    self.way.give_way();
-                }
-                Err((during, message)) => {
-                    self.worker.tell_to_end(Exit::Panicked { during, message });
-                    return Err(NestedError::Panicked);
-                }
-            }
+        match self.0.run_nested(route.kind, &task as &dyn Any) {
+            Ok(()) => Ok(()),
+            Err(Stopped::Ending) => Err(NestedError::Ending(task)),
+            Err(Stopped::Conflict(request)) => Err(NestedError::Conflict(task, request)),
+            Err(Stopped::Panicked) => Err(NestedError::Panicked),
         }
     }
 
     /// Runs the tasks that wait for this worker, oldest first, until there is none, or data is
     /// locked. How many. For a worker with its own `run`, whose tasks nobody else runs.
     pub fn run_queued(&self) -> usize {
-        let mut ran = 0;
-        while !self.is_ending() && self.worker.run_oldest(*self).is_some() {
-            self.core.has_progressed();
-            ran += 1;
-        }
-        ran
+        self.0.run_queued()
     }
 
     /// Locks data, waiting for it if need be, and calls `function` with it: `|world: &mut World,
@@ -144,41 +134,40 @@ impl Context<'_> {
     /// # Panics
     /// If the function does. What it changes is poisoned.
     pub fn lock<P: 'static, R>(&self, function: impl Function<P, R>) -> Result<R, LockDataError> {
-        let bound = self.bound::<P, R, _>(&function)?;
+        let bound = self.bound(&function)?;
         let mut function = Some(function);
-        loop {
-            if self.is_ending() {
-                return Err(LockDataError::Ending);
-            }
-            let called = self.worker.call(&bound, |data| {
-                let Some(function) = function.take() else {
-                    unreachable!("called once");
-                };
-                // SAFETY: `bound` is of its parameters, and locked.
-                unsafe { function.call(data, *self) }
-            });
-            match called {
-                Ok(Ok(result)) => return Ok(result),
-                Ok(Err(message)) => std::panic::panic_any(message),
-                Err(Denied::Nested(request)) => return Err(LockDataError::Conflict(request)),
-                Err(denied) => {
-                    self.worker.denied(denied);
-                    self.way.give_way();
-                }
-            }
+        let mut result = None;
+        let mut call = |data: &[*mut ()]| {
+            let Some(function) = function.take() else {
+                unreachable!("called once");
+            };
+            // SAFETY: `bound` is of its parameters, and locked.
+            result = Some(unsafe { function.call(data, Call(self.0)) });
+        };
+        match self.0.lock(&bound, &mut call) {
+            // Said once already, where it began.
+            Ok(Err(message)) => resume_unwind(Box::new(message)),
+            Err(Stopped::Conflict(request)) => return Err(LockDataError::Conflict(request)),
+            Err(Stopped::Ending | Stopped::Panicked) => return Err(LockDataError::Ending),
+            Ok(Ok(())) => {}
+        }
+        match result {
+            Some(result) => Ok(result),
+            None => unreachable!("it was called"),
         }
     }
 
+    /// What a function takes, looked at as it is for a task when its worker is added.
     fn bound<P: 'static, R, F: Function<P, R>>(&self, _: &F) -> Result<Rc<Bound>, LockDataError> {
         let requests = F::requests();
-        if let Some((_, second)) = Bound::conflict(&requests) {
+        if let Some((_, second)) = Request::conflict(&requests) {
             return Err(LockDataError::Conflict(second));
         }
         let mut listed = requests.iter().flatten();
-        if let Some(request) = listed.find(|request| self.worker.is_read_only(request)) {
+        if let Some(request) = listed.find(|request| self.0.is_read_only(request)) {
             return Err(LockDataError::ReadOnly(*request));
         }
-        let bound = self.worker.bound_for(TypeId::of::<P>(), || requests);
+        let bound = self.0.bound(TypeId::of::<P>(), requests);
         bound.map_err(|denied| match denied {
             Denied::Unlisted(request) => LockDataError::Unlisted(request),
             _ => unreachable!("nothing was locked"),
@@ -190,7 +179,7 @@ impl Context<'_> {
     /// # Errors
     /// If the worker is to end.
     pub fn give_way(&self) -> Result<(), Ending> {
-        self.way.give_way();
+        self.0.give_way();
         match self.is_ending() {
             true => Err(Ending),
             false => Ok(()),
@@ -214,7 +203,7 @@ impl Context<'_> {
         self.wait_for(WaitsFor::Condition, || {
             let is_over = Instant::now() >= moment;
             if !is_over {
-                self.core.is_awaited_at(moment);
+                self.0.be_awaited_at(moment);
             }
             is_over
         })
@@ -225,16 +214,15 @@ impl Context<'_> {
             if self.is_ending() {
                 return Err(Ending);
             }
-            self.worker.public.wait_for(Some(what));
-            self.way.give_way();
+            self.0.wait_for(Some(what));
+            self.0.give_way();
         }
-        self.worker.public.wait_for(None);
-        self.core.has_progressed();
+        self.0.wait_for(None);
         Ok(())
     }
 
-    fn route<T: Task>(&self) -> Rc<KnownRoute> {
-        self.core.route::<T>()
+    fn route<T: Task>(&self) -> Rc<Route> {
+        self.0.route(TypeId::of::<T>(), Routes::route::<T>)
     }
 }
 

@@ -1,152 +1,22 @@
-//! The engine: its schedulers, and who comes and goes.
+//! The engine, as its users hold it.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
+use std::thread;
 
 use filch_parker::Parker;
-use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{Arc, Mutex, lock};
+use filch_sync::panic::drop_contained;
 
 use crate::completion::{Completed, Completion};
-use crate::data::owners::Owners;
-use crate::data::table::Role;
-use crate::error::{AddError, StartError, Unfit};
-use crate::message::Message;
-use crate::report::{Report, SchedulerReport, WorkerReport};
-use crate::route::{MAX_SCHEDULERS, Route, Routes};
+use crate::error::StartError;
+use crate::links::Links;
+use crate::report::Report;
+use crate::route::{MAX_SCHEDULERS, Route};
 use crate::scheduler::core::Core;
 use crate::scheduler::handle::{LocalScheduler, Scheduler};
+use crate::shared::Shared;
 use crate::task::{Envelope, Task};
-use crate::worker::handle::WorkerHandle;
-use crate::worker::public::Public;
-use crate::worker::spec::Worker;
-
-/// What the schedulers of an engine share.
-pub(crate) struct Shared {
-    pub(crate) routes: Arc<Routes>,
-    pub(crate) owners: Owners,
-    /// Who is there. Taken when schedulers and workers come and go, never for a task.
-    members: Mutex<Members>,
-    next_worker: AtomicUsize,
-}
-
-#[derive(Default)]
-struct Members {
-    is_terminated: bool,
-    schedulers: Vec<Member>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-/// A scheduler, as the engine keeps it.
-struct Member {
-    name: String,
-    /// No worker may be added any more.
-    is_terminated: bool,
-    /// Its loop has ended.
-    is_over: bool,
-    workers: Vec<Arc<Public>>,
-    /// Its worker must be alone.
-    is_exclusive: bool,
-    /// Of each kind of task that its workers list: how many of them do.
-    listed: HashMap<usize, usize>,
-}
-
-impl Shared {
-    /// Adds a worker that fits.
-    pub(crate) fn add(
-        self: &Arc<Self>,
-        scheduler: usize,
-        mut worker: Worker,
-    ) -> Result<WorkerHandle, AddError> {
-        let routes: Vec<Arc<Route>> = {
-            let handlers = worker.spec.handlers.iter();
-            handlers.map(|task| (task.route)(&self.routes)).collect()
-        };
-        let mut members = lock(&self.members);
-        let member = &mut members.schedulers[scheduler];
-        let is_exclusive = worker.spec.run.is_some() && worker.spec.fiber.is_none();
-        let reason = if member.is_terminated {
-            Some(Unfit::Terminated)
-        } else if member.is_exclusive || is_exclusive && !member.workers.is_empty() {
-            Some(Unfit::NotAlone)
-        } else {
-            let owned = worker
-                .spec
-                .data
-                .iter()
-                .filter(|data| data.role == Role::Owner);
-            let (ids, names): (Vec<_>, Vec<_>) = owned.map(|data| (data.id, data.name)).unzip();
-            let taken = self.owners.announce(scheduler, &ids);
-            taken.err().map(|taken| Unfit::Owned(names[taken]))
-        };
-        if let Some(reason) = reason {
-            return Err(AddError { worker, reason });
-        }
-        // ORDERING: Relaxed: a number, under the lock.
-        let number = self.next_worker.fetch_add(1, Ordering::Relaxed);
-        let name = worker.spec.name.clone();
-        let public = Public::new(name, scheduler, number, routes);
-        worker.spec.public = Some(Arc::clone(&public));
-        let handle = WorkerHandle {
-            public: Arc::clone(&public),
-            routes: Arc::clone(&self.routes),
-        };
-        // The worker comes before its first task: it is in the queue when its routes are known.
-        if self
-            .routes
-            .link(scheduler)
-            .send(Message::Add(worker.spec))
-            .is_err()
-        {
-            unreachable!("a scheduler that is not terminated has its queue");
-        }
-        for route in &public.lists {
-            *member.listed.entry(route.kind.0).or_default() += 1;
-            route.list(scheduler);
-        }
-        member.is_exclusive = is_exclusive;
-        member.workers.push(public);
-        Ok(handle)
-    }
-
-    /// A worker has ended.
-    pub(crate) fn left(&self, public: &Arc<Public>) {
-        let mut members = lock(&self.members);
-        let member = &mut members.schedulers[public.scheduler];
-        member.workers.retain(|other| !Arc::ptr_eq(other, public));
-        member.is_exclusive = false;
-        for route in &public.lists {
-            let left = member.listed.entry(route.kind.0).or_insert(1);
-            *left -= 1;
-            if *left == 0 {
-                route.unlist(public.scheduler);
-            }
-        }
-    }
-
-    pub(crate) fn terminate(&self, scheduler: usize) {
-        let mut members = lock(&self.members);
-        let member = &mut members.schedulers[scheduler];
-        if !std::mem::replace(&mut member.is_terminated, true) {
-            // Refused only by one whose loop has ended.
-            let _ = self.routes.link(scheduler).send(Message::Terminate);
-        }
-    }
-
-    pub(crate) fn is_over(&self, scheduler: usize) -> bool {
-        lock(&self.members).schedulers[scheduler].is_over
-    }
-
-    pub(crate) fn is_over_now(&self, scheduler: usize) {
-        lock(&self.members).schedulers[scheduler].is_over = true;
-    }
-
-    pub(crate) fn name_of(&self, scheduler: usize) -> String {
-        lock(&self.members).schedulers[scheduler].name.clone()
-    }
-}
 
 /// Schedulers that drive workers over shared data. See the [crate](crate).
 ///
@@ -169,12 +39,7 @@ impl Engine {
     /// One without schedulers.
     pub fn new() -> Self {
         Self {
-            shared: Arc::new(Shared {
-                routes: Arc::new(Routes::new()),
-                owners: Owners::default(),
-                members: Mutex::default(),
-                next_worker: AtomicUsize::new(0),
-            }),
+            shared: Arc::new(Shared::new()),
         }
     }
 
@@ -183,30 +48,29 @@ impl Engine {
     /// # Errors
     /// [`StartError`].
     pub fn scheduler(&self, name: impl Into<String>) -> Result<Scheduler, StartError> {
-        let handle = self.enlist(name.into())?;
-        let (shared, number) = (Arc::clone(&self.shared), handle.number);
+        let name = name.into();
+        let (number, stats) = self.shared.enlist(name.clone())?;
+        let handle = self.handle(number);
         let (started, has_started) = std::sync::mpsc::channel();
         let drive = {
             let handle = handle.clone();
             move || {
-                let local = LocalScheduler::new(Core::new(number, &shared), handle);
-                // The engine's thread waits for it below.
+                let core = Core::new(number, stats, &handle.shared);
+                let local = LocalScheduler::new(core, handle);
+                // The caller waits for it below.
                 let _ = started.send(());
                 local.run();
             }
         };
-        let builder = thread::Builder::new().name(self.shared.name_of(number));
-        match builder.spawn(drive) {
+        match thread::Builder::new().name(name).spawn(drive) {
             Ok(thread) => {
-                lock(&self.shared.members).threads.push(thread);
+                self.shared.keep_thread(thread);
                 // Nothing can be sent to it before.
                 let _ = has_started.recv();
                 Ok(handle)
             }
             Err(error) => {
-                let mut members = lock(&self.shared.members);
-                let member = &mut members.schedulers[number];
-                (member.is_terminated, member.is_over) = (true, true);
+                self.shared.is_over_now(number);
                 Err(StartError::Thread(error))
             }
         }
@@ -217,32 +81,14 @@ impl Engine {
     /// # Errors
     /// [`StartError`].
     pub fn local_scheduler(&self, name: impl Into<String>) -> Result<LocalScheduler, StartError> {
-        let handle = self.enlist(name.into())?;
-        let core = Core::new(handle.number, &self.shared);
-        Ok(LocalScheduler::new(core, handle))
+        let (number, stats) = self.shared.enlist(name.into())?;
+        let core = Core::new(number, stats, &self.shared);
+        Ok(LocalScheduler::new(core, self.handle(number)))
     }
 
-    fn enlist(&self, name: String) -> Result<Scheduler, StartError> {
-        let mut members = lock(&self.shared.members);
-        if members.is_terminated {
-            return Err(StartError::Terminated);
-        }
-        let number = members.schedulers.len();
-        if number == MAX_SCHEDULERS {
-            return Err(StartError::TooMany);
-        }
-        members.schedulers.push(Member {
-            name,
-            is_terminated: false,
-            is_over: false,
-            workers: Vec::new(),
-            is_exclusive: false,
-            listed: HashMap::new(),
-        });
-        Ok(Scheduler {
-            number,
-            shared: Arc::clone(&self.shared),
-        })
+    fn handle(&self, number: usize) -> Scheduler {
+        let shared = Arc::clone(&self.shared);
+        Scheduler { number, shared }
     }
 
     /// Sends a task to every worker, of every scheduler, that lists its type: it runs there later.
@@ -266,9 +112,9 @@ impl Engine {
     pub fn complete<T: Task>(&self, task: T) -> Completed {
         let parker = Parker::new();
         let (completion, sending) = Completion::new(parker.unparker());
-        let route = self.shared.routes.route::<T>();
+        let TaskSender { route, links, .. } = self.sender::<T>();
         let envelope = Envelope::new(route.kind, task, Some(sending.copy()));
-        self.shared.routes.broadcast(&route, envelope);
+        links.broadcast(&route, envelope);
         drop(sending);
         loop {
             parker.park();
@@ -281,51 +127,30 @@ impl Engine {
     /// Sends tasks of one type.
     pub fn sender<T: Task>(&self) -> TaskSender<T> {
         TaskSender {
-            route: self.shared.routes.route::<T>(),
-            routes: Arc::clone(&self.shared.routes),
+            route: self.shared.links.routes().route::<T>(),
+            links: Arc::clone(&self.shared.links),
             task: PhantomData,
         }
     }
 
     /// Terminates all schedulers. It does nothing the second time.
     pub fn terminate(&self) {
-        let schedulers = {
-            let mut members = lock(&self.shared.members);
-            members.is_terminated = true;
-            members.schedulers.len()
-        };
-        (0..schedulers).for_each(|scheduler| self.shared.terminate(scheduler));
+        self.shared.terminate_all();
     }
 
     /// Blocks until the threads of the schedulers have ended, which were terminated before. Not for
     /// one of those threads. A [local](Self::local_scheduler) scheduler has none.
     pub fn join(&self) {
-        loop {
-            let thread = lock(&self.shared.members).threads.pop();
-            match thread {
-                // Workers' panics are contained, and there is no other code of the user's.
-                Some(thread) => drop(thread.join()),
-                None => return,
-            }
+        while let Some(thread) = self.shared.take_thread() {
+            // Workers' panics are contained, and there is no other code of the user's.
+            drop(thread.join());
         }
     }
 
-    /// What each worker does at present. It stops nobody, so one that goes on meanwhile may be shown
-    /// in between; what hangs is shown as it is.
+    /// What each worker does at present. It stops nobody, so one that goes on meanwhile may be
+    /// shown in between; what hangs is shown as it is.
     pub fn report(&self) -> Report {
-        let members = lock(&self.shared.members);
-        let schedulers = members.schedulers.iter().map(|member| SchedulerReport {
-            name: member.name.clone(),
-            is_terminated: member.is_terminated,
-            workers: member
-                .workers
-                .iter()
-                .map(|worker| WorkerReport::of(worker))
-                .collect(),
-        });
-        Report {
-            schedulers: schedulers.collect(),
-        }
+        self.shared.report()
     }
 }
 
@@ -337,8 +162,8 @@ impl fmt::Debug for Engine {
 
 /// Sends tasks of one type to all workers that list it.
 pub struct TaskSender<T> {
-    route: Arc<Route>,
-    routes: Arc<Routes>,
+    route: Route,
+    links: Arc<Links>,
     task: PhantomData<fn(T)>,
 }
 
@@ -350,19 +175,24 @@ impl<T: Task> TaskSender<T> {
     /// # Panics
     /// If the task's `clone` does. Then it has reached some of them.
     pub fn send(&self, task: T) -> usize {
-        if !self.route.is_listed() {
-            return 0;
+        match self.route.schedulers() {
+            0 => {
+                drop_contained(task);
+                0
+            }
+            _ => {
+                let envelope = Envelope::new(self.route.kind, task, None);
+                self.links.broadcast(&self.route, envelope)
+            }
         }
-        let envelope = Envelope::new(self.route.kind, task, None);
-        self.routes.broadcast(&self.route, envelope)
     }
 }
 
 impl<T> Clone for TaskSender<T> {
     fn clone(&self) -> Self {
         Self {
-            route: Arc::clone(&self.route),
-            routes: Arc::clone(&self.routes),
+            route: self.route.clone(),
+            links: Arc::clone(&self.links),
             task: PhantomData,
         }
     }

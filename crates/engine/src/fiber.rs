@@ -5,7 +5,7 @@ use std::io;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use crate::context::GiveWay;
+use crate::worker::way::GiveWay;
 
 /// Code on a stack of its own, which its thread switches to and which switches back.
 pub(crate) struct Fiber(Coroutine<(), (), ()>);

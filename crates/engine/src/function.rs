@@ -1,12 +1,12 @@
 //! Functions by what they take: from their parameters follows what is locked.
 
-use crate::context::Context;
 use crate::param::Param;
 use crate::request::Request;
+use crate::worker::operations::Call;
 
-/// A function that takes data: `fn(&World, &mut Input) -> R`, with a [`Context`] anywhere among the
-/// parameters, of which there are eight at most. Implemented for functions and closures; sealed by
-/// its parameters.
+/// A function that takes data: `fn(&World, &mut Input) -> R`, with a [`Context`](crate::Context)
+/// anywhere among the parameters, of which there are eight at most. Implemented for functions and
+/// closures; sealed by its parameters.
 pub trait Function<Params, R>: Sized {
     /// What each parameter refers to.
     #[doc(hidden)]
@@ -15,7 +15,7 @@ pub trait Function<Params, R>: Sized {
     /// # Safety
     /// `data` has a pointer for each parameter, of which [`Param::get`] may be asked.
     #[doc(hidden)]
-    unsafe fn call(self, data: &[*mut ()], context: Context<'_>) -> R;
+    unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R;
 }
 
 /// A function that runs tasks of type `T`: `fn(&T, &mut World)`, and otherwise as a [`Function`].
@@ -27,13 +27,13 @@ pub trait Handler<T, Params>: Send + 'static {
     /// # Safety
     /// `data` has a pointer for each parameter, of which [`Param::get`] may be asked.
     #[doc(hidden)]
-    unsafe fn call(&self, task: &T, data: &[*mut ()], context: Context<'_>);
+    unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>);
 }
 
 /// A function is called by way of a helper: it is known to take the parameters' own types, whatever
 /// their lifetimes, and not only those that it was named with.
 macro_rules! functions {
-    ($($param:ident $number:tt),*) => {
+    ($($param:ident $value:ident $number:tt),*) => {
         impl<F, R, $($param: Param),*> Function<fn($($param),*), R> for F
         where
             F: FnOnce($($param),*) -> R + FnOnce($($param::Item<'_>),*) -> R,
@@ -42,17 +42,17 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments)]
-            unsafe fn call(self, data: &[*mut ()], context: Context<'_>) -> R {
+            unsafe fn call(self, data: &[*mut ()], by: Call<'_>) -> R {
                 fn call<R, $($param),*>(
                     function: impl FnOnce($($param),*) -> R,
-                    $($param: $param),*
+                    ($($value,)*): ($($param,)*),
                 ) -> R {
-                    function($($param),*)
+                    function($($value),*)
                 }
+                let _ = (data, by);
                 // SAFETY: the caller's, for each parameter.
-                $(let $param = unsafe { $param::get(data[$number], context) };)*
-                call(self, $($param),*)
+                $(let $value = unsafe { $param::get(data[$number], by) };)*
+                call(self, ($($value,)*))
             }
         }
 
@@ -65,29 +65,29 @@ macro_rules! functions {
                 vec![$($param::request()),*]
             }
 
-            #[allow(unused_variables, non_snake_case, clippy::too_many_arguments)]
-            unsafe fn call(&self, task: &T, data: &[*mut ()], context: Context<'_>) {
+            unsafe fn call(&self, task: &T, data: &[*mut ()], by: Call<'_>) {
                 fn call<T, $($param),*>(
                     function: impl Fn(&T, $($param),*),
                     task: &T,
-                    $($param: $param),*
+                    ($($value,)*): ($($param,)*),
                 ) {
-                    function(task, $($param),*);
+                    function(task, $($value),*);
                 }
+                let _ = (data, by);
                 // SAFETY: the caller's, for each parameter.
-                $(let $param = unsafe { $param::get(data[$number], context) };)*
-                call(self, task, $($param),*);
+                $(let $value = unsafe { $param::get(data[$number], by) };)*
+                call(self, task, ($($value,)*));
             }
         }
     };
 }
 
 functions!();
-functions!(P0 0);
-functions!(P0 0, P1 1);
-functions!(P0 0, P1 1, P2 2);
-functions!(P0 0, P1 1, P2 2, P3 3);
-functions!(P0 0, P1 1, P2 2, P3 3, P4 4);
-functions!(P0 0, P1 1, P2 2, P3 3, P4 4, P5 5);
-functions!(P0 0, P1 1, P2 2, P3 3, P4 4, P5 5, P6 6);
-functions!(P0 0, P1 1, P2 2, P3 3, P4 4, P5 5, P6 6, P7 7);
+functions!(P0 p0 0);
+functions!(P0 p0 0, P1 p1 1);
+functions!(P0 p0 0, P1 p1 1, P2 p2 2);
+functions!(P0 p0 0, P1 p1 1, P2 p2 2, P3 p3 3);
+functions!(P0 p0 0, P1 p1 1, P2 p2 2, P3 p3 3, P4 p4 4);
+functions!(P0 p0 0, P1 p1 1, P2 p2 2, P3 p3 3, P4 p4 4, P5 p5 5);
+functions!(P0 p0 0, P1 p1 1, P2 p2 2, P3 p3 3, P4 p4 4, P5 p5 5, P6 p6 6);
+functions!(P0 p0 0, P1 p1 1, P2 p2 2, P3 p3 3, P4 p4 4, P5 p5 5, P6 p6 6, P7 p7 7);

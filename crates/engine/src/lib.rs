@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+#[doc = include_str!("../ALGORITHM.md")]
+pub mod algorithm {}
+
 mod completion;
 mod context;
 mod data;
@@ -8,12 +11,16 @@ mod error;
 mod exit;
 mod fiber;
 mod function;
+mod links;
+mod member;
 mod message;
 mod param;
 mod report;
 mod request;
 mod route;
+mod routes;
 mod scheduler;
+mod shared;
 mod task;
 mod worker;
 
@@ -21,8 +28,7 @@ pub use completion::Completed;
 pub use context::Context;
 pub use engine::{Engine, TaskSender};
 pub use error::{
-    AddError, Ending, LockDataError, NestedError, RemoveError, SendError, StartError, Unfit,
-    WaitError,
+    Ending, LockDataError, NestedError, RemoveError, SendError, StartError, WaitError,
 };
 pub use exit::Exit;
 pub use function::{Function, Handler};
@@ -30,6 +36,7 @@ pub use param::Param;
 pub use report::{Report, SchedulerReport, WorkerReport};
 pub use request::Request;
 pub use scheduler::handle::{LocalScheduler, Scheduler};
+pub use scheduler::unfit::{AddError, Unfit};
 pub use task::Task;
 pub use worker::handle::WorkerHandle;
 pub use worker::public::{Stage, WaitsFor};

@@ -2,11 +2,11 @@
 
 use filch_data_cell::Access;
 
-use crate::context::Context;
 use crate::request::Request;
+use crate::worker::operations::Call;
 
 /// A parameter of a function that a worker calls: `&T` and `&mut T` for its data, and
-/// [`Context`]. Sealed.
+/// [`Context`](crate::Context). Sealed.
 pub trait Param: sealed::Sealed {
     /// The same with another lifetime.
     #[doc(hidden)]
@@ -20,10 +20,10 @@ pub trait Param: sealed::Sealed {
     /// If it refers to data, `data` points to it, and nothing that `'call` outlives touches it in a
     /// way that excludes this reference.
     #[doc(hidden)]
-    unsafe fn get<'call>(data: *mut (), context: Context<'call>) -> Self::Item<'call>;
+    unsafe fn get<'call>(data: *mut (), call: Call<'call>) -> Self::Item<'call>;
 }
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
@@ -36,7 +36,7 @@ impl<T: 'static> Param for &T {
         Some(Request::of::<T>(Access::Read))
     }
 
-    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call T {
+    unsafe fn get<'call>(data: *mut (), _: Call<'call>) -> &'call T {
         // SAFETY: the caller's: it points to a `T` that nobody changes for so long.
         unsafe { &*data.cast() }
     }
@@ -51,22 +51,8 @@ impl<T: 'static> Param for &mut T {
         Some(Request::of::<T>(Access::Write))
     }
 
-    unsafe fn get<'call>(data: *mut (), _: Context<'call>) -> &'call mut T {
+    unsafe fn get<'call>(data: *mut (), _: Call<'call>) -> &'call mut T {
         // SAFETY: the caller's: it points to a `T` that nobody else touches for so long.
         unsafe { &mut *data.cast() }
-    }
-}
-
-impl sealed::Sealed for Context<'_> {}
-
-impl Param for Context<'_> {
-    type Item<'call> = Context<'call>;
-
-    fn request() -> Option<Request> {
-        None
-    }
-
-    unsafe fn get<'call>(_: *mut (), context: Context<'call>) -> Context<'call> {
-        context
     }
 }

@@ -20,6 +20,10 @@ pub struct SchedulerReport {
     pub name: String,
     /// Whether it has been terminated.
     pub is_terminated: bool,
+    /// Rounds of its main loop.
+    pub rounds: u64,
+    /// How often it blocked, for a millisecond at most, as there was nothing to do.
+    pub rests: u64,
     /// Those that have not ended.
     pub workers: Vec<WorkerReport>,
 }
@@ -63,7 +67,13 @@ impl fmt::Display for Report {
             } else {
                 ""
             };
-            writeln!(f, "scheduler {}{state}", scheduler.name)?;
+            let SchedulerReport {
+                name,
+                rounds,
+                rests,
+                ..
+            } = scheduler;
+            writeln!(f, "scheduler {name}{state}: {rounds} rounds, {rests} rests")?;
             for worker in &scheduler.workers {
                 writeln!(f, "  {worker}")?;
             }

@@ -24,7 +24,22 @@ impl Request {
 
     /// Whether both cannot be had at once.
     pub(crate) fn excludes(&self, other: &Self) -> bool {
-        self.id == other.id && (self.access == Access::Write || other.access == Access::Write)
+        self.id == other.id && (self.writes() || other.writes())
+    }
+
+    /// Whether what it is for is changed.
+    pub(crate) fn writes(&self) -> bool {
+        self.access == Access::Write
+    }
+
+    /// Two of these that cannot be had at once.
+    pub(crate) fn conflict(requests: &[Option<Self>]) -> Option<(Self, Self)> {
+        let listed: Vec<_> = requests.iter().flatten().copied().collect();
+        listed.iter().enumerate().find_map(|(position, first)| {
+            let mut behind = listed[position + 1..].iter();
+            let second = behind.find(|second| first.excludes(second))?;
+            Some((*first, *second))
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::any::{Any, type_name};
 
+use filch_sync::panic::drop_contained;
+
 use crate::completion::Awaited;
 use crate::route::TaskKind;
 
@@ -13,9 +15,40 @@ impl<T: Clone + Send + 'static> Task for T {}
 /// A task, its kind, and who waits for it: told when it has run, or is dropped.
 struct Letter<T> {
     kind: TaskKind,
-    task: T,
+    task: Contained<T>,
     /// Behind the task: whoever waits is told once that is dropped.
     awaited: Option<Awaited>,
+}
+
+/// A task wherever it is dropped: a destructor that panics harms nobody.
+struct Contained<T>(Option<T>);
+
+impl<T> Contained<T> {
+    fn new(task: T) -> Self {
+        Self(Some(task))
+    }
+
+    fn get(&self) -> &T {
+        match &self.0 {
+            Some(task) => task,
+            None => unreachable!("it is there until this is dropped"),
+        }
+    }
+
+    fn into_inner(mut self) -> T {
+        match self.0.take() {
+            Some(task) => task,
+            None => unreachable!("it is there until this is dropped"),
+        }
+    }
+}
+
+impl<T> Drop for Contained<T> {
+    fn drop(&mut self) {
+        if std::mem::needs_drop::<T>() {
+            drop_contained(self.0.take());
+        }
+    }
 }
 
 /// A [`Letter`] without its type.
@@ -36,13 +69,13 @@ impl<T: Task> AnyLetter for Letter<T> {
     fn copy(&self) -> Box<dyn AnyLetter> {
         Box::new(Self {
             kind: self.kind,
-            task: self.task.clone(),
+            task: Contained::new(self.task.get().clone()),
             awaited: self.awaited.as_ref().map(Awaited::copy),
         })
     }
 
     fn task(&self) -> &dyn Any {
-        &self.task
+        self.task.get()
     }
 
     fn name(&self) -> &'static str {
@@ -70,7 +103,7 @@ impl Envelope {
     pub(crate) fn new<T: Task>(kind: TaskKind, task: T, awaited: Option<Awaited>) -> Self {
         Self(Box::new(Letter {
             kind,
-            task,
+            task: Contained::new(task),
             awaited,
         }))
     }
@@ -104,7 +137,7 @@ impl Envelope {
     /// The task, which is of that type.
     pub(crate) fn into_task<T: Task>(self) -> T {
         match self.0.into_any().downcast::<Letter<T>>() {
-            Ok(letter) => letter.task,
+            Ok(letter) => letter.task.into_inner(),
             Err(_) => unreachable!("whoever asks has sent it"),
         }
     }

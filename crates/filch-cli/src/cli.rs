@@ -9,8 +9,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::count;
 use crate::mandelbrot::{self, Size};
+use crate::simulate;
 
-/// Jobs on filch's schedulers: counts the words of text files, or draws the Mandelbrot set.
+/// Jobs on filch's schedulers: counts the words of text files, draws the Mandelbrot set, or
+/// simulates boids.
 ///
 /// Without a command, counts the folder it is run in. A word is a maximal run of alphanumeric
 /// characters and underscores, in lower case.
@@ -49,6 +51,15 @@ enum Command {
     /// The rest of the table is about the workers' fastest picture, which is the one in the file:
     /// how many jobs each worker stole from another one, and how much of its time it spent drawing.
     Mandelbrot(Drawing),
+    /// Simulates boids on the engine: four workers that share a world, in steps of equal length.
+    ///
+    /// A script plays, so that the same seed gives the same world, the same sound and the same
+    /// picture, to the last bit: the checksums say so. Without a window it runs as fast as it can,
+    /// and leaves no frame out.
+    ///
+    /// The table has how long frames took, and what each worker did. A worker gives way where data
+    /// that it needs is locked.
+    Simulate(Simulation),
 }
 
 #[derive(Debug, Args)]
@@ -77,6 +88,31 @@ struct Drawing {
     who: bool,
 }
 
+#[derive(Debug, Args)]
+struct Simulation {
+    /// The file to write the last frame to, as PNG. If it is there, it is replaced.
+    #[arg(value_name = "OUT.png")]
+    file: Option<PathBuf>,
+    /// Frames, of which a second has sixty.
+    #[arg(long, value_name = "N", default_value_t = 600)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    frames: u32,
+    /// How many boids there are: 100000 at most.
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    boids: u32,
+    /// What the script and the first places are made of.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Schedulers beside the main thread's: one for all workers, up to one for each.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u8).range(1..=3))]
+    schedulers: u8,
+    /// Shows it while it runs, sixty frames a second, in programs that are built with a window.
+    #[arg(long)]
+    window: bool,
+}
+
 /// How many skipped files are named.
 const NAMED_SKIPS: usize = 20;
 
@@ -86,6 +122,7 @@ pub(crate) fn main() -> ExitCode {
         None => count(Path::new("."), &cli.counting),
         Some(Command::Count { path, counting }) => count(&path, &counting),
         Some(Command::Mandelbrot(drawing)) => draw(drawing),
+        Some(Command::Simulate(simulation)) => simulate(simulation),
     }
 }
 
@@ -116,6 +153,21 @@ fn draw(drawing: Drawing) -> ExitCode {
         who: drawing.who,
     };
     match mandelbrot::run(&settings) {
+        Ok(report) => print(report),
+        Err(error) => fail(&error, error.is_usage()),
+    }
+}
+
+fn simulate(simulation: Simulation) -> ExitCode {
+    let settings = simulate::Settings {
+        file: simulation.file,
+        frames: simulation.frames,
+        boids: simulation.boids,
+        seed: simulation.seed,
+        schedulers: simulation.schedulers.into(),
+        window: simulation.window,
+    };
+    match simulate::run(&settings) {
         Ok(report) => print(report),
         Err(error) => fail(&error, error.is_usage()),
     }

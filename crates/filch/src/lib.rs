@@ -5,10 +5,13 @@
 #[doc(inline)]
 pub use filch_blocking as blocking;
 #[doc(inline)]
+pub use filch_data_cell as data_cell;
+#[doc(inline)]
 pub use filch_deque as deque;
 #[doc(inline)]
-pub use filch_event_queue as event_queue;
+pub use filch_engine as engine;
 #[doc(inline)]
+pub use filch_event_queue as event_queue;
 pub use filch_fork_join as fork_join;
 #[doc(inline)]
 pub use filch_injector as injector;

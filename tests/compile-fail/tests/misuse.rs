@@ -6,8 +6,18 @@ use compile_fail::check;
 const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
 
 #[test]
+fn data_cell() {
+    check("data-cell", SCRATCH);
+}
+
+#[test]
 fn deque() {
     check("deque", SCRATCH);
+}
+
+#[test]
+fn engine() {
+    check("engine", SCRATCH);
 }
 
 #[test]

@@ -20,7 +20,12 @@ const NARROW_TARGETS: &[&str] = &[
 ];
 
 /// What has to build there.
-const NARROW: &[&str] = &["filch-process-state", "filch-parker", "filch-event-queue"];
+const NARROW: &[&str] = &[
+    "filch-process-state",
+    "filch-parker",
+    "filch-event-queue",
+    "filch-data-cell",
+];
 
 pub(crate) fn run() -> Result<ExitCode> {
     let workspace = Workspace::read()?;

@@ -69,6 +69,7 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("process-state", "crates/process-state/src"),
     ("parker", "crates/parker/src"),
     ("promise", "crates/promise/src"),
+    ("data-cell", "crates/data-cell/src"),
     ("event-queue", "crates/event-queue/src"),
     ("timers", "crates/timers/src/queue.rs"),
     ("process-table", "crates/process-table/src"),

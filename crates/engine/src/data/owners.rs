@@ -2,9 +2,10 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use filch_sync::atomic::{AtomicUsize, Ordering};
-use filch_sync::{Arc, Mutex, lock};
+use filch_sync::{Mutex, lock};
 
 use crate::data::cells::SharedCell;
 

@@ -3,7 +3,7 @@
 use std::any::TypeId;
 use std::rc::Rc;
 
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::data::cells::{LocalCell, SharedCell};
 

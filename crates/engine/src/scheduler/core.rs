@@ -1,27 +1,26 @@
 //! The main loop of a scheduler.
 
-use std::any::TypeId;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use filch_event_queue::{Receiver, channel};
-use filch_parker::{AdaptiveSpinner, Parker, Spin, Unparker};
-use filch_sync::Arc;
+use filch_parker::{AdaptiveSpinner, Parker, Spin};
 use filch_sync::panic::catch_panic;
+use filch_sync::thread;
+use std::sync::Arc;
 
-use crate::context::GiveWay;
-use crate::data::by_type_id::ByTypeId;
-use crate::data::owners::Owners;
-use crate::engine::Shared;
 use crate::exit::Exit;
+use crate::links::Link;
 use crate::message::Message;
-use crate::route::{KnownRoute, Link, Routes};
 use crate::scheduler::seat::Seat;
-use crate::task::{Envelope, Task};
+use crate::scheduler::stats::Stats;
+use crate::shared::Shared;
+use crate::task::Envelope;
 use crate::worker::cell::WorkerCell;
+use crate::worker::home::Home;
 use crate::worker::spec::Spec;
+use crate::worker::way::GiveWay;
 
 /// The longest time for which it blocks on its queue.
 const MOST_BLOCKED: Duration = Duration::from_millis(1);
@@ -31,7 +30,7 @@ const MESSAGES_A_ROUND: usize = 1024;
 
 /// A scheduler, on its own thread.
 pub(crate) struct Core {
-    number: usize,
+    home: Rc<Home>,
     shared: Arc<Shared>,
     queue: RefCell<Receiver<Message>>,
     parker: Parker,
@@ -42,27 +41,21 @@ pub(crate) struct Core {
     /// How many tasks it has handed out.
     order: Cell<u64>,
     is_terminating: Cell<bool>,
-    /// Something was done since this was last looked at.
-    progressed: Cell<bool>,
     spinner: RefCell<AdaptiveSpinner>,
-    /// The first moment that a worker waits for.
-    awaited: Cell<Option<Instant>>,
     /// How many owners had destroyed data when the workers' data was last looked at.
     seen_ended: Cell<usize>,
-    /// Routes that its workers have asked for.
-    routes: RefCell<HashMap<TypeId, Rc<KnownRoute>, ByTypeId>>,
+    stats: Arc<Stats>,
 }
 
 impl Core {
     /// On the calling thread.
-    pub(crate) fn new(number: usize, shared: &Arc<Shared>) -> Rc<Self> {
+    pub(crate) fn new(number: usize, stats: Arc<Stats>, shared: &Arc<Shared>) -> Rc<Self> {
         let (sender, queue) = channel();
         let parker = Parker::new();
-        shared
-            .routes
-            .connect(number, Link::new(sender, parker.unparker()));
+        let (links, owners) = (Arc::clone(&shared.links), Arc::clone(&shared.owners));
+        links.connect(number, Link::new(sender, parker.unparker()));
         Rc::new(Self {
-            number,
+            home: Rc::new(Home::new(number, links, owners, parker.unparker())),
             shared: Arc::clone(shared),
             queue: RefCell::new(queue),
             parker,
@@ -70,45 +63,10 @@ impl Core {
             listeners: RefCell::default(),
             order: Cell::new(0),
             is_terminating: Cell::new(false),
-            progressed: Cell::new(false),
             spinner: RefCell::default(),
-            awaited: Cell::new(None),
             seen_ended: Cell::new(0),
-            routes: RefCell::default(),
+            stats,
         })
-    }
-
-    pub(crate) fn number(&self) -> usize {
-        self.number
-    }
-
-    pub(crate) fn routes(&self) -> &Routes {
-        &self.shared.routes
-    }
-
-    pub(crate) fn owners(&self) -> &Owners {
-        &self.shared.owners
-    }
-
-    pub(crate) fn unparker(&self) -> Unparker {
-        self.parker.unparker()
-    }
-
-    pub(crate) fn route<T: Task>(&self) -> Rc<KnownRoute> {
-        let mut routes = self.routes.borrow_mut();
-        let known = routes.entry(TypeId::of::<T>());
-        Rc::clone(known.or_insert_with(|| Rc::new(KnownRoute(self.shared.routes.route::<T>()))))
-    }
-
-    /// Something was done: it looks again before it blocks.
-    pub(crate) fn has_progressed(&self) {
-        self.progressed.set(true);
-    }
-
-    /// A worker waits for that moment.
-    pub(crate) fn is_awaited_at(&self, moment: Instant) {
-        let first = self.awaited.get().map_or(moment, |other| other.min(moment));
-        self.awaited.set(Some(first));
     }
 
     /// Whether it was terminated, and all its workers have ended.
@@ -116,17 +74,22 @@ impl Core {
         self.is_terminating.get() && self.seats.borrow().is_empty()
     }
 
-    /// One round of the main loop. It blocks at its end, if there has been nothing to do for some
-    /// rounds.
+    /// One round of the main loop; and if there has been nothing to do for some rounds, it blocks.
     pub(crate) fn update(self: &Rc<Self>) {
+        self.round();
+        self.rest();
+    }
+
+    /// One round of the main loop.
+    pub(crate) fn round(self: &Rc<Self>) {
         self.remove_gone();
         self.hand_out();
         self.look_for_ended_data();
         let seats = Rc::clone(&self.seats.borrow());
         for seat in seats.iter() {
-            seat.take_turn(self);
+            seat.take_turn(&self.home, &Nested(self));
         }
-        self.rest();
+        self.stats.count_round();
     }
 
     /// Drops the workers that have ended.
@@ -147,7 +110,7 @@ impl Core {
             };
             public.end(exit);
         }
-        self.has_progressed();
+        self.home.has_progressed();
     }
 
     /// Who lists what.
@@ -177,7 +140,7 @@ impl Core {
             let Some(message) = message else {
                 return;
             };
-            self.has_progressed();
+            self.home.has_progressed();
             match message {
                 Message::Task(envelope) => self.hand_to_all(envelope),
                 Message::TaskFor(number, envelope) => {
@@ -258,7 +221,7 @@ impl Core {
 
     /// A worker whose data was destroyed by its owner ends, even if it has no task.
     fn look_for_ended_data(&self) {
-        let ended = self.owners().ended();
+        let ended = self.shared.owners.ended();
         if self.seen_ended.replace(ended) == ended {
             return;
         }
@@ -273,8 +236,8 @@ impl Core {
     /// The loop's only wait: on the queue, for a millisecond at most, after several rounds in which
     /// nothing was done.
     fn rest(&self) {
-        let awaited = self.awaited.take();
-        if self.progressed.replace(false) {
+        let awaited = self.home.take_awaited();
+        if self.home.take_progress() {
             self.spinner.borrow_mut().reset();
             return;
         }
@@ -285,7 +248,24 @@ impl Core {
             None => MOST_BLOCKED,
             Some(moment) => MOST_BLOCKED.min(moment.saturating_duration_since(Instant::now())),
         };
+        self.stats.count_rest();
         self.parker.park_timeout(most);
+    }
+
+    /// Nothing can be sent to it from now on, and what was is dropped: those that wait for a task
+    /// are told. Waits for sends that have begun.
+    pub(crate) fn close(&self) {
+        let mut queue = self.queue.borrow_mut();
+        queue.close();
+        loop {
+            while queue.pop().is_some() {}
+            // To be opened again it must be empty, with no send under way. The senders that there
+            // are stay refused.
+            if queue.reopen().is_ok() {
+                return;
+            }
+            thread::yield_now();
+        }
     }
 
     /// Rounds until it is terminated, and its workers have ended.
@@ -297,7 +277,7 @@ impl Core {
 }
 
 /// Gives way by a round of the main loop, on top of the worker's stack.
-pub(crate) struct Nested<'a>(pub(crate) &'a Rc<Core>);
+struct Nested<'a>(&'a Rc<Core>);
 
 impl GiveWay for Nested<'_> {
     fn give_way(&self) {

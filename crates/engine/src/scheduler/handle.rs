@@ -5,14 +5,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::data::table::Role;
-use crate::engine::Shared;
-use crate::error::{AddError, Unfit};
 use crate::request::Request;
 use crate::scheduler::core::Core;
-use crate::worker::bound::Bound;
+use crate::scheduler::unfit::{AddError, Unfit};
+use crate::shared::Shared;
 use crate::worker::handle::WorkerHandle;
 use crate::worker::spec::{Spec, Worker};
 
@@ -56,11 +55,11 @@ impl Scheduler {
                 return Err(Unfit::NotOwn(*request));
             }
         }
-        let mut others = spec.after.iter();
-        match others.find(|other| {
-            other.public.scheduler != self.number
-                || !Arc::ptr_eq(&other.routes, &self.shared.routes)
-        }) {
+        let elsewhere = |other: &&WorkerHandle| {
+            let is_here = other.public.scheduler == self.number;
+            !(is_here && self.shared.is_of(other))
+        };
+        match spec.after.iter().find(elsewhere) {
             Some(other) => Err(Unfit::Elsewhere(other.name().to_owned())),
             None => Ok(()),
         }
@@ -91,13 +90,13 @@ fn fit_function(
     for &data in requests.iter().flatten() {
         match role(spec, &data) {
             None => return Err(Unfit::Unlisted { function, data }),
-            Some(Role::Shared) if Bound::writes(&data) => {
+            Some(Role::Shared) if data.writes() => {
                 return Err(Unfit::ReadOnly { function, data });
             }
             Some(_) => {}
         }
     }
-    match Bound::conflict(requests) {
+    match Request::conflict(requests) {
         Some((first, second)) => Err(Unfit::Conflict {
             function,
             first,
@@ -146,6 +145,12 @@ impl LocalScheduler {
         !self.core.is_over()
     }
 
+    /// The same, and it never blocks: for a thread that has something else to do.
+    pub fn poll(&self) -> bool {
+        self.core.round();
+        !self.core.is_over()
+    }
+
     /// Rounds until it is terminated, and its last worker has ended.
     pub fn run(self) {
         self.core.run();
@@ -157,6 +162,7 @@ impl Drop for LocalScheduler {
     fn drop(&mut self) {
         self.handle.terminate();
         self.core.run();
+        self.core.close();
         self.handle.shared.is_over_now(self.handle.number);
     }
 }

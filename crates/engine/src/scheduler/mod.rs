@@ -3,3 +3,5 @@
 pub(crate) mod core;
 pub(crate) mod handle;
 pub(crate) mod seat;
+pub(crate) mod stats;
+pub(crate) mod unfit;

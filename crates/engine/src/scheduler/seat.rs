@@ -3,13 +3,14 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use crate::context::Context;
 use crate::exit::Exit;
 use crate::fiber::Fiber;
-use crate::scheduler::core::{Core, Nested};
 use crate::worker::cell::WorkerCell;
+use crate::worker::home::Home;
 use crate::worker::life::Step;
 use crate::worker::public::Stage;
+use crate::worker::turn::Turn;
+use crate::worker::way::GiveWay;
 
 /// A worker's place in its scheduler.
 pub(crate) struct Seat {
@@ -35,69 +36,59 @@ impl Seat {
         self.worker.public.stage() == Stage::Gone
     }
 
-    /// The worker's turn, unless it waits further down on this stack.
-    pub(crate) fn take_turn(&self, core: &Rc<Core>) {
+    /// The worker's turn, unless it waits further down on this stack. Without a stack of its own it
+    /// gives way by `nested`.
+    pub(crate) fn take_turn(&self, home: &Rc<Home>, nested: &dyn GiveWay) {
         if self.is_gone() || self.is_active.replace(true) {
             return;
         }
         match self.stack {
-            Some(stack) => self.resume(core, stack),
-            None => {
-                let context = Context {
-                    worker: &self.worker,
-                    core,
-                    way: &Nested(core),
-                };
-                while self.worker.advance(context) == Step::Again {}
-            }
+            Some(stack) => self.resume(stack, home, nested),
+            None => self.advance(home, nested),
         }
         self.is_active.set(false);
     }
 
-    /// On a stack of its own.
-    fn resume(&self, core: &Rc<Core>, stack: usize) {
+    /// On this stack, until there is nothing that it can do now.
+    fn advance(&self, home: &Home, way: &dyn GiveWay) {
+        let worker = &self.worker;
+        let turn = Turn { worker, home, way };
+        while worker.advance(&turn) == Step::Again {}
+    }
+
+    /// On a stack of its own, until it gives way.
+    fn resume(&self, stack: usize, home: &Rc<Home>, nested: &dyn GiveWay) {
         let mut fiber = self.fiber.borrow_mut();
         if fiber.is_none() {
-            let (worker, own) = (Rc::clone(&self.worker), Rc::clone(core));
-            let made = Fiber::new(stack, move |way| {
-                let context = Context {
-                    worker: &worker,
-                    core: &own,
-                    way,
-                };
-                loop {
-                    match worker.advance(context) {
-                        Step::Again => {}
-                        Step::GiveWay => way.give_way(),
-                        Step::Gone => break,
-                    }
-                }
-            });
-            match made {
+            match Fiber::new(stack, live(&self.worker, home)) {
                 Ok(made) => *fiber = Some(made),
                 Err(_) => {
-                    drop(fiber);
-                    self.end_without_stack(core);
-                    return;
+                    // It has made nothing yet: its ending needs no stack of its own.
+                    self.worker.tell_to_end(Exit::NoStack);
+                    return self.advance(home, nested);
                 }
             }
         }
-        // Back here when it has given way.
         if let Some(running) = &mut *fiber
             && running.resume()
         {
             *fiber = None;
         }
     }
+}
 
-    /// It has made nothing yet: its ending needs no stack of its own.
-    fn end_without_stack(&self, core: &Rc<Core>) {
-        self.worker.tell_to_end(Exit::NoStack);
-        let context = Context {
-            worker: &self.worker,
-            core,
-            way: &Nested(core),
-        };
-        while self.worker.advance(context) == Step::Again {}
+/// A whole life, on a stack of its own.
+fn live(worker: &Rc<WorkerCell>, home: &Rc<Home>) -> impl FnOnce(&dyn GiveWay) + 'static {
+    let (worker, home) = (Rc::clone(worker), Rc::clone(home));
+    move |way| {
+        let (worker, home) = (&*worker, &*home);
+        let turn = Turn { worker, home, way };
+        loop {
+            match worker.advance(&turn) {
+                Step::Again => {}
+                Step::GiveWay => way.give_way(),
+                Step::Gone => break,
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use filch_data_cell::{Access, LockError, LockSet, Lockable, Locked, Mask, Refused};
+use filch_data_cell::{LockError, LockSet, Lockable, Locked, Mask, Refused};
 
 use crate::data::table::{Place, Table};
 use crate::request::Request;
@@ -108,23 +108,6 @@ impl Bound {
             LockError::Ended => Denied::Ended(request),
             LockError::Poisoned => Denied::Poisoned(request),
         }
-    }
-
-    /// What it changes, for a message.
-    pub(crate) fn conflict(requests: &[Option<Request>]) -> Option<(Request, Request)> {
-        let listed: Vec<_> = requests.iter().flatten().copied().collect();
-        let pairs = listed.iter().enumerate();
-        pairs
-            .flat_map(|(position, first)| {
-                let behind = listed[position + 1..].iter();
-                behind.map(move |second| (*first, *second))
-            })
-            .find(|(first, second)| first.excludes(second))
-    }
-
-    /// Whether a function changes data that it may only read.
-    pub(crate) fn writes(request: &Request) -> bool {
-        request.access == Access::Write
     }
 }
 

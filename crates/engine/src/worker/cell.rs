@@ -1,15 +1,14 @@
 //! A worker that lives, on the thread of its scheduler.
 
 use std::any::{Any, TypeId};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use filch_sync::Arc;
 use filch_sync::atomic::Ordering;
-use filch_sync::panic::catch_panic;
+use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
+use std::sync::Arc;
 
-use crate::context::Context;
 use crate::data::table::{Listed, Role, Table};
 use crate::exit::Exit;
 use crate::request::Request;
@@ -17,6 +16,7 @@ use crate::route::TaskKind;
 use crate::task::Envelope;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::inbox::{Inbox, Queued};
+use crate::worker::operations::Call;
 use crate::worker::public::{Public, Stage, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
 
@@ -39,8 +39,21 @@ pub(crate) struct WorkerCell {
     pub(crate) after: RefCell<Vec<Rc<WorkerCell>>>,
     /// What the functions have locked that are on its stack: the outermost first.
     frames: RefCell<Vec<Rc<Bound>>>,
+    /// It shows what it waits for.
+    shows_wait: Cell<bool>,
     /// Why it is to end.
     exit: RefCell<Option<Exit>>,
+}
+
+impl Drop for WorkerCell {
+    /// What its functions have captured is the user's.
+    fn drop(&mut self) {
+        drop_all_contained(std::mem::take(&mut self.handlers));
+        drop_all_contained(self.makers.take());
+        drop_all_contained(self.setup_owner.take());
+        drop_all_contained(self.setup.take());
+        drop_contained(self.run.take());
+    }
 }
 
 /// What came of running a task.
@@ -67,6 +80,7 @@ impl WorkerCell {
             run: RefCell::new(spec.run),
             after: RefCell::new(after),
             frames: RefCell::default(),
+            shows_wait: Cell::new(false),
             exit: RefCell::new(None),
             public,
         }
@@ -86,6 +100,14 @@ impl WorkerCell {
         self.public
             .queued
             .store(self.inbox.len(), Ordering::Relaxed);
+    }
+
+    /// Shows what it waits for; nothing, if it goes on.
+    pub(crate) fn show_wait(&self, what: Option<WaitsFor>) {
+        if what.is_some() || self.shows_wait.get() {
+            self.shows_wait.set(what.is_some());
+            self.public.wait_for(what);
+        }
     }
 
     /// It is to end, for that reason, unless there was one before.
@@ -128,12 +150,12 @@ impl WorkerCell {
     pub(crate) fn bound_for(
         &self,
         parameters: TypeId,
-        requests: impl FnOnce() -> Vec<Option<Request>>,
+        requests: Vec<Option<Request>>,
     ) -> Result<Rc<Bound>, Denied> {
         if let Some(bound) = self.bound_by_type.borrow().get(&parameters) {
             return Ok(Rc::clone(bound));
         }
-        let bound = Rc::new(Bound::new(requests(), &self.data.borrow())?);
+        let bound = Rc::new(Bound::new(requests, &self.data.borrow())?);
         let mut known = self.bound_by_type.borrow_mut();
         known.insert(parameters, Rc::clone(&bound));
         Ok(bound)
@@ -161,7 +183,7 @@ impl WorkerCell {
     /// Runs the functions for a task, from `next` on.
     pub(crate) fn run_functions(
         &self,
-        context: Context<'_>,
+        by: Call<'_>,
         kind: TaskKind,
         task: &dyn Any,
         next: &mut usize,
@@ -173,7 +195,7 @@ impl WorkerCell {
                     // SAFETY: `bound` is of this function's parameters, and locked; its task is of
                     // the kind that it is listed for.
                     unsafe {
-                        function.call(task, data, context);
+                        function.call(task, data, by);
                     }
                 });
                 match result {
@@ -188,7 +210,7 @@ impl WorkerCell {
     }
 
     /// Runs the oldest task that waits, if it can. `None`: there is none, or not yet.
-    pub(crate) fn run_oldest(&self, context: Context<'_>) -> Option<()> {
+    pub(crate) fn run_oldest(&self, by: Call<'_>) -> Option<()> {
         if !self.may_run_oldest() {
             return None;
         }
@@ -198,13 +220,15 @@ impl WorkerCell {
         } = &queued;
         let (order, kind) = (*order, envelope.kind());
         let mut next = queued.next;
-        let ran = self.run_functions(context, kind, envelope.task(), &mut next);
+        let ran = self.run_functions(by, kind, envelope.task(), &mut next);
         match ran {
             Ok(Ran::Yes) => {
                 self.inbox.leave(order);
-                queued.envelope.ran();
+                // Counted before it is complete: the one that waits for it finds it in a report.
                 Public::count(&self.public.ran);
+                self.show_wait(None);
                 self.show_queue();
+                queued.envelope.ran();
                 Some(())
             }
             Ok(Ran::Later(denied)) => {
@@ -215,7 +239,7 @@ impl WorkerCell {
             }
             Err((during, message)) => {
                 self.inbox.leave(order);
-                filch_sync::panic::drop_contained(queued);
+                drop(queued);
                 self.tell_to_end(Exit::Panicked { during, message });
                 None
             }
@@ -233,7 +257,7 @@ impl WorkerCell {
             .iter()
             .all(|other| other.inbox.oldest().is_none_or(|theirs| theirs > own));
         if !is_next {
-            self.public.wait_for(Some(WaitsFor::After));
+            self.show_wait(Some(WaitsFor::After));
         }
         is_next
     }
@@ -242,7 +266,7 @@ impl WorkerCell {
     pub(crate) fn denied(&self, denied: Denied) {
         match denied {
             Denied::Held(request) | Denied::Nested(request) => {
-                self.public.wait_for(Some(WaitsFor::Lock(request)));
+                self.show_wait(Some(WaitsFor::Lock(request)));
                 Public::count(&self.public.gave_way);
             }
             Denied::Ended(request) => self.tell_to_end(Exit::OwnerGone(request.name)),
@@ -253,7 +277,7 @@ impl WorkerCell {
 
     /// Whether what a function takes may be had by this worker at all.
     pub(crate) fn is_read_only(&self, request: &Request) -> bool {
-        Bound::writes(request)
+        request.writes()
             && self
                 .lists
                 .iter()

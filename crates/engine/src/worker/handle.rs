@@ -3,20 +3,31 @@
 use std::fmt;
 use std::time::Duration;
 
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::error::{RemoveError, SendError};
 use crate::exit::Exit;
-use crate::message::Message;
-use crate::route::Routes;
+use crate::routes::Routes;
 use crate::task::{Envelope, Task};
 use crate::worker::public::{Public, Stage};
+
+/// The ways into an engine's schedulers, as those need them who hold a worker.
+pub(crate) trait Inlet: Send + Sync {
+    fn routes(&self) -> &Routes;
+
+    /// Tells that worker to end. `false`: its scheduler is gone.
+    fn remove(&self, scheduler: usize, worker: usize) -> bool;
+
+    /// # Errors
+    /// The task, if the scheduler is gone.
+    fn send_to(&self, scheduler: usize, worker: usize, task: Envelope) -> Result<(), Envelope>;
+}
 
 /// A worker that was added. Dropped, it changes nothing.
 #[derive(Clone)]
 pub struct WorkerHandle {
     pub(crate) public: Arc<Public>,
-    pub(crate) routes: Arc<Routes>,
+    pub(crate) inlet: Arc<dyn Inlet>,
 }
 
 impl WorkerHandle {
@@ -57,9 +68,13 @@ impl WorkerHandle {
         if !self.public.tell_to_end() {
             return Err(RemoveError::Ending);
         }
-        let link = self.routes.link(self.public.scheduler);
-        link.send(Message::Remove(self.public.number))
-            .map_err(|_| RemoveError::Ended)
+        let Public {
+            scheduler, number, ..
+        } = *self.public;
+        match self.inlet.remove(scheduler, number) {
+            true => Ok(()),
+            false => Err(RemoveError::Ended),
+        }
     }
 
     /// Sends a task to this worker alone: a pinned task, which runs on the worker's thread.
@@ -68,7 +83,7 @@ impl WorkerHandle {
     /// # Errors
     /// The task, if the worker does not list its type, or has ended.
     pub fn send<T: Task>(&self, task: T) -> Result<(), SendError<T>> {
-        let route = self.routes.route::<T>();
+        let route = self.inlet.routes().route::<T>();
         if !self.public.lists.iter().any(|own| own.kind == route.kind) {
             return Err(SendError::Unlisted(task));
         }
@@ -76,12 +91,11 @@ impl WorkerHandle {
             return Err(SendError::Ended(task));
         }
         let envelope = Envelope::new(route.kind, task, None);
-        let link = self.routes.link(self.public.scheduler);
-        match link.send(Message::TaskFor(self.public.number, envelope)) {
-            Ok(()) => Ok(()),
-            Err(Message::TaskFor(_, envelope)) => Err(SendError::Ended(envelope.into_task())),
-            Err(_) => unreachable!("what was refused comes back"),
-        }
+        let Public {
+            scheduler, number, ..
+        } = *self.public;
+        let sent = self.inlet.send_to(scheduler, number, envelope);
+        sent.map_err(|envelope| SendError::Ended(envelope.into_task()))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::WorkerCell;
 use crate::worker::public::{Public, Stage, WaitsFor};
 use crate::worker::spec::Setup;
+use crate::worker::turn::Turn;
 
 /// How many tasks a worker runs before others have their turn.
 const TASKS_A_TURN: usize = 64;
@@ -35,41 +36,41 @@ pub(crate) enum Step {
 
 impl WorkerCell {
     /// Does what comes next in its life.
-    pub(crate) fn advance(&self, context: Context<'_>) -> Step {
+    pub(crate) fn advance(&self, turn: &Turn<'_>) -> Step {
         let stage = self.public.stage();
         if stage < Stage::UnbindsShared && self.is_ending() {
-            return self.enter(context, Stage::UnbindsShared);
+            return self.enter(turn, Stage::UnbindsShared);
         }
         match stage {
-            Stage::MakesOwn => self.make(context, Role::Owner, Stage::SetsUpOwn),
-            Stage::SetsUpOwn => self.set_up_own(context),
-            Stage::MakesLocal => self.make(context, Role::Local, Stage::BindsGroup),
-            Stage::BindsGroup => self.bind_all(context, Role::Group, Stage::BindsShared),
-            Stage::BindsShared => match self.bind_all(context, Role::Shared, Stage::SetsUp) {
+            Stage::MakesOwn => self.make(turn, Role::Owner, Stage::SetsUpOwn),
+            Stage::SetsUpOwn => self.set_up_own(turn),
+            Stage::MakesLocal => self.make(turn, Role::Local, Stage::BindsGroup),
+            Stage::BindsGroup => self.bind_all(turn, Role::Group, Stage::BindsShared),
+            Stage::BindsShared => match self.bind_all(turn, Role::Shared, Stage::SetsUp) {
                 Step::Again => {
                     self.bind();
                     Step::Again
                 }
                 step => step,
             },
-            Stage::SetsUp => self.set_up(context),
-            Stage::Runs => self.run(context),
-            Stage::UnbindsShared => self.let_go(context, Role::Shared, Stage::UnbindsGroup),
-            Stage::UnbindsGroup => self.let_go(context, Role::Group, Stage::DropsLocal),
-            Stage::DropsLocal => self.let_go(context, Role::Local, Stage::DropsOwn),
-            Stage::DropsOwn => self.destroy_own(context),
+            Stage::SetsUp => self.set_up(turn),
+            Stage::Runs => self.run(turn),
+            Stage::UnbindsShared => self.let_go(turn, Role::Shared, Stage::UnbindsGroup),
+            Stage::UnbindsGroup => self.let_go(turn, Role::Group, Stage::DropsLocal),
+            Stage::DropsLocal => self.let_go(turn, Role::Local, Stage::DropsOwn),
+            Stage::DropsOwn => self.destroy_own(turn),
             Stage::EmptiesQueue => {
                 self.inbox.clear();
-                self.enter(context, Stage::Gone)
+                self.enter(turn, Stage::Gone)
             }
             Stage::Gone => Step::Gone,
         }
     }
 
-    fn enter(&self, context: Context<'_>, stage: Stage) -> Step {
-        self.public.wait_for(None);
+    fn enter(&self, turn: &Turn<'_>, stage: Stage) -> Step {
+        self.show_wait(None);
         self.public.enter(stage);
-        context.core.has_progressed();
+        turn.home.has_progressed();
         match stage {
             Stage::Gone => Step::Gone,
             _ => Step::Again,
@@ -83,7 +84,7 @@ impl WorkerCell {
     }
 
     /// Makes the data that has that role.
-    fn make(&self, context: Context<'_>, role: Role, next: Stage) -> Step {
+    fn make(&self, turn: &Turn<'_>, role: Role, next: Stage) -> Step {
         loop {
             let made = {
                 let mut makers = self.makers.borrow_mut();
@@ -91,7 +92,7 @@ impl WorkerCell {
                 first.map(|first| makers.remove(first))
             };
             let Some((listed, make)) = made else {
-                return self.enter(context, next);
+                return self.enter(turn, next);
             };
             match catch_panic(make) {
                 Ok(place) => self.data.borrow_mut().insert(listed, place),
@@ -100,33 +101,31 @@ impl WorkerCell {
         }
     }
 
-    fn set_up_own(&self, context: Context<'_>) -> Step {
-        if let Err(step) = self.call_all(context, &self.setup_owner, "setup_owner") {
+    fn set_up_own(&self, turn: &Turn<'_>) -> Step {
+        if let Err(step) = self.call_all(turn, &self.setup_owner, "setup_owner") {
             return step;
         }
         let data = self.data.borrow();
         for listed in self.lists.iter().filter(|data| data.role == Role::Owner) {
             if let Some((_, Place::Shared(cell))) = data.get(listed.id) {
-                context.core.owners().publish(listed.id, cell);
+                turn.home.owners.publish(listed.id, cell);
             }
         }
-        self.enter(context, Stage::MakesLocal)
+        self.enter(turn, Stage::MakesLocal)
     }
 
     /// Finds the data that others own.
-    fn bind_all(&self, context: Context<'_>, role: Role, next: Stage) -> Step {
+    fn bind_all(&self, turn: &Turn<'_>, role: Role, next: Stage) -> Step {
         for listed in self.lists.iter().filter(|listed| listed.role == role) {
             if self.data.borrow().get(listed.id).is_some() {
                 continue;
             }
-            match context.core.owners().find(listed.id) {
+            match turn.home.owners.find(listed.id) {
                 Found::NotYet => {
-                    self.public.wait_for(Some(WaitsFor::Owner(listed.name)));
+                    self.show_wait(Some(WaitsFor::Owner(listed.name)));
                     return Step::GiveWay;
                 }
-                Found::At(scheduler, _)
-                    if role == Role::Group && scheduler != context.core.number() =>
-                {
+                Found::At(scheduler, _) if role == Role::Group && scheduler != turn.home.number => {
                     self.tell_to_end(Exit::NotInGroup(listed.name));
                     return Step::Again;
                 }
@@ -136,12 +135,12 @@ impl WorkerCell {
                 }
             }
         }
-        self.enter(context, next)
+        self.enter(turn, next)
     }
 
-    fn set_up(&self, context: Context<'_>) -> Step {
-        match self.call_all(context, &self.setup, "setup") {
-            Ok(()) => self.enter(context, Stage::Runs),
+    fn set_up(&self, turn: &Turn<'_>) -> Step {
+        match self.call_all(turn, &self.setup, "setup") {
+            Ok(()) => self.enter(turn, Stage::Runs),
             Err(step) => step,
         }
     }
@@ -149,7 +148,7 @@ impl WorkerCell {
     /// Calls each of the functions once, with its data locked.
     fn call_all(
         &self,
-        context: Context<'_>,
+        turn: &Turn<'_>,
         functions: &RefCell<Vec<Box<dyn Setup>>>,
         during: &'static str,
     ) -> Result<(), Step> {
@@ -165,7 +164,7 @@ impl WorkerCell {
                 let function = functions.borrow_mut().remove(0);
                 // SAFETY: `bound` is of its parameters, and locked.
                 unsafe {
-                    function.call(data, context);
+                    function.call(data, turn.call());
                 }
             });
             match called {
@@ -184,11 +183,11 @@ impl WorkerCell {
     }
 
     /// Its own `run` once, or its tasks as they come.
-    fn run(&self, context: Context<'_>) -> Step {
+    fn run(&self, turn: &Turn<'_>) -> Step {
         let own = self.run.borrow_mut().take();
         if let Some(run) = own {
-            context.core.has_progressed();
-            match catch_panic(|| run(context)) {
+            turn.home.has_progressed();
+            match catch_panic(|| run(Context::from(turn.call()))) {
                 Ok(()) => self.tell_to_end(Exit::Finished),
                 Err(message) => return self.panicked("run", message),
             }
@@ -198,16 +197,16 @@ impl WorkerCell {
             if self.is_ending() {
                 return Step::Again;
             }
-            if self.run_oldest(context).is_none() {
+            if self.run_oldest(turn.call()).is_none() {
                 break;
             }
-            context.core.has_progressed();
+            turn.home.has_progressed();
         }
         Step::GiveWay
     }
 
     /// Lets go what has that role, the last first. Local data is dropped by that.
-    fn let_go(&self, context: Context<'_>, role: Role, next: Stage) -> Step {
+    fn let_go(&self, turn: &Turn<'_>, role: Role, next: Stage) -> Step {
         self.unbind();
         loop {
             let last = self.data.borrow_mut().take(role);
@@ -216,11 +215,11 @@ impl WorkerCell {
                 None => break,
             }
         }
-        self.enter(context, next)
+        self.enter(turn, next)
     }
 
     /// Destroys what it owns, the last first: nobody else may be using it.
-    fn destroy_own(&self, context: Context<'_>) -> Step {
+    fn destroy_own(&self, turn: &Turn<'_>) -> Step {
         loop {
             let last = self.data.borrow().last(Role::Owner);
             let Some((listed, cell)) = last else {
@@ -228,15 +227,15 @@ impl WorkerCell {
             };
             // A destructor that panics has destroyed it.
             if let Ok(Err(LockError::Held)) = catch_panic(|| cell.end()) {
-                self.public.wait_for(Some(WaitsFor::Users(listed.name)));
+                self.show_wait(Some(WaitsFor::Users(listed.name)));
                 Public::count(&self.public.gave_way);
                 return Step::GiveWay;
             }
             self.data.borrow_mut().take(Role::Owner);
         }
         for listed in self.lists.iter().filter(|data| data.role == Role::Owner) {
-            context.core.owners().forget(listed.id);
+            turn.home.owners.forget(listed.id);
         }
-        self.enter(context, Stage::EmptiesQueue)
+        self.enter(turn, Stage::EmptiesQueue)
     }
 }

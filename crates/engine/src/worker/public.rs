@@ -1,9 +1,10 @@
 //! What others may know of a worker.
 
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use filch_sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use filch_sync::{Arc, Condvar, Mutex, lock};
+use filch_sync::{Condvar, Mutex, lock, time, wait_until};
 
 use crate::exit::Exit;
 use crate::request::Request;
@@ -82,7 +83,7 @@ pub(crate) struct Public {
     pub(crate) scheduler: usize,
     /// Its number in its engine.
     pub(crate) number: usize,
-    pub(crate) lists: Vec<Arc<Route>>,
+    pub(crate) lists: Vec<Route>,
     stage: AtomicU8,
     pub(crate) queued: AtomicUsize,
     pub(crate) ran: AtomicU64,
@@ -98,7 +99,7 @@ impl Public {
         name: String,
         scheduler: usize,
         number: usize,
-        lists: Vec<Arc<Route>>,
+        lists: Vec<Route>,
     ) -> Arc<Self> {
         Arc::new(Self {
             name,
@@ -166,17 +167,21 @@ impl Public {
             exit = self
                 .ended
                 .wait(exit)
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// The same, for `timeout` at most.
     pub(crate) fn join_timeout(&self, timeout: Duration) -> Option<Exit> {
-        let exit = lock(&self.exit);
-        let waited = self
-            .ended
-            .wait_timeout_while(exit, timeout, |exit| exit.is_none());
-        let (exit, _) = waited.unwrap_or_else(std::sync::PoisonError::into_inner);
+        // A deadline that no clock can show never comes.
+        let Some(deadline) = time::now().checked_add(timeout) else {
+            return Some(self.join());
+        };
+        let mut exit = lock(&self.exit);
+        let mut is_over = false;
+        while exit.is_none() && !is_over {
+            (exit, is_over) = wait_until(&self.ended, &self.exit, exit, deadline);
+        }
         exit.clone()
     }
 }

@@ -7,15 +7,17 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use filch_data_cell::DataCell;
-use filch_sync::Arc;
+use std::sync::Arc;
 
 use crate::context::Context;
 use crate::data::table::{Listed, Place, Role};
 use crate::function::{Function, Handler};
 use crate::request::Request;
-use crate::route::{Route, Routes};
+use crate::route::Route;
+use crate::routes::Routes;
 use crate::task::Task;
 use crate::worker::handle::WorkerHandle;
+use crate::worker::operations::Call;
 use crate::worker::public::Public;
 
 /// The stack of a fiber, unless it is told otherwise.
@@ -56,7 +58,7 @@ pub(crate) type Run = Box<dyn FnOnce(Context<'_>) + Send>;
 
 /// A function that runs a type of task.
 pub(crate) struct ListedHandler {
-    pub(crate) route: fn(&Routes) -> Arc<Route>,
+    pub(crate) route: fn(&Routes) -> Route,
     pub(crate) name: &'static str,
     pub(crate) function: Box<dyn AnyHandler>,
 }
@@ -67,7 +69,7 @@ pub(crate) trait AnyHandler: Send {
 
     /// # Safety
     /// As [`Handler::call`]. The task is of its type.
-    unsafe fn call(&self, task: &dyn Any, data: &[*mut ()], context: Context<'_>);
+    unsafe fn call(&self, task: &dyn Any, data: &[*mut ()], by: Call<'_>);
 }
 
 struct HandlerOf<F, T, P>(F, PhantomData<fn() -> (T, P)>);
@@ -77,12 +79,12 @@ impl<T: Task, P: 'static, F: Handler<T, P>> AnyHandler for HandlerOf<F, T, P> {
         F::requests()
     }
 
-    unsafe fn call(&self, task: &dyn Any, data: &[*mut ()], context: Context<'_>) {
+    unsafe fn call(&self, task: &dyn Any, data: &[*mut ()], by: Call<'_>) {
         let Some(task) = task.downcast_ref::<T>() else {
             unreachable!("tasks are handed out by their type");
         };
         // SAFETY: the caller's.
-        unsafe { self.0.call(task, data, context) };
+        unsafe { self.0.call(task, data, by) };
     }
 }
 
@@ -92,7 +94,7 @@ pub(crate) trait Setup: Send {
 
     /// # Safety
     /// As [`Function::call`].
-    unsafe fn call(self: Box<Self>, data: &[*mut ()], context: Context<'_>);
+    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Call<'_>);
 }
 
 struct SetupOf<F, P>(F, PhantomData<fn() -> P>);
@@ -102,9 +104,16 @@ impl<P: 'static, F: Function<P, ()> + Send> Setup for SetupOf<F, P> {
         F::requests()
     }
 
-    unsafe fn call(self: Box<Self>, data: &[*mut ()], context: Context<'_>) {
+    unsafe fn call(self: Box<Self>, data: &[*mut ()], by: Call<'_>) {
         // SAFETY: the caller's.
-        unsafe { self.0.call(data, context) };
+        unsafe { self.0.call(data, by) };
+    }
+}
+
+impl Spec {
+    /// Whether it must be alone in its scheduler.
+    pub(crate) fn is_exclusive(&self) -> bool {
+        self.run.is_some() && self.fiber.is_none()
     }
 }
 

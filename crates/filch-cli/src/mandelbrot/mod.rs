@@ -14,7 +14,6 @@ mod colour;
 mod drawing;
 mod error;
 mod plane;
-mod png;
 mod report;
 mod size;
 #[cfg(test)]
@@ -75,7 +74,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Report, MandelbrotError> {
     let [.., fastest] = canvases;
     let who = settings.who.then_some(pool.threads());
     let rows = fastest.rows(|pixel| paint(pixel, who)).map_err(no_memory)?;
-    png::write(file, size, &rows).map_err(unwritable)?;
+    crate::png::write(file, (size.width(), size.height()), &rows).map_err(unwritable)?;
     Ok(Report {
         file: settings.file.clone(),
         size,

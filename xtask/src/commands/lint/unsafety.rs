@@ -69,6 +69,22 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         "a value and a waker that two ends take turns at",
     ),
     (
+        "crates/data-cell/src",
+        &[
+            "cell.rs",
+            "lock.rs",
+            "lock_set.rs",
+            "lockable.rs",
+            "locked.rs",
+        ],
+        "a value under its lock; locks in cells that a set keeps",
+    ),
+    (
+        "crates/data-cell/examples",
+        &["workers.rs"],
+        "a task touches its data while its worker holds the locks",
+    ),
+    (
         "crates/process-table/src",
         &[
             "inline_box.rs",
@@ -114,6 +130,18 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "worker/end.rs",
         ],
         "the process in its slot; values that must not move",
+    ),
+    (
+        "crates/engine/src",
+        &[
+            "context.rs",
+            "function.rs",
+            "param.rs",
+            "worker/cell.rs",
+            "worker/life.rs",
+            "worker/spec.rs",
+        ],
+        "references to data by the parameters of a function, while it is locked",
     ),
     (
         "crates/fork-join/src",

@@ -1,5 +1,4 @@
 //! What the tests share.
-#![allow(dead_code, reason = "no test needs all of it")]
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -45,6 +44,10 @@ impl Logged {
 
     pub(crate) fn add(&self, entry: String) {
         self.0.lock().unwrap().push(entry);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
     }
 
     pub(crate) fn take(&self) -> Vec<String> {

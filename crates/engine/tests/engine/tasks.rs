@@ -1,12 +1,10 @@
 //! Rows D3, D10 and D11: where tasks go, and who waits for them.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use common::{Logged, engine};
+use crate::common::{Logged, engine};
 use filch_engine::{Completed, Context, NestedError, SendError, WaitError, Worker};
 
 #[derive(Clone)]
@@ -84,6 +82,20 @@ fn a_broadcast_clones_once_for_each_interested_worker_but_the_last() {
     let completed = engine.complete(Counted(Arc::clone(&clones)));
     assert_eq!(completed, Completed { ran: 6, dropped: 0 });
     assert_eq!(clones.load(Ordering::Relaxed), 5);
+}
+
+#[test]
+fn a_task_that_is_complete_is_counted() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    scheduler
+        .add(Worker::new("runs").on(|_: &Ping| {}))
+        .unwrap();
+    for number in 1..=20_000 {
+        engine.complete(Ping(0));
+        let report = engine.report();
+        assert_eq!(report.schedulers[0].workers[0].ran, number);
+    }
 }
 
 #[test]

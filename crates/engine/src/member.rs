@@ -1,0 +1,70 @@
+//! A scheduler, as its engine keeps it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::report::WorkerReport;
+use crate::scheduler::stats::Stats;
+use crate::worker::public::Public;
+
+/// A scheduler, as its engine keeps it.
+pub(crate) struct Member {
+    pub(crate) name: String,
+    /// No worker may be added any more.
+    pub(crate) is_terminated: bool,
+    /// Its loop has ended.
+    pub(crate) is_over: bool,
+    pub(crate) stats: Arc<Stats>,
+    workers: Vec<Arc<Public>>,
+    /// Its worker must be alone.
+    is_exclusive: bool,
+    /// Of each kind of task that its workers list: how many functions there are for it.
+    listed: HashMap<usize, usize>,
+}
+
+impl Member {
+    pub(crate) fn new(name: String, stats: &Arc<Stats>) -> Self {
+        Self {
+            name,
+            is_terminated: false,
+            is_over: false,
+            stats: Arc::clone(stats),
+            workers: Vec::new(),
+            is_exclusive: false,
+            listed: HashMap::new(),
+        }
+    }
+
+    /// Whether one more can be added, which must be alone if it `is_exclusive`.
+    pub(crate) fn has_room_for(&self, is_exclusive: bool) -> bool {
+        !self.is_exclusive && (!is_exclusive || self.workers.is_empty())
+    }
+
+    /// The worker is in the queue of its scheduler: tasks may follow it there.
+    pub(crate) fn enter(&mut self, scheduler: usize, public: Arc<Public>, is_exclusive: bool) {
+        for route in &public.lists {
+            *self.listed.entry(route.kind.0).or_default() += 1;
+            route.list(scheduler);
+        }
+        self.is_exclusive = is_exclusive;
+        self.workers.push(public);
+    }
+
+    /// The worker has ended. No tasks follow it, unless another one lists their type.
+    pub(crate) fn leave(&mut self, public: &Arc<Public>) {
+        self.workers.retain(|other| !Arc::ptr_eq(other, public));
+        self.is_exclusive = false;
+        for route in &public.lists {
+            let left = self.listed.entry(route.kind.0).or_insert(1);
+            *left -= 1;
+            if *left == 0 {
+                route.unlist(public.scheduler);
+            }
+        }
+    }
+
+    pub(crate) fn reports(&self) -> Vec<WorkerReport> {
+        let workers = self.workers.iter();
+        workers.map(|worker| WorkerReport::of(worker)).collect()
+    }
+}

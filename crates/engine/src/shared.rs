@@ -1,0 +1,183 @@
+//! What the schedulers of an engine share: the ways into each, who owns data, who is there.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use filch_sync::{Mutex, MutexGuard, lock};
+
+use crate::data::owners::Owners;
+use crate::data::table::Role;
+use crate::error::StartError;
+use crate::links::Links;
+use crate::member::Member;
+use crate::message::Message;
+use crate::report::{Report, SchedulerReport};
+use crate::route::{MAX_SCHEDULERS, Route};
+use crate::scheduler::stats::Stats;
+use crate::scheduler::unfit::{AddError, Unfit};
+use crate::worker::handle::{Inlet, WorkerHandle};
+use crate::worker::public::Public;
+use crate::worker::spec::{Spec, Worker};
+
+/// What the schedulers of an engine share.
+pub(crate) struct Shared {
+    pub(crate) links: Arc<Links>,
+    pub(crate) owners: Arc<Owners>,
+    /// Who is there. Taken when schedulers and workers come and go, never for a task.
+    members: Mutex<Members>,
+}
+
+#[derive(Default)]
+struct Members {
+    is_terminated: bool,
+    schedulers: Vec<Member>,
+    threads: Vec<JoinHandle<()>>,
+    /// The number of the next worker.
+    next_worker: usize,
+}
+
+impl Shared {
+    pub(crate) fn new() -> Self {
+        Self {
+            links: Arc::new(Links::new()),
+            owners: Arc::default(),
+            members: Mutex::default(),
+        }
+    }
+
+    fn members(&self) -> MutexGuard<'_, Members> {
+        lock(&self.members)
+    }
+
+    /// A new scheduler of that name: its number, and its counters.
+    ///
+    /// # Errors
+    /// [`StartError::Terminated`] or [`StartError::TooMany`].
+    pub(crate) fn enlist(&self, name: String) -> Result<(usize, Arc<Stats>), StartError> {
+        let mut members = self.members();
+        if members.is_terminated {
+            return Err(StartError::Terminated);
+        }
+        let number = members.schedulers.len();
+        if number == MAX_SCHEDULERS {
+            return Err(StartError::TooMany);
+        }
+        let stats = Arc::new(Stats::default());
+        members.schedulers.push(Member::new(name, &stats));
+        Ok((number, stats))
+    }
+
+    /// Adds a worker whose lists fit each other.
+    ///
+    /// # Errors
+    /// The worker, if it does not fit those that are there.
+    pub(crate) fn add(
+        &self,
+        scheduler: usize,
+        mut worker: Worker,
+    ) -> Result<WorkerHandle, AddError> {
+        let handlers = worker.spec.handlers.iter();
+        let routes = handlers.map(|task| (task.route)(self.links.routes()));
+        let routes: Vec<Route> = routes.collect();
+        let mut members = self.members();
+        let number = members.next_worker;
+        let member = &mut members.schedulers[scheduler];
+        if let Err(reason) = self.take_in(scheduler, member, &worker.spec) {
+            return Err(AddError { worker, reason });
+        }
+        let is_exclusive = worker.spec.is_exclusive();
+        let name = worker.spec.name.clone();
+        let public = Public::new(name, scheduler, number, routes);
+        worker.spec.public = Some(Arc::clone(&public));
+        // The worker comes before its first task: it is in the queue when its routes are known.
+        let message = Message::Add(worker.spec);
+        if self.links.send(scheduler, message).is_err() {
+            unreachable!("a scheduler that is not terminated has its queue");
+        }
+        member.enter(scheduler, Arc::clone(&public), is_exclusive);
+        members.next_worker += 1;
+        let inlet = Arc::clone(&self.links) as Arc<dyn Inlet>;
+        Ok(WorkerHandle { public, inlet })
+    }
+
+    /// Whether there is room for it, and nobody owns what it will own: then it does.
+    fn take_in(&self, scheduler: usize, member: &Member, spec: &Spec) -> Result<(), Unfit> {
+        if member.is_terminated {
+            return Err(Unfit::Terminated);
+        }
+        if !member.has_room_for(spec.is_exclusive()) {
+            return Err(Unfit::NotAlone);
+        }
+        let owned = spec.data.iter().filter(|data| data.role == Role::Owner);
+        let (ids, names): (Vec<_>, Vec<_>) = owned.map(|data| (data.id, data.name)).unzip();
+        let announced = self.owners.announce(scheduler, &ids);
+        announced.map_err(|taken| Unfit::Owned(names[taken]))
+    }
+
+    /// A worker has ended.
+    pub(crate) fn left(&self, public: &Arc<Public>) {
+        self.members().schedulers[public.scheduler].leave(public);
+    }
+
+    pub(crate) fn terminate(&self, scheduler: usize) {
+        let mut members = self.members();
+        let member = &mut members.schedulers[scheduler];
+        if !std::mem::replace(&mut member.is_terminated, true) {
+            // Refused only by one whose loop has ended.
+            let _ = self.links.send(scheduler, Message::Terminate);
+        }
+    }
+
+    /// All schedulers that there are; and there will be no more.
+    pub(crate) fn terminate_all(&self) {
+        let schedulers = {
+            let mut members = self.members();
+            members.is_terminated = true;
+            members.schedulers.len()
+        };
+        (0..schedulers).for_each(|scheduler| self.terminate(scheduler));
+    }
+
+    /// Its loop has ended, or never began.
+    pub(crate) fn is_over_now(&self, scheduler: usize) {
+        let mut members = self.members();
+        let member = &mut members.schedulers[scheduler];
+        (member.is_terminated, member.is_over) = (true, true);
+    }
+
+    pub(crate) fn is_over(&self, scheduler: usize) -> bool {
+        self.members().schedulers[scheduler].is_over
+    }
+
+    pub(crate) fn name_of(&self, scheduler: usize) -> String {
+        self.members().schedulers[scheduler].name.clone()
+    }
+
+    /// A scheduler's thread, to be joined.
+    pub(crate) fn keep_thread(&self, thread: JoinHandle<()>) {
+        self.members().threads.push(thread);
+    }
+
+    pub(crate) fn take_thread(&self) -> Option<JoinHandle<()>> {
+        self.members().threads.pop()
+    }
+
+    /// Whether that worker is of this engine.
+    pub(crate) fn is_of(&self, worker: &WorkerHandle) -> bool {
+        std::ptr::addr_eq(Arc::as_ptr(&worker.inlet), Arc::as_ptr(&self.links))
+    }
+
+    pub(crate) fn report(&self) -> Report {
+        let members = self.members();
+        let schedulers = members.schedulers.iter().map(|member| SchedulerReport {
+            name: member.name.clone(),
+            is_terminated: member.is_terminated,
+            rounds: member.stats.rounds(),
+            rests: member.stats.rests(),
+            workers: member.reports(),
+        });
+        Report {
+            schedulers: schedulers.collect(),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A worker's turn: the worker, where it lives, and how it gives way.
+
+use std::any::{Any, TypeId};
+use std::rc::Rc;
+use std::time::Instant;
+
+use filch_parker::Unparker;
+
+use crate::exit::Exit;
+use crate::request::Request;
+use crate::route::{Route, TaskKind};
+use crate::routes::Routes;
+use crate::task::Envelope;
+use crate::worker::bound::{Bound, Denied};
+use crate::worker::cell::{Ran, WorkerCell};
+use crate::worker::home::Home;
+use crate::worker::operations::{Call, Operations, Stopped};
+use crate::worker::public::WaitsFor;
+use crate::worker::way::GiveWay;
+
+/// A worker's turn.
+pub(crate) struct Turn<'a> {
+    pub(crate) worker: &'a WorkerCell,
+    pub(crate) home: &'a Home,
+    pub(crate) way: &'a dyn GiveWay,
+}
+
+impl Turn<'_> {
+    /// For its code.
+    pub(crate) fn call(&self) -> Call<'_> {
+        Call(self)
+    }
+
+    /// It cannot have its data: it gives way, and tries again unless it is to end.
+    fn wait_out(&self, denied: Denied) -> Result<(), Stopped> {
+        if let Denied::Nested(request) = denied {
+            return Err(Stopped::Conflict(request));
+        }
+        self.worker.denied(denied);
+        self.way.give_way();
+        match self.worker.is_ending() {
+            true => Err(Stopped::Ending),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Operations for Turn<'_> {
+    fn name(&self) -> &str {
+        &self.worker.public.name
+    }
+
+    fn is_ending(&self) -> bool {
+        self.worker.is_ending()
+    }
+
+    fn give_way(&self) {
+        self.way.give_way();
+    }
+
+    fn wait_for(&self, what: Option<WaitsFor>) {
+        self.worker.show_wait(what);
+        if what.is_none() {
+            self.home.has_progressed();
+        }
+    }
+
+    fn be_awaited_at(&self, moment: Instant) {
+        self.home.is_awaited_at(moment);
+    }
+
+    fn unparker(&self) -> Unparker {
+        self.home.unparker.clone()
+    }
+
+    fn route(&self, id: TypeId, ask: fn(&Routes) -> Route) -> Rc<Route> {
+        self.home.route(id, ask)
+    }
+
+    fn broadcast(&self, route: &Route, envelope: Envelope) -> usize {
+        self.home.links.broadcast(route, envelope)
+    }
+
+    fn lists_task(&self, kind: TaskKind) -> bool {
+        self.worker.lists_task(kind)
+    }
+
+    fn run_nested(&self, kind: TaskKind, task: &dyn Any) -> Result<(), Stopped> {
+        let mut next = 0;
+        while !self.is_ending() {
+            match self
+                .worker
+                .run_functions(self.call(), kind, task, &mut next)
+            {
+                Ok(Ran::Yes) => return Ok(()),
+                Ok(Ran::Later(denied)) => self.wait_out(denied)?,
+                Err((during, message)) => {
+                    self.worker.tell_to_end(Exit::Panicked { during, message });
+                    return Err(Stopped::Panicked);
+                }
+            }
+        }
+        Err(Stopped::Ending)
+    }
+
+    fn run_queued(&self) -> usize {
+        let mut ran = 0;
+        while !self.is_ending() && self.worker.run_oldest(self.call()).is_some() {
+            self.home.has_progressed();
+            ran += 1;
+        }
+        ran
+    }
+
+    fn is_read_only(&self, request: &Request) -> bool {
+        self.worker.is_read_only(request)
+    }
+
+    fn bound(&self, id: TypeId, requests: Vec<Option<Request>>) -> Result<Rc<Bound>, Denied> {
+        self.worker.bound_for(id, requests)
+    }
+
+    fn lock(
+        &self,
+        bound: &Rc<Bound>,
+        call: &mut dyn FnMut(&[*mut ()]),
+    ) -> Result<Result<(), String>, Stopped> {
+        while !self.is_ending() {
+            match self.worker.call(bound, &mut *call) {
+                Ok(result) => return Ok(result),
+                Err(denied) => self.wait_out(denied)?,
+            }
+        }
+        Err(Stopped::Ending)
+    }
+}

@@ -1,0 +1,7 @@
+//! How a worker lets others run.
+
+/// How a worker lets others run.
+pub(crate) trait GiveWay {
+    /// Returns when it is the worker's turn again.
+    fn give_way(&self);
+}

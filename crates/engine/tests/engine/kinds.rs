@@ -1,0 +1,195 @@
+//! Rows D5 and D6: the four kinds of worker, and how each of them gives way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::{Logged, engine};
+use filch_engine::{Completed, Context, Engine, Exit, Unfit, Worker};
+
+#[derive(Clone)]
+struct Ping(u32);
+
+#[derive(Clone)]
+struct Pong;
+
+#[test]
+fn d5_a_fiber_with_its_own_run_takes_turns_with_the_others() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    // Each of them waits for the other one's turns.
+    let turns = Arc::new(AtomicUsize::new(0));
+    let workers = [0, 1].map(|own| {
+        let (log, turns) = (log.clone(), Arc::clone(&turns));
+        let run = move |context: Context<'_>| {
+            for round in 0..3 {
+                let mine = 2 * round + own;
+                context
+                    .wait_until(|| turns.load(Ordering::Relaxed) == mine)
+                    .unwrap();
+                log.add(format!("{own}"));
+                turns.store(mine + 1, Ordering::Relaxed);
+            }
+        };
+        let worker = Worker::new(format!("worker {own}")).in_fiber().run(run);
+        scheduler.add(worker).unwrap()
+    });
+    assert_eq!(
+        workers.map(|worker| worker.join()),
+        [Exit::Finished, Exit::Finished]
+    );
+    assert_eq!(log.take(), ["0", "1", "0", "1", "0", "1"]);
+}
+
+#[test]
+fn d5_a_fiber_without_a_run_runs_its_tasks_and_may_wait_in_them() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let gates = Arc::new(AtomicUsize::new(0));
+    for own in 1..=2 {
+        let (log, gates) = (log.clone(), Arc::clone(&gates));
+        let worker =
+            Worker::new(format!("{own}"))
+                .in_fiber()
+                .on(move |_: &Ping, context: Context<'_>| {
+                    log.add(format!("{own} begins"));
+                    context
+                        .wait_until(|| gates.load(Ordering::Relaxed) >= own)
+                        .unwrap();
+                    log.add(format!("{own} ends"));
+                });
+        scheduler.add(worker).unwrap();
+    }
+    // Opened first for the first one: on one stack it could not end before the second one.
+    let opens = Worker::new("opens").on(move |_: &Pong| {
+        gates.fetch_add(1, Ordering::Relaxed);
+    });
+    scheduler.add(opens).unwrap();
+    engine.broadcast(Ping(0));
+    engine.complete(Pong);
+    while log.len() < 3 {
+        std::thread::yield_now();
+    }
+    engine.complete(Pong);
+    while log.len() < 4 {
+        std::thread::yield_now();
+    }
+    assert_eq!(log.take(), ["1 begins", "2 begins", "1 ends", "2 ends"]);
+}
+
+#[test]
+fn d5_a_worker_with_its_own_run_and_no_fiber_has_its_scheduler_to_itself() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let told = log.clone();
+    let alone = || {
+        let told = told.clone();
+        Worker::new("alone")
+            .on(move |ping: &Ping| told.add(ping.0.to_string()))
+            .run(|context| {
+                while context.give_way().is_ok() {
+                    context.run_queued();
+                }
+            })
+    };
+    let worker = scheduler.add(alone()).unwrap();
+    for other in [Worker::new("beside"), alone()] {
+        assert_eq!(scheduler.add(other).unwrap_err().reason, Unfit::NotAlone);
+    }
+    assert_eq!(engine.complete(Ping(3)), Completed { ran: 1, dropped: 0 });
+    assert_eq!(log.take(), ["3"]);
+    worker.remove().unwrap();
+    assert_eq!(worker.join(), Exit::Removed);
+    // When it has gone, others may come; and then it may not.
+    scheduler.add(Worker::new("beside")).unwrap();
+    assert_eq!(scheduler.add(alone()).unwrap_err().reason, Unfit::NotAlone);
+}
+
+#[test]
+fn d5_a_worker_without_fiber_and_run_gives_way_when_its_queue_is_empty() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let log = Logged::new();
+    for name in ["a", "b"] {
+        let log = log.clone();
+        let worker = Worker::new(name).on(move |ping: &Ping| log.add(format!("{name}{}", ping.0)));
+        local.handle().add(worker).unwrap();
+    }
+    local.update();
+    (1..=2).for_each(|number| {
+        engine.broadcast(Ping(number));
+    });
+    local.update();
+    // All that each of them has, and then the next one.
+    assert_eq!(log.take(), ["a1", "a2", "b1", "b2"]);
+}
+
+#[test]
+fn d6_a_worker_without_a_fiber_steps_the_scheduler_while_it_waits() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let log = Logged::new();
+    let (asks, answers) = (log.clone(), log.clone());
+    let worker = Worker::new("asks").on(move |_: &Ping, context: Context<'_>| {
+        asks.add("asks".into());
+        context.complete(Pong).unwrap();
+        asks.add("has its answer".into());
+    });
+    local.handle().add(worker).unwrap();
+    let worker = Worker::new("answers").on(move |_: &Pong| answers.add("answers".into()));
+    local.handle().add(worker).unwrap();
+    local.update();
+    engine.broadcast(Ping(0));
+    // One round of the loop: the answer came from a round inside it.
+    local.update();
+    assert_eq!(log.take(), ["asks", "answers", "has its answer"]);
+}
+
+/// It may not run a second task in the middle of the first, though the scheduler takes its turns.
+#[test]
+fn d6_a_worker_that_waits_on_the_stack_is_not_entered_again() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let log = Logged::new();
+    let told = log.clone();
+    let worker = Worker::new("waits").on(move |ping: &Ping, context: Context<'_>| {
+        told.add(format!("begins {}", ping.0));
+        (0..5).for_each(|_| context.give_way().unwrap());
+        told.add(format!("ends {}", ping.0));
+    });
+    local.handle().add(worker).unwrap();
+    (1..=2).for_each(|number| {
+        engine.broadcast(Ping(number));
+    });
+    while log.len() < 4 {
+        local.update();
+    }
+    assert_eq!(log.take(), ["begins 1", "ends 1", "begins 2", "ends 2"]);
+}
+
+#[test]
+fn a_worker_that_waits_is_released_when_it_is_to_end() {
+    for in_fiber in [false, true] {
+        let engine = engine();
+        let scheduler = engine.start("only");
+        let log = Logged::new();
+        let told = log.clone();
+        let mut worker = Worker::new("waits").on(move |_: &Ping, context: Context<'_>| {
+            told.add("waits".into());
+            told.add(format!("{:?}", context.wait_until(|| false)));
+        });
+        if in_fiber {
+            worker = worker.in_fiber();
+        }
+        let worker = scheduler.add(worker).unwrap();
+        engine.broadcast(Ping(0));
+        while log.len() < 1 {
+            std::thread::yield_now();
+        }
+        worker.remove().unwrap();
+        assert_eq!(worker.join(), Exit::Removed);
+        assert_eq!(log.take(), ["waits", "Err(Ending)"]);
+    }
+}

@@ -1,0 +1,216 @@
+//! Rows D1, D2, D4 and D7: schedulers' loops, and the lives of workers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::common::{Logged, engine};
+use filch_engine::{Completed, Engine, Exit, RemoveError, Stage, Unfit, Worker};
+
+#[derive(Clone)]
+struct Ping(u32);
+
+/// Says when it is made and when it goes.
+struct Tells(&'static str, Logged);
+
+impl Tells {
+    fn new(name: &'static str, log: &Logged) -> Self {
+        log.add(format!("{name} is made"));
+        Self(name, log.clone())
+    }
+}
+
+impl Drop for Tells {
+    fn drop(&mut self) {
+        self.1.add(format!("{} goes", self.0));
+    }
+}
+
+struct Own(#[allow(dead_code, reason = "dropped")] Tells);
+struct Alone(#[allow(dead_code, reason = "dropped")] Tells);
+
+#[test]
+fn d1_a_scheduler_lives_on_without_workers() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    for round in 0..3 {
+        let worker = scheduler
+            .add(Worker::new("guest").on(|_: &Ping| {}))
+            .unwrap();
+        assert_eq!(
+            engine.complete(Ping(round)),
+            Completed { ran: 1, dropped: 0 }
+        );
+        worker.remove().unwrap();
+        assert_eq!(worker.join(), Exit::Removed);
+        assert_eq!(engine.broadcast(Ping(round)), 0, "nobody lists it any more");
+    }
+    assert!(!scheduler.is_terminated());
+}
+
+#[test]
+fn d1_every_scheduler_has_a_thread_of_its_own() {
+    let engine = engine();
+    let log = Logged::new();
+    for name in ["first", "second"] {
+        let log = log.clone();
+        let worker = Worker::new(name).on(move |_: &Ping| {
+            log.add(std::thread::current().name().unwrap_or("?").to_owned());
+        });
+        engine.start(name).add(worker).unwrap();
+    }
+    engine.complete(Ping(0));
+    let mut threads = log.take();
+    threads.sort();
+    assert_eq!(threads, ["first", "second"]);
+}
+
+#[test]
+fn d2_a_worker_leaves_by_itself_and_only_once() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let may_end = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&may_end);
+    let worker = Worker::new("stays").in_fiber().run(move |context| {
+        // It is told, and goes when it likes.
+        while !(context.is_ending() && seen.load(Ordering::Acquire)) {
+            let _ = context.give_way();
+        }
+    });
+    let worker = scheduler.add(worker).unwrap();
+    worker.remove().unwrap();
+    assert_eq!(worker.remove(), Err(RemoveError::Ending));
+    assert_eq!(worker.exit(), None);
+    may_end.store(true, Ordering::Release);
+    assert_eq!(worker.join(), Exit::Removed);
+    assert_eq!(worker.remove(), Err(RemoveError::Ended));
+    assert_eq!(worker.stage(), Stage::Gone);
+}
+
+#[test]
+fn d4_a_scheduler_with_nothing_to_do_blocks_and_a_task_wakes_it() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let log = Logged::new();
+    let told = log.clone();
+    let worker = Worker::new("worker").on(move |ping: &Ping| told.add(ping.0.to_string()));
+    local.handle().add(worker).unwrap();
+    let rests = || engine.report().schedulers[0].rests;
+    while rests() == 0 {
+        assert!(local.update());
+    }
+    assert!(
+        engine.report().schedulers[0].rounds > 10,
+        "after several empty looks"
+    );
+    let before = rests();
+    engine.broadcast(Ping(1));
+    local.update();
+    assert_eq!(
+        (log.take(), rests()),
+        (vec!["1".to_owned()], before),
+        "no rest before it"
+    );
+}
+
+/// Both kinds that run their tasks as they come.
+#[test]
+fn d7_a_life_goes_through_its_stages_in_order() {
+    for in_fiber in [false, true] {
+        let log = Logged::new();
+        let engine = Engine::new();
+        let scheduler = engine.scheduler("only").unwrap();
+        let owner = Worker::new("owner").owns(|| 5_u8);
+        let owner = scheduler.add(owner).unwrap();
+        let [own, alone, set_up_own, set_up, runs] = std::array::from_fn(|_| log.clone());
+        let mut worker = Worker::new("worker")
+            .local(move || Alone(Tells::new("local", &alone)))
+            .owns(move || Own(Tells::new("own", &own)))
+            .group::<u8>()
+            .setup(move |_: &mut Own, _: &Alone, group: &u8| set_up.add(format!("setup {group}")))
+            .setup_owner(move |_: &mut Own| set_up_own.add("setup_owner".into()))
+            .on(move |ping: &Ping, _: &Own| runs.add(format!("runs {}", ping.0)));
+        if in_fiber {
+            worker = worker.in_fiber();
+        }
+        let worker = scheduler.add(worker).unwrap();
+        engine.complete(Ping(1));
+        worker.remove().unwrap();
+        assert_eq!(worker.join(), Exit::Removed);
+        let expected = [
+            "own is made",
+            "setup_owner",
+            "local is made",
+            "setup 5",
+            "runs 1",
+            "local goes",
+            "own goes",
+        ];
+        assert_eq!(log.take(), expected, "in a fiber: {in_fiber}");
+        assert_eq!(owner.exit(), None);
+        engine.terminate();
+        engine.join();
+        assert_eq!(owner.exit(), Some(Exit::Terminated));
+    }
+}
+
+/// Whoever waits for a task in its queue is released, and the task is not run.
+#[test]
+fn d7_an_ending_worker_empties_its_queue_without_running_it() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let log = Logged::new();
+    let told = log.clone();
+    let worker = Worker::new("worker").on(move |_: &Ping| told.add("runs".into()));
+    let worker = local.handle().add(worker).unwrap();
+    local.update();
+    worker.remove().unwrap();
+    let waits = std::thread::spawn({
+        let engine = engine.clone();
+        move || engine.complete(Ping(1))
+    });
+    while local.update() && !waits.is_finished() {}
+    assert_eq!(waits.join().unwrap(), Completed { ran: 0, dropped: 1 });
+    assert!(log.take().is_empty());
+    assert_eq!(worker.exit(), Some(Exit::Removed));
+}
+
+#[test]
+fn d11_a_terminated_engine_ends_everything_once_and_refuses_more() {
+    let engine = Engine::new();
+    let schedulers = ["a", "b"].map(|name| engine.scheduler(name).unwrap());
+    let workers: Vec<_> = schedulers
+        .iter()
+        .map(|scheduler| {
+            scheduler
+                .add(Worker::new("worker").on(|_: &Ping| {}))
+                .unwrap()
+        })
+        .collect();
+    engine.terminate();
+    engine.terminate();
+    engine.join();
+    for (worker, scheduler) in workers.iter().zip(&schedulers) {
+        assert_eq!(worker.exit(), Some(Exit::Terminated));
+        assert!(scheduler.is_terminated());
+        let refused = scheduler.add(Worker::new("late")).unwrap_err();
+        assert_eq!(refused.reason, Unfit::Terminated);
+        assert_eq!(
+            format!("{refused}"),
+            "late: the scheduler has been terminated"
+        );
+    }
+    assert_eq!(engine.complete(Ping(1)), Completed { ran: 0, dropped: 1 });
+    assert!(engine.scheduler("late").is_err());
+}
+
+#[test]
+fn a_dropped_local_scheduler_ends_its_workers() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let worker = local
+        .handle()
+        .add(Worker::new("worker").in_fiber())
+        .unwrap();
+    drop(local);
+    assert_eq!(worker.exit(), Some(Exit::Terminated));
+}

@@ -1,0 +1,10 @@
+//! The rows D1 to D11, what is refused, and workers that come and go under load. A test that is
+//! named after a row shows that row.
+
+mod common;
+mod data;
+mod kinds;
+mod life;
+mod refused;
+mod stress;
+mod tasks;

@@ -1,0 +1,213 @@
+//! What is refused, and what comes of code that panics.
+
+use std::any::type_name;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::{Logged, engine};
+use filch_engine::{Completed, Context, Engine, Exit, NestedError, StartError, Unfit, Worker};
+
+#[derive(Clone)]
+struct Ping;
+
+#[derive(Clone)]
+struct Pong;
+
+struct World(u32);
+struct Input(u32);
+struct Sound(u32);
+
+fn refused(worker: Worker) -> String {
+    let engine = engine();
+    let error = engine.start("only").add(worker).unwrap_err();
+    error.to_string().replace("engine::refused::", "")
+}
+
+#[test]
+fn what_a_worker_lists_must_fit_what_its_functions_take() {
+    let worker = || Worker::new("worker");
+    let twice = worker().owns(|| World(0)).group::<World>();
+    assert_eq!(refused(twice), "worker: it lists World twice");
+
+    let unlisted = worker().on(|_: &Ping, _: &World| {});
+    assert_eq!(
+        refused(unlisted),
+        "worker: Ping takes &World, which the worker does not list"
+    );
+
+    let conflict = worker()
+        .owns(|| World(0))
+        .on(|_: &Ping, _: &World, _: &mut World| {});
+    assert_eq!(
+        refused(conflict),
+        "worker: Ping takes &World and &mut World at once"
+    );
+
+    let read_only = worker().shared::<World>().on(|_: &Ping, _: &mut World| {});
+    assert_eq!(
+        refused(read_only),
+        "worker: Ping takes &mut World, which is shared: it may only be read"
+    );
+
+    let not_own = worker().group::<World>().setup_owner(|_: &World| {});
+    assert_eq!(
+        refused(not_own),
+        "worker: `setup_owner` takes &World, which the worker does not own"
+    );
+
+    let setup = worker().setup(|_: &World| {});
+    assert_eq!(
+        refused(setup),
+        "worker: setup takes &World, which the worker does not list"
+    );
+}
+
+#[test]
+fn a_refused_worker_can_be_added_elsewhere() {
+    let engine = engine();
+    let (first, second) = (engine.start("first"), engine.start("second"));
+    let owner = || Worker::new("owner").owns(|| World(0));
+    let one = first.add(owner()).unwrap();
+    let error = second.add(owner()).unwrap_err();
+    assert_eq!(error.reason, Unfit::Owned(type_name::<World>()));
+    one.remove().unwrap();
+    one.join();
+    second.add(error.worker).unwrap();
+}
+
+#[test]
+fn a_worker_follows_one_of_its_own_scheduler_only() {
+    let engine = engine();
+    let (first, second) = (engine.start("first"), engine.start("second"));
+    let leads = first.add(Worker::new("leads")).unwrap();
+    let error = second
+        .add(Worker::new("follows").after(&leads))
+        .unwrap_err();
+    assert_eq!(error.reason, Unfit::Elsewhere("leads".into()));
+}
+
+#[test]
+fn an_engine_has_so_many_schedulers_and_no_more() {
+    let engine = Engine::new();
+    let locals: Vec<_> = (0..Engine::MAX_SCHEDULERS)
+        .map(|number| engine.local_scheduler(number.to_string()).unwrap())
+        .collect();
+    assert!(matches!(
+        engine.scheduler("one more"),
+        Err(StartError::TooMany)
+    ));
+    // The last one is reached like the first.
+    let counts = Arc::new(AtomicUsize::new(0));
+    for local in &locals {
+        let counts = Arc::clone(&counts);
+        let worker = Worker::new("counts").on(move |_: &Ping| {
+            counts.fetch_add(1, Ordering::Relaxed);
+        });
+        local.handle().add(worker).unwrap();
+    }
+    assert_eq!(engine.broadcast(Ping), Engine::MAX_SCHEDULERS);
+    for local in &locals {
+        local.update();
+    }
+    assert_eq!(counts.load(Ordering::Relaxed), Engine::MAX_SCHEDULERS);
+}
+
+#[test]
+fn a_task_that_panics_with_three_data_ends_its_worker_and_poisons_what_it_changed() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let owner = Worker::new("owner")
+        .owns(|| World(0))
+        .owns(|| Input(0))
+        .owns(|| Sound(0))
+        .on(|_: &Pong, _: &World| {});
+    let owner = scheduler.add(owner).unwrap();
+    let panics = Worker::new("panics")
+        .group::<World>()
+        .group::<Input>()
+        .group::<Sound>()
+        .on(
+            |_: &Ping, world: &mut World, _: &Input, sound: &mut Sound| {
+                (world.0, sound.0) = (1, 1);
+                panic!("half way");
+            },
+        );
+    let panics = scheduler.add(panics).unwrap();
+    // It only read the input: another one goes on with it.
+    let log = Logged::new();
+    let told = log.clone();
+    let reads = Worker::new("reads")
+        .group::<Input>()
+        .on(move |_: &Pong, input: &Input| told.add(format!("input {}", input.0)));
+    scheduler.add(reads).unwrap();
+    assert_eq!(engine.complete(Ping), Completed { ran: 0, dropped: 1 });
+    let exit = Exit::Panicked {
+        during: type_name::<Ping>(),
+        message: "half way".into(),
+    };
+    assert_eq!(panics.join(), exit);
+    assert_eq!(engine.complete(Pong), Completed { ran: 1, dropped: 1 });
+    assert_eq!(log.take(), ["input 0"]);
+    assert_eq!(owner.join(), Exit::Poisoned(type_name::<World>()));
+}
+
+#[test]
+fn code_that_panics_elsewhere_ends_its_worker_alone() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let cases = [
+        Worker::new("own").owns(|| -> World { panic!("own") }),
+        Worker::new("local").local(|| -> World { panic!("local") }),
+        Worker::new("setup_owner").setup_owner(|| panic!("setup_owner")),
+        Worker::new("setup").setup(|| panic!("setup")),
+        Worker::new("run").in_fiber().run(|_| panic!("run")),
+        Worker::new("fiber")
+            .in_fiber()
+            .on(|_: &Ping| panic!("fiber")),
+    ];
+    for worker in cases {
+        let worker = scheduler.add(worker).unwrap();
+        engine.broadcast(Ping);
+        match worker.join() {
+            Exit::Panicked { message, .. } => assert_eq!(message, worker.name()),
+            exit => panic!("{exit:?}"),
+        }
+    }
+    scheduler
+        .add(Worker::new("next").on(|_: &Pong| {}))
+        .unwrap();
+    assert_eq!(engine.complete(Pong), Completed { ran: 1, dropped: 0 });
+}
+
+#[test]
+fn a_nested_task_that_panics_ends_the_worker_behind_the_one_around_it() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let told = log.clone();
+    let worker = Worker::new("both")
+        .on(move |_: &Ping, context: Context<'_>| {
+            let error = context.run_task(Pong).unwrap_err();
+            assert!(matches!(error, NestedError::Panicked));
+            told.add(error.to_string());
+        })
+        .on(|_: &Pong| panic!("inside"));
+    let worker = scheduler.add(worker).unwrap();
+    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+    let exit = Exit::Panicked {
+        during: type_name::<Pong>(),
+        message: "inside".into(),
+    };
+    assert_eq!(worker.join(), exit);
+    assert_eq!(log.take(), ["the task panicked"]);
+}
+
+#[test]
+fn a_stack_that_nobody_can_have_ends_its_worker() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let greedy = scheduler
+        .add(Worker::new("greedy").in_fiber_of(usize::MAX / 2))
+        .unwrap();
+    assert_eq!(greedy.join(), Exit::NoStack);
+}

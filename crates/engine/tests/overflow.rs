@@ -1,0 +1,47 @@
+//! A fiber that needs more stack than it has: the program is ended, and does not go on with memory
+//! that is somebody else's.
+
+use std::env;
+use std::process::Command;
+
+use filch_engine::{Engine, Worker};
+
+const CHILD: &str = "FILCH_ENGINE_OVERFLOWS";
+
+/// Deeper than any stack.
+#[inline(never)]
+fn descend(depth: u64) -> u64 {
+    let frame = std::hint::black_box([depth; 64]);
+    match depth {
+        u64::MAX => frame[0],
+        _ => descend(depth + 1) + std::hint::black_box(frame)[63],
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fiber_whose_stack_overflows_ends_the_program() {
+    use std::os::unix::process::ExitStatusExt;
+
+    if env::var_os(CHILD).is_some() {
+        let engine = Engine::new();
+        let scheduler = engine.scheduler("only").unwrap();
+        let deep = Worker::new("deep").in_fiber_of(64 * 1024).run(|_| {
+            std::hint::black_box(descend(0));
+        });
+        scheduler.add(deep).unwrap().join();
+        return;
+    }
+    let child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "a_fiber_whose_stack_overflows_ends_the_program"])
+        .env(CHILD, "1")
+        .output()
+        .unwrap();
+    // SIGSEGV or SIGBUS; or SIGABRT, from a runtime that looks at the address.
+    let signal = child.status.signal();
+    assert!(
+        matches!(signal, Some(6 | 7 | 10 | 11)),
+        "{:?}",
+        child.status
+    );
+}

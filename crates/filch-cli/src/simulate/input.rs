@@ -1,0 +1,59 @@
+//! The worker that plays: it says what each frame is made of, and when. In a fiber, with a `run` of
+//! its own.
+//!
+//! It reads like the loop of a game, and waits for others wherever it likes: in a fiber, nobody has
+//! to stand still for that.
+
+use std::time::{Duration, Instant};
+
+use filch_engine::{Completed, Context, Worker};
+
+use super::frame_times::FrameTimes;
+use super::script::Script;
+use super::tasks::{Drawn, Over, Ready, Step, Stepped};
+
+/// Plays so many frames: one after the other, or, with a `pace`, one in that time.
+pub(super) fn worker(seed: u64, frames: u32, pace: Option<Duration>) -> Worker {
+    Worker::new("input")
+        .in_fiber()
+        .owns(FrameTimes::new)
+        // Waited for below, by being run.
+        .on(|_: &Ready| {})
+        .on(|_: &Drawn| {})
+        .run(move |context| {
+            // `None`: it is to end, or others have.
+            let _ = play(context, Script::new(seed), frames, pace);
+        })
+}
+
+fn play(
+    context: Context<'_>,
+    mut script: Script,
+    frames: u32,
+    pace: Option<Duration>,
+) -> Option<()> {
+    let wait = || context.wait_until(|| context.run_queued() > 0).ok();
+    wait()?; // until it is ready
+    let mut due = Instant::now();
+    for _ in 0..frames {
+        let began = Instant::now();
+        context.broadcast(script.next_input());
+        by_all(context.complete(Step).ok()?)?;
+        by_all(context.complete(Stepped).ok()?)?;
+        wait()?; // until it is drawn
+        let add = |times: &mut FrameTimes| times.add(began.elapsed());
+        context.lock(add).ok()?;
+        if let Some(pace) = pace {
+            due += pace;
+            context.sleep_until(due).ok()?;
+        }
+    }
+    context.broadcast(Over);
+    // What it owns lives as long as it does.
+    context.wait_until(|| false).ok()
+}
+
+/// `None`: a worker ended instead of running the task.
+fn by_all(completed: Completed) -> Option<()> {
+    (completed.dropped == 0).then_some(())
+}

@@ -1,0 +1,93 @@
+//! The worker that draws. It has a `run` of its own and no fiber, and so a scheduler for itself: on
+//! the main thread, which alone may have a window.
+
+use std::sync::mpsc::Sender;
+
+use filch_engine::{Context, Engine, Report, Worker};
+
+use super::canvas::Canvas;
+use super::checksum::Checksum;
+use super::frame_times::FrameTimes;
+use super::sound::Sound;
+use super::tasks::{Drawn, Over, Ready, Stepped};
+use super::window::{Window, WindowError};
+use super::world::World;
+
+/// What is left of a simulation.
+#[derive(Debug)]
+pub(super) struct Remains {
+    pub(super) world: Checksum,
+    pub(super) sound: Sound,
+    pub(super) times: FrameTimes,
+    pub(super) canvas: Canvas,
+    /// What each worker did, as long as all were there.
+    pub(super) workers: Report,
+}
+
+/// Draws so many frames, in a window if `is_live`, and tells what is left.
+pub(super) fn worker(
+    engine: Engine,
+    frames: u32,
+    is_live: bool,
+    tell: Sender<Result<Remains, WindowError>>,
+) -> Worker {
+    Worker::new("render")
+        .shared::<World>()
+        .shared::<Sound>()
+        .shared::<FrameTimes>()
+        .local(Canvas::new)
+        // Waited for below, by being run.
+        .on(|_: &Stepped| {})
+        .on(|_: &Over| {})
+        .run(move |context| {
+            let window = match is_live {
+                true => Window::open().map(Some),
+                false => Ok(None),
+            };
+            let remains = match window {
+                Ok(window) => render(context, &engine, frames, window).map(Ok),
+                Err(error) => Some(Err(error)),
+            };
+            if let Some(remains) = remains {
+                // The one that started all this waits for it.
+                let _ = tell.send(remains);
+            }
+        })
+}
+
+/// `None`: it is to end.
+fn render(
+    context: Context<'_>,
+    engine: &Engine,
+    frames: u32,
+    mut window: Option<Window>,
+) -> Option<Remains> {
+    let wait = || context.wait_until(|| context.run_queued() > 0).ok();
+    context.broadcast(Ready);
+    let mut left = frames;
+    while left > 0 {
+        wait()?;
+        let draw = |world: &World, canvas: &mut Canvas| canvas.draw(world);
+        context.lock(draw).ok()?;
+        context.broadcast(Drawn);
+        left -= 1;
+        if let Some(window) = &mut window
+            && !context.lock(|canvas: &Canvas| window.show(canvas)).ok()?
+        {
+            break;
+        }
+    }
+    // Unless the window was closed, the last frame is accounted for.
+    if left == 0 {
+        wait()?;
+    }
+    let workers = engine.report();
+    let remain = |world: &World, sound: &Sound, times: &FrameTimes, canvas: &Canvas| Remains {
+        world: world.checksum(),
+        sound: sound.clone(),
+        times: times.clone(),
+        canvas: canvas.clone(),
+        workers,
+    };
+    context.lock(remain).ok()
+}

@@ -1,0 +1,25 @@
+//! The data cell and sets of them: who is let in, and what it sees. loom reports data that two
+//! threads touch at once as a race. No thread here waits, so each model says who gets what.
+#![cfg(loom)]
+
+mod ends;
+mod poison;
+mod sets;
+mod sharing;
+
+use filch_data_cell::{DataCell, LockError};
+use filch_sync::Arc;
+use filch_sync::thread::{self, JoinHandle};
+
+/// Does something with the cell on a thread of its own.
+fn beside<T: Send + Sync + 'static, R: 'static>(
+    cell: &Arc<DataCell<T>>,
+    does: impl FnOnce(&DataCell<T>) -> R + 'static,
+) -> JoinHandle<R> {
+    let cell = Arc::clone(cell);
+    thread::spawn(move || does(&cell))
+}
+
+fn read(cell: &DataCell<u32>) -> Result<u32, LockError> {
+    cell.try_read(|value| *value)
+}

@@ -1,0 +1,198 @@
+//! Sets of cells: all or none.
+
+use std::sync::Arc as StdArc;
+
+use filch_data_cell::Access::{Read, Write};
+use filch_data_cell::LockError::{Held, Poisoned};
+use filch_data_cell::{Access, DataLock, LockSet, Lockable, Mask};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::thread;
+use loom_tests::{Bound, Outcomes};
+
+/// Three numbers in one allocation, so that the order of their locks is the same in each execution.
+struct Table {
+    places: [Place; 3],
+}
+
+struct Place {
+    lock: DataLock,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: a value is touched under its lock; that is what the models are about.
+unsafe impl Sync for Place {}
+
+/// One of the three.
+struct At(StdArc<Table>, usize);
+
+// SAFETY: the lock lies in the table, which does not move; the name keeps it.
+unsafe impl Lockable for At {
+    fn lock(&self) -> &DataLock {
+        &self.0.places[self.1].lock
+    }
+}
+
+impl Table {
+    fn new() -> StdArc<Self> {
+        StdArc::new(Self {
+            places: [0; 3].map(|value| Place {
+                lock: DataLock::new(),
+                value: UnsafeCell::new(value),
+            }),
+        })
+    }
+
+    /// A set of these places, in this order.
+    fn set(self: &StdArc<Self>, places: &[(usize, Access)]) -> LockSet {
+        LockSet::new(
+            places
+                .iter()
+                .map(|&(place, access)| (StdArc::new(At(StdArc::clone(self), place)) as _, access)),
+        )
+        .unwrap()
+    }
+
+    /// Adds one at all places that are to be written, if all are to be had, and sums the others up.
+    fn task(self: &StdArc<Self>, places: &[(usize, Access)]) -> Option<u32> {
+        let set = self.set(places);
+        let locked = set.try_lock(Mask::NONE).ok()?;
+        let mut sum = 0;
+        for &(place, access) in places {
+            let value = &self.places[place].value;
+            match access {
+                // SAFETY: `locked` holds the lock of each place with its access.
+                Read => sum += value.with(|value| unsafe { *value }),
+                // SAFETY: as above.
+                Write => value.with_mut(|value| unsafe { *value += 1 }),
+            }
+        }
+        drop(locked);
+        Some(sum)
+    }
+
+    /// All tasks, each on a thread but the first; what each found, if it got all.
+    fn race<const N: usize>(
+        self: &StdArc<Self>,
+        tasks: [&'static [(usize, Access)]; N],
+    ) -> [Option<u32>; N] {
+        let others: Vec<_> = tasks[1..]
+            .iter()
+            .map(|&places| {
+                let table = StdArc::clone(self);
+                thread::spawn(move || table.task(places))
+            })
+            .collect();
+        let mut found = vec![self.task(tasks[0])];
+        found.extend(others.into_iter().map(|other| other.join().unwrap()));
+        for place in &self.places {
+            assert_eq!(place.lock.try_lock(Write), Ok(()), "left locked");
+        }
+        found.try_into().unwrap()
+    }
+}
+
+/// Two threads. Each wants two cells to write, and names them in the other's reverse order. One of
+/// them gets both, whatever the other one does. Failure: neither does; a race; a lock that is left.
+#[test]
+fn sets_in_crossing_order() {
+    Outcomes::of("two sets that cross", Bound::exhaustive(10), || {
+        let found = Table::new().race([&[(0, Write), (1, Write)], &[(1, Write), (0, Write)]]);
+        found.map(|sum| sum.is_some())
+    })
+    .assert_exactly([[true, true], [true, false], [false, true]]);
+}
+
+/// Two threads. One writes two cells, the other one reads both. It sees both changes, or none.
+/// Failure: a sum of one, or a race.
+#[test]
+fn a_set_is_seen_as_a_whole() {
+    Outcomes::of(
+        "a set written beside one read",
+        Bound::exhaustive(25),
+        || Table::new().race([&[(0, Write), (1, Write)], &[(1, Read), (0, Read)]]),
+    )
+    .assert_exactly([
+        [Some(0), Some(0)],
+        [Some(0), Some(2)],
+        [Some(0), None],
+        [None, Some(0)],
+    ]);
+}
+
+/// Two threads. Each reads what the other one writes. Failure: neither goes on, or a race.
+#[test]
+fn each_reads_what_the_other_writes() {
+    Outcomes::of(
+        "two sets, each a reader of the other's",
+        Bound::exhaustive(25),
+        || Table::new().race([&[(0, Write), (1, Read)], &[(1, Write), (0, Read)]]),
+    )
+    .assert_exactly([
+        [Some(0), Some(1)],
+        [Some(1), Some(0)],
+        [Some(0), None],
+        [None, Some(0)],
+    ]);
+}
+
+/// Three threads around a table, each with two of three cells: each of them is refused by its
+/// neighbour, were it not for the order. At least one gets both, and any two that are refused are
+/// refused by the third. Failure: none gets both; a race; a lock that is left.
+#[test]
+fn three_around_a_table() {
+    let outcomes = Outcomes::of("three sets in a ring", Bound::exhaustive(700), || {
+        let found = Table::new().race([
+            &[(0, Write), (1, Write)],
+            &[(1, Write), (2, Write)],
+            &[(2, Write), (0, Write)],
+        ]);
+        found.map(|sum| sum.is_some())
+    });
+    outcomes.assert_exactly((1..8).map(|bits| [0, 1, 2].map(|place| bits >> place & 1 == 1)));
+}
+
+/// Two threads: a task that writes one cell and reads another one panics; the other thread's task
+/// wants both. It is refused by the poison of the first, and the second is free. By the order it
+/// is never refused at the second. Failure: half changed data without poison, a race, or poison
+/// where nobody wrote.
+#[test]
+fn a_set_is_poisoned_where_it_wrote() {
+    Outcomes::of(
+        "a set that poisons beside another",
+        Bound::exhaustive(25),
+        || {
+            let table = Table::new();
+            let poisons = table.set(&[(1, Read), (0, Write)]);
+            let other = thread::spawn({
+                let table = StdArc::clone(&table);
+                move || {
+                    table
+                        .set(&[(0, Read), (1, Write)])
+                        .try_lock(Mask::NONE)
+                        .err()
+                }
+            });
+            let has_poisoned = poisons.try_lock(Mask::NONE).map(|locked| {
+                // SAFETY: `locked` holds this lock to write.
+                table.places[0]
+                    .value
+                    .with_mut(|value| unsafe { *value = 7 });
+                locked.poison();
+            });
+            let refused = other.join().unwrap();
+            let [first, second, _] = &table.places;
+            assert_eq!(first.lock.is_poisoned(), has_poisoned.is_ok());
+            assert_eq!(second.lock.try_lock(Write), Ok(()), "left locked");
+            (
+                has_poisoned.is_ok(),
+                refused.map(|refused| (refused.position, refused.why)),
+            )
+        },
+    )
+    .assert_exactly([
+        (true, None),
+        (true, Some((0, Held))),
+        (true, Some((0, Poisoned))),
+        (false, None),
+    ]);
+}

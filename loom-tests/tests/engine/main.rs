@@ -1,0 +1,56 @@
+//! Models of the engine: its shipped parts, with the scheduler driven by a thread of the model.
+#![cfg(loom)]
+
+mod coming_and_going;
+mod completion;
+mod owners;
+
+use filch_engine::{Engine, LocalScheduler};
+use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::{Arc, thread};
+
+/// A task.
+#[derive(Clone)]
+struct Ping;
+
+/// An engine with one scheduler, which this thread drives.
+fn engine() -> (Engine, LocalScheduler) {
+    let engine = Engine::new();
+    let scheduler = engine.local_scheduler("modelled").expect("it is the first");
+    (engine, scheduler)
+}
+
+/// Another thread, and whether it has come to its end: that publishes nothing.
+struct Other<T> {
+    is_over: Arc<AtomicBool>,
+    thread: thread::JoinHandle<T>,
+}
+
+impl<T: 'static> Other<T> {
+    fn spawn(code: impl FnOnce() -> T + 'static) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let tells = Arc::clone(&is_over);
+        let thread = thread::spawn(move || {
+            let result = code();
+            tells.store(true, Ordering::Relaxed);
+            result
+        });
+        Self { is_over, thread }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn join(self) -> T {
+        self.thread.join().unwrap()
+    }
+}
+
+/// Rounds of the scheduler until that holds.
+fn drive_until(scheduler: &LocalScheduler, holds: impl Fn() -> bool) {
+    while !holds() {
+        scheduler.poll();
+        thread::yield_now();
+    }
+}

@@ -1,0 +1,104 @@
+//! Two locks that two sets want.
+
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, check, refute};
+
+use super::toy::Toy;
+
+/// How a broken set takes its two locks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// As they lie: the real set.
+    Sorted,
+    /// As they were named.
+    AsNamed,
+    /// As they lie, and what was locked stays so if the next is refused.
+    KeptIfRefused,
+}
+
+/// Locks both, or says that they were not to be had.
+fn try_lock_both(toys: &[Toy; 2], named: [usize; 2], order: Order) -> bool {
+    let mut places = named;
+    if order != Order::AsNamed {
+        places.sort_unstable();
+    }
+    for (index, &place) in places.iter().enumerate() {
+        if !toys[place].try_lock_to_write() {
+            if order != Order::KeptIfRefused {
+                places[..index]
+                    .iter()
+                    .for_each(|&held| toys[held].unlock_from_writing());
+            }
+            return false;
+        }
+    }
+    true
+}
+
+/// Two threads want the same two locks, and name them in reverse order. If `is_second_held`, a
+/// third party has the second lock meanwhile.
+fn two_sets(order: Order, is_second_held: bool) {
+    let toys = Arc::new([Toy::new(None), Toy::new(None)]);
+    if is_second_held {
+        assert!(toys[1].try_lock_to_write());
+    }
+    let task = move |toys: &[Toy; 2], named: [usize; 2]| {
+        let has_both = try_lock_both(toys, named, order);
+        if has_both {
+            toys.iter().for_each(Toy::unlock_from_writing);
+        }
+        has_both
+    };
+    let other = thread::spawn({
+        let toys = Arc::clone(&toys);
+        move || task(&toys, [1, 0])
+    });
+    let mine = task(&toys, [0, 1]);
+    let others = other.join().unwrap();
+    if is_second_held {
+        toys[1].unlock_from_writing();
+    } else {
+        assert!(mine || others, "each refused the other");
+    }
+    assert!(task(&toys, [0, 1]), "left locked");
+}
+
+/// The control.
+#[test]
+fn two_sets_without_a_bug() {
+    check("two sets lock in one order", Bound::exhaustive(20), || {
+        two_sets(Order::Sorted, false);
+    });
+}
+
+/// Each has one lock and is refused the other one. Both give back, and may meet again.
+#[test]
+fn two_sets_as_named() {
+    refute(
+        "two sets lock in the order of their parameters",
+        "each refused the other",
+        Bound::exhaustive(2),
+        || two_sets(Order::AsNamed, false),
+    );
+}
+
+/// The control.
+#[test]
+fn two_refused_sets_without_a_bug() {
+    check(
+        "a set gives back what it has if it is refused",
+        Bound::exhaustive(10),
+        || two_sets(Order::Sorted, true),
+    );
+}
+
+/// The first lock stays locked when the second is refused.
+#[test]
+fn two_refused_sets_that_keep() {
+    refute(
+        "a set keeps what it has if it is refused",
+        "left locked",
+        Bound::exhaustive(2),
+        || two_sets(Order::KeptIfRefused, true),
+    );
+}

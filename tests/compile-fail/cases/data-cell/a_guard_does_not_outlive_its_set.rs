@@ -1,0 +1,12 @@
+//! The set keeps the cells whose locks the guard unlocks.
+
+use filch_data_cell::{LockSet, Mask};
+
+pub fn case(set: LockSet) {
+    let locked = set.try_lock(Mask::NONE);
+    #[cfg(misuse)]
+    drop(set); //~ E0505 cannot move out of `set`
+    drop(locked);
+    #[cfg(not(misuse))]
+    drop(set);
+}

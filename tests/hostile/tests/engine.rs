@@ -1,0 +1,127 @@
+//! The engine beside destructors that panic.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use filch_engine::{Completed, Engine, Exit, Worker};
+use hostile_tests::{Bomb, Squad};
+
+/// A task with a bomb, of which each copy has its own.
+struct Armed(Arc<Squad>, Bomb);
+
+impl Armed {
+    fn new(squad: &Arc<Squad>, number: u32) -> Self {
+        Self(Arc::clone(squad), squad.bomb(number))
+    }
+}
+
+impl Clone for Armed {
+    fn clone(&self) -> Self {
+        Self::new(&self.0, self.1.number())
+    }
+}
+
+#[derive(Clone)]
+struct Ping;
+
+/// The numbers of those that were dropped: each copy has its task's.
+fn dropped(squad: &Squad) -> Vec<u32> {
+    let mut numbers = squad.dropped();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Wherever a task ends, in a function, in an inbox, in a queue or with its sender.
+#[test]
+fn a_task_that_panics_when_it_is_dropped_harms_nobody() {
+    let squad = Arc::new(Squad::new(0..10));
+    let engine = Engine::new();
+    assert_eq!(
+        engine.broadcast(Armed::new(&squad, 0)),
+        0,
+        "nobody lists it"
+    );
+    assert_eq!(dropped(&squad), [0]);
+    let scheduler = engine.scheduler("only").unwrap();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let worker = || {
+        let runs = Arc::clone(&runs);
+        Worker::new("worker").on(move |_: &Armed| {
+            runs.fetch_add(1, Ordering::Relaxed);
+        })
+    };
+    let workers = [worker(), worker()].map(|worker| scheduler.add(worker).unwrap());
+    let done = Completed { ran: 2, dropped: 0 };
+    assert_eq!(engine.complete(Armed::new(&squad, 1)), done);
+    assert_eq!(dropped(&squad), [0, 1, 1]);
+    workers[0].send(Armed::new(&squad, 2)).unwrap();
+    // Both are alive, and go as they should.
+    assert_eq!(engine.complete(Armed::new(&squad, 3)), done);
+    assert_eq!(dropped(&squad), [0, 1, 1, 2, 3, 3]);
+    for worker in &workers {
+        worker.remove().unwrap();
+        assert_eq!(worker.join(), Exit::Removed);
+    }
+    engine.terminate();
+    engine.join();
+    assert_eq!(engine.broadcast(Armed::new(&squad, 4)), 0);
+    assert_eq!(dropped(&squad), [0, 1, 1, 2, 3, 3, 4]);
+    assert_eq!(runs.load(Ordering::Relaxed), 5);
+}
+
+/// What a worker owns, what it alone has, and what its functions have captured.
+#[test]
+fn data_that_panics_when_it_is_dropped_harms_nobody() {
+    struct Own(#[allow(dead_code, reason = "dropped")] Bomb);
+
+    struct Local(#[allow(dead_code, reason = "dropped")] Bomb);
+
+    let squad = Squad::new(0..10);
+    let engine = Engine::new();
+    let scheduler = engine.scheduler("only").unwrap();
+    let [own, local, captured] = [0, 1, 2].map(|number| squad.bomb(number));
+    let worker = Worker::new("worker")
+        .owns(move || Own(own))
+        .local(move || Local(local))
+        .on(move |_: &Ping| assert_eq!(captured.number(), 2));
+    let worker = scheduler.add(worker).unwrap();
+    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+    worker.remove().unwrap();
+    assert_eq!(worker.join(), Exit::Removed);
+    // The scheduler goes on.
+    scheduler
+        .add(Worker::new("next").on(|_: &Ping| {}))
+        .unwrap();
+    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+    engine.terminate();
+    engine.join();
+    squad.assert_dropped(3);
+}
+
+/// A copy that cannot be made costs the worker that it was for.
+#[test]
+fn a_clone_that_panics_costs_one_worker() {
+    struct Uncopied;
+
+    impl Clone for Uncopied {
+        fn clone(&self) -> Self {
+            panic!("no copy");
+        }
+    }
+
+    let engine = Engine::new();
+    let scheduler = engine.scheduler("only").unwrap();
+    let [first, last] = ["first", "last"].map(|name| {
+        let worker = Worker::new(name).on(|_: &Uncopied| {});
+        scheduler.add(worker).unwrap()
+    });
+    // The last one gets the task itself.
+    assert_eq!(engine.complete(Uncopied), Completed { ran: 1, dropped: 0 });
+    match first.join() {
+        Exit::Panicked { message, .. } => assert_eq!(message, "no copy"),
+        exit => panic!("{exit:?}"),
+    }
+    assert_eq!(last.exit(), None);
+    engine.terminate();
+    engine.join();
+}
