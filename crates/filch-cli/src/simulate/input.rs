@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use filch_engine::{Completed, Context, Worker};
+use filch_engine::{Context, Worker};
 
 use super::frame_times::FrameTimes;
 use super::script::Script;
@@ -21,7 +21,7 @@ pub(super) fn worker(seed: u64, frames: u32, pace: Option<Duration>) -> Worker {
         .on(|_: &Ready| {})
         .on(|_: &Drawn| {})
         .run(move |context| {
-            // `None`: it is to end, or others have.
+            // `None`: it is to end. If another worker does, render misses that one's data.
             let _ = play(context, Script::new(seed), frames, pace);
         })
 }
@@ -38,8 +38,8 @@ fn play(
     for _ in 0..frames {
         let began = Instant::now();
         context.broadcast(script.next_input());
-        by_all(context.complete(Step).ok()?)?;
-        by_all(context.complete(Stepped).ok()?)?;
+        context.complete(Step).ok()?;
+        context.complete(Stepped).ok()?;
         wait()?; // until it is drawn
         let add = |times: &mut FrameTimes| times.add(began.elapsed());
         context.lock(add).ok()?;
@@ -51,9 +51,4 @@ fn play(
     context.broadcast(Over);
     // What it owns lives as long as it does.
     context.wait_until(|| false).ok()
-}
-
-/// `None`: a worker ended instead of running the task.
-fn by_all(completed: Completed) -> Option<()> {
-    (completed.dropped == 0).then_some(())
 }

@@ -1,6 +1,6 @@
 //! Numbers that only the seed decides.
 
-/// A sequence of numbers: SplitMix64 by Steele, Lea and Flood.
+/// A sequence of numbers: `SplitMix64` by Steele, Lea and Flood.
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
 
