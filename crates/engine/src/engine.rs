@@ -36,10 +36,20 @@ impl Engine {
     /// The most schedulers of an engine, over its whole life.
     pub const MAX_SCHEDULERS: usize = MAX_SCHEDULERS;
 
+    /// The rounds without work after which a scheduler blocks, unless it is told otherwise.
+    pub const ROUNDS_BEFORE_REST: u32 = 16;
+
     /// One without schedulers.
     pub fn new() -> Self {
+        Self::with_rounds_before_rest(Self::ROUNDS_BEFORE_REST)
+    }
+
+    /// The same, whose schedulers block after so many rounds without work. Between the first four
+    /// they pause, between the others they let other threads run: more rounds find a task that
+    /// comes soon without being woken, and cost processor time.
+    pub fn with_rounds_before_rest(rounds: u32) -> Self {
         Self {
-            shared: Arc::new(Shared::new()),
+            shared: Arc::new(Shared::new(rounds)),
         }
     }
 

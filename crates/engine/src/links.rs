@@ -95,6 +95,15 @@ impl Links {
     }
 }
 
+impl Links {
+    /// Has every scheduler look whether data of its workers has ended.
+    pub(crate) fn wake_all(&self) {
+        for link in self.links.iter().filter_map(OnceLock::get) {
+            link.unparker.unpark();
+        }
+    }
+}
+
 impl Inlet for Links {
     fn routes(&self) -> &Routes {
         &self.routes

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use filch_parker::AdaptiveSpinner;
 use filch_sync::{Mutex, MutexGuard, lock};
 
 use crate::data::owners::Owners;
@@ -23,6 +24,8 @@ use crate::worker::spec::{Spec, Worker};
 pub(crate) struct Shared {
     pub(crate) links: Arc<Links>,
     pub(crate) owners: Arc<Owners>,
+    /// How long schedulers look for work before they block.
+    pub(crate) spinner: AdaptiveSpinner,
     /// Who is there. Taken when schedulers and workers come and go, never for a task.
     members: Mutex<Members>,
 }
@@ -37,8 +40,10 @@ struct Members {
 }
 
 impl Shared {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(rounds_before_rest: u32) -> Self {
+        let tight = rounds_before_rest.min(4);
         Self {
+            spinner: AdaptiveSpinner::with_rounds(tight, rounds_before_rest - tight),
             links: Arc::new(Links::new()),
             owners: Arc::default(),
             members: Mutex::default(),

@@ -4,6 +4,7 @@
 mod coming_and_going;
 mod completion;
 mod owners;
+mod wake_ups;
 
 use filch_engine::{Engine, LocalScheduler};
 use filch_sync::atomic::{AtomicBool, Ordering};

@@ -20,9 +20,7 @@ fn start(engine: &Engine, name: &'static str) -> (Scheduler, JoinHandle<()>) {
     let thread = thread::spawn(move || {
         let local: LocalScheduler = engine.local_scheduler(name).unwrap();
         tells.send(local.handle().clone()).unwrap();
-        while local.poll() {
-            thread::yield_now();
-        }
+        local.run();
     });
     (hears.recv().unwrap(), thread)
 }

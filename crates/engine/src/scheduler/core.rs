@@ -2,12 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use filch_event_queue::{Receiver, channel};
 use filch_parker::{AdaptiveSpinner, Parker, Spin};
 use filch_sync::panic::catch_panic;
-use filch_sync::thread;
+use filch_sync::{thread, time};
 use std::sync::Arc;
 
 use crate::exit::Exit;
@@ -22,7 +22,7 @@ use crate::worker::home::Home;
 use crate::worker::spec::Spec;
 use crate::worker::way::GiveWay;
 
-/// The longest time for which it blocks on its queue.
+/// The longest time for which it blocks while a worker waits for something that wakes nobody.
 const MOST_BLOCKED: Duration = Duration::from_millis(1);
 
 /// Messages that it hands out before the workers have their turns.
@@ -63,7 +63,7 @@ impl Core {
             listeners: RefCell::default(),
             order: Cell::new(0),
             is_terminating: Cell::new(false),
-            spinner: RefCell::default(),
+            spinner: RefCell::new(shared.spinner.clone()),
             seen_ended: Cell::new(0),
             stats,
         })
@@ -74,10 +74,11 @@ impl Core {
         self.is_terminating.get() && self.seats.borrow().is_empty()
     }
 
-    /// One round of the main loop; and if there has been nothing to do for some rounds, it blocks.
+    /// One round of the main loop; and if there has been nothing to do for some rounds, it blocks,
+    /// for a millisecond at most.
     pub(crate) fn update(self: &Rc<Self>) {
         self.round();
-        self.rest();
+        self.rest(Some(MOST_BLOCKED));
     }
 
     /// One round of the main loop.
@@ -233,10 +234,12 @@ impl Core {
         }
     }
 
-    /// The loop's only wait: on the queue, for a millisecond at most, after several rounds in which
-    /// nothing was done.
-    fn rest(&self) {
+    /// The loop's only wait: on the queue, after several rounds in which nothing was done. A worker
+    /// that waits for what wakes nobody is asked again after a millisecond; without one it is for
+    /// `most`, or until something comes.
+    fn rest(&self, most: Option<Duration>) {
         let awaited = self.home.take_awaited();
+        let polls = self.home.take_polls();
         if self.home.take_progress() {
             self.spinner.borrow_mut().reset();
             return;
@@ -244,11 +247,18 @@ impl Core {
         if self.spinner.borrow_mut().spin() == Spin::Again {
             return;
         }
-        let most = match awaited {
-            None => MOST_BLOCKED,
-            Some(moment) => MOST_BLOCKED.min(moment.saturating_duration_since(Instant::now())),
-        };
         self.stats.count_rest();
+        let most = match polls {
+            true => Some(MOST_BLOCKED),
+            false => most,
+        };
+        let Some(most) = most else {
+            return self.parker.park();
+        };
+        let most = match awaited {
+            None => most,
+            Some(moment) => most.min(moment.saturating_duration_since(time::now())),
+        };
         self.parker.park_timeout(most);
     }
 
@@ -271,7 +281,8 @@ impl Core {
     /// Rounds until it is terminated, and its workers have ended.
     pub(crate) fn run(self: &Rc<Self>) {
         while !self.is_over() {
-            self.update();
+            self.round();
+            self.rest(None);
         }
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Home {
     pub(crate) unparker: Unparker,
     /// Something was done since this was last looked at.
     progressed: Cell<bool>,
+    /// A worker waits for something that wakes nobody: it is to be asked again.
+    polls: Cell<bool>,
     /// The first moment that a worker waits for.
     awaited: Cell<Option<Instant>>,
     /// Routes that workers have asked for: shared on this thread, since each clone of an `Arc` is a
@@ -45,6 +47,7 @@ impl Home {
             owners,
             unparker,
             progressed: Cell::new(false),
+            polls: Cell::new(false),
             awaited: Cell::new(None),
             routes: RefCell::default(),
         }
@@ -58,6 +61,16 @@ impl Home {
     /// Whether something was done since this was last asked.
     pub(crate) fn take_progress(&self) -> bool {
         self.progressed.replace(false)
+    }
+
+    /// A worker waits for something that wakes nobody: a lock, an owner, a condition.
+    pub(crate) fn is_polled(&self) {
+        self.polls.set(true);
+    }
+
+    /// Whether one has since this was last asked.
+    pub(crate) fn take_polls(&self) -> bool {
+        self.polls.replace(false)
     }
 
     /// A worker waits for that moment.

@@ -71,6 +71,10 @@ impl Inbox {
         self.waiting.borrow().len()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.borrow().is_empty()
+    }
+
     /// The order of the oldest that waits, or that the worker is at.
     pub(crate) fn oldest(&self) -> Option<u64> {
         let waiting = self.waiting.borrow().front().map(|queued| queued.order);

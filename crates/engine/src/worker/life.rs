@@ -123,7 +123,7 @@ impl WorkerCell {
             match turn.home.owners.find(listed.id) {
                 Found::NotYet => {
                     self.show_wait(Some(WaitsFor::Owner(listed.name)));
-                    return Step::GiveWay;
+                    return self.look_again(turn);
                 }
                 Found::At(scheduler, _) if role == Role::Group && scheduler != turn.home.number => {
                     self.tell_to_end(Exit::NotInGroup(listed.name));
@@ -172,7 +172,7 @@ impl WorkerCell {
                 Ok(Err(message)) => return Err(self.panicked(during, message)),
                 Err(denied @ Denied::Held(_)) => {
                     self.denied(denied);
-                    return Err(Step::GiveWay);
+                    return Err(self.look_again(turn));
                 }
                 Err(denied) => {
                     self.denied(denied);
@@ -202,6 +202,15 @@ impl WorkerCell {
             }
             turn.home.has_progressed();
         }
+        match self.inbox.is_empty() {
+            true => Step::GiveWay,
+            false => self.look_again(turn),
+        }
+    }
+
+    /// What it waits for wakes nobody.
+    fn look_again(&self, turn: &Turn<'_>) -> Step {
+        turn.home.is_polled();
         Step::GiveWay
     }
 
@@ -229,12 +238,13 @@ impl WorkerCell {
             if let Ok(Err(LockError::Held)) = catch_panic(|| cell.end()) {
                 self.show_wait(Some(WaitsFor::Users(listed.name)));
                 Public::count(&self.public.gave_way);
-                return Step::GiveWay;
+                return self.look_again(turn);
             }
             self.data.borrow_mut().take(Role::Owner);
         }
         for listed in self.lists.iter().filter(|data| data.role == Role::Owner) {
             turn.home.owners.forget(listed.id);
+            turn.home.links.wake_all();
         }
         self.enter(turn, Stage::EmptiesQueue)
     }

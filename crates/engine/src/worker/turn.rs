@@ -37,7 +37,7 @@ impl Turn<'_> {
             return Err(Stopped::Conflict(request));
         }
         self.worker.denied(denied);
-        self.way.give_way();
+        self.give_way();
         match self.worker.is_ending() {
             true => Err(Stopped::Ending),
             false => Ok(()),
@@ -55,6 +55,8 @@ impl Operations for Turn<'_> {
     }
 
     fn give_way(&self) {
+        // Whoever gives way in the middle of something has something to look at again.
+        self.home.is_polled();
         self.way.give_way();
     }
 

@@ -1,0 +1,86 @@
+//! A scheduler whose workers wait for nothing but tasks sleeps until it is woken.
+
+use filch_engine::{Completed, Engine, Stage, Worker};
+use filch_parker::{Parker, Unparker};
+use loom_tests::{Bound, check};
+
+use super::{Other, Ping, drive_until};
+
+/// An engine whose schedulers sleep at once: rounds that let others run would hide the race.
+fn sleepy() -> Engine {
+    Engine::with_rounds_before_rest(0)
+}
+
+/// Two threads: one drives a scheduler until it is terminated, and sleeps in between; the other one
+/// adds a worker, sends it a task, waits for that, and terminates the scheduler. Each of the three
+/// may come before the scheduler looks, between its look and its sleep, or in its sleep. Failure: a
+/// deadlock, when one of them wakes nobody.
+#[test]
+fn whatever_comes_wakes_the_scheduler() {
+    check(
+        "messages race a scheduler's sleep",
+        Bound::preemptions(3, 8_000),
+        || {
+            let engine = sleepy();
+            let scheduler = engine.local_scheduler("only").expect("it is the first");
+            let handle = scheduler.handle().clone();
+            let sends = Other::spawn(move || {
+                let worker = Worker::new("worker").on(|_: &Ping| {});
+                handle.add(worker).expect("it fits");
+                assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+                engine.terminate();
+            });
+            scheduler.run();
+            sends.join();
+        },
+    );
+}
+
+/// Wakes a thread when it is dropped.
+struct Tells(Unparker);
+
+impl Drop for Tells {
+    fn drop(&mut self) {
+        self.0.unpark();
+    }
+}
+
+/// Two threads, each with a scheduler. A worker of the second uses what a worker of the first owns,
+/// and its scheduler sleeps. The owner ends, and nobody sends a task. Failure: a deadlock, when the
+/// user and its scheduler sleep on.
+#[test]
+fn the_end_of_an_owner_wakes_the_scheduler_of_its_user() {
+    check(
+        "an owner's end races its user's sleep",
+        Bound::exhaustive(70_000),
+        || {
+            let engine = sleepy();
+            let own = engine.local_scheduler("own").expect("it is the first");
+            let owner = own.handle().add(Worker::new("owner").owns(|| 7_u32));
+            let owner = owner.expect("it fits");
+            drive_until(&own, || owner.stage() == Stage::Runs);
+            let (is_bound, has_ended) = (Parker::new(), Parker::new());
+            let user = Other::spawn({
+                let (bound, ended) = (is_bound.unparker(), has_ended.unparker());
+                let engine = engine.clone();
+                move || {
+                    let other = engine.local_scheduler("other").expect("it is the second");
+                    let user = Worker::new("user")
+                        .shared::<u32>()
+                        .local(move || Tells(ended));
+                    let user = other.handle().add(user).expect("it fits");
+                    drive_until(&other, || user.stage() == Stage::Runs);
+                    bound.unpark();
+                    other.run();
+                }
+            });
+            is_bound.park();
+            owner.remove().expect("the first time");
+            drive_until(&own, || owner.exit().is_some());
+            has_ended.park();
+            engine.terminate();
+            user.join();
+            drop(own);
+        },
+    );
+}
