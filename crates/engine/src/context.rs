@@ -115,6 +115,7 @@ impl Context<'_> {
             Err(Stopped::Ending) => Err(NestedError::Ending(task)),
             Err(Stopped::Conflict(request)) => Err(NestedError::Conflict(task, request)),
             Err(Stopped::Panicked) => Err(NestedError::Panicked),
+            Err(Stopped::Early) => Err(NestedError::Early(task)),
         }
     }
 
@@ -148,7 +149,9 @@ impl Context<'_> {
             // Said once already, where it began.
             Ok(Err(message)) => resume_unwind(Box::new(message)),
             Err(Stopped::Conflict(request)) => return Err(LockDataError::Conflict(request)),
-            Err(Stopped::Ending | Stopped::Panicked) => return Err(LockDataError::Ending),
+            Err(Stopped::Ending | Stopped::Panicked | Stopped::Early) => {
+                return Err(LockDataError::Ending);
+            }
             Ok(Ok(())) => {}
         }
         match result {

@@ -1,6 +1,7 @@
 //! The engine, as its users hold it.
 
 use std::fmt;
+use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::thread;
@@ -13,7 +14,6 @@ use crate::error::StartError;
 use crate::links::Links;
 use crate::report::Report;
 use crate::route::{MAX_SCHEDULERS, Route};
-use crate::scheduler::core::Core;
 use crate::scheduler::handle::{LocalScheduler, Scheduler};
 use crate::shared::Shared;
 use crate::task::{Envelope, Task};
@@ -59,28 +59,23 @@ impl Engine {
     /// [`StartError`].
     pub fn scheduler(&self, name: impl Into<String>) -> Result<Scheduler, StartError> {
         let name = name.into();
-        let (number, stats) = self.shared.enlist(name.clone())?;
-        let handle = self.handle(number);
-        let (started, has_started) = std::sync::mpsc::channel();
+        if name.contains('\0') {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "a name with a null byte");
+            return Err(StartError::Thread(error));
+        }
+        let place = self.shared.enlist(name.clone())?;
+        let handle = self.handle(place.number);
         let drive = {
             let handle = handle.clone();
-            move || {
-                let core = Core::new(number, stats, &handle.shared);
-                let local = LocalScheduler::new(core, handle);
-                // The caller waits for it below.
-                let _ = started.send(());
-                local.run();
-            }
+            move || LocalScheduler::new(place, handle).run()
         };
         match thread::Builder::new().name(name).spawn(drive) {
             Ok(thread) => {
-                self.shared.keep_thread(thread);
-                // Nothing can be sent to it before.
-                let _ = has_started.recv();
+                self.shared.keep_thread(handle.number, thread);
                 Ok(handle)
             }
             Err(error) => {
-                self.shared.is_over_now(number);
+                self.shared.is_over_now(handle.number);
                 Err(StartError::Thread(error))
             }
         }
@@ -91,9 +86,9 @@ impl Engine {
     /// # Errors
     /// [`StartError`].
     pub fn local_scheduler(&self, name: impl Into<String>) -> Result<LocalScheduler, StartError> {
-        let (number, stats) = self.shared.enlist(name.into())?;
-        let core = Core::new(number, stats, &self.shared);
-        Ok(LocalScheduler::new(core, self.handle(number)))
+        let place = self.shared.enlist(name.into())?;
+        let handle = self.handle(place.number);
+        Ok(LocalScheduler::new(place, handle))
     }
 
     fn handle(&self, number: usize) -> Scheduler {
@@ -151,10 +146,7 @@ impl Engine {
     /// Blocks until the threads of the schedulers have ended, which were terminated before. Not for
     /// one of those threads. A [local](Self::local_scheduler) scheduler has none.
     pub fn join(&self) {
-        while let Some(thread) = self.shared.take_thread() {
-            // Workers' panics are contained, and there is no other code of the user's.
-            drop(thread.join());
-        }
+        self.shared.join();
     }
 
     /// What each worker does at present. It stops nobody, so one that goes on meanwhile may be

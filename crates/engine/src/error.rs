@@ -83,6 +83,8 @@ pub enum NestedError<T> {
     Conflict(T, Request),
     /// The worker is to end.
     Ending(T),
+    /// The worker is not bound to its data yet: it is in `setup_owner`.
+    Early(T),
     /// It panicked. The worker ends when the task around it does.
     Panicked,
 }
@@ -140,6 +142,7 @@ without_the_task! {
         Unlisted(_) => "the worker does not list the task's type",
         Conflict(_, _) => "the task takes what the task around it has",
         Ending(_) => "the worker is to end",
+        Early(_) => "the worker is not bound to its data yet",
         Panicked {} => "the task panicked",
     }
 }

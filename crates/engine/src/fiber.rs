@@ -14,6 +14,10 @@ impl Fiber {
     /// # Errors
     /// If there is no memory for a stack of so many bytes.
     pub(crate) fn new(bytes: usize, code: impl FnOnce(&dyn GiveWay) + 'static) -> io::Result<Self> {
+        // The crate adds a page to it, and would overflow.
+        if bytes > isize::MAX as usize / 2 {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
         let stack = DefaultStack::new(bytes)?;
         let run = move |switch: &Yielder<(), ()>, ()| code(&Switch(switch));
         Ok(Self(Coroutine::with_stack(stack, run)))

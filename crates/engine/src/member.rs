@@ -14,6 +14,8 @@ pub(crate) struct Member {
     pub(crate) is_terminated: bool,
     /// Its loop has ended.
     pub(crate) is_over: bool,
+    /// The engine has a thread for it.
+    pub(crate) has_thread: bool,
     pub(crate) stats: Arc<Stats>,
     workers: Vec<Arc<Public>>,
     /// Its worker must be alone.
@@ -28,6 +30,7 @@ impl Member {
             name,
             is_terminated: false,
             is_over: false,
+            has_thread: false,
             stats: Arc::clone(stats),
             workers: Vec::new(),
             is_exclusive: false,

@@ -43,11 +43,13 @@ pub struct WorkerReport {
     pub ran: u64,
     /// How often it gave way since data was locked.
     pub gave_way: u64,
+    /// Tasks that it did not get, since their `clone` panicked.
+    pub missed: u64,
 }
 
 impl WorkerReport {
     pub(crate) fn of(public: &Public) -> Self {
-        // ORDERING: Relaxed: for people, three times.
+        // ORDERING: Relaxed: for people, four times.
         Self {
             name: public.name.clone(),
             stage: public.stage(),
@@ -55,6 +57,7 @@ impl WorkerReport {
             queued: public.queued.load(Ordering::Relaxed),
             ran: public.ran.load(Ordering::Relaxed),
             gave_way: public.gave_way.load(Ordering::Relaxed),
+            missed: public.missed.load(Ordering::Relaxed),
         }
     }
 }

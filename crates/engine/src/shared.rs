@@ -1,19 +1,21 @@
 //! What the schedulers of an engine share: the ways into each, who owns data, who is there.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 
-use filch_parker::AdaptiveSpinner;
-use filch_sync::{Mutex, MutexGuard, lock};
+use filch_event_queue::channel;
+use filch_parker::{AdaptiveSpinner, Parker};
+use filch_sync::{Condvar, Mutex, MutexGuard, lock};
 
 use crate::data::owners::Owners;
 use crate::data::table::Role;
 use crate::error::StartError;
-use crate::links::Links;
+use crate::links::{Link, Links};
 use crate::member::Member;
 use crate::message::Message;
 use crate::report::{Report, SchedulerReport};
 use crate::route::{MAX_SCHEDULERS, Route};
+use crate::scheduler::place::Place;
 use crate::scheduler::stats::Stats;
 use crate::scheduler::unfit::{AddError, Unfit};
 use crate::worker::handle::{Inlet, WorkerHandle};
@@ -28,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) spinner: AdaptiveSpinner,
     /// Who is there. Taken when schedulers and workers come and go, never for a task.
     members: Mutex<Members>,
+    /// Told when a scheduler is over.
+    over: Condvar,
 }
 
 #[derive(Default)]
@@ -47,6 +51,7 @@ impl Shared {
             links: Arc::new(Links::new()),
             owners: Arc::default(),
             members: Mutex::default(),
+            over: Condvar::new(),
         }
     }
 
@@ -54,11 +59,11 @@ impl Shared {
         lock(&self.members)
     }
 
-    /// A new scheduler of that name: its number, and its counters.
+    /// A new scheduler of that name, to which others can send from now on.
     ///
     /// # Errors
     /// [`StartError::Terminated`] or [`StartError::TooMany`].
-    pub(crate) fn enlist(&self, name: String) -> Result<(usize, Arc<Stats>), StartError> {
+    pub(crate) fn enlist(&self, name: String) -> Result<Place, StartError> {
         let mut members = self.members();
         if members.is_terminated {
             return Err(StartError::Terminated);
@@ -67,9 +72,18 @@ impl Shared {
         if number == MAX_SCHEDULERS {
             return Err(StartError::TooMany);
         }
+        let (sender, queue) = channel();
+        let parker = Parker::new();
+        let link = Link::new(sender, parker.unparker());
+        self.links.connect(number, link);
         let stats = Arc::new(Stats::default());
         members.schedulers.push(Member::new(name, &stats));
-        Ok((number, stats))
+        Ok(Place {
+            number,
+            queue,
+            parker,
+            stats,
+        })
     }
 
     /// Adds a worker whose lists fit each other.
@@ -148,6 +162,7 @@ impl Shared {
         let mut members = self.members();
         let member = &mut members.schedulers[scheduler];
         (member.is_terminated, member.is_over) = (true, true);
+        self.over.notify_all();
     }
 
     pub(crate) fn is_over(&self, scheduler: usize) -> bool {
@@ -159,12 +174,26 @@ impl Shared {
     }
 
     /// A scheduler's thread, to be joined.
-    pub(crate) fn keep_thread(&self, thread: JoinHandle<()>) {
-        self.members().threads.push(thread);
+    pub(crate) fn keep_thread(&self, scheduler: usize, thread: JoinHandle<()>) {
+        let mut members = self.members();
+        members.schedulers[scheduler].has_thread = true;
+        members.threads.push(thread);
     }
 
-    pub(crate) fn take_thread(&self) -> Option<JoinHandle<()>> {
-        self.members().threads.pop()
+    /// Blocks until the schedulers with threads are over, and joins those that nobody else joins.
+    pub(crate) fn join(&self) {
+        loop {
+            let thread = self.members().threads.pop();
+            let Some(thread) = thread else { break };
+            // Workers' panics are contained, and there is no other code of the user's.
+            drop(thread.join());
+        }
+        let mut members = self.members();
+        let is_left = |member: &Member| member.has_thread && !member.is_over;
+        while members.schedulers.iter().any(is_left) {
+            let waited = self.over.wait(members);
+            members = waited.unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Whether that worker is of this engine.

@@ -1,6 +1,6 @@
 //! A task on its way: what somebody broadcasts, without its type.
 
-use std::any::{Any, type_name};
+use std::any::Any;
 
 use filch_sync::panic::drop_contained;
 
@@ -56,7 +56,6 @@ trait AnyLetter: Send {
     fn kind(&self) -> TaskKind;
     fn copy(&self) -> Box<dyn AnyLetter>;
     fn task(&self) -> &dyn Any;
-    fn name(&self) -> &'static str;
     fn ran(self: Box<Self>);
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
@@ -67,19 +66,17 @@ impl<T: Task> AnyLetter for Letter<T> {
     }
 
     fn copy(&self) -> Box<dyn AnyLetter> {
+        // Before the task: if that cannot be cloned, its copy has been dropped.
+        let awaited = self.awaited.as_ref().map(Awaited::copy);
         Box::new(Self {
             kind: self.kind,
             task: Contained::new(self.task.get().clone()),
-            awaited: self.awaited.as_ref().map(Awaited::copy),
+            awaited,
         })
     }
 
     fn task(&self) -> &dyn Any {
         self.task.get()
-    }
-
-    fn name(&self) -> &'static str {
-        type_name::<T>()
     }
 
     fn ran(self: Box<Self>) {
@@ -123,10 +120,6 @@ impl Envelope {
     /// The task itself.
     pub(crate) fn task(&self) -> &dyn Any {
         self.0.task()
-    }
-
-    pub(crate) fn name(&self) -> &'static str {
-        self.0.name()
     }
 
     /// It has run.

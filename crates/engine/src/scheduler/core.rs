@@ -4,15 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use filch_event_queue::{Receiver, channel};
+use filch_event_queue::Receiver;
 use filch_parker::{AdaptiveSpinner, Parker, Spin};
 use filch_sync::panic::catch_panic;
 use filch_sync::{thread, time};
 use std::sync::Arc;
 
 use crate::exit::Exit;
-use crate::links::Link;
 use crate::message::Message;
+use crate::scheduler::place::Place;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::stats::Stats;
 use crate::shared::Shared;
@@ -24,6 +24,10 @@ use crate::worker::way::GiveWay;
 
 /// The longest time for which it blocks while a worker waits for something that wakes nobody.
 const MOST_BLOCKED: Duration = Duration::from_millis(1);
+
+/// The most rounds on top of each other, of workers without a stack of their own that wait. Workers
+/// that have none have no turn in the last one, so that the stack has a bound.
+const MOST_NESTED: usize = 64;
 
 /// Messages that it hands out before the workers have their turns.
 const MESSAGES_A_ROUND: usize = 1024;
@@ -41,6 +45,9 @@ pub(crate) struct Core {
     /// How many tasks it has handed out.
     order: Cell<u64>,
     is_terminating: Cell<bool>,
+    is_closed: Cell<bool>,
+    /// Rounds on top of each other.
+    depth: Cell<usize>,
     spinner: RefCell<AdaptiveSpinner>,
     /// How many owners had destroyed data when the workers' data was last looked at.
     seen_ended: Cell<usize>,
@@ -49,11 +56,14 @@ pub(crate) struct Core {
 
 impl Core {
     /// On the calling thread.
-    pub(crate) fn new(number: usize, stats: Arc<Stats>, shared: &Arc<Shared>) -> Rc<Self> {
-        let (sender, queue) = channel();
-        let parker = Parker::new();
+    pub(crate) fn new(place: Place, shared: &Arc<Shared>) -> Rc<Self> {
+        let Place {
+            number,
+            queue,
+            parker,
+            stats,
+        } = place;
         let (links, owners) = (Arc::clone(&shared.links), Arc::clone(&shared.owners));
-        links.connect(number, Link::new(sender, parker.unparker()));
         Rc::new(Self {
             home: Rc::new(Home::new(number, links, owners, parker.unparker())),
             shared: Arc::clone(shared),
@@ -63,6 +73,8 @@ impl Core {
             listeners: RefCell::default(),
             order: Cell::new(0),
             is_terminating: Cell::new(false),
+            is_closed: Cell::new(false),
+            depth: Cell::new(0),
             spinner: RefCell::new(shared.spinner.clone()),
             seen_ended: Cell::new(0),
             stats,
@@ -87,7 +99,8 @@ impl Core {
         self.hand_out();
         self.look_for_ended_data();
         let seats = Rc::clone(&self.seats.borrow());
-        for seat in seats.iter() {
+        let is_deep = self.depth.get() == MOST_NESTED;
+        for seat in seats.iter().filter(|seat| !is_deep || seat.has_stack()) {
             seat.take_turn(&self.home, &Nested(self));
         }
         self.stats.count_round();
@@ -175,13 +188,10 @@ impl Core {
         };
         let order = self.next_order();
         for seat in others {
+            // One that cannot be made is a copy that is dropped.
             match catch_panic(|| envelope.copy()) {
                 Ok(copy) => seat.worker.enqueue(order, copy),
-                // Nobody else can be told.
-                Err(message) => {
-                    let during = envelope.name();
-                    seat.worker.tell_to_end(Exit::Panicked { during, message });
-                }
+                Err(_) => seat.worker.public.count_missed(),
             }
         }
         last.worker.enqueue(order, envelope);
@@ -208,7 +218,7 @@ impl Core {
         let others = others
             .iter()
             .filter_map(|other| self.seat(other.public.number));
-        let after = others.map(|seat| Rc::clone(&seat.worker)).collect();
+        let after = others.map(|seat| Rc::downgrade(&seat.worker)).collect();
         let stack = spec.fiber;
         let worker = Rc::new(WorkerCell::new(spec, public, after));
         if self.is_terminating.get() {
@@ -266,6 +276,9 @@ impl Core {
     /// are told. Waits for sends that have begun.
     pub(crate) fn close(&self) {
         let mut queue = self.queue.borrow_mut();
+        if self.is_closed.replace(true) {
+            return;
+        }
         queue.close();
         loop {
             while queue.pop().is_some() {}
@@ -292,6 +305,9 @@ struct Nested<'a>(&'a Rc<Core>);
 
 impl GiveWay for Nested<'_> {
     fn give_way(&self) {
+        let depth = self.0.depth.get();
+        self.0.depth.set(depth + 1);
         self.0.update();
+        self.0.depth.set(depth);
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::data::table::Role;
 use crate::request::Request;
 use crate::scheduler::core::Core;
+use crate::scheduler::place::Place;
 use crate::scheduler::unfit::{AddError, Unfit};
 use crate::shared::Shared;
 use crate::worker::handle::WorkerHandle;
@@ -124,9 +125,10 @@ pub struct LocalScheduler {
 }
 
 impl LocalScheduler {
-    pub(crate) fn new(core: Rc<Core>, handle: Scheduler) -> Self {
+    /// On the calling thread.
+    pub(crate) fn new(place: Place, handle: Scheduler) -> Self {
         Self {
-            core,
+            core: Core::new(place, &handle.shared),
             handle,
             not_send: PhantomData,
         }
@@ -142,13 +144,23 @@ impl LocalScheduler {
     /// millisecond at most. Whether there will be another round.
     pub fn update(&self) -> bool {
         self.core.update();
-        !self.core.is_over()
+        self.goes_on()
     }
 
     /// The same, and it never blocks: for a thread that has something else to do.
     pub fn poll(&self) -> bool {
         self.core.round();
-        !self.core.is_over()
+        self.goes_on()
+    }
+
+    /// Whether it is not over. If it is, nothing can be sent to it any more, and nobody waits.
+    fn goes_on(&self) -> bool {
+        if !self.core.is_over() {
+            return true;
+        }
+        self.core.close();
+        self.handle.shared.is_over_now(self.handle.number);
+        false
     }
 
     /// Rounds until it is terminated, and its last worker has ended.
@@ -162,8 +174,7 @@ impl Drop for LocalScheduler {
     fn drop(&mut self) {
         self.handle.terminate();
         self.core.run();
-        self.core.close();
-        self.handle.shared.is_over_now(self.handle.number);
+        self.goes_on();
     }
 }
 

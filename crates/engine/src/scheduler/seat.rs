@@ -32,6 +32,11 @@ impl Seat {
         }
     }
 
+    /// Whether it has a stack of its own.
+    pub(crate) fn has_stack(&self) -> bool {
+        self.stack.is_some()
+    }
+
     pub(crate) fn is_gone(&self) -> bool {
         self.worker.public.stage() == Stage::Gone
     }

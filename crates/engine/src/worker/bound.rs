@@ -72,13 +72,13 @@ impl Bound {
     /// # Errors
     /// What it cannot have.
     pub(crate) fn lock(&self, outer: &[Rc<Self>]) -> Result<Held<'_>, Denied> {
+        if let Some(request) = self.conflict(outer) {
+            return Err(Denied::Nested(request));
+        }
         let mut skip = Mask::NONE;
         for outer in outer {
             for (position, request) in self.listed() {
-                for (_, theirs) in outer.listed().filter(|(_, theirs)| theirs.id == request.id) {
-                    if request.excludes(theirs) {
-                        return Err(Denied::Nested(*request));
-                    }
+                if outer.listed().any(|(_, theirs)| theirs.id == request.id) {
                     let lock = self.locked_for.iter().position(|&own| own == position);
                     skip = lock.map_or(skip, |lock| skip.with(lock));
                 }
@@ -91,6 +91,16 @@ impl Bound {
             }),
             Err(refused) => Err(self.denied(refused)),
         }
+    }
+
+    /// What of it excludes what `outer` functions of the same worker have.
+    pub(crate) fn conflict(&self, outer: &[Rc<Self>]) -> Option<Request> {
+        let mut theirs = outer.iter().flat_map(|outer| outer.listed());
+        theirs.find_map(|(_, theirs)| {
+            let mut own = self.listed();
+            let (_, own) = own.find(|(_, own)| own.excludes(theirs))?;
+            Some(*own)
+        })
     }
 
     /// The parameters that are data.

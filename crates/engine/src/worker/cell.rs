@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
@@ -36,7 +36,7 @@ pub(crate) struct WorkerCell {
     bound_by_type: RefCell<HashMap<TypeId, Rc<Bound>>>,
     pub(crate) run: RefCell<Option<Run>>,
     /// Those that run each task before it does.
-    pub(crate) after: RefCell<Vec<Rc<WorkerCell>>>,
+    pub(crate) after: RefCell<Vec<Weak<WorkerCell>>>,
     /// What the functions have locked that are on its stack: the outermost first.
     frames: RefCell<Vec<Rc<Bound>>>,
     /// It shows what it waits for.
@@ -64,7 +64,7 @@ pub(crate) enum Ran {
 }
 
 impl WorkerCell {
-    pub(crate) fn new(spec: Spec, public: Arc<Public>, after: Vec<Rc<Self>>) -> Self {
+    pub(crate) fn new(spec: Spec, public: Arc<Public>, after: Vec<Weak<Self>>) -> Self {
         let kinds = public.lists.iter().map(|route| route.kind);
         let functions = spec.handlers.into_iter().map(|listed| listed.function);
         Self {
@@ -246,20 +246,33 @@ impl WorkerCell {
         }
     }
 
-    /// Whether there is one, and those that run tasks before have run it.
+    /// Whether there is one, and those that run such tasks before have run it.
     fn may_run_oldest(&self) -> bool {
-        let Some(own) = self.inbox.next_order() else {
+        let Some((own, kind)) = self.inbox.next() else {
             return false;
         };
-        let mut after = self.after.borrow_mut();
-        after.retain(|other| other.public.stage() < Stage::EmptiesQueue);
-        let is_next = after
-            .iter()
-            .all(|other| other.inbox.oldest().is_none_or(|theirs| theirs > own));
+        let is_behind = |other: Rc<Self>| {
+            other.lists_task(kind) && other.inbox.oldest().is_some_and(|theirs| theirs <= own)
+        };
+        let after = self.after.borrow();
+        let is_next = !after.iter().filter_map(Weak::upgrade).any(is_behind);
         if !is_next {
             self.show_wait(Some(WaitsFor::After));
         }
         is_next
+    }
+
+    /// Whether it is bound to its data, so that it can run tasks.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.bound.borrow().len() == self.handlers.len()
+    }
+
+    /// What of a task's functions excludes what is locked around them.
+    pub(crate) fn conflict(&self, kind: TaskKind) -> Option<Request> {
+        let bound = self.bound.borrow();
+        let of_kind = self.handlers.iter().zip(bound.iter());
+        let mut of_kind = of_kind.filter(|((own, _), _)| *own == kind);
+        of_kind.find_map(|(_, bound)| bound.conflict(&self.frames.borrow()))
     }
 
     /// What follows if it cannot have its data: it waits, or ends.

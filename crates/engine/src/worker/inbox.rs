@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use crate::route::TaskKind;
 use crate::task::Envelope;
 
 /// A task that waits for a worker, or that it is at.
@@ -84,8 +85,10 @@ impl Inbox {
         }
     }
 
-    /// The order of the oldest that waits.
-    pub(crate) fn next_order(&self) -> Option<u64> {
-        self.waiting.borrow().front().map(|queued| queued.order)
+    /// The order and the kind of the oldest that waits.
+    pub(crate) fn next(&self) -> Option<(u64, TaskKind)> {
+        let waiting = self.waiting.borrow();
+        let queued = waiting.front()?;
+        Some((queued.order, queued.envelope.kind()))
     }
 }

@@ -81,4 +81,6 @@ pub(crate) enum Stopped {
     Conflict(Request),
     /// The task panicked.
     Panicked,
+    /// The worker is not bound to its data yet.
+    Early,
 }

@@ -88,6 +88,7 @@ pub(crate) struct Public {
     pub(crate) queued: AtomicUsize,
     pub(crate) ran: AtomicU64,
     pub(crate) gave_way: AtomicU64,
+    pub(crate) missed: AtomicU64,
     waits_for: Mutex<Option<WaitsFor>>,
     is_told: AtomicBool,
     exit: Mutex<Option<Exit>>,
@@ -110,6 +111,7 @@ impl Public {
             queued: AtomicUsize::new(0),
             ran: AtomicU64::new(0),
             gave_way: AtomicU64::new(0),
+            missed: AtomicU64::new(0),
             waits_for: Mutex::new(None),
             is_told: AtomicBool::new(false),
             exit: Mutex::new(None),
@@ -145,6 +147,11 @@ impl Public {
     pub(crate) fn count(counter: &AtomicU64) {
         // ORDERING: Relaxed: for people.
         counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// A task could not be cloned for it.
+    pub(crate) fn count_missed(&self) {
+        Self::count(&self.missed);
     }
 
     pub(crate) fn exit(&self) -> Option<Exit> {

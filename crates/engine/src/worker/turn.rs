@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::rc::Rc;
+use std::thread;
 use std::time::Instant;
 
 use filch_parker::Unparker;
@@ -38,7 +39,7 @@ impl Turn<'_> {
         }
         self.worker.denied(denied);
         self.give_way();
-        match self.worker.is_ending() {
+        match self.is_ending() {
             true => Err(Stopped::Ending),
             false => Ok(()),
         }
@@ -51,10 +52,15 @@ impl Operations for Turn<'_> {
     }
 
     fn is_ending(&self) -> bool {
-        self.worker.is_ending()
+        // Code that unwinds ends its worker. A destructor that waits meanwhile would let others run
+        // on a thread that seems to panic.
+        self.worker.is_ending() || thread::panicking()
     }
 
     fn give_way(&self) {
+        if thread::panicking() {
+            return;
+        }
         // Whoever gives way in the middle of something has something to look at again.
         self.home.is_polled();
         self.way.give_way();
@@ -88,6 +94,13 @@ impl Operations for Turn<'_> {
     }
 
     fn run_nested(&self, kind: TaskKind, task: &dyn Any) -> Result<(), Stopped> {
+        if !self.worker.is_bound() {
+            return Err(Stopped::Early);
+        }
+        // Before the first of its functions runs, and not between them.
+        if let Some(request) = self.worker.conflict(kind) {
+            return Err(Stopped::Conflict(request));
+        }
         let mut next = 0;
         while !self.is_ending() {
             match self
@@ -107,7 +120,8 @@ impl Operations for Turn<'_> {
 
     fn run_queued(&self) -> usize {
         let mut ran = 0;
-        while !self.is_ending() && self.worker.run_oldest(self.call()).is_some() {
+        let may_run = || self.worker.is_bound() && !self.is_ending();
+        while may_run() && self.worker.run_oldest(self.call()).is_some() {
             self.home.has_progressed();
             ran += 1;
         }

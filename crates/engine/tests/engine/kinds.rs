@@ -193,3 +193,37 @@ fn a_worker_that_waits_is_released_when_it_is_to_end() {
         assert_eq!(log.take(), ["waits", "Err(Ending)"]);
     }
 }
+
+/// A thousand that all wait on one stack would overflow it: beyond some depth those without a stack
+/// of their own have to wait for their turn, and those with one go on.
+#[test]
+fn a_stack_that_waits_build_up_has_a_bound() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let gate = Arc::new(AtomicUsize::new(0));
+    let workers: Vec<_> = (0..1_000)
+        .map(|_| {
+            let gate = Arc::clone(&gate);
+            let waits = Worker::new("waits").on(move |_: &Ping, context: Context<'_>| {
+                context
+                    .wait_until(|| gate.load(Ordering::Relaxed) > 0)
+                    .unwrap();
+            });
+            scheduler.add(waits).unwrap()
+        })
+        .collect();
+    let opens = Worker::new("opens").in_fiber().on(move |_: &Pong| {
+        gate.store(1, Ordering::Relaxed);
+    });
+    scheduler.add(opens).unwrap();
+    engine.broadcast(Ping(1));
+    engine.broadcast(Pong);
+    assert_eq!(
+        engine.complete(Ping(2)),
+        Completed {
+            ran: 1_000,
+            dropped: 0
+        }
+    );
+    assert!(workers.iter().all(|worker| worker.exit().is_none()));
+}

@@ -214,3 +214,59 @@ fn a_dropped_local_scheduler_ends_its_workers() {
     drop(local);
     assert_eq!(worker.exit(), Some(Exit::Terminated));
 }
+
+#[test]
+fn an_engine_may_be_terminated_while_a_scheduler_is_started() {
+    for _ in 0..200 {
+        let engine = Engine::new();
+        let starts = std::thread::spawn({
+            let engine = engine.clone();
+            move || drop(engine.scheduler("only"))
+        });
+        engine.terminate();
+        starts.join().unwrap();
+        engine.join();
+    }
+}
+
+#[test]
+fn each_of_two_that_join_waits_for_all_schedulers() {
+    let engine = Engine::new();
+    let scheduler = engine.scheduler("only").unwrap();
+    let may_end = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&may_end);
+    let slow = Worker::new("slow").in_fiber().run(move |context| {
+        while !seen.load(Ordering::Acquire) {
+            let _ = context.give_way();
+        }
+    });
+    scheduler.add(slow).unwrap();
+    engine.terminate();
+    let joins = [(), ()].map(|()| {
+        let (engine, scheduler) = (engine.clone(), scheduler.clone());
+        std::thread::spawn(move || {
+            engine.join();
+            scheduler.is_terminated()
+        })
+    });
+    (0..1_000).for_each(|_| std::thread::yield_now());
+    may_end.store(true, Ordering::Release);
+    assert!(joins.into_iter().all(|join| join.join().unwrap()));
+}
+
+#[test]
+fn a_local_scheduler_that_is_over_is_terminated_and_keeps_nobody_waiting() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let sender = engine.sender::<Ping>();
+    local
+        .handle()
+        .add(Worker::new("worker").on(|_: &Ping| {}))
+        .unwrap();
+    engine.terminate();
+    while local.update() {}
+    assert!(local.handle().is_terminated());
+    assert!(!local.poll(), "and stays so");
+    assert_eq!(sender.send(Ping(1)), 0);
+    assert_eq!(engine.complete(Ping(2)), Completed { ran: 0, dropped: 1 });
+}

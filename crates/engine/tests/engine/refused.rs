@@ -211,3 +211,69 @@ fn a_stack_that_nobody_can_have_ends_its_worker() {
         .unwrap();
     assert_eq!(greedy.join(), Exit::NoStack);
 }
+
+#[test]
+fn a_stack_size_beyond_all_memory_ends_its_worker() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let greedy = Worker::new("greedy").in_fiber_of(usize::MAX);
+    assert_eq!(scheduler.add(greedy).unwrap().join(), Exit::NoStack);
+}
+
+#[test]
+fn a_name_that_no_thread_can_have_is_refused() {
+    let engine = engine();
+    assert!(matches!(
+        engine.scheduler("a\0b"),
+        Err(StartError::Thread(_))
+    ));
+    engine.start("only");
+}
+
+/// Waits in its destructor, which runs while a panic goes up.
+struct GivesWay<'a>(Context<'a>, &'a AtomicUsize);
+
+impl Drop for GivesWay<'_> {
+    fn drop(&mut self) {
+        assert!(self.0.give_way().is_err());
+        assert!(self.0.wait_until(|| false).is_err());
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn code_that_unwinds_does_not_wait() {
+    for in_fiber in [false, true] {
+        let engine = engine();
+        let scheduler = engine.start("only");
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&dropped);
+        let worker = Worker::new("worker").on(move |_: &Ping, context: Context<'_>| {
+            let _waits = GivesWay(context, &count);
+            panic!("half way");
+        });
+        let worker = match in_fiber {
+            true => worker.in_fiber(),
+            false => worker,
+        };
+        let worker = scheduler.add(worker).unwrap();
+        assert_eq!(engine.complete(Ping), Completed { ran: 0, dropped: 1 });
+        assert!(matches!(worker.join(), Exit::Panicked { .. }));
+        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    }
+}
+
+#[test]
+fn what_a_worker_has_captured_goes_with_it() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let (sends, hears) = std::sync::mpsc::channel::<()>();
+    let leads = Worker::new("leads").on(move |_: &Ping| sends.send(()).unwrap());
+    let leads = scheduler.add(leads).unwrap();
+    // It knows the one that it follows, and does not keep it.
+    scheduler
+        .add(Worker::new("follows").after(&leads).on(|_: &Pong| {}))
+        .unwrap();
+    leads.remove().unwrap();
+    assert!(hears.recv().is_err());
+}

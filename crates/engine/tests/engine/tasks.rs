@@ -312,3 +312,57 @@ fn a_worker_runs_a_task_after_the_one_that_it_follows() {
         assert!(at("leads").unwrap() < at("follows").unwrap(), "{number}");
     }
 }
+
+#[test]
+fn a_follower_runs_a_task_that_its_leader_does_not_list() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let leads = Worker::new("leads")
+        .in_fiber()
+        .on(|_: &Ping, context: Context<'_>| {
+            context.complete(Pong(1)).unwrap();
+        });
+    let leads = scheduler.add(leads).unwrap();
+    // They have no task in common: nothing is to be ordered.
+    scheduler
+        .add(Worker::new("follows").after(&leads).on(|_: &Pong| {}))
+        .unwrap();
+    assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
+}
+
+#[test]
+fn a_nested_task_that_is_handed_back_has_not_begun() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let (told, ran) = (log.clone(), log.clone());
+    let worker = Worker::new("worker")
+        .owns(|| 0_u32)
+        .on(move |_: &Ping, context: Context<'_>, _: &mut u32| {
+            let refused = context.run_task(Pong(2));
+            told.add(format!("{refused:?}"));
+        })
+        .on(move |_: &Pong| ran.add("the first of two".into()))
+        .on(|_: &Pong, _: &u32| {});
+    scheduler.add(worker).unwrap();
+    engine.complete(Ping(1));
+    assert_eq!(log.take(), ["Err(Conflict)"]);
+}
+
+#[test]
+fn a_task_inside_setup_owner_is_refused() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let log = Logged::new();
+    let told = log.clone();
+    let worker =
+        Worker::new("worker")
+            .on(|_: &Ping| {})
+            .setup_owner(move |context: Context<'_>| {
+                told.add(format!("{:?}", context.run_task(Ping(1))));
+                told.add(context.run_queued().to_string());
+            });
+    scheduler.add(worker).unwrap();
+    assert_eq!(engine.complete(Ping(2)), Completed { ran: 1, dropped: 0 });
+    assert_eq!(log.take(), ["Err(Early)", "0"]);
+}
