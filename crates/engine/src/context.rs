@@ -61,7 +61,8 @@ impl Context<'_> {
     }
 
     /// Sends a task to every worker, of every scheduler, that lists its type: it runs there later.
-    /// How many schedulers it went to; none, and it is dropped. Lock-free.
+    /// How many schedulers it went to; none, and it is dropped. Lock-free, but for the first task
+    /// of a type in a scheduler, whose route is looked up.
     ///
     /// # Panics
     /// If the task's `clone` does. Then it has reached some of them.

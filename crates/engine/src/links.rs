@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use filch_event_queue::{PushError, Sender};
 use filch_parker::Unparker;
+use filch_sync::atomic::{AtomicU64, Ordering};
 
 use crate::message::Message;
 use crate::route::{MAX_SCHEDULERS, Route};
@@ -36,6 +37,8 @@ impl Link {
 /// The ways into all schedulers of an engine, and the routes that say which to take.
 pub(crate) struct Links {
     links: [OnceLock<Link>; MAX_SCHEDULERS],
+    /// Which of them are there: a bit for each.
+    connected: AtomicU64,
     routes: Routes,
 }
 
@@ -43,6 +46,7 @@ impl Links {
     pub(crate) fn new() -> Self {
         Self {
             links: [const { OnceLock::new() }; MAX_SCHEDULERS],
+            connected: AtomicU64::new(0),
             routes: Routes::default(),
         }
     }
@@ -55,6 +59,10 @@ impl Links {
     pub(crate) fn connect(&self, scheduler: usize, link: Link) {
         let fresh = self.links[scheduler].set(link);
         debug_assert!(fresh.is_ok(), "each number is given out once");
+        // ORDERING: Release, for the Acquire in `wake_all`: the link. Acquire, for the Release
+        // there: a scheduler that is not woken sees what it would have been woken for. An RMW, as
+        // that is one: the later one sees the earlier one.
+        self.connected.fetch_or(1 << scheduler, Ordering::AcqRel);
     }
 
     /// Puts it into that scheduler's queue. Lock-free.
@@ -98,8 +106,14 @@ impl Links {
 impl Links {
     /// Has every scheduler look whether data of its workers has ended.
     pub(crate) fn wake_all(&self) {
-        for link in self.links.iter().filter_map(OnceLock::get) {
-            link.unparker.unpark();
+        // ORDERING: AcqRel: the partner of `connect`, both ways.
+        let connected = self.connected.fetch_or(0, Ordering::AcqRel);
+        for (number, link) in self.links.iter().enumerate() {
+            if connected & 1 << number != 0
+                && let Some(link) = link.get()
+            {
+                link.unparker.unpark();
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use super::{Other, drive_until};
 fn an_idle_user_ends_with_its_owner() {
     check(
         "an owner's end races its user",
-        Bound::exhaustive(100),
+        Bound::exhaustive(1_300),
         || {
             let engine = Engine::new();
             let own = engine.local_scheduler("own").expect("it is the first");

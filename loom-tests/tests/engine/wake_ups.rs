@@ -52,7 +52,7 @@ impl Drop for Tells {
 fn the_end_of_an_owner_wakes_the_scheduler_of_its_user() {
     check(
         "an owner's end races its user's sleep",
-        Bound::exhaustive(70_000),
+        Bound::preemptions(3, 880),
         || {
             let engine = sleepy();
             let own = engine.local_scheduler("own").expect("it is the first");

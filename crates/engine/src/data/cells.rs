@@ -2,33 +2,66 @@
 
 use std::cell::UnsafeCell;
 
-use filch_data_cell::{DataCell, LockError, Lockable};
+use filch_data_cell::{DataCell, DataLock, LockError, Lockable};
+use filch_sync::atomic::{AtomicBool, Ordering};
 
 /// Data that several workers may use, behind its lock.
 pub(crate) trait SharedCell: Lockable + Send + Sync {
     /// Where it lies. Only for one that holds the lock.
     fn pointer(&self) -> *mut ();
 
+    /// Its owner is to destroy it: its users are to end.
+    fn announce_end(&self);
+
+    /// Whether its owner has destroyed it, or is to.
+    fn is_ending(&self) -> bool;
+
     /// Destroys it.
     ///
     /// # Errors
     /// [`LockError::Held`] as long as somebody uses it.
     fn end(&self) -> Result<(), LockError>;
-
-    fn is_ended(&self) -> bool;
 }
 
-impl<T: Send + Sync + 'static> SharedCell for DataCell<T> {
+/// Data that a worker owns.
+pub(crate) struct OwnedCell<T> {
+    cell: DataCell<T>,
+    is_ending: AtomicBool,
+}
+
+impl<T> OwnedCell<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            cell: DataCell::new(value),
+            is_ending: AtomicBool::new(false),
+        }
+    }
+}
+
+// SAFETY: the cell's own lock, which moves with this only.
+unsafe impl<T> Lockable for OwnedCell<T> {
+    fn lock(&self) -> &DataLock {
+        self.cell.lock()
+    }
+}
+
+impl<T: Send + Sync + 'static> SharedCell for OwnedCell<T> {
     fn pointer(&self) -> *mut () {
-        self.as_ptr().cast()
+        self.cell.as_ptr().cast()
+    }
+
+    fn announce_end(&self) {
+        // ORDERING: Relaxed: released by `Owners::has_ended`.
+        self.is_ending.store(true, Ordering::Relaxed);
+    }
+
+    fn is_ending(&self) -> bool {
+        // ORDERING: Relaxed: by the Acquire in `Owners::ended`.
+        self.is_ending.load(Ordering::Relaxed)
     }
 
     fn end(&self) -> Result<(), LockError> {
-        self.try_end().map(drop)
-    }
-
-    fn is_ended(&self) -> bool {
-        self.is_ended()
+        self.cell.try_end().map(drop)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::data::cells::SharedCell;
 #[derive(Default)]
 pub(crate) struct Owners {
     by_type: Mutex<HashMap<TypeId, Owner>>,
-    /// How often an owner has destroyed data.
+    /// How often an owner has begun to destroy data.
     ended: AtomicUsize,
 }
 
@@ -58,7 +58,11 @@ impl Owners {
     /// The owner has destroyed it, or never made it.
     pub(crate) fn forget(&self, id: TypeId) {
         lock(&self.by_type).remove(&id);
-        // ORDERING: Release, for the Acquire in `ended`: that the cell has ended.
+    }
+
+    /// An owner is to destroy data, and has said so to that.
+    pub(crate) fn has_ended(&self) {
+        // ORDERING: Release, for the Acquire in `ended`: what the cells say.
         self.ended.fetch_add(1, Ordering::Release);
     }
 
@@ -72,9 +76,9 @@ impl Owners {
         }
     }
 
-    /// Changes when an owner has destroyed data.
+    /// Changes when an owner begins to destroy data.
     pub(crate) fn ended(&self) -> usize {
-        // ORDERING: Acquire, for the Release in `forget`.
+        // ORDERING: Acquire, for the Release in `has_ended`.
         self.ended.load(Ordering::Acquire)
     }
 }

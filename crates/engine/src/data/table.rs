@@ -63,6 +63,16 @@ impl Table {
         Some(self.0.remove(last))
     }
 
+    /// What has that role, and a lock.
+    pub(crate) fn shared(&self, role: Role) -> impl Iterator<Item = &Arc<dyn SharedCell>> {
+        self.0
+            .iter()
+            .filter_map(move |(listed, place)| match place {
+                Place::Shared(cell) if listed.role == role => Some(cell),
+                _ => None,
+            })
+    }
+
     /// The last that has that role.
     pub(crate) fn last(&self, role: Role) -> Option<(Listed, Arc<dyn SharedCell>)> {
         let mut found = self
@@ -76,10 +86,10 @@ impl Table {
         }
     }
 
-    /// The first that its owner has destroyed.
-    pub(crate) fn ended(&self) -> Option<&'static str> {
+    /// The first that its owner has destroyed, or is to.
+    pub(crate) fn ending(&self) -> Option<&'static str> {
         self.0.iter().find_map(|(listed, place)| match place {
-            Place::Shared(cell) if listed.role != Role::Owner && cell.is_ended() => {
+            Place::Shared(cell) if listed.role != Role::Owner && cell.is_ending() => {
                 Some(listed.name)
             }
             _ => None,

@@ -221,9 +221,6 @@ impl Core {
         let after = others.map(|seat| Rc::downgrade(&seat.worker)).collect();
         let stack = spec.fiber;
         let worker = Rc::new(WorkerCell::new(spec, public, after));
-        if self.is_terminating.get() {
-            worker.tell_to_end(Exit::Terminated);
-        }
         let seat = Rc::new(Seat::new(worker, stack));
         let seats: Vec<_> = self.seats.borrow().iter().cloned().chain([seat]).collect();
         *self.seats.borrow_mut() = seats.into();
@@ -237,7 +234,7 @@ impl Core {
             return;
         }
         for seat in self.seats.borrow().iter() {
-            let gone = seat.worker.data.borrow().ended();
+            let gone = seat.worker.data.borrow().ending();
             if let Some(data) = gone {
                 seat.worker.tell_to_end(Exit::OwnerGone(data));
             }

@@ -227,8 +227,9 @@ impl WorkerCell {
         self.enter(turn, next)
     }
 
-    /// Destroys what it owns, the last first: nobody else may be using it.
+    /// Has those end that use what it owns; and destroys it, the last first, once nobody does.
     fn destroy_own(&self, turn: &Turn<'_>) -> Step {
+        self.announce_end(turn);
         loop {
             let last = self.data.borrow().last(Role::Owner);
             let Some((listed, cell)) = last else {
@@ -244,8 +245,17 @@ impl WorkerCell {
         }
         for listed in self.lists.iter().filter(|data| data.role == Role::Owner) {
             turn.home.owners.forget(listed.id);
-            turn.home.links.wake_all();
         }
         self.enter(turn, Stage::EmptiesQueue)
+    }
+
+    /// Tells the workers that use what it owns to end. What it does the second time is nothing.
+    fn announce_end(&self, turn: &Turn<'_>) {
+        let data = self.data.borrow();
+        let mut owned = data.shared(Role::Owner).filter(|cell| !cell.is_ending());
+        if owned.by_ref().map(|cell| cell.announce_end()).count() > 0 {
+            turn.home.owners.has_ended();
+            turn.home.links.wake_all();
+        }
     }
 }

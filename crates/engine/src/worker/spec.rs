@@ -6,10 +6,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use filch_data_cell::DataCell;
 use std::sync::Arc;
 
 use crate::context::Context;
+use crate::data::cells::OwnedCell;
 use crate::data::table::{Listed, Place, Role};
 use crate::function::{Function, Handler};
 use crate::request::Request;
@@ -138,7 +138,7 @@ impl Worker {
 
     /// It owns data of this type: made here, destroyed here, and used by others in between.
     pub fn owns<T: Send + Sync + 'static>(self, make: impl FnOnce() -> T + Send + 'static) -> Self {
-        let make = move || Place::Shared(Arc::new(DataCell::new(make())));
+        let make = move || Place::Shared(Arc::new(OwnedCell::new(make())));
         self.list::<T>(Role::Owner, Some(Box::new(make)))
     }
 

@@ -111,9 +111,10 @@ fn d8_an_owner_waits_for_its_users_before_it_destroys_data() {
     let user = Worker::new("user").shared::<World>().in_fiber().on(
         move |_: &Ping, context: Context<'_>, world: &World| {
             told.add("has it".into());
-            context
-                .wait_until(|| open.load(Ordering::Acquire) == 1)
-                .unwrap();
+            // It is told to end, and takes its time.
+            while open.load(Ordering::Acquire) == 0 {
+                let _ = context.give_way();
+            }
             told.add(format!("still {}", world.0));
         },
     );
@@ -306,4 +307,89 @@ fn d11_a_run_locks_data_for_a_closure() {
         });
     assert_eq!(scheduler.add(worker).unwrap().join(), Exit::Finished);
     assert_eq!(log.take(), ["Ok(3)", "Ok(5)"]);
+}
+
+/// Each of two readers lets go only while the other one has it, so that somebody always does.
+#[test]
+fn d8_an_owner_that_is_to_end_ends_beside_readers_that_always_overlap() {
+    let engine = engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let owner = here.add(Worker::new("owner").owns(|| World(0))).unwrap();
+    let inside = Arc::new(AtomicUsize::new(0));
+    let readers = [(), ()].map(|()| {
+        let inside = Arc::clone(&inside);
+        let reads = Worker::new("reads")
+            .shared::<World>()
+            .in_fiber()
+            .run(move |context| {
+                let overlaps = |context: Context<'_>, _: &World| {
+                    let own = inside.fetch_add(1, Ordering::Relaxed) + 1;
+                    context.wait_until(|| inside.load(Ordering::Relaxed) > own)
+                };
+                while let Ok(Ok(())) = context.lock(overlaps) {}
+            });
+        there.add(reads).unwrap()
+    });
+    while inside.load(Ordering::Relaxed) < 100 {
+        std::thread::yield_now();
+    }
+    owner.remove().unwrap();
+    assert_eq!(owner.join(), Exit::Removed);
+    for reader in readers {
+        assert_eq!(
+            reader.join(),
+            Exit::OwnerGone(std::any::type_name::<World>())
+        );
+    }
+}
+
+#[test]
+fn d8_shared_data_cannot_be_locked_to_be_changed() {
+    let engine = engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    here.add(Worker::new("owner").owns(|| World(0))).unwrap();
+    let log = Logged::new();
+    let told = log.clone();
+    let user = Worker::new("user")
+        .shared::<World>()
+        .in_fiber()
+        .run(move |context| {
+            let refused = context.lock(|world: &mut World| world.0 += 1).unwrap_err();
+            told.add(refused.to_string().replace("engine::data::", ""));
+        });
+    assert_eq!(there.add(user).unwrap().join(), Exit::Finished);
+    assert_eq!(log.take(), ["&mut World is shared: it may only be read"]);
+}
+
+/// The place of a task among its functions is kept while it waits for data.
+#[test]
+fn d9_a_function_that_has_run_is_not_run_again_when_the_next_one_waits() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let gate = Arc::new(AtomicUsize::new(0));
+    let open = Arc::clone(&gate);
+    let holds = Worker::new("holds")
+        .owns(|| World(0))
+        .in_fiber()
+        .run(move |context| {
+            let held = context.lock(|context: Context<'_>, _: &mut World| {
+                context.wait_until(|| open.load(Ordering::Relaxed) == 1)
+            });
+            assert_eq!(held, Ok(Ok(())));
+            // It owns the data, and stays.
+            let _ = context.wait_until(|| false);
+        });
+    local.handle().add(holds).unwrap();
+    let log = Logged::new();
+    let (first, second) = (log.clone(), log.clone());
+    let both = Worker::new("both")
+        .group::<World>()
+        .on(move |_: &Ping| first.add("first".into()))
+        .on(move |_: &Ping, _: &World| second.add("second".into()));
+    local.handle().add(both).unwrap();
+    engine.broadcast(Ping(0));
+    (0..5).for_each(|_| assert!(local.update()));
+    gate.store(1, Ordering::Relaxed);
+    (0..5).for_each(|_| assert!(local.update()));
+    assert_eq!(log.take(), ["first", "second"]);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::{Logged, engine};
-use filch_engine::{Completed, Engine, Exit, RemoveError, Stage, Unfit, Worker};
+use filch_engine::{Completed, Context, Engine, Exit, RemoveError, Stage, Unfit, Worker};
 
 #[derive(Clone)]
 struct Ping(u32);
@@ -269,4 +269,41 @@ fn a_local_scheduler_that_is_over_is_terminated_and_keeps_nobody_waiting() {
     assert!(!local.poll(), "and stays so");
     assert_eq!(sender.send(Ping(1)), 0);
     assert_eq!(engine.complete(Ping(2)), Completed { ran: 0, dropped: 1 });
+}
+
+#[test]
+fn d7_nobody_sees_data_before_its_setup_owner_is_over() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    // Others have their turns between its two parts.
+    let owner = Worker::new("owner")
+        .in_fiber()
+        .owns(|| 0_u32)
+        .setup_owner(|context: Context<'_>| (0..3).for_each(|_| context.give_way().unwrap()))
+        .setup_owner(|number: &mut u32| *number = 2);
+    local.handle().add(owner).unwrap();
+    let log = Logged::new();
+    let told = log.clone();
+    let user = Worker::new("user")
+        .group::<u32>()
+        .setup(move |number: &u32| told.add(number.to_string()));
+    local.handle().add(user).unwrap();
+    while log.len() == 0 {
+        local.update();
+    }
+    assert_eq!(log.take(), ["2"]);
+}
+
+#[test]
+fn a_worker_sleeps_until_its_moment_and_not_for_ever() {
+    use std::time::{Duration, Instant};
+
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let moment = Instant::now() + Duration::from_millis(3);
+    let sleeps = Worker::new("sleeps").in_fiber().run(move |context| {
+        assert_eq!(context.sleep_until(moment), Ok(()));
+        assert!(Instant::now() >= moment, "too early");
+    });
+    assert_eq!(scheduler.add(sleeps).unwrap().join(), Exit::Finished);
 }

@@ -135,6 +135,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         "crates/engine/src",
         &[
             "context.rs",
+            "data/cells.rs",
             "function.rs",
             "param.rs",
             "worker/cell.rs",
