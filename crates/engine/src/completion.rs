@@ -18,8 +18,9 @@ pub struct Completed {
 struct Counts {
     /// Copies, and the sender as long as it sends.
     alive: AtomicUsize,
+    /// All that there were.
+    copies: AtomicUsize,
     ran: AtomicUsize,
-    dropped: AtomicUsize,
     waiter: Unparker,
 }
 
@@ -36,10 +37,9 @@ impl Counts {
     fn copy(counts: &Arc<Self>) -> Awaited {
         // ORDERING: Relaxed: the caller has one, so that the count is not 0.
         counts.alive.fetch_add(1, Ordering::Relaxed);
-        Awaited {
-            counts: Arc::clone(counts),
-            has_run: false,
-        }
+        // ORDERING: Relaxed: released by `leave`.
+        counts.copies.fetch_add(1, Ordering::Relaxed);
+        Awaited(Arc::clone(counts))
     }
 }
 
@@ -52,8 +52,8 @@ impl Completion {
     pub(crate) fn new(waiter: Unparker) -> (Self, Sending) {
         let counts = Arc::new(Counts {
             alive: AtomicUsize::new(1),
+            copies: AtomicUsize::new(0),
             ran: AtomicUsize::new(0),
-            dropped: AtomicUsize::new(0),
             waiter,
         });
         (Self(Arc::clone(&counts)), Sending(counts))
@@ -62,11 +62,15 @@ impl Completion {
     /// What it came to, once no copy is left. Then all that ran happened before.
     pub(crate) fn poll(&self) -> Option<Completed> {
         // ORDERING: Acquire, for the Release in `leave`: what the copies did, and the counts.
-        (self.0.alive.load(Ordering::Acquire) == 0).then(|| Completed {
-            // ORDERING: Relaxed: by the load above, twice.
-            ran: self.0.ran.load(Ordering::Relaxed),
-            dropped: self.0.dropped.load(Ordering::Relaxed),
-        })
+        if self.0.alive.load(Ordering::Acquire) != 0 {
+            return None;
+        }
+        // ORDERING: Relaxed: by the load above.
+        let copies = self.0.copies.load(Ordering::Relaxed);
+        // ORDERING: as above.
+        let ran = self.0.ran.load(Ordering::Relaxed);
+        let dropped = copies - ran;
+        Some(Completed { ran, dropped })
     }
 }
 
@@ -89,31 +93,23 @@ impl Drop for Sending {
 
 /// Goes with each copy of a task that somebody waits for, and tells its end.
 #[derive(Debug)]
-pub(crate) struct Awaited {
-    counts: Arc<Counts>,
-    has_run: bool,
-}
+pub(crate) struct Awaited(Arc<Counts>);
 
 impl Awaited {
     /// For another copy.
     pub(crate) fn copy(&self) -> Self {
-        Counts::copy(&self.counts)
+        Counts::copy(&self.0)
     }
 
-    /// The task has run.
-    pub(crate) fn ran(mut self) {
-        self.has_run = true;
+    /// The task has run. Dropped without that, it has not.
+    pub(crate) fn ran(self) {
+        // ORDERING: Relaxed: released by `leave`, in the drop.
+        self.0.ran.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl Drop for Awaited {
     fn drop(&mut self) {
-        let counter = match self.has_run {
-            true => &self.counts.ran,
-            false => &self.counts.dropped,
-        };
-        // ORDERING: Relaxed: released by `leave`.
-        counter.fetch_add(1, Ordering::Relaxed);
-        self.counts.leave();
+        self.0.leave();
     }
 }

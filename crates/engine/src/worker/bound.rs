@@ -72,6 +72,25 @@ impl Bound {
     /// # Errors
     /// What it cannot have.
     pub(crate) fn lock(&self, outer: &[Rc<Self>]) -> Result<Held<'_>, Denied> {
+        let skip = match outer {
+            [] => Mask::NONE,
+            outer => self.skip_beside(outer)?,
+        };
+        match self.locks.try_lock(skip) {
+            Ok(locked) => Ok(Held {
+                locked,
+                pointers: &self.pointers,
+            }),
+            Err(refused) => Err(self.denied(refused)),
+        }
+    }
+
+    /// The locks that `outer` functions have already.
+    ///
+    /// # Errors
+    /// What excludes what they have.
+    #[cold]
+    fn skip_beside(&self, outer: &[Rc<Self>]) -> Result<Mask, Denied> {
         if let Some(request) = self.conflict(outer) {
             return Err(Denied::Nested(request));
         }
@@ -84,13 +103,7 @@ impl Bound {
                 }
             }
         }
-        match self.locks.try_lock(skip) {
-            Ok(locked) => Ok(Held {
-                locked,
-                pointers: &self.pointers,
-            }),
-            Err(refused) => Err(self.denied(refused)),
-        }
+        Ok(skip)
     }
 
     /// What of it excludes what `outer` functions of the same worker have.

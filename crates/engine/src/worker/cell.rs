@@ -188,8 +188,8 @@ impl WorkerCell {
         task: &dyn Any,
         next: &mut usize,
     ) -> Result<Ran, (&'static str, String)> {
-        while let Some((_, function)) = self.handlers.get(*next) {
-            if self.handlers[*next].0 == kind {
+        while let Some((own, function)) = self.handlers.get(*next) {
+            if *own == kind {
                 let bound = Rc::clone(&self.bound.borrow()[*next]);
                 let result = self.call(&bound, |data| {
                     // SAFETY: `bound` is of this function's parameters, and locked; its task is of
@@ -216,11 +216,12 @@ impl WorkerCell {
         }
         let mut queued = self.inbox.take()?;
         let Queued {
-            order, envelope, ..
-        } = &queued;
-        let (order, kind) = (*order, envelope.kind());
-        let mut next = queued.next;
-        let ran = self.run_functions(by, kind, envelope.task(), &mut next);
+            order,
+            kind,
+            mut next,
+            ..
+        } = queued;
+        let ran = self.run_functions(by, kind, queued.envelope.task(), &mut next);
         match ran {
             Ok(Ran::Yes) => {
                 self.inbox.leave(order);
@@ -246,15 +247,18 @@ impl WorkerCell {
         }
     }
 
-    /// Whether there is one, and those that run such tasks before have run it.
+    /// Whether those that run such tasks before have run the oldest that waits.
     fn may_run_oldest(&self) -> bool {
+        let after = self.after.borrow();
+        if after.is_empty() {
+            return true;
+        }
         let Some((own, kind)) = self.inbox.next() else {
             return false;
         };
         let is_behind = |other: Rc<Self>| {
             other.lists_task(kind) && other.inbox.oldest().is_some_and(|theirs| theirs <= own)
         };
-        let after = self.after.borrow();
         let is_next = !after.iter().filter_map(Weak::upgrade).any(is_behind);
         if !is_next {
             self.show_wait(Some(WaitsFor::After));

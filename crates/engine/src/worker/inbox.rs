@@ -10,6 +10,7 @@ use crate::task::Envelope;
 pub(crate) struct Queued {
     /// In which order its scheduler handed tasks out.
     pub(crate) order: u64,
+    pub(crate) kind: TaskKind,
     /// Which of the worker's functions for it is the next.
     pub(crate) next: usize,
     pub(crate) envelope: Envelope,
@@ -33,6 +34,7 @@ impl Inbox {
     pub(crate) fn push(&self, order: u64, envelope: Envelope) {
         self.waiting.borrow_mut().push_back(Queued {
             order,
+            kind: envelope.kind(),
             next: 0,
             envelope,
         });
@@ -89,6 +91,6 @@ impl Inbox {
     pub(crate) fn next(&self) -> Option<(u64, TaskKind)> {
         let waiting = self.waiting.borrow();
         let queued = waiting.front()?;
-        Some((queued.order, queued.envelope.kind()))
+        Some((queued.order, queued.kind))
     }
 }

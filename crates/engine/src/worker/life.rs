@@ -194,13 +194,14 @@ impl WorkerCell {
             return Step::Again;
         }
         for _ in 0..TASKS_A_TURN {
-            if self.is_ending() {
-                return Step::Again;
-            }
-            if self.run_oldest(turn.call()).is_none() {
+            if self.is_ending() || self.run_oldest(turn.call()).is_none() {
                 break;
             }
             turn.home.has_progressed();
+        }
+        // Nothing else may wake the scheduler for its ending.
+        if self.is_ending() {
+            return Step::Again;
         }
         match self.inbox.is_empty() {
             true => Step::GiveWay,

@@ -13,6 +13,9 @@ struct Ping;
 #[derive(Clone)]
 struct Pong;
 
+#[derive(Clone)]
+struct Look;
+
 struct World(u32);
 struct Input(u32);
 struct Sound(u32);
@@ -138,7 +141,7 @@ fn a_task_that_panics_with_three_data_ends_its_worker_and_poisons_what_it_change
     let told = log.clone();
     let reads = Worker::new("reads")
         .group::<Input>()
-        .on(move |_: &Pong, input: &Input| told.add(format!("input {}", input.0)));
+        .on(move |_: &Look, input: &Input| told.add(format!("input {}", input.0)));
     scheduler.add(reads).unwrap();
     assert_eq!(engine.complete(Ping), Completed { ran: 0, dropped: 1 });
     let exit = Exit::Panicked {
@@ -146,8 +149,9 @@ fn a_task_that_panics_with_three_data_ends_its_worker_and_poisons_what_it_change
         message: "half way".into(),
     };
     assert_eq!(panics.join(), exit);
-    assert_eq!(engine.complete(Pong), Completed { ran: 1, dropped: 1 });
+    assert_eq!(engine.complete(Look), Completed { ran: 1, dropped: 0 });
     assert_eq!(log.take(), ["input 0"]);
+    assert_eq!(engine.complete(Pong), Completed { ran: 0, dropped: 1 });
     assert_eq!(owner.join(), Exit::Poisoned(type_name::<World>()));
 }
 
@@ -276,4 +280,46 @@ fn what_a_worker_has_captured_goes_with_it() {
         .unwrap();
     leads.remove().unwrap();
     assert!(hears.recv().is_err());
+}
+
+#[test]
+fn a_closure_that_panics_with_data_locked_ends_its_worker() {
+    let engine = engine();
+    let scheduler = engine.start("only");
+    let worker = Worker::new("worker")
+        .owns(|| World(0))
+        .in_fiber()
+        .run(|context| {
+            let _ = context.lock(|world: &mut World| {
+                world.0 = 1;
+                panic!("half way");
+            });
+            unreachable!("the panic goes on");
+        });
+    let exit = Exit::Panicked {
+        during: "run",
+        message: "half way".into(),
+    };
+    assert_eq!(scheduler.add(worker).unwrap().join(), exit);
+}
+
+#[test]
+fn a_worker_that_has_panicked_runs_no_further_task() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let log = Logged::new();
+    let told = log.clone();
+    let worker = Worker::new("worker").on(move |_: &Ping| {
+        told.add("runs".into());
+        panic!("the first time");
+    });
+    let worker = local.handle().add(worker).unwrap();
+    local.update();
+    (0..3).for_each(|_| {
+        engine.broadcast(Ping);
+    });
+    while worker.exit().is_none() {
+        local.update();
+    }
+    assert_eq!(log.take(), ["runs"]);
 }
