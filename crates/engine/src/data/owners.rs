@@ -25,7 +25,7 @@ struct Owner {
 
 /// What somebody finds who asks for data.
 pub(crate) enum Found {
-    /// There is no owner yet, or its data is not set up.
+    /// There is no owner yet, or its data is not set up; or it is to be destroyed.
     NotYet,
     /// The owner is in that scheduler.
     At(usize, Arc<dyn SharedCell>),
@@ -71,7 +71,7 @@ impl Owners {
             Some(Owner {
                 scheduler,
                 cell: Some(cell),
-            }) => Found::At(*scheduler, Arc::clone(cell)),
+            }) if !cell.is_ending() => Found::At(*scheduler, Arc::clone(cell)),
             _ => Found::NotYet,
         }
     }

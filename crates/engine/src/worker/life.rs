@@ -250,11 +250,15 @@ impl WorkerCell {
         self.enter(turn, Stage::EmptiesQueue)
     }
 
-    /// Tells the workers that use what it owns to end. What it does the second time is nothing.
+    /// Tells the workers that use what it owns to end, unless they have been told.
     fn announce_end(&self, turn: &Turn<'_>) {
         let data = self.data.borrow();
-        let mut owned = data.shared(Role::Owner).filter(|cell| !cell.is_ending());
-        if owned.by_ref().map(|cell| cell.announce_end()).count() > 0 {
+        let mut is_news = false;
+        for cell in data.shared(Role::Owner).filter(|cell| !cell.is_ending()) {
+            cell.announce_end();
+            is_news = true;
+        }
+        if is_news {
             turn.home.owners.has_ended();
             turn.home.links.wake_all();
         }
