@@ -5,6 +5,7 @@ pub mod algorithm {}
 
 mod completion;
 mod context;
+mod counter;
 mod data;
 mod engine;
 mod error;

@@ -49,15 +49,16 @@ pub struct WorkerReport {
 
 impl WorkerReport {
     pub(crate) fn of(public: &Public) -> Self {
-        // ORDERING: Relaxed: for people, four times.
+        // ORDERING: Relaxed: for people.
+        let queued = public.queued.load(Ordering::Relaxed);
         Self {
             name: public.name.clone(),
             stage: public.stage(),
             waits_for: public.waits_for(),
-            queued: public.queued.load(Ordering::Relaxed),
-            ran: public.ran.load(Ordering::Relaxed),
-            gave_way: public.gave_way.load(Ordering::Relaxed),
-            missed: public.missed.load(Ordering::Relaxed),
+            queued,
+            ran: public.ran.get(),
+            gave_way: public.gave_way.get(),
+            missed: public.missed.get(),
         }
     }
 }

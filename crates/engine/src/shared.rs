@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) owners: Arc<Owners>,
     /// How long schedulers look for work before they block.
     pub(crate) spinner: AdaptiveSpinner,
-    /// Who is there. Taken when schedulers and workers come and go, never for a task.
+    /// The schedulers and workers that are there. Taken when these come and go, never for a task.
     members: Mutex<Members>,
     /// Told when a scheduler is over.
     over: Condvar,
@@ -206,8 +206,8 @@ impl Shared {
         let schedulers = members.schedulers.iter().map(|member| SchedulerReport {
             name: member.name.clone(),
             is_terminated: member.is_terminated,
-            rounds: member.stats.rounds(),
-            rests: member.stats.rests(),
+            rounds: member.stats.rounds.get(),
+            rests: member.stats.rests.get(),
             workers: member.reports(),
         });
         Report {

@@ -72,9 +72,9 @@ fn a_task_that_panics_when_it_is_dropped_harms_nobody() {
 /// What a worker owns, what it alone has, and what its functions have captured.
 #[test]
 fn data_that_panics_when_it_is_dropped_harms_nobody() {
-    struct Own(#[allow(dead_code, reason = "dropped")] Bomb);
+    struct Own(#[expect(dead_code, reason = "dropped")] Bomb);
 
-    struct Local(#[allow(dead_code, reason = "dropped")] Bomb);
+    struct Local(#[expect(dead_code, reason = "dropped")] Bomb);
 
     let squad = Squad::new(0..10);
     let engine = Engine::new();

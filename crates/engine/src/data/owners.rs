@@ -1,4 +1,4 @@
-//! Who owns data of which type: one owner of a type in an engine.
+//! The owners of data, by its type: one owner of a type in an engine.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use filch_sync::{Mutex, lock};
 
 use crate::data::cells::SharedCell;
 
-/// Who owns what. Asked when workers come and go, never for a task.
+/// The owners of data. Asked when workers come and go, never for a task.
 #[derive(Default)]
 pub(crate) struct Owners {
     by_type: Mutex<HashMap<TypeId, Owner>>,

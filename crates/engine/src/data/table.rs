@@ -2,7 +2,6 @@
 
 use std::any::TypeId;
 use std::rc::Rc;
-
 use std::sync::Arc;
 
 use crate::data::cells::{LocalCell, SharedCell};
@@ -63,36 +62,26 @@ impl Table {
         Some(self.0.remove(last))
     }
 
-    /// What has that role, and a lock.
-    pub(crate) fn shared(&self, role: Role) -> impl Iterator<Item = &Arc<dyn SharedCell>> {
-        self.0
-            .iter()
-            .filter_map(move |(listed, place)| match place {
-                Place::Shared(cell) if listed.role == role => Some(cell),
-                _ => None,
-            })
+    /// What has a lock, in the order in which it came.
+    fn cells(&self) -> impl DoubleEndedIterator<Item = (&Listed, &Arc<dyn SharedCell>)> {
+        self.0.iter().filter_map(|(listed, place)| match place {
+            Place::Shared(cell) => Some((listed, cell)),
+            Place::Local(_) => None,
+        })
     }
 
-    /// The last that has that role.
-    pub(crate) fn last(&self, role: Role) -> Option<(Listed, Arc<dyn SharedCell>)> {
-        let mut found = self
-            .0
-            .iter()
-            .rev()
-            .filter(|(listed, _)| listed.role == role);
-        match found.next()? {
-            (listed, Place::Shared(cell)) => Some((*listed, Arc::clone(cell))),
-            (_, Place::Local(_)) => None,
-        }
+    /// What it owns, in the order in which it came.
+    pub(crate) fn owned(&self) -> impl DoubleEndedIterator<Item = (&Listed, &Arc<dyn SharedCell>)> {
+        self.cells()
+            .filter(|(listed, _)| listed.role == Role::Owner)
     }
 
     /// The first that its owner has destroyed, or is to.
     pub(crate) fn ending(&self) -> Option<&'static str> {
-        self.0.iter().find_map(|(listed, place)| match place {
-            Place::Shared(cell) if listed.role != Role::Owner && cell.is_ending() => {
-                Some(listed.name)
-            }
-            _ => None,
-        })
+        let mut used = self
+            .cells()
+            .filter(|(listed, _)| listed.role != Role::Owner);
+        let (listed, _) = used.find(|(_, cell)| cell.is_ending())?;
+        Some(listed.name)
     }
 }

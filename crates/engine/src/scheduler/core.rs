@@ -2,13 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use filch_event_queue::Receiver;
 use filch_parker::{AdaptiveSpinner, Parker, Spin};
 use filch_sync::panic::catch_panic;
 use filch_sync::{thread, time};
-use std::sync::Arc;
 
 use crate::exit::Exit;
 use crate::message::Message;
@@ -40,7 +40,7 @@ pub(crate) struct Core {
     parker: Parker,
     /// In the order in which they came. Exchanged when a worker comes or goes.
     seats: RefCell<Rc<[Rc<Seat>]>>,
-    /// By the kind of task: who lists it.
+    /// By the kind of task: the workers that list it.
     listeners: RefCell<Vec<Rc<[Rc<Seat>]>>>,
     /// How many tasks it has handed out.
     order: Cell<u64>,
@@ -49,7 +49,7 @@ pub(crate) struct Core {
     /// Rounds on top of each other.
     depth: Cell<usize>,
     spinner: RefCell<AdaptiveSpinner>,
-    /// How many owners had destroyed data when the workers' data was last looked at.
+    /// How many owners had begun to destroy data when the workers' data was last looked at.
     seen_ended: Cell<usize>,
     stats: Arc<Stats>,
 }
@@ -103,7 +103,7 @@ impl Core {
         for seat in seats.iter().filter(|seat| !is_deep || seat.has_stack()) {
             seat.take_turn(&self.home, &Nested(self));
         }
-        self.stats.count_round();
+        self.stats.rounds.add_one();
     }
 
     /// Drops the workers that have ended.
@@ -127,7 +127,7 @@ impl Core {
         self.home.has_progressed();
     }
 
-    /// Who lists what.
+    /// Finds for each type of task the workers that list it.
     fn list_anew(&self) {
         let seats = Rc::clone(&self.seats.borrow());
         let mut listeners: Vec<Vec<Rc<Seat>>> = Vec::new();
@@ -191,7 +191,7 @@ impl Core {
             // One that cannot be made is a copy that is dropped.
             match catch_panic(|| envelope.copy()) {
                 Ok(copy) => seat.worker.enqueue(order, copy),
-                Err(_) => seat.worker.public.count_missed(),
+                Err(_) => seat.worker.public.missed.add_one(),
             }
         }
         last.worker.enqueue(order, envelope);
@@ -227,7 +227,7 @@ impl Core {
         self.list_anew();
     }
 
-    /// A worker whose data was destroyed by its owner ends, even if it has no task.
+    /// A worker whose data its owner destroys ends, even if it has no task.
     fn look_for_ended_data(&self) {
         let ended = self.shared.owners.ended();
         if self.seen_ended.replace(ended) == ended {
@@ -254,7 +254,7 @@ impl Core {
         if self.spinner.borrow_mut().spin() == Spin::Again {
             return;
         }
-        self.stats.count_rest();
+        self.stats.rests.add_one();
         let most = match polls {
             true => Some(MOST_BLOCKED),
             false => most,

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
-
 use std::sync::Arc;
 
 use crate::data::table::Role;

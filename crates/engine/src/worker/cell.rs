@@ -4,10 +4,10 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
 use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
-use std::sync::Arc;
 
 use crate::data::table::{Listed, Role, Table};
 use crate::exit::Exit;
@@ -36,7 +36,7 @@ pub(crate) struct WorkerCell {
     bound_by_type: RefCell<HashMap<TypeId, Rc<Bound>>>,
     pub(crate) run: RefCell<Option<Run>>,
     /// Those that run each task before it does.
-    pub(crate) after: RefCell<Vec<Weak<WorkerCell>>>,
+    after: Vec<Weak<WorkerCell>>,
     /// What the functions have locked that are on its stack: the outermost first.
     frames: RefCell<Vec<Rc<Bound>>>,
     /// It shows what it waits for.
@@ -78,7 +78,7 @@ impl WorkerCell {
             bound: RefCell::default(),
             bound_by_type: RefCell::default(),
             run: RefCell::new(spec.run),
-            after: RefCell::new(after),
+            after,
             frames: RefCell::default(),
             shows_wait: Cell::new(false),
             exit: RefCell::new(None),
@@ -139,11 +139,6 @@ impl WorkerCell {
     pub(crate) fn unbind(&self) {
         self.bound.borrow_mut().clear();
         self.bound_by_type.borrow_mut().clear();
-    }
-
-    /// Whether it lists that type of task.
-    pub(crate) fn lists_task(&self, kind: TaskKind) -> bool {
-        self.handlers.iter().any(|(own, _)| *own == kind)
     }
 
     /// What a function takes that is not one of its handlers.
@@ -209,12 +204,14 @@ impl WorkerCell {
         Ok(Ran::Yes)
     }
 
-    /// Runs the oldest task that waits, if it can. `None`: there is none, or not yet.
-    pub(crate) fn run_oldest(&self, by: Call<'_>) -> Option<()> {
+    /// Runs the oldest task that waits, if it can. `false`: there is none, or not yet.
+    pub(crate) fn run_oldest(&self, by: Call<'_>) -> bool {
         if !self.may_run_oldest() {
-            return None;
+            return false;
         }
-        let mut queued = self.inbox.take()?;
+        let Some(mut queued) = self.inbox.take() else {
+            return false;
+        };
         let Queued {
             order,
             kind,
@@ -226,40 +223,40 @@ impl WorkerCell {
             Ok(Ran::Yes) => {
                 self.inbox.leave(order);
                 // Counted before it is complete: the one that waits for it finds it in a report.
-                Public::count(&self.public.ran);
+                self.public.ran.add_one();
                 self.show_wait(None);
                 self.show_queue();
                 queued.envelope.ran();
-                Some(())
+                true
             }
             Ok(Ran::Later(denied)) => {
                 queued.next = next;
                 self.inbox.put_back(queued);
                 self.denied(denied);
-                None
+                false
             }
             Err((during, message)) => {
                 self.inbox.leave(order);
                 drop(queued);
                 self.tell_to_end(Exit::Panicked { during, message });
-                None
+                false
             }
         }
     }
 
     /// Whether those that run such tasks before have run the oldest that waits.
     fn may_run_oldest(&self) -> bool {
-        let after = self.after.borrow();
-        if after.is_empty() {
+        if self.after.is_empty() {
             return true;
         }
         let Some((own, kind)) = self.inbox.next() else {
             return false;
         };
         let is_behind = |other: Rc<Self>| {
-            other.lists_task(kind) && other.inbox.oldest().is_some_and(|theirs| theirs <= own)
+            other.public.lists_task(kind)
+                && other.inbox.oldest().is_some_and(|theirs| theirs <= own)
         };
-        let is_next = !after.iter().filter_map(Weak::upgrade).any(is_behind);
+        let is_next = !self.after.iter().filter_map(Weak::upgrade).any(is_behind);
         if !is_next {
             self.show_wait(Some(WaitsFor::After));
         }
@@ -284,7 +281,7 @@ impl WorkerCell {
         match denied {
             Denied::Held(request) | Denied::Nested(request) => {
                 self.show_wait(Some(WaitsFor::Lock(request)));
-                Public::count(&self.public.gave_way);
+                self.public.gave_way.add_one();
             }
             Denied::Ended(request) => self.tell_to_end(Exit::OwnerGone(request.name)),
             Denied::Poisoned(request) => self.tell_to_end(Exit::Poisoned(request.name)),

@@ -1,9 +1,8 @@
 //! A worker as those see it who have added it.
 
 use std::fmt;
-use std::time::Duration;
-
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::error::{RemoveError, SendError};
 use crate::exit::Exit;
@@ -84,7 +83,7 @@ impl WorkerHandle {
     /// The task, if the worker does not list its type, or has ended.
     pub fn send<T: Task>(&self, task: T) -> Result<(), SendError<T>> {
         let route = self.inlet.routes().route::<T>();
-        if !self.public.lists.iter().any(|own| own.kind == route.kind) {
+        if !self.public.lists_task(route.kind) {
             return Err(SendError::Unlisted(task));
         }
         if self.public.exit().is_some() {

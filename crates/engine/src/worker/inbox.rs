@@ -66,8 +66,7 @@ impl Inbox {
     /// Drops all that wait, and tells those that wait for them.
     pub(crate) fn clear(&self) {
         // Not under the borrow: a destructor is the user's code.
-        let waiting = self.waiting.take();
-        drop(waiting);
+        drop(self.waiting.take());
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use filch_data_cell::LockError;
 use filch_sync::panic::{catch_panic, drop_contained};
@@ -16,7 +17,7 @@ use crate::data::table::{Place, Role};
 use crate::exit::Exit;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::WorkerCell;
-use crate::worker::public::{Public, Stage, WaitsFor};
+use crate::worker::public::{Stage, WaitsFor};
 use crate::worker::spec::Setup;
 use crate::worker::turn::Turn;
 
@@ -106,10 +107,8 @@ impl WorkerCell {
             return step;
         }
         let data = self.data.borrow();
-        for listed in self.lists.iter().filter(|data| data.role == Role::Owner) {
-            if let Some((_, Place::Shared(cell))) = data.get(listed.id) {
-                turn.home.owners.publish(listed.id, cell);
-            }
+        for (listed, cell) in data.owned() {
+            turn.home.owners.publish(listed.id, cell);
         }
         self.enter(turn, Stage::MakesLocal)
     }
@@ -194,7 +193,7 @@ impl WorkerCell {
             return Step::Again;
         }
         for _ in 0..TASKS_A_TURN {
-            if self.is_ending() || self.run_oldest(turn.call()).is_none() {
+            if self.is_ending() || !self.run_oldest(turn.call()) {
                 break;
             }
             turn.home.has_progressed();
@@ -232,14 +231,18 @@ impl WorkerCell {
     fn destroy_own(&self, turn: &Turn<'_>) -> Step {
         self.announce_end(turn);
         loop {
-            let last = self.data.borrow().last(Role::Owner);
-            let Some((listed, cell)) = last else {
+            let last = {
+                let data = self.data.borrow();
+                let last = data.owned().next_back();
+                last.map(|(listed, cell)| (listed.name, Arc::clone(cell)))
+            };
+            let Some((name, cell)) = last else {
                 break;
             };
             // A destructor that panics has destroyed it.
             if let Ok(Err(LockError::Held)) = catch_panic(|| cell.end()) {
-                self.show_wait(Some(WaitsFor::Users(listed.name)));
-                Public::count(&self.public.gave_way);
+                self.show_wait(Some(WaitsFor::Users(name)));
+                self.public.gave_way.add_one();
                 return self.look_again(turn);
             }
             self.data.borrow_mut().take(Role::Owner);
@@ -254,7 +257,7 @@ impl WorkerCell {
     fn announce_end(&self, turn: &Turn<'_>) {
         let data = self.data.borrow();
         let mut is_news = false;
-        for cell in data.shared(Role::Owner).filter(|cell| !cell.is_ending()) {
+        for (_, cell) in data.owned().filter(|(_, cell)| !cell.is_ending()) {
             cell.announce_end();
             is_news = true;
         }

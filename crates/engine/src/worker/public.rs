@@ -3,12 +3,13 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use filch_sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use filch_sync::{Condvar, Mutex, lock, time, wait_until};
 
+use crate::counter::Counter;
 use crate::exit::Exit;
 use crate::request::Request;
-use crate::route::Route;
+use crate::route::{Route, TaskKind};
 
 /// Where a worker is in its life, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,9 +87,10 @@ pub(crate) struct Public {
     pub(crate) lists: Vec<Route>,
     stage: AtomicU8,
     pub(crate) queued: AtomicUsize,
-    pub(crate) ran: AtomicU64,
-    pub(crate) gave_way: AtomicU64,
-    pub(crate) missed: AtomicU64,
+    pub(crate) ran: Counter,
+    pub(crate) gave_way: Counter,
+    /// Tasks that could not be cloned for it.
+    pub(crate) missed: Counter,
     waits_for: Mutex<Option<WaitsFor>>,
     is_told: AtomicBool,
     exit: Mutex<Option<Exit>>,
@@ -109,9 +111,9 @@ impl Public {
             lists,
             stage: AtomicU8::new(Stage::MakesOwn as u8),
             queued: AtomicUsize::new(0),
-            ran: AtomicU64::new(0),
-            gave_way: AtomicU64::new(0),
-            missed: AtomicU64::new(0),
+            ran: Counter::default(),
+            gave_way: Counter::default(),
+            missed: Counter::default(),
             waits_for: Mutex::new(None),
             is_told: AtomicBool::new(false),
             exit: Mutex::new(None),
@@ -143,15 +145,9 @@ impl Public {
         *lock(&self.waits_for) = what;
     }
 
-    /// One more, in a counter that its own thread alone changes.
-    pub(crate) fn count(counter: &AtomicU64) {
-        // ORDERING: Relaxed: for people.
-        counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-
-    /// A task could not be cloned for it.
-    pub(crate) fn count_missed(&self) {
-        Self::count(&self.missed);
+    /// Whether it lists that type of task.
+    pub(crate) fn lists_task(&self, kind: TaskKind) -> bool {
+        self.lists.iter().any(|own| own.kind == kind)
     }
 
     pub(crate) fn exit(&self) -> Option<Exit> {

@@ -5,7 +5,6 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
-
 use std::sync::Arc;
 
 use crate::context::Context;

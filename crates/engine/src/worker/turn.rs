@@ -61,7 +61,7 @@ impl Operations for Turn<'_> {
         if thread::panicking() {
             return;
         }
-        // Whoever gives way in the middle of something has something to look at again.
+        // Code that gives way in the middle of something has something to look at again.
         self.home.is_polled();
         self.way.give_way();
     }
@@ -90,7 +90,7 @@ impl Operations for Turn<'_> {
     }
 
     fn lists_task(&self, kind: TaskKind) -> bool {
-        self.worker.lists_task(kind)
+        self.worker.public.lists_task(kind)
     }
 
     fn run_nested(&self, kind: TaskKind, task: &dyn Any) -> Result<(), Stopped> {
@@ -121,7 +121,7 @@ impl Operations for Turn<'_> {
     fn run_queued(&self) -> usize {
         let mut ran = 0;
         let may_run = || self.worker.is_bound() && !self.is_ending();
-        while may_run() && self.worker.run_oldest(self.call()).is_some() {
+        while may_run() && self.worker.run_oldest(self.call()) {
             self.home.has_progressed();
             ran += 1;
         }

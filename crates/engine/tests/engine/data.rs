@@ -220,17 +220,17 @@ fn d9_readers_share_and_a_writer_excludes() {
         let (inside, both) = (Arc::clone(&inside), Arc::clone(&both));
         let reads = Worker::new("reads").shared::<World>().on(
             move |_: &Ping, context: Context<'_>, _: &World| {
-                inside.fetch_add(1, Ordering::SeqCst);
+                inside.fetch_add(1, Ordering::Relaxed);
                 context
-                    .wait_until(|| inside.load(Ordering::SeqCst) == 2)
+                    .wait_until(|| inside.load(Ordering::Relaxed) == 2)
                     .unwrap();
-                both.fetch_add(1, Ordering::SeqCst);
+                both.fetch_add(1, Ordering::Relaxed);
             },
         );
         scheduler.add(reads).unwrap();
     }
     assert_eq!(engine.complete(Ping(0)), Completed { ran: 2, dropped: 0 });
-    assert_eq!(both.load(Ordering::SeqCst), 2);
+    assert_eq!(both.load(Ordering::Relaxed), 2);
 }
 
 #[test]

@@ -25,8 +25,8 @@ impl Drop for Tells {
     }
 }
 
-struct Own(#[allow(dead_code, reason = "dropped")] Tells);
-struct Alone(#[allow(dead_code, reason = "dropped")] Tells);
+struct Own(#[expect(dead_code, reason = "dropped")] Tells);
+struct Alone(#[expect(dead_code, reason = "dropped")] Tells);
 
 #[test]
 fn d1_a_scheduler_lives_on_without_workers() {
@@ -153,7 +153,7 @@ fn d7_a_life_goes_through_its_stages_in_order() {
     }
 }
 
-/// Whoever waits for a task in its queue is released, and the task is not run.
+/// A thread that waits for a task in its queue is released, and the task is not run.
 #[test]
 fn d7_an_ending_worker_empties_its_queue_without_running_it() {
     let engine = Engine::new();

@@ -1,4 +1,4 @@
-//! Who is near: the plane in square cells, and who is in which.
+//! The boids that are near one: the plane in square cells, and the boids in each.
 
 use std::ops::Range;
 

@@ -1,0 +1,22 @@
+//! A count for people.
+
+use filch_sync::atomic::{AtomicU64, Ordering};
+
+/// A count that one thread changes, and any may read.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// One more. Only the thread whose count it is calls this.
+    pub(crate) fn add_one(&self) {
+        // ORDERING: Relaxed: for people, and nobody else changes it.
+        let counted = self.0.load(Ordering::Relaxed) + 1;
+        // ORDERING: as above.
+        self.0.store(counted, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        // ORDERING: Relaxed: for people.
+        self.0.load(Ordering::Relaxed)
+    }
+}
