@@ -1,19 +1,21 @@
 //! What the code of a worker can do beside changing its data.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::fmt;
 use std::panic::resume_unwind;
+use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Instant;
 
 use crate::completion::{Completed, Completion};
+use crate::envelope::Envelope;
 use crate::error::{Ending, LockDataError, NestedError, WaitError};
 use crate::function::Function;
 use crate::param::{Param, sealed};
 use crate::request::Request;
 use crate::route::Route;
 use crate::routes::Routes;
-use crate::task::{Envelope, Task};
+use crate::task::Task;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::operations::{Call, Operations, Stopped};
 use crate::worker::public::WaitsFor;
@@ -68,7 +70,7 @@ impl Context<'_> {
     /// If the task's `clone` does. Then it has reached some of them.
     pub fn broadcast<T: Task>(&self, task: T) -> usize {
         let route = self.route::<T>();
-        let envelope = Envelope::new(route.kind, task, None);
+        let envelope = Envelope::new(route.kind, task);
         self.0.broadcast(&route, envelope)
     }
 
@@ -86,7 +88,7 @@ impl Context<'_> {
             return Err(WaitError::Own(task));
         }
         let (completion, sending) = Completion::new(self.0.unparker());
-        let envelope = Envelope::new(route.kind, task, Some(sending.copy()));
+        let envelope = Envelope::tracked(route.kind, task, sending.copy());
         self.0.broadcast(&route, envelope);
         drop(sending);
         let mut completed = None;
@@ -111,7 +113,7 @@ impl Context<'_> {
         if !self.0.lists_task(route.kind) {
             return Err(NestedError::Unlisted(task));
         }
-        match self.0.run_nested(route.kind, &task as &dyn Any) {
+        match self.0.run_nested(route.kind, NonNull::from(&task).cast()) {
             Ok(()) => Ok(()),
             Err(Stopped::Ending) => Err(NestedError::Ending(task)),
             Err(Stopped::Conflict(request)) => Err(NestedError::Conflict(task, request)),

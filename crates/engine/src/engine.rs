@@ -10,13 +10,14 @@ use filch_parker::Parker;
 use filch_sync::panic::drop_contained;
 
 use crate::completion::{Completed, Completion};
+use crate::envelope::Envelope;
 use crate::error::StartError;
 use crate::links::Links;
 use crate::report::Report;
 use crate::route::{MAX_SCHEDULERS, Route};
 use crate::scheduler::handle::{LocalScheduler, Scheduler};
 use crate::shared::Shared;
-use crate::task::{Envelope, Task};
+use crate::task::Task;
 
 /// Schedulers that drive workers over shared data. See the [crate](crate).
 ///
@@ -118,7 +119,7 @@ impl Engine {
         let parker = Parker::new();
         let (completion, sending) = Completion::new(parker.unparker());
         let TaskSender { route, links, .. } = self.sender::<T>();
-        let envelope = Envelope::new(route.kind, task, Some(sending.copy()));
+        let envelope = Envelope::tracked(route.kind, task, sending.copy());
         links.broadcast(&route, envelope);
         drop(sending);
         loop {
@@ -183,7 +184,7 @@ impl<T: Task> TaskSender<T> {
                 0
             }
             _ => {
-                let envelope = Envelope::new(self.route.kind, task, None);
+                let envelope = Envelope::new(self.route.kind, task);
                 self.links.broadcast(&self.route, envelope)
             }
         }

@@ -39,7 +39,7 @@ impl Error for StartError {
 /// Why a worker cannot be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoveError {
-    /// It was removed before.
+    /// It was told to end before.
     Ending,
     /// It has ended.
     Ended,
@@ -48,7 +48,7 @@ pub enum RemoveError {
 impl fmt::Display for RemoveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Ending => "it was removed before",
+            Self::Ending => "it was told to end before",
             Self::Ended => "it has ended",
         })
     }

@@ -6,10 +6,10 @@ use filch_event_queue::{PushError, Sender};
 use filch_parker::Unparker;
 use filch_sync::atomic::{AtomicU64, Ordering};
 
-use crate::message::Message;
+use crate::envelope::Envelope;
+use crate::message::{Message, Order};
 use crate::route::{MAX_SCHEDULERS, Route};
 use crate::routes::Routes;
-use crate::task::Envelope;
 use crate::worker::handle::Inlet;
 
 /// The way into a scheduler.
@@ -70,10 +70,20 @@ impl Links {
     /// # Errors
     /// The message, if the scheduler is gone.
     pub(crate) fn send(&self, scheduler: usize, message: Message) -> Result<(), Message> {
+        self.link(scheduler).send(message)
+    }
+
+    fn link(&self, scheduler: usize) -> &Link {
         match self.links[scheduler].get() {
-            Some(link) => link.send(message),
+            Some(link) => link,
             None => unreachable!("a scheduler's number is known once it is connected"),
         }
+    }
+
+    /// Whether it could be sent: 1, or 0. A scheduler that is gone drops it, and so tells whoever
+    /// waits for it.
+    fn send_task(&self, scheduler: usize, envelope: Envelope) -> usize {
+        usize::from(self.send(scheduler, Message::Task(envelope)).is_ok())
     }
 
     /// Sends `envelope` to each scheduler with a worker that lists its type: one copy for each. To
@@ -82,24 +92,19 @@ impl Links {
     /// # Panics
     /// If the task's `clone` does. Then it has reached some of them.
     pub(crate) fn broadcast(&self, route: &Route, envelope: Envelope) -> usize {
-        let mut left = route.schedulers();
-        let mut reached = 0;
-        let mut envelope = Some(envelope);
-        while left != 0 {
-            let scheduler = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let next = match left {
-                0 => envelope.take(),
-                _ => envelope.as_ref().map(Envelope::copy),
-            };
-            // One that is gone drops it, and so tells whoever waits.
-            if let Some(next) = next
-                && self.send(scheduler, Message::Task(next)).is_ok()
-            {
-                reached += 1;
-            }
+        let schedulers = route.schedulers();
+        if schedulers == 0 {
+            return 0;
         }
-        reached
+        let first = schedulers.trailing_zeros() as usize;
+        let mut others = schedulers & (schedulers - 1);
+        let mut reached = 0;
+        while others != 0 {
+            let scheduler = others.trailing_zeros() as usize;
+            others &= others - 1;
+            reached += self.send_task(scheduler, envelope.copy());
+        }
+        reached + self.send_task(first, envelope)
     }
 }
 
@@ -123,15 +128,18 @@ impl Inlet for Links {
         &self.routes
     }
 
-    fn remove(&self, scheduler: usize, worker: usize) -> bool {
-        self.send(scheduler, Message::Remove(worker)).is_ok()
+    fn wake(&self, scheduler: usize) {
+        self.link(scheduler).unparker.unpark();
     }
 
     fn send_to(&self, scheduler: usize, worker: usize, envelope: Envelope) -> Result<(), Envelope> {
-        match self.send(scheduler, Message::TaskFor(worker, envelope)) {
-            Ok(()) => Ok(()),
-            Err(Message::TaskFor(_, envelope)) => Err(envelope),
-            Err(_) => unreachable!("what was refused comes back"),
+        let order = Order::TaskFor(worker, envelope);
+        let Err(Message::Order(refused)) = self.send(scheduler, order.into()) else {
+            return Ok(());
+        };
+        match *refused {
+            Order::TaskFor(_, envelope) => Err(envelope),
+            _ => unreachable!("what was refused comes back"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::exit::Exit;
 use crate::report::WorkerReport;
 use crate::scheduler::stats::Stats;
 use crate::worker::public::Public;
@@ -63,6 +64,12 @@ impl Member {
             if *left == 0 {
                 route.unlist(public.scheduler);
             }
+        }
+    }
+
+    pub(crate) fn tell_all_to_end(&self) {
+        for worker in &self.workers {
+            worker.tell_to_end(Exit::Terminated);
         }
     }
 

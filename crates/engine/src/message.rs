@@ -1,17 +1,28 @@
 //! What comes into a scheduler's queue.
 
-use crate::task::Envelope;
+use crate::envelope::Envelope;
 use crate::worker::spec::Spec;
 
 pub(crate) enum Message {
     /// For each worker that lists its type.
     Task(Envelope),
-    /// For that worker alone.
+    /// All else, in a box: a message is as small as most are.
+    Order(Box<Order>),
+}
+
+const _: () = assert!(size_of::<Message>() == 4 * size_of::<usize>());
+
+pub(crate) enum Order {
+    /// A task for that worker alone.
     TaskFor(usize, Envelope),
     /// A new worker.
     Add(Box<Spec>),
-    /// That worker is to end.
-    Remove(usize),
-    /// All are, and then the scheduler.
+    /// No more workers come. Those that there are have been told to end.
     Terminate,
+}
+
+impl From<Order> for Message {
+    fn from(order: Order) -> Self {
+        Self::Order(Box::new(order))
+    }
 }

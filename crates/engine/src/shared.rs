@@ -12,7 +12,7 @@ use crate::data::table::Role;
 use crate::error::StartError;
 use crate::links::{Link, Links};
 use crate::member::Member;
-use crate::message::Message;
+use crate::message::Order;
 use crate::report::{Report, SchedulerReport};
 use crate::route::{MAX_SCHEDULERS, Route};
 use crate::scheduler::place::Place;
@@ -109,7 +109,7 @@ impl Shared {
         let public = Public::new(name, scheduler, number, routes);
         worker.spec.public = Some(Arc::clone(&public));
         // The worker comes before its first task: it is in the queue when its routes are known.
-        let message = Message::Add(worker.spec);
+        let message = Order::Add(worker.spec).into();
         if self.links.send(scheduler, message).is_err() {
             unreachable!("a scheduler that is not terminated has its queue");
         }
@@ -142,8 +142,9 @@ impl Shared {
         let mut members = self.members();
         let member = &mut members.schedulers[scheduler];
         if !std::mem::replace(&mut member.is_terminated, true) {
-            // Refused only by one whose loop has ended.
-            let _ = self.links.send(scheduler, Message::Terminate);
+            member.tell_all_to_end();
+            // Behind all workers that were added. Refused only by one whose loop has ended.
+            let _ = self.links.send(scheduler, Order::Terminate.into());
         }
     }
 

@@ -10,13 +10,13 @@ use filch_parker::{AdaptiveSpinner, Parker, Spin};
 use filch_sync::panic::catch_panic;
 use filch_sync::{thread, time};
 
+use crate::envelope::Envelope;
 use crate::exit::Exit;
-use crate::message::Message;
+use crate::message::{Message, Order};
 use crate::scheduler::place::Place;
 use crate::scheduler::seat::Seat;
 use crate::scheduler::stats::Stats;
 use crate::shared::Shared;
-use crate::task::Envelope;
 use crate::worker::cell::WorkerCell;
 use crate::worker::home::Home;
 use crate::worker::spec::Spec;
@@ -147,7 +147,8 @@ impl Core {
         *self.listeners.borrow_mut() = listeners.into_iter().map(Into::into).collect();
     }
 
-    /// Hands the queue's tasks out to the workers.
+    /// Hands the queue's tasks out to the workers, until one has as many as it runs in a turn. Tasks
+    /// that wait do so in the queue, and not in an inbox, for which each would be moved once more.
     fn hand_out(&self) {
         for _ in 0..MESSAGES_A_ROUND {
             let message = self.queue.borrow_mut().pop();
@@ -156,45 +157,47 @@ impl Core {
             };
             self.home.has_progressed();
             match message {
-                Message::Task(envelope) => self.hand_to_all(envelope),
-                Message::TaskFor(number, envelope) => {
-                    if let Some(seat) = self.seat(number) {
-                        seat.worker.enqueue(self.next_order(), envelope);
+                Message::Task(envelope) => {
+                    if self.hand_to_all(envelope) {
+                        return;
                     }
                 }
-                Message::Add(spec) => self.add(*spec),
-                Message::Remove(number) => {
-                    if let Some(seat) = self.seat(number) {
-                        seat.worker.tell_to_end(Exit::Removed);
-                    }
-                }
-                Message::Terminate => {
-                    self.is_terminating.set(true);
-                    for seat in self.seats.borrow().iter() {
-                        seat.worker.tell_to_end(Exit::Terminated);
-                    }
-                }
+                Message::Order(order) => self.carry_out(*order),
             }
         }
     }
 
-    fn hand_to_all(&self, envelope: Envelope) {
+    fn carry_out(&self, order: Order) {
+        match order {
+            Order::TaskFor(number, envelope) => {
+                if let Some(seat) = self.seat(number) {
+                    seat.hand(self.next_order(), envelope);
+                }
+            }
+            Order::Add(spec) => self.add(*spec),
+            Order::Terminate => self.is_terminating.set(true),
+        }
+    }
+
+    /// Whether a worker has as many now as it runs in a turn.
+    fn hand_to_all(&self, envelope: Envelope) -> bool {
         let listeners = self.listeners.borrow().get(envelope.kind().0).cloned();
         let Some(listeners) = listeners else {
-            return;
+            return false;
         };
         let Some((last, others)) = listeners.split_last() else {
-            return;
+            return false;
         };
         let order = self.next_order();
+        let mut is_enough = false;
         for seat in others {
             // One that cannot be made is a copy that is dropped.
             match catch_panic(|| envelope.copy()) {
-                Ok(copy) => seat.worker.enqueue(order, copy),
+                Ok(copy) => is_enough |= seat.hand(order, copy),
                 Err(_) => seat.worker.public.missed.add_one(),
             }
         }
-        last.worker.enqueue(order, envelope);
+        last.hand(order, envelope) || is_enough
     }
 
     fn next_order(&self) -> u64 {

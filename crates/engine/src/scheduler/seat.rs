@@ -3,11 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use crate::envelope::Envelope;
 use crate::exit::Exit;
 use crate::fiber::Fiber;
 use crate::worker::cell::WorkerCell;
 use crate::worker::home::Home;
-use crate::worker::life::Step;
+use crate::worker::life::{Step, TASKS_A_TURN};
 use crate::worker::public::Stage;
 use crate::worker::turn::Turn;
 use crate::worker::way::GiveWay;
@@ -19,6 +20,8 @@ pub(crate) struct Seat {
     is_active: Cell<bool>,
     /// The size of a stack of its own that it is to get.
     stack: Option<usize>,
+    /// The tasks that it was handed since its turn was last due.
+    handed: Cell<usize>,
     fiber: RefCell<Option<Fiber>>,
 }
 
@@ -28,6 +31,7 @@ impl Seat {
             worker,
             is_active: Cell::new(false),
             stack,
+            handed: Cell::new(0),
             fiber: RefCell::new(None),
         }
     }
@@ -41,9 +45,17 @@ impl Seat {
         self.worker.public.stage() == Stage::Gone
     }
 
+    /// Hands it a task. Whether it has had as many as it runs in a turn.
+    pub(crate) fn hand(&self, order: u64, envelope: Envelope) -> bool {
+        self.worker.enqueue(order, envelope);
+        self.handed.set(self.handed.get() + 1);
+        self.handed.get() >= TASKS_A_TURN
+    }
+
     /// The worker's turn, unless it waits further down on this stack. Without a stack of its own it
     /// gives way by `nested`.
     pub(crate) fn take_turn(&self, home: &Rc<Home>, nested: &dyn GiveWay) {
+        self.handed.set(0);
         if self.is_gone() || self.is_active.replace(true) {
             return;
         }

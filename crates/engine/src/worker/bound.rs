@@ -1,6 +1,5 @@
 //! What a function takes, found in a worker's table: where it lies, and what to lock for it.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use filch_data_cell::{LockError, LockSet, Lockable, Locked, Mask, Refused};
@@ -71,7 +70,7 @@ impl Bound {
     ///
     /// # Errors
     /// What it cannot have.
-    pub(crate) fn lock(&self, outer: &[Rc<Self>]) -> Result<Held<'_>, Denied> {
+    pub(crate) fn lock(&self, outer: &[&Self]) -> Result<Held<'_>, Denied> {
         let skip = match outer {
             [] => Mask::NONE,
             outer => self.skip_beside(outer)?,
@@ -90,7 +89,7 @@ impl Bound {
     /// # Errors
     /// What excludes what they have.
     #[cold]
-    fn skip_beside(&self, outer: &[Rc<Self>]) -> Result<Mask, Denied> {
+    fn skip_beside(&self, outer: &[&Self]) -> Result<Mask, Denied> {
         if let Some(request) = self.conflict(outer) {
             return Err(Denied::Nested(request));
         }
@@ -107,7 +106,7 @@ impl Bound {
     }
 
     /// What of it excludes what `outer` functions of the same worker have.
-    pub(crate) fn conflict(&self, outer: &[Rc<Self>]) -> Option<Request> {
+    pub(crate) fn conflict(&self, outer: &[&Self]) -> Option<Request> {
         let mut theirs = outer.iter().flat_map(|outer| outer.listed());
         theirs.find_map(|(_, theirs)| {
             let mut own = self.listed();

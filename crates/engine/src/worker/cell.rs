@@ -1,8 +1,9 @@
 //! A worker that lives, on the thread of its scheduler.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ptr::{self, NonNull};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
@@ -10,12 +11,12 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::data::table::{Listed, Role, Table};
+use crate::envelope::Envelope;
 use crate::exit::Exit;
 use crate::request::Request;
 use crate::route::TaskKind;
-use crate::task::Envelope;
 use crate::worker::bound::{Bound, Denied};
-use crate::worker::inbox::{Inbox, Queued};
+use crate::worker::inbox::Inbox;
 use crate::worker::operations::Call;
 use crate::worker::public::{Public, Stage, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
@@ -31,14 +32,15 @@ pub(crate) struct WorkerCell {
     pub(crate) setup: RefCell<Vec<Box<dyn Setup>>>,
     handlers: Vec<(TaskKind, Box<dyn AnyHandler>)>,
     /// What each of them takes, once it is bound.
-    bound: RefCell<Vec<Rc<Bound>>>,
+    bound: RefCell<Vec<Bound>>,
     /// What functions take that it locks data for in its own `run`, by their parameters.
     bound_by_type: RefCell<HashMap<TypeId, Rc<Bound>>>,
     pub(crate) run: RefCell<Option<Run>>,
     /// Those that run each task before it does.
     after: Vec<Weak<WorkerCell>>,
-    /// What the functions have locked that are on its stack: the outermost first.
-    frames: RefCell<Vec<Rc<Bound>>>,
+    /// What the functions have locked that are on its stack: the outermost first. Each is borrowed
+    /// by the [`call`](Self::call) that put it here, until that takes it out.
+    frames: RefCell<Vec<&'static Bound>>,
     /// It shows what it waits for.
     shows_wait: Cell<bool>,
     /// Why it is to end.
@@ -115,7 +117,11 @@ impl WorkerCell {
         self.exit.borrow_mut().get_or_insert(exit);
     }
 
+    /// Whether it is to end: it was told by others, or found a reason itself.
     pub(crate) fn is_ending(&self) -> bool {
+        if let Some(told) = self.public.told_to_end() {
+            self.tell_to_end(told.clone());
+        }
         self.exit.borrow().is_some()
     }
 
@@ -128,7 +134,7 @@ impl WorkerCell {
         let data = self.data.borrow();
         let bound = self.handlers.iter().map(|(_, function)| {
             match Bound::new(function.requests(), &data) {
-                Ok(bound) => Rc::new(bound),
+                Ok(bound) => bound,
                 Err(_) => unreachable!("looked at when it was added, and all is there"),
             }
         });
@@ -162,11 +168,13 @@ impl WorkerCell {
     /// What it cannot have.
     pub(crate) fn call<R>(
         &self,
-        bound: &Rc<Bound>,
+        bound: &Bound,
         call: impl FnOnce(&[*mut ()]) -> R,
     ) -> Result<Result<R, String>, Denied> {
         let held = bound.lock(&self.frames.borrow())?;
-        self.frames.borrow_mut().push(Rc::clone(bound));
+        // SAFETY: it is taken out below, before `bound` may go: `catch_panic` returns in any case.
+        let frame = unsafe { &*ptr::from_ref(bound) };
+        self.frames.borrow_mut().push(frame);
         let result = catch_panic(|| call(held.pointers));
         self.frames.borrow_mut().pop();
         if result.is_err() {
@@ -180,15 +188,15 @@ impl WorkerCell {
         &self,
         by: Call<'_>,
         kind: TaskKind,
-        task: &dyn Any,
+        task: NonNull<()>,
         next: &mut usize,
     ) -> Result<Ran, (&'static str, String)> {
+        let all_bound = self.bound.borrow();
         while let Some((own, function)) = self.handlers.get(*next) {
             if *own == kind {
-                let bound = Rc::clone(&self.bound.borrow()[*next]);
-                let result = self.call(&bound, |data| {
-                    // SAFETY: `bound` is of this function's parameters, and locked; its task is of
-                    // the kind that it is listed for.
+                let result = self.call(&all_bound[*next], |data| {
+                    // SAFETY: this is bound to its parameters, which are locked; the task is of the
+                    // kind that it is listed for.
                     unsafe {
                         function.call(task, data, by);
                     }
@@ -212,13 +220,9 @@ impl WorkerCell {
         let Some(mut queued) = self.inbox.take() else {
             return false;
         };
-        let Queued {
-            order,
-            kind,
-            mut next,
-            ..
-        } = queued;
-        let ran = self.run_functions(by, kind, queued.envelope.task(), &mut next);
+        let order = queued.order;
+        let (kind, task) = (queued.envelope.kind(), queued.envelope.task());
+        let ran = self.run_functions(by, kind, task, &mut queued.next);
         match ran {
             Ok(Ran::Yes) => {
                 self.inbox.leave(order);
@@ -230,7 +234,6 @@ impl WorkerCell {
                 true
             }
             Ok(Ran::Later(denied)) => {
-                queued.next = next;
                 self.inbox.put_back(queued);
                 self.denied(denied);
                 false

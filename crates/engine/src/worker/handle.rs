@@ -4,18 +4,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::envelope::Envelope;
 use crate::error::{RemoveError, SendError};
 use crate::exit::Exit;
 use crate::routes::Routes;
-use crate::task::{Envelope, Task};
+use crate::task::Task;
 use crate::worker::public::{Public, Stage};
 
 /// The ways into an engine's schedulers, as those need them who hold a worker.
 pub(crate) trait Inlet: Send + Sync {
     fn routes(&self) -> &Routes;
 
-    /// Tells that worker to end. `false`: its scheduler is gone.
-    fn remove(&self, scheduler: usize, worker: usize) -> bool;
+    /// Has that scheduler look at its workers.
+    fn wake(&self, scheduler: usize);
 
     /// # Errors
     /// The task, if the scheduler is gone.
@@ -59,21 +60,16 @@ impl WorkerHandle {
     /// Tells it to end. It does so by itself, later: see [`join`](Self::join).
     ///
     /// # Errors
-    /// If it has been told before, or has ended.
+    /// If it or its whole scheduler has been told before, or it has ended.
     pub fn remove(&self) -> Result<(), RemoveError> {
         if self.public.exit().is_some() {
             return Err(RemoveError::Ended);
         }
-        if !self.public.tell_to_end() {
+        if !self.public.tell_to_end(Exit::Removed) {
             return Err(RemoveError::Ending);
         }
-        let Public {
-            scheduler, number, ..
-        } = *self.public;
-        match self.inlet.remove(scheduler, number) {
-            true => Ok(()),
-            false => Err(RemoveError::Ended),
-        }
+        self.inlet.wake(self.public.scheduler);
+        Ok(())
     }
 
     /// Sends a task to this worker alone: a pinned task, which runs on the worker's thread.
@@ -89,7 +85,7 @@ impl WorkerHandle {
         if self.public.exit().is_some() {
             return Err(SendError::Ended(task));
         }
-        let envelope = Envelope::new(route.kind, task, None);
+        let envelope = Envelope::new(route.kind, task);
         let Public {
             scheduler, number, ..
         } = *self.public;

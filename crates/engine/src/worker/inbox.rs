@@ -3,14 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use crate::envelope::Envelope;
 use crate::route::TaskKind;
-use crate::task::Envelope;
 
 /// A task that waits for a worker, or that it is at.
 pub(crate) struct Queued {
     /// In which order its scheduler handed tasks out.
     pub(crate) order: u64,
-    pub(crate) kind: TaskKind,
     /// Which of the worker's functions for it is the next.
     pub(crate) next: usize,
     pub(crate) envelope: Envelope,
@@ -34,7 +33,6 @@ impl Inbox {
     pub(crate) fn push(&self, order: u64, envelope: Envelope) {
         self.waiting.borrow_mut().push_back(Queued {
             order,
-            kind: envelope.kind(),
             next: 0,
             envelope,
         });
@@ -90,6 +88,6 @@ impl Inbox {
     pub(crate) fn next(&self) -> Option<(u64, TaskKind)> {
         let waiting = self.waiting.borrow();
         let queued = waiting.front()?;
-        Some((queued.order, queued.kind))
+        Some((queued.order, queued.envelope.kind()))
     }
 }

@@ -5,7 +5,6 @@
 //! wherever it was: what it never had, it need not give back.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use filch_data_cell::LockError;
@@ -22,7 +21,7 @@ use crate::worker::spec::Setup;
 use crate::worker::turn::Turn;
 
 /// How many tasks a worker runs before others have their turn.
-const TASKS_A_TURN: usize = 64;
+pub(crate) const TASKS_A_TURN: usize = 64;
 
 /// What a step of a life came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +155,7 @@ impl WorkerCell {
                 return Ok(());
             };
             let bound = match Bound::new(requests, &self.data.borrow()) {
-                Ok(bound) => Rc::new(bound),
+                Ok(bound) => bound,
                 Err(_) => unreachable!("looked at when it was added, and all is there"),
             };
             let called = self.call(&bound, |data| {

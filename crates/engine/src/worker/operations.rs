@@ -1,16 +1,17 @@
 //! What a worker offers to its own code, whatever types that has.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::fmt;
+use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Instant;
 
 use filch_parker::Unparker;
 
+use crate::envelope::Envelope;
 use crate::request::Request;
 use crate::route::{Route, TaskKind};
 use crate::routes::Routes;
-use crate::task::Envelope;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::public::WaitsFor;
 
@@ -42,8 +43,8 @@ pub(crate) trait Operations {
     /// Whether it lists that kind of task.
     fn lists_task(&self, kind: TaskKind) -> bool;
 
-    /// Runs its functions for a task, inside of another one or of its own `run`.
-    fn run_nested(&self, kind: TaskKind, task: &dyn Any) -> Result<(), Stopped>;
+    /// Runs its functions for a task of that kind, inside of another one or of its own `run`.
+    fn run_nested(&self, kind: TaskKind, task: NonNull<()>) -> Result<(), Stopped>;
 
     /// Runs the tasks that wait for it. How many.
     fn run_queued(&self) -> usize;

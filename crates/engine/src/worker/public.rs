@@ -1,9 +1,9 @@
 //! What others may know of a worker.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
-use filch_sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use filch_sync::{Condvar, Mutex, lock, time, wait_until};
 
 use crate::counter::Counter;
@@ -92,7 +92,8 @@ pub(crate) struct Public {
     /// Tasks that could not be cloned for it.
     pub(crate) missed: Counter,
     waits_for: Mutex<Option<WaitsFor>>,
-    is_told: AtomicBool,
+    /// Why it was told to end by others.
+    told: OnceLock<Exit>,
     exit: Mutex<Option<Exit>>,
     ended: Condvar,
 }
@@ -115,7 +116,7 @@ impl Public {
             gave_way: Counter::default(),
             missed: Counter::default(),
             waits_for: Mutex::new(None),
-            is_told: AtomicBool::new(false),
+            told: OnceLock::new(),
             exit: Mutex::new(None),
             ended: Condvar::new(),
         })
@@ -131,10 +132,14 @@ impl Public {
         self.stage.store(stage as u8, Ordering::Relaxed);
     }
 
-    /// It is removed. `false`: it was before.
-    pub(crate) fn tell_to_end(&self) -> bool {
-        // ORDERING: Relaxed: it publishes nothing; the message does.
-        !self.is_told.swap(true, Ordering::Relaxed)
+    /// It is to end, for that reason. `false`: it was told before. Its scheduler is to be woken.
+    pub(crate) fn tell_to_end(&self, exit: Exit) -> bool {
+        self.told.set(exit).is_ok()
+    }
+
+    /// Why it was told to end by others, if it was.
+    pub(crate) fn told_to_end(&self) -> Option<&Exit> {
+        self.told.get()
     }
 
     pub(crate) fn waits_for(&self) -> Option<WaitsFor> {

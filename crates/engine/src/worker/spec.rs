@@ -1,9 +1,10 @@
 //! What a worker lists: its data, its tasks, and how it is driven.
 
-use std::any::{Any, TypeId, type_name};
+use std::any::{TypeId, type_name};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -67,8 +68,8 @@ pub(crate) trait AnyHandler: Send {
     fn requests(&self) -> Vec<Option<Request>>;
 
     /// # Safety
-    /// As [`Handler::call`]. The task is of its type.
-    unsafe fn call(&self, task: &dyn Any, data: &[*mut ()], by: Call<'_>);
+    /// As [`Handler::call`]. There is a task of its type.
+    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Call<'_>);
 }
 
 struct HandlerOf<F, T, P>(F, PhantomData<fn() -> (T, P)>);
@@ -78,12 +79,9 @@ impl<T: Task, P: 'static, F: Handler<T, P>> AnyHandler for HandlerOf<F, T, P> {
         F::requests()
     }
 
-    unsafe fn call(&self, task: &dyn Any, data: &[*mut ()], by: Call<'_>) {
-        let Some(task) = task.downcast_ref::<T>() else {
-            unreachable!("tasks are handed out by their type");
-        };
+    unsafe fn call(&self, task: NonNull<()>, data: &[*mut ()], by: Call<'_>) {
         // SAFETY: the caller's.
-        unsafe { self.0.call(task, data, by) };
+        unsafe { self.0.call(task.cast::<T>().as_ref(), data, by) };
     }
 }
 

@@ -1,17 +1,18 @@
 //! A worker's turn: the worker, where it lives, and how it gives way.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
+use std::ptr::NonNull;
 use std::rc::Rc;
 use std::thread;
 use std::time::Instant;
 
 use filch_parker::Unparker;
 
+use crate::envelope::Envelope;
 use crate::exit::Exit;
 use crate::request::Request;
 use crate::route::{Route, TaskKind};
 use crate::routes::Routes;
-use crate::task::Envelope;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::{Ran, WorkerCell};
 use crate::worker::home::Home;
@@ -93,7 +94,7 @@ impl Operations for Turn<'_> {
         self.worker.public.lists_task(kind)
     }
 
-    fn run_nested(&self, kind: TaskKind, task: &dyn Any) -> Result<(), Stopped> {
+    fn run_nested(&self, kind: TaskKind, task: NonNull<()>) -> Result<(), Stopped> {
         if !self.worker.is_bound() {
             return Err(Stopped::Early);
         }

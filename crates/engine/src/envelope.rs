@@ -1,0 +1,216 @@
+//! A task on its way, without its type.
+
+use std::any::TypeId;
+use std::cell::UnsafeCell;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::NonNull;
+
+use crate::completion::Awaited;
+use crate::letter::{Letter, Plain, Tracked};
+use crate::route::TaskKind;
+use crate::task::Task;
+
+/// A task on its way. It is four words, and most tasks lie in it: an allocation, and its end on
+/// another thread, would cost as much as all else that is done for a task.
+pub(crate) struct Envelope {
+    kind: TaskKind,
+    methods: &'static Methods,
+    /// The letter that `methods` is for.
+    room: Room,
+}
+
+/// Room for a letter. One that does not fit lies in a box, and the box in here. It may have cells of
+/// its own, which change behind a shared reference.
+type Room = UnsafeCell<MaybeUninit<[*mut (); 2]>>;
+
+/// What can be done with a letter of one type in its room, by one who does not know the type.
+///
+/// Each is unsafe: the room has such a letter.
+struct Methods {
+    type_id: fn() -> TypeId,
+    task: unsafe fn(&Room) -> NonNull<()>,
+    copy: unsafe fn(&Room) -> Room,
+    /// Takes it out of the room.
+    end: unsafe fn(&Room, bool),
+}
+
+// SAFETY: a letter is `Send`.
+unsafe impl Send for Envelope {}
+
+impl Envelope {
+    pub(crate) fn new<T: Task>(kind: TaskKind, task: T) -> Self {
+        Self::with(kind, Plain(task))
+    }
+
+    /// One that tells whoever waits for it when it has run, or is dropped.
+    pub(crate) fn tracked<T: Task>(kind: TaskKind, task: T, awaited: Awaited) -> Self {
+        Self::with(kind, Tracked { task, awaited })
+    }
+
+    fn with<L: Letter>(kind: TaskKind, letter: L) -> Self {
+        let methods = const {
+            &Methods {
+                type_id: TypeId::of::<L>,
+                task: task::<L>,
+                copy: copy::<L>,
+                end: end::<L>,
+            }
+        };
+        let room = put(letter);
+        Self {
+            kind,
+            methods,
+            room,
+        }
+    }
+
+    /// For another worker.
+    ///
+    /// # Panics
+    /// If the task's `clone` does.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            kind: self.kind,
+            methods: self.methods,
+            // SAFETY: the methods are those of the letter in the room.
+            room: unsafe { (self.methods.copy)(&self.room) },
+        }
+    }
+
+    pub(crate) fn kind(&self) -> TaskKind {
+        self.kind
+    }
+
+    /// Where the task lies, as long as this stays where it is.
+    pub(crate) fn task(&self) -> NonNull<()> {
+        // SAFETY: the methods are those of the letter in the room.
+        unsafe { (self.methods.task)(&self.room) }
+    }
+
+    /// It has run.
+    pub(crate) fn ran(self) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the methods are those of the letter in the room, which nobody looks at again.
+        unsafe { (this.methods.end)(&this.room, true) };
+    }
+
+    /// The task, which is of that type, and which nobody waits for.
+    pub(crate) fn into_task<T: Task>(self) -> T {
+        let this = ManuallyDrop::new(self);
+        assert_eq!((this.methods.type_id)(), TypeId::of::<Plain<T>>());
+        // SAFETY: the room has a letter of that type, and nobody looks at it again.
+        let Plain(task) = unsafe { take(&this.room) };
+        task
+    }
+}
+
+impl Drop for Envelope {
+    fn drop(&mut self) {
+        // SAFETY: the methods are those of the letter in the room, which nobody looks at again.
+        unsafe { (self.methods.end)(&self.room, false) };
+    }
+}
+
+const fn fits<L>() -> bool {
+    size_of::<L>() <= size_of::<Room>() && align_of::<L>() <= align_of::<Room>()
+}
+
+fn put<L>(letter: L) -> Room {
+    let room = Room::new(MaybeUninit::uninit());
+    let place = room.get();
+    if fits::<L>() {
+        // SAFETY: it fits, and the room is ours.
+        unsafe { place.cast::<L>().write(letter) };
+    } else {
+        let letter = Box::into_raw(Box::new(letter));
+        // SAFETY: a pointer fits, and the room is ours.
+        unsafe { place.cast::<*mut L>().write(letter) };
+    }
+    room
+}
+
+/// # Safety
+/// The room has an `L`.
+unsafe fn place<L>(room: &Room) -> NonNull<L> {
+    if fits::<L>() {
+        // SAFETY: a place is not null.
+        return unsafe { NonNull::new_unchecked(room.get().cast()) };
+    }
+    // SAFETY: then it has a pointer that came from a box.
+    unsafe { NonNull::new_unchecked(room.get().cast::<*mut L>().read()) }
+}
+
+/// # Safety
+/// The room has an `L`, and nobody looks at it again.
+unsafe fn take<L>(room: &Room) -> L {
+    // SAFETY: the caller's.
+    let place = unsafe { place::<L>(room) };
+    if fits::<L>() {
+        // SAFETY: it is there, and goes out by this.
+        return unsafe { place.read() };
+    }
+    // SAFETY: it came from a box, and nobody else frees that.
+    *unsafe { Box::from_raw(place.as_ptr()) }
+}
+
+/// # Safety
+/// As [`place`].
+unsafe fn task<L: Letter>(room: &Room) -> NonNull<()> {
+    // SAFETY: the caller's.
+    let letter = unsafe { place::<L>(room).as_ref() };
+    NonNull::from(letter.task()).cast()
+}
+
+/// # Safety
+/// As [`place`].
+unsafe fn copy<L: Letter>(room: &Room) -> Room {
+    // SAFETY: the caller's.
+    let letter = unsafe { place::<L>(room).as_ref() };
+    put(letter.copy())
+}
+
+/// # Safety
+/// As [`take`].
+unsafe fn end<L: Letter>(room: &Room, has_run: bool) {
+    // SAFETY: the caller's.
+    unsafe { take::<L>(room) }.end(has_run);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// Each lies in its envelope as it should, is copied, and goes once.
+    fn goes<T: Task + PartialEq + std::fmt::Debug>(task: T, fits: bool) {
+        assert_eq!(super::fits::<Plain<T>>(), fits);
+        let envelope = Envelope::new(TaskKind(7), task.clone());
+        let other = envelope.copy();
+        let moved = Box::new(other);
+        assert_eq!(moved.kind(), TaskKind(7));
+        // SAFETY: it is a `T`, and stays where it is meanwhile.
+        assert_eq!(unsafe { moved.task().cast::<T>().as_ref() }, &task);
+        moved.ran();
+        assert_eq!(envelope.into_task::<T>(), task);
+    }
+
+    #[test]
+    fn tasks_of_all_sizes() {
+        goes((), true);
+        goes(1_u8, true);
+        goes((1_u64, 2_u64), true);
+        goes((1_u64, 2_u64, 3_u8), false);
+        goes(1_u128, align_of::<u128>() <= align_of::<usize>());
+        goes([7_u64; 100], false);
+    }
+
+    #[test]
+    fn each_copy_goes_once() {
+        let counted = Arc::new(());
+        goes((Arc::clone(&counted), 1_u8), true);
+        goes((Arc::clone(&counted), [0_u64; 4]), false);
+        drop(Envelope::new(TaskKind(0), Arc::clone(&counted)));
+        assert_eq!(Arc::strong_count(&counted), 1);
+    }
+}
