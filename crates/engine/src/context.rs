@@ -1,6 +1,6 @@
 //! What the code of a worker can do beside changing its data.
 
-use std::any::TypeId;
+use std::any::{TypeId, type_name};
 use std::fmt;
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use crate::completion::{Completed, Completion};
 use crate::envelope::Envelope;
-use crate::error::{Ending, LockDataError, NestedError, WaitError};
+use crate::error::{Ending, LockDataError, NestedError, ReceiveError, WaitError};
 use crate::function::Function;
 use crate::param::{Param, sealed};
+use crate::received::Received;
 use crate::request::Request;
 use crate::route::Route;
 use crate::routes::Routes;
@@ -128,6 +129,35 @@ impl Context<'_> {
         self.0.run_queued()
     }
 
+    /// Waits for a task of a type that this worker [receives](crate::Worker::receives), oldest first.
+    ///
+    /// # Errors
+    /// If the worker does not receive that type, or is to end.
+    pub fn receive<T: Task>(&self) -> Result<Received<'_, T>, ReceiveError> {
+        let name = type_name::<T>();
+        let mut received = None;
+        let is_over = || {
+            received = self.try_receive().transpose();
+            received.is_some()
+        };
+        match self.wait_for(WaitsFor::Receive(name), is_over) {
+            Ok(()) => received.unwrap_or(Err(ReceiveError::Ending)),
+            Err(Ending) => Err(ReceiveError::Ending),
+        }
+    }
+
+    /// The same, without waiting: `None`, if there is no such task now.
+    ///
+    /// # Errors
+    /// If the worker does not receive that type, or is to end.
+    pub fn try_receive<T: Task>(&self) -> Result<Option<Received<'_, T>>, ReceiveError> {
+        if self.is_ending() {
+            return Err(ReceiveError::Ending);
+        }
+        let queued = self.0.receive(self.route::<T>().kind)?;
+        Ok(queued.map(|queued| Received::new(queued, self.0)))
+    }
+
     /// Locks data, waiting for it if need be, and calls `function` with it: `|world: &mut World,
     /// input: &Input| …`. For a worker's own `run`; what a task's function takes is locked as it
     /// is.
@@ -185,7 +215,7 @@ impl Context<'_> {
     /// # Errors
     /// If the worker is to end.
     pub fn give_way(&self) -> Result<(), Ending> {
-        self.0.give_way();
+        self.0.give_way(true);
         match self.is_ending() {
             true => Err(Ending),
             false => Ok(()),
@@ -221,7 +251,7 @@ impl Context<'_> {
                 return Err(Ending);
             }
             self.0.wait_for(Some(what));
-            self.0.give_way();
+            self.0.give_way(what.is_polled());
         }
         self.0.wait_for(None);
         Ok(())

@@ -103,6 +103,15 @@ pub enum LockDataError {
     Ending,
 }
 
+/// Why there is no task to receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveError {
+    /// The worker does not list its type among those that it receives.
+    Unlisted,
+    /// The worker is to end.
+    Ending,
+}
+
 /// The worker is to end: it should return soon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending;
@@ -159,6 +168,17 @@ impl fmt::Display for LockDataError {
 }
 
 impl Error for LockDataError {}
+
+impl fmt::Display for ReceiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unlisted => f.write_str("the worker does not receive tasks of that type"),
+            Self::Ending => Ending.fmt(f),
+        }
+    }
+}
+
+impl Error for ReceiveError {}
 
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

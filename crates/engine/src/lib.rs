@@ -18,6 +18,7 @@ mod links;
 mod member;
 mod message;
 mod param;
+mod received;
 mod report;
 mod request;
 mod route;
@@ -31,11 +32,12 @@ pub use completion::Completed;
 pub use context::Context;
 pub use engine::{Engine, TaskSender};
 pub use error::{
-    Ending, LockDataError, NestedError, RemoveError, SendError, StartError, WaitError,
+    Ending, LockDataError, NestedError, ReceiveError, RemoveError, SendError, StartError, WaitError,
 };
 pub use exit::Exit;
 pub use function::{Function, Handler};
 pub use param::Param;
+pub use received::Received;
 pub use report::{Report, SchedulerReport, WorkerReport};
 pub use request::Request;
 pub use scheduler::handle::{LocalScheduler, Scheduler};

@@ -22,7 +22,7 @@ pub struct SchedulerReport {
     pub is_terminated: bool,
     /// Rounds of its main loop.
     pub rounds: u64,
-    /// How often it blocked, for a millisecond at most, as there was nothing to do.
+    /// How often it blocked, as there was nothing to do.
     pub rests: u64,
     /// Those that have not ended.
     pub workers: Vec<WorkerReport>,
@@ -106,6 +106,7 @@ impl fmt::Display for WorkerReport {
             Some(WaitsFor::Owner(data)) => write!(f, ", waits for an owner of {data}"),
             Some(WaitsFor::Users(data)) => write!(f, ", waits until nobody uses {data}"),
             Some(WaitsFor::Task(task)) => write!(f, ", waits for the end of {task}"),
+            Some(WaitsFor::Receive(task)) => write!(f, ", waits to receive {task}"),
             Some(WaitsFor::Condition) => write!(f, ", waits for a condition"),
             Some(WaitsFor::After) => write!(f, ", waits for another worker's turn"),
         }

@@ -95,8 +95,8 @@ impl Shared {
         scheduler: usize,
         mut worker: Worker,
     ) -> Result<WorkerHandle, AddError> {
-        let handlers = worker.spec.handlers.iter();
-        let routes = handlers.map(|task| (task.route)(self.links.routes()));
+        let tasks = worker.spec.tasks();
+        let routes = tasks.map(|task| (task.route)(self.links.routes()));
         let routes: Vec<Route> = routes.collect();
         let mut members = self.members();
         let number = members.next_worker;

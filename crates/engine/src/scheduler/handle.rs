@@ -42,7 +42,18 @@ impl Scheduler {
         }
         let handlers = spec.handlers.iter();
         for handler in handlers {
-            fit_function(spec, handler.name, &handler.function.requests())?;
+            fit_function(spec, handler.task.name, &handler.function.requests())?;
+        }
+        if let Some(first) = spec.receives.first()
+            && spec.run.is_none()
+        {
+            return Err(Unfit::NeverReceived(first.name));
+        }
+        let mut types = HashSet::new();
+        let handled = spec.handlers.iter().map(|handler| handler.task.id);
+        types.extend(handled);
+        if let Some(twice) = spec.receives.iter().find(|task| !types.insert(task.id)) {
+            return Err(Unfit::ListedTwice(twice.name));
         }
         for setup in &spec.setup {
             fit_function(spec, "setup", &setup.requests())?;

@@ -23,8 +23,10 @@ pub enum Unfit {
     Terminated,
     /// A worker with its own `run` and without a fiber must be alone in its scheduler.
     NotAlone,
-    /// It lists data of one type twice.
+    /// It lists data of one type twice, or receives a type of task that it lists already.
     ListedTwice(&'static str),
+    /// It receives tasks of this type, and has no `run` of its own that could.
+    NeverReceived(&'static str),
     /// Another worker of the engine owns data of this type.
     Owned(&'static str),
     /// A function takes data that the worker does not list.
@@ -63,7 +65,10 @@ impl fmt::Display for Unfit {
             Self::NotAlone => f.write_str(
                 "a worker with its own `run` and without a fiber must be alone in its scheduler",
             ),
-            Self::ListedTwice(data) => write!(f, "it lists {data} twice"),
+            Self::ListedTwice(name) => write!(f, "it lists {name} twice"),
+            Self::NeverReceived(task) => {
+                write!(f, "it receives {task}, and has no `run` of its own that could")
+            }
             Self::Owned(data) => write!(f, "another worker owns {data}"),
             Self::Unlisted { function, data } => {
                 write!(f, "{function} takes {data}, which the worker does not list")

@@ -12,11 +12,12 @@ use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::data::table::{Listed, Role, Table};
 use crate::envelope::Envelope;
+use crate::error::ReceiveError;
 use crate::exit::Exit;
 use crate::request::Request;
 use crate::route::TaskKind;
 use crate::worker::bound::{Bound, Denied};
-use crate::worker::inbox::Inbox;
+use crate::worker::inbox::{Inbox, Queued};
 use crate::worker::operations::Call;
 use crate::worker::public::{Public, Stage, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
@@ -25,6 +26,8 @@ use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
 pub(crate) struct WorkerCell {
     pub(crate) public: Arc<Public>,
     pub(crate) inbox: Inbox,
+    /// The tasks that its own `run` receives: these have no functions.
+    to_receive: Inbox,
     pub(crate) data: RefCell<Table>,
     pub(crate) lists: Vec<Listed>,
     pub(crate) makers: RefCell<Vec<(Listed, Maker)>>,
@@ -71,6 +74,7 @@ impl WorkerCell {
         let functions = spec.handlers.into_iter().map(|listed| listed.function);
         Self {
             inbox: Inbox::new(),
+            to_receive: Inbox::new(),
             data: RefCell::default(),
             lists: spec.data,
             makers: RefCell::new(spec.makers),
@@ -93,7 +97,11 @@ impl WorkerCell {
         if self.public.stage() >= Stage::EmptiesQueue {
             return;
         }
-        self.inbox.push(order, envelope);
+        let inbox = match self.receives(envelope.kind()) {
+            false => &self.inbox,
+            true => &self.to_receive,
+        };
+        inbox.push(order, envelope);
         self.show_queue();
     }
 
@@ -101,7 +109,7 @@ impl WorkerCell {
         // ORDERING: Relaxed: for people.
         self.public
             .queued
-            .store(self.inbox.len(), Ordering::Relaxed);
+            .store(self.inbox.len() + self.to_receive.len(), Ordering::Relaxed);
     }
 
     /// Shows what it waits for; nothing, if it goes on.
@@ -247,6 +255,36 @@ impl WorkerCell {
         }
     }
 
+    /// Whether its own `run` receives such tasks.
+    fn receives(&self, kind: TaskKind) -> bool {
+        let receives = &self.public.lists[self.handlers.len()..];
+        receives.iter().any(|route| route.kind == kind)
+    }
+
+    /// Takes the oldest task of a kind that it receives.
+    pub(crate) fn receive(&self, kind: TaskKind) -> Result<Option<Queued>, ReceiveError> {
+        if !self.receives(kind) {
+            return Err(ReceiveError::Unlisted);
+        }
+        let received = self.to_receive.take_of(kind);
+        self.show_queue();
+        Ok(received)
+    }
+
+    /// Its own `run` is done with a task.
+    pub(crate) fn received(&self, queued: Queued, has_run: bool) {
+        if has_run {
+            self.public.ran.add_one();
+            queued.envelope.ran();
+        }
+    }
+
+    /// Drops the tasks that are left.
+    pub(crate) fn empty_queue(&self) {
+        self.inbox.clear();
+        self.to_receive.clear();
+    }
+
     /// Whether those that run such tasks before have run the oldest that waits.
     fn may_run_oldest(&self) -> bool {
         if self.after.is_empty() {
@@ -256,8 +294,11 @@ impl WorkerCell {
             return false;
         };
         let is_behind = |other: Rc<Self>| {
-            other.public.lists_task(kind)
-                && other.inbox.oldest().is_some_and(|theirs| theirs <= own)
+            let oldest = match other.receives(kind) {
+                true => other.to_receive.oldest_of(kind),
+                false => other.inbox.oldest(),
+            };
+            other.public.lists_task(kind) && oldest.is_some_and(|theirs| theirs <= own)
         };
         let is_next = !self.after.iter().filter_map(Weak::upgrade).any(is_behind);
         if !is_next {

@@ -47,6 +47,14 @@ impl Inbox {
         Some(taken)
     }
 
+    /// Takes the oldest of that kind out.
+    pub(crate) fn take_of(&self, kind: TaskKind) -> Option<Queued> {
+        let mut waiting = self.waiting.borrow_mut();
+        let is_it = |queued: &Queued| queued.envelope.kind() == kind;
+        let taken = waiting.iter().position(is_it)?;
+        waiting.remove(taken)
+    }
+
     /// The worker cannot go on with it now: it stays the oldest.
     pub(crate) fn put_back(&self, queued: Queued) {
         self.leave(queued.order);
@@ -82,6 +90,15 @@ impl Inbox {
             (Some(at), Some(waiting)) => Some(at.min(waiting)),
             (at, waiting) => at.or(waiting),
         }
+    }
+
+    /// The order of the oldest of that kind that waits.
+    pub(crate) fn oldest_of(&self, kind: TaskKind) -> Option<u64> {
+        let waiting = self.waiting.borrow();
+        let mut of_kind = waiting
+            .iter()
+            .filter(|queued| queued.envelope.kind() == kind);
+        of_kind.next().map(|queued| queued.order)
     }
 
     /// The order and the kind of the oldest that waits.

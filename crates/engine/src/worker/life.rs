@@ -60,7 +60,7 @@ impl WorkerCell {
             Stage::DropsLocal => self.let_go(turn, Role::Local, Stage::DropsOwn),
             Stage::DropsOwn => self.destroy_own(turn),
             Stage::EmptiesQueue => {
-                self.inbox.clear();
+                self.empty_queue();
                 self.enter(turn, Stage::Gone)
             }
             Stage::Gone => Step::Gone,

@@ -9,10 +9,12 @@ use std::time::Instant;
 use filch_parker::Unparker;
 
 use crate::envelope::Envelope;
+use crate::error::ReceiveError;
 use crate::request::Request;
 use crate::route::{Route, TaskKind};
 use crate::routes::Routes;
 use crate::worker::bound::{Bound, Denied};
+use crate::worker::inbox::Queued;
 use crate::worker::public::WaitsFor;
 
 /// What a worker offers to its own code. [`Context`](crate::Context) adds the types.
@@ -22,8 +24,9 @@ pub(crate) trait Operations {
     /// Whether it is to end.
     fn is_ending(&self) -> bool;
 
-    /// Lets others run once.
-    fn give_way(&self);
+    /// Lets others run once. It is asked again soon if it `is_polled`, and otherwise when its
+    /// scheduler is woken.
+    fn give_way(&self, is_polled: bool);
 
     /// Shows what it waits for.
     fn wait_for(&self, what: Option<WaitsFor>);
@@ -48,6 +51,15 @@ pub(crate) trait Operations {
 
     /// Runs the tasks that wait for it. How many.
     fn run_queued(&self) -> usize;
+
+    /// The oldest task of a kind that it receives, if there is one.
+    ///
+    /// # Errors
+    /// [`ReceiveError::Unlisted`].
+    fn receive(&self, kind: TaskKind) -> Result<Option<Queued>, ReceiveError>;
+
+    /// It is done with that.
+    fn received(&self, queued: Queued, has_run: bool);
 
     /// Whether it lists that, and may not change it.
     fn is_read_only(&self, request: &Request) -> bool;

@@ -72,10 +72,20 @@ pub enum WaitsFor {
     Users(&'static str),
     /// A task that it has sent.
     Task(&'static str),
+    /// A task of that type that it receives.
+    Receive(&'static str),
     /// A condition of its own.
     Condition,
     /// That another worker has run the task before.
     After,
+}
+
+impl WaitsFor {
+    /// Whether the worker is to be asked again and again: nothing wakes its scheduler when it has
+    /// what it waits for.
+    pub(crate) fn is_polled(&self) -> bool {
+        !matches!(self, Self::Task(_) | Self::Receive(_))
+    }
 }
 
 /// What others may know of a worker.
@@ -84,6 +94,7 @@ pub(crate) struct Public {
     pub(crate) scheduler: usize,
     /// Its number in its engine.
     pub(crate) number: usize,
+    /// Of each of its functions, and then of each type that it receives.
     pub(crate) lists: Vec<Route>,
     stage: AtomicU8,
     pub(crate) queued: AtomicUsize,

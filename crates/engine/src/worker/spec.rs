@@ -41,6 +41,8 @@ pub(crate) struct Spec {
     pub(crate) setup_owner: Vec<Box<dyn Setup>>,
     pub(crate) setup: Vec<Box<dyn Setup>>,
     pub(crate) handlers: Vec<ListedHandler>,
+    /// The types of task that its own `run` receives.
+    pub(crate) receives: Vec<ListedRoute>,
     pub(crate) run: Option<Run>,
     /// The size of its stack, if it has one of its own.
     pub(crate) fiber: Option<usize>,
@@ -56,10 +58,26 @@ pub(crate) type Maker = Box<dyn FnOnce() -> Place + Send>;
 /// A worker's own `run`.
 pub(crate) type Run = Box<dyn FnOnce(Context<'_>) + Send>;
 
+/// A type of task that a worker lists.
+pub(crate) struct ListedRoute {
+    pub(crate) id: TypeId,
+    pub(crate) name: &'static str,
+    pub(crate) route: fn(&Routes) -> Route,
+}
+
+impl ListedRoute {
+    fn of<T: Task>() -> Self {
+        Self {
+            id: TypeId::of::<T>(),
+            name: type_name::<T>(),
+            route: Routes::route::<T>,
+        }
+    }
+}
+
 /// A function that runs a type of task.
 pub(crate) struct ListedHandler {
-    pub(crate) route: fn(&Routes) -> Route,
-    pub(crate) name: &'static str,
+    pub(crate) task: ListedRoute,
     pub(crate) function: Box<dyn AnyHandler>,
 }
 
@@ -108,6 +126,12 @@ impl<P: 'static, F: Function<P, ()> + Send> Setup for SetupOf<F, P> {
 }
 
 impl Spec {
+    /// The types of task that it lists: of each of its functions, and then of what it receives.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = &ListedRoute> {
+        let handlers = self.handlers.iter().map(|handler| &handler.task);
+        handlers.chain(&self.receives)
+    }
+
     /// Whether it must be alone in its scheduler.
     pub(crate) fn is_exclusive(&self) -> bool {
         self.run.is_some() && self.fiber.is_none()
@@ -125,6 +149,7 @@ impl Worker {
                 setup_owner: Vec::new(),
                 setup: Vec::new(),
                 handlers: Vec::new(),
+                receives: Vec::new(),
                 run: None,
                 fiber: None,
                 after: Vec::new(),
@@ -191,10 +216,15 @@ impl Worker {
     /// type run one after the other.
     pub fn on<T: Task, P: 'static>(mut self, function: impl Handler<T, P>) -> Self {
         self.spec.handlers.push(ListedHandler {
-            route: Routes::route::<T>,
-            name: type_name::<T>(),
+            task: ListedRoute::of::<T>(),
             function: Box::new(HandlerOf(function, PhantomData)),
         });
+        self
+    }
+
+    /// Its own `run` receives tasks of type `T`: see [`Context::receive`]. Such a task takes no data.
+    pub fn receives<T: Task>(mut self) -> Self {
+        self.spec.receives.push(ListedRoute::of::<T>());
         self
     }
 
@@ -221,8 +251,8 @@ impl Worker {
         self
     }
 
-    /// A task that both list is run by the other one before this one: the other has run it, or has
-    /// ended. Both must be of the same scheduler.
+    /// A task that both list is run by the other one before this one: the other has run or received
+    /// it, or has ended. Both must be of the same scheduler.
     pub fn after(mut self, other: &WorkerHandle) -> Self {
         self.spec.after.push(other.clone());
         self
@@ -232,7 +262,7 @@ impl Worker {
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let data: Vec<_> = self.spec.data.iter().map(|data| data.name).collect();
-        let tasks: Vec<_> = self.spec.handlers.iter().map(|task| task.name).collect();
+        let tasks: Vec<_> = self.spec.tasks().map(|task| task.name).collect();
         f.debug_struct("Worker")
             .field("name", &self.spec.name)
             .field("data", &data)

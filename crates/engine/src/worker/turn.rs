@@ -9,6 +9,7 @@ use std::time::Instant;
 use filch_parker::Unparker;
 
 use crate::envelope::Envelope;
+use crate::error::ReceiveError;
 use crate::exit::Exit;
 use crate::request::Request;
 use crate::route::{Route, TaskKind};
@@ -16,6 +17,7 @@ use crate::routes::Routes;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::cell::{Ran, WorkerCell};
 use crate::worker::home::Home;
+use crate::worker::inbox::Queued;
 use crate::worker::operations::{Call, Operations, Stopped};
 use crate::worker::public::WaitsFor;
 use crate::worker::way::GiveWay;
@@ -39,7 +41,7 @@ impl Turn<'_> {
             return Err(Stopped::Conflict(request));
         }
         self.worker.denied(denied);
-        self.give_way();
+        self.give_way(true);
         match self.is_ending() {
             true => Err(Stopped::Ending),
             false => Ok(()),
@@ -58,12 +60,13 @@ impl Operations for Turn<'_> {
         self.worker.is_ending() || thread::panicking()
     }
 
-    fn give_way(&self) {
+    fn give_way(&self, is_polled: bool) {
         if thread::panicking() {
             return;
         }
-        // Code that gives way in the middle of something has something to look at again.
-        self.home.is_polled();
+        if is_polled {
+            self.home.is_polled();
+        }
         self.way.give_way();
     }
 
@@ -127,6 +130,15 @@ impl Operations for Turn<'_> {
             ran += 1;
         }
         ran
+    }
+
+    fn receive(&self, kind: TaskKind) -> Result<Option<Queued>, ReceiveError> {
+        self.worker.receive(kind)
+    }
+
+    fn received(&self, queued: Queued, has_run: bool) {
+        self.home.has_progressed();
+        self.worker.received(queued, has_run);
     }
 
     fn is_read_only(&self, request: &Request) -> bool {

@@ -5,6 +5,7 @@ mod common;
 mod data;
 mod kinds;
 mod life;
+mod receive;
 mod refused;
 mod stress;
 mod tasks;

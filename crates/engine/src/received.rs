@@ -1,0 +1,57 @@
+//! A task that a worker's own `run` has received.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::thread;
+
+use crate::task::Task;
+use crate::worker::inbox::Queued;
+use crate::worker::operations::Operations;
+
+/// A task that a worker's own `run` has [received](crate::Context::receive). It has run when this
+/// is dropped: then whoever waits for it goes on. Dropped by a panic, it has not.
+pub struct Received<'a, T: Task> {
+    /// Until it is dropped.
+    queued: Option<Queued>,
+    by: &'a dyn Operations,
+    task: PhantomData<T>,
+}
+
+impl<'a, T: Task> Received<'a, T> {
+    /// Of a task of that type.
+    pub(crate) fn new(queued: Queued, by: &'a dyn Operations) -> Self {
+        Self {
+            queued: Some(queued),
+            by,
+            task: PhantomData,
+        }
+    }
+}
+
+impl<T: Task> Deref for Received<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        let Some(queued) = &self.queued else {
+            unreachable!("it is there until this is dropped");
+        };
+        // SAFETY: it was received as a task of its kind, which is this type's; it stays where it is
+        // as long as this is borrowed.
+        unsafe { queued.envelope.task().cast().as_ref() }
+    }
+}
+
+impl<T: Task> Drop for Received<'_, T> {
+    fn drop(&mut self) {
+        if let Some(queued) = self.queued.take() {
+            self.by.received(queued, !thread::panicking());
+        }
+    }
+}
+
+impl<T: Task + fmt::Debug> fmt::Debug for Received<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Received").field(&**self).finish()
+    }
+}
