@@ -82,14 +82,24 @@ impl Engine {
         }
     }
 
-    /// A scheduler that the calling thread drives: see [`LocalScheduler::update`].
+    /// Calls `drive` with a scheduler that the calling thread drives: see
+    /// [`LocalScheduler::update`]. When that has returned, the scheduler's workers are told to end,
+    /// and driven until they have.
+    ///
+    /// It is lent and not given, so that it is never dropped by a thread that ends: a fiber may be
+    /// in the middle of `LocalKey::with`, and would go on with a thread-local that is gone.
     ///
     /// # Errors
     /// [`StartError`].
-    pub fn local_scheduler(&self, name: impl Into<String>) -> Result<LocalScheduler, StartError> {
+    pub fn local_scheduler<R>(
+        &self,
+        name: impl Into<String>,
+        drive: impl FnOnce(&LocalScheduler) -> R,
+    ) -> Result<R, StartError> {
         let place = self.shared.enlist(name.into())?;
         let handle = self.handle(place.number);
-        Ok(LocalScheduler::new(place, handle))
+        let local = LocalScheduler::new(place, handle);
+        Ok(drive(&local))
     }
 
     fn handle(&self, number: usize) -> Scheduler {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use filch_engine::Worker;
 use loom_tests::{Bound, Outcomes, check};
 
-use super::{Other, Ping, drive_until, engine};
+use super::{Other, Ping, drive_until, with_engine};
 
 fn counting(runs: &Arc<AtomicUsize>) -> Worker {
     let runs = Arc::clone(runs);
@@ -23,22 +23,23 @@ fn what_reaches_a_scheduler_reaches_its_new_worker() {
     check("an addition races a task", Bound::exhaustive(1_300), {
         let outcomes = outcomes.clone();
         move || {
-            let (engine, scheduler) = engine();
-            let runs = Arc::new(AtomicUsize::new(0));
-            let sends = Other::spawn({
-                let sender = engine.sender::<Ping>();
-                move || sender.send(Ping)
+            with_engine(|engine, scheduler| {
+                let runs = Arc::new(AtomicUsize::new(0));
+                let sends = Other::spawn({
+                    let sender = engine.sender::<Ping>();
+                    move || sender.send(Ping)
+                });
+                scheduler.handle().add(counting(&runs)).expect("it fits");
+                drive_until(scheduler, || sends.is_over());
+                let reached = sends.join();
+                scheduler.poll();
+                assert_eq!(
+                    runs.load(Ordering::Relaxed),
+                    reached,
+                    "reached, and not run"
+                );
+                outcomes.observe(reached);
             });
-            scheduler.handle().add(counting(&runs)).expect("it fits");
-            drive_until(&scheduler, || sends.is_over());
-            let reached = sends.join();
-            scheduler.poll();
-            assert_eq!(
-                runs.load(Ordering::Relaxed),
-                reached,
-                "reached, and not run"
-            );
-            outcomes.observe(reached);
         }
     });
     outcomes.assert_exactly([0, 1]);
@@ -50,25 +51,26 @@ fn what_reaches_a_scheduler_reaches_its_new_worker() {
 #[test]
 fn the_end_of_a_worker_takes_no_route_from_another() {
     check("an end races an addition", Bound::exhaustive(290), || {
-        let (engine, scheduler) = engine();
-        let runs = Arc::new(AtomicUsize::new(0));
-        let first = scheduler
-            .handle()
-            .add(Worker::new("first").on(|_: &Ping| {}));
-        let first = first.expect("it fits");
-        scheduler.poll();
-        first.remove().expect("the first time");
-        let adds = Other::spawn({
-            let handle = scheduler.handle().clone();
-            let second = counting(&runs);
-            move || {
-                handle.add(second).expect("it fits");
-            }
+        with_engine(|engine, scheduler| {
+            let runs = Arc::new(AtomicUsize::new(0));
+            let first = scheduler
+                .handle()
+                .add(Worker::new("first").on(|_: &Ping| {}));
+            let first = first.expect("it fits");
+            scheduler.poll();
+            first.remove().expect("the first time");
+            let adds = Other::spawn({
+                let handle = scheduler.handle().clone();
+                let second = counting(&runs);
+                move || {
+                    handle.add(second).expect("it fits");
+                }
+            });
+            drive_until(scheduler, || first.exit().is_some() && adds.is_over());
+            adds.join();
+            assert_eq!(engine.broadcast(Ping), 1);
+            scheduler.poll();
+            assert_eq!(runs.load(Ordering::Relaxed), 1);
         });
-        drive_until(&scheduler, || first.exit().is_some() && adds.is_over());
-        adds.join();
-        assert_eq!(engine.broadcast(Ping), 1);
-        scheduler.poll();
-        assert_eq!(runs.load(Ordering::Relaxed), 1);
     });
 }

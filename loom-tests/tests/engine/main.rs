@@ -15,10 +15,12 @@ use filch_sync::{Arc, thread};
 struct Ping;
 
 /// An engine with one scheduler, which this thread drives.
-fn engine() -> (Engine, LocalScheduler) {
+fn with_engine<R>(code: impl FnOnce(Engine, &LocalScheduler) -> R) -> R {
     let engine = Engine::new();
-    let scheduler = engine.local_scheduler("modelled").expect("it is the first");
-    (engine, scheduler)
+    let drive = |scheduler: &LocalScheduler| code(engine.clone(), scheduler);
+    engine
+        .local_scheduler("modelled", drive)
+        .expect("the first")
 }
 
 /// Another thread, and whether it has come to its end: that publishes nothing.

@@ -1,6 +1,6 @@
 //! A scheduler whose workers wait for nothing but tasks sleeps until it is woken.
 
-use filch_engine::{Completed, Engine, Stage, Worker};
+use filch_engine::{Completed, Engine, Exit, LocalScheduler, Stage, Worker};
 use filch_parker::{Parker, Unparker};
 use loom_tests::{Bound, check};
 
@@ -12,26 +12,31 @@ fn sleepy() -> Engine {
 }
 
 /// Two threads: one drives a scheduler until it is terminated, and sleeps in between; the other one
-/// adds a worker, sends it a task, waits for that, and terminates the scheduler. Each of the three
-/// may come before the scheduler looks, between its look and its sleep, or in its sleep. Failure: a
-/// deadlock, when one of them wakes nobody.
+/// adds a worker, sends it a task, waits for that, removes the worker, waits for its end, and
+/// terminates the scheduler. Each of the four may come before the scheduler looks, between its look
+/// and its sleep, or in its sleep. Failure: a deadlock, when one of them wakes nobody.
 #[test]
 fn whatever_comes_wakes_the_scheduler() {
     check(
         "messages race a scheduler's sleep",
-        Bound::preemptions(3, 8_000),
+        Bound::preemptions(3, 15_000),
         || {
             let engine = sleepy();
-            let scheduler = engine.local_scheduler("only").expect("it is the first");
-            let handle = scheduler.handle().clone();
-            let sends = Other::spawn(move || {
-                let worker = Worker::new("worker").on(|_: &Ping| {});
-                handle.add(worker).expect("it fits");
-                assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
-                engine.terminate();
-            });
-            scheduler.run();
-            sends.join();
+            let drive = |scheduler: &LocalScheduler| {
+                let engine = engine.clone();
+                let handle = scheduler.handle().clone();
+                let sends = Other::spawn(move || {
+                    let worker = Worker::new("worker").on(|_: &Ping| {});
+                    let worker = handle.add(worker).expect("it fits");
+                    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+                    worker.remove().expect("the first time");
+                    assert_eq!(worker.join(), Exit::Removed);
+                    engine.terminate();
+                });
+                scheduler.run();
+                sends.join();
+            };
+            engine.local_scheduler("only", drive).expect("the first");
         },
     );
 }
@@ -55,32 +60,33 @@ fn the_end_of_an_owner_wakes_the_scheduler_of_its_user() {
         Bound::preemptions(3, 880),
         || {
             let engine = sleepy();
-            let own = engine.local_scheduler("own").expect("it is the first");
-            let owner = own.handle().add(Worker::new("owner").owns(|| 7_u32));
-            let owner = owner.expect("it fits");
-            drive_until(&own, || owner.stage() == Stage::Runs);
-            let (is_bound, has_ended) = (Parker::new(), Parker::new());
-            let user = Other::spawn({
-                let (bound, ended) = (is_bound.unparker(), has_ended.unparker());
-                let engine = engine.clone();
-                move || {
-                    let other = engine.local_scheduler("other").expect("it is the second");
-                    let user = Worker::new("user")
-                        .shared::<u32>()
-                        .local(move || Tells(ended));
-                    let user = other.handle().add(user).expect("it fits");
-                    drive_until(&other, || user.stage() == Stage::Runs);
-                    bound.unpark();
-                    other.run();
-                }
-            });
-            is_bound.park();
-            owner.remove().expect("the first time");
-            drive_until(&own, || owner.exit().is_some());
-            has_ended.park();
-            engine.terminate();
-            user.join();
-            drop(own);
+            let drive_own = |own: &LocalScheduler| {
+                let owner = own.handle().add(Worker::new("owner").owns(|| 7_u32));
+                let owner = owner.expect("it fits");
+                drive_until(own, || owner.stage() == Stage::Runs);
+                let (is_bound, has_ended) = (Parker::new(), Parker::new());
+                let user = Other::spawn({
+                    let (bound, ended) = (is_bound.unparker(), has_ended.unparker());
+                    let engine = engine.clone();
+                    let drive = move |other: &LocalScheduler| {
+                        let user = Worker::new("user")
+                            .shared::<u32>()
+                            .local(move || Tells(ended));
+                        let user = other.handle().add(user).expect("it fits");
+                        drive_until(other, || user.stage() == Stage::Runs);
+                        bound.unpark();
+                        other.run();
+                    };
+                    move || engine.local_scheduler("other", drive).expect("the second")
+                });
+                is_bound.park();
+                owner.remove().expect("the first time");
+                drive_until(own, || owner.exit().is_some());
+                has_ended.park();
+                engine.terminate();
+                user.join();
+            };
+            engine.local_scheduler("own", drive_own).expect("the first");
         },
     );
 }

@@ -18,9 +18,11 @@ fn start(engine: &Engine, name: &'static str) -> (Scheduler, JoinHandle<()>) {
     let (tells, hears) = mpsc::channel();
     let engine = engine.clone();
     let thread = thread::spawn(move || {
-        let local: LocalScheduler = engine.local_scheduler(name).unwrap();
-        tells.send(local.handle().clone()).unwrap();
-        local.run();
+        let drive = |local: &LocalScheduler| {
+            tells.send(local.handle().clone()).unwrap();
+            local.run();
+        };
+        engine.local_scheduler(name, drive).unwrap();
     });
     (hears.recv().unwrap(), thread)
 }

@@ -127,7 +127,7 @@ impl fmt::Debug for Scheduler {
 }
 
 /// A scheduler that the calling thread drives itself: the main thread, say, which alone may touch
-/// the window.
+/// the window. [`Engine::local_scheduler`](crate::Engine::local_scheduler) lends it.
 pub struct LocalScheduler {
     core: Rc<Core>,
     handle: Scheduler,
@@ -174,7 +174,7 @@ impl LocalScheduler {
     }
 
     /// Rounds until it is terminated, and its last worker has ended.
-    pub fn run(self) {
+    pub fn run(&self) {
         self.core.run();
     }
 }

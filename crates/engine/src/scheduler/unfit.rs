@@ -67,7 +67,10 @@ impl fmt::Display for Unfit {
             ),
             Self::ListedTwice(name) => write!(f, "it lists {name} twice"),
             Self::NeverReceived(task) => {
-                write!(f, "it receives {task}, and has no `run` of its own that could")
+                write!(
+                    f,
+                    "it receives {task}, and has no `run` of its own that could"
+                )
             }
             Self::Owned(data) => write!(f, "another worker owns {data}"),
             Self::Unlisted { function, data } => {

@@ -24,7 +24,9 @@ fn d5_a_run_receives_each_type_in_its_order() {
             assert!(context.try_receive::<Pong>().unwrap().is_none());
         }
     };
-    let receives = Worker::new("receives").receives::<Ping>().receives::<Pong>();
+    let receives = Worker::new("receives")
+        .receives::<Ping>()
+        .receives::<Pong>();
     let worker = scheduler.add(receives.in_fiber().run(run)).unwrap();
     for number in 1..=2 {
         engine.broadcast(Ping(number));
@@ -50,7 +52,9 @@ fn d10_a_received_task_is_complete_when_it_is_dropped() {
             drop(ping);
         }
     };
-    let receives = Worker::new("receives").receives::<Ping>().receives::<Pong>();
+    let receives = Worker::new("receives")
+        .receives::<Ping>()
+        .receives::<Pong>();
     // Alone in its scheduler, without a fiber.
     let worker = engine.start("one").add(receives.run(run)).unwrap();
     let asks = Worker::new("asks").in_fiber().run({
@@ -69,7 +73,10 @@ fn d10_a_received_task_is_complete_when_it_is_dropped() {
     assert_eq!(asks.join(), Exit::Finished);
     assert_eq!(worker.join(), Exit::Finished);
     let completed = Completed { ran: 1, dropped: 0 };
-    assert_eq!(log.take(), ["received".to_owned(), format!("{completed:?}")]);
+    assert_eq!(
+        log.take(),
+        ["received".to_owned(), format!("{completed:?}")]
+    );
 }
 
 #[test]
@@ -83,7 +90,10 @@ fn d10_a_task_that_its_run_panics_with_has_not_run() {
     let worker = engine.start("one").add(receives).unwrap();
     let completed = engine.complete(Ping(1));
     assert_eq!(completed, Completed { ran: 0, dropped: 1 });
-    assert!(matches!(worker.join(), Exit::Panicked { during: "run", .. }));
+    assert!(matches!(
+        worker.join(),
+        Exit::Panicked { during: "run", .. }
+    ));
 }
 
 #[test]
@@ -116,9 +126,15 @@ fn d7_a_run_that_waits_for_a_task_ends_when_it_is_told_to() {
 fn what_it_does_not_list_it_does_not_receive() {
     let engine = engine();
     let run = |context: Context<'_>| {
-        assert_eq!(context.receive::<Ping>().unwrap_err(), ReceiveError::Unlisted);
+        assert_eq!(
+            context.receive::<Ping>().unwrap_err(),
+            ReceiveError::Unlisted
+        );
         // A function runs these.
-        assert_eq!(context.receive::<Pong>().unwrap_err(), ReceiveError::Unlisted);
+        assert_eq!(
+            context.receive::<Pong>().unwrap_err(),
+            ReceiveError::Unlisted
+        );
     };
     let worker = Worker::new("deaf").on(|_: &Pong| {}).run(run);
     let worker = engine.start("one").add(worker).unwrap();

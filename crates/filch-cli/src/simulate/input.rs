@@ -10,16 +10,14 @@ use filch_engine::{Context, Worker};
 
 use super::frame_times::FrameTimes;
 use super::script::Script;
-use super::tasks::{Drawn, Over, Ready, Step, Stepped};
+use super::tasks::{Over, Ready, Step, Stepped};
 
 /// Plays so many frames: one after the other, or, with a `pace`, one in that time.
 pub(super) fn worker(seed: u64, frames: u32, pace: Option<Duration>) -> Worker {
     Worker::new("input")
         .in_fiber()
         .owns(FrameTimes::new)
-        // Waited for below, by being run.
-        .on(|_: &Ready| {})
-        .on(|_: &Drawn| {})
+        .receives::<Ready>()
         .run(move |context| {
             // `None`: it is to end. If another worker does, render misses that one's data.
             let _ = play(context, Script::new(seed), frames, pace);
@@ -32,15 +30,14 @@ fn play(
     frames: u32,
     pace: Option<Duration>,
 ) -> Option<()> {
-    let wait = || context.wait_until(|| context.run_queued() > 0).ok();
-    wait()?; // until it is ready
+    drop(context.receive::<Ready>().ok()?);
     let mut due = Instant::now();
     for _ in 0..frames {
         let began = Instant::now();
         context.broadcast(script.next_input());
         context.complete(Step).ok()?;
+        // Until it is heard and drawn.
         context.complete(Stepped).ok()?;
-        wait()?; // until it is drawn
         let add = |times: &mut FrameTimes| times.add(began.elapsed());
         context.lock(add).ok()?;
         if let Some(pace) = pace {

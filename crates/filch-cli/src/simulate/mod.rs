@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use filch_engine::{Engine, Exit, Worker};
+use filch_engine::{Engine, Exit, LocalScheduler, Worker};
 
 use canvas::Canvas;
 pub(crate) use error::SimulateError;
@@ -126,25 +126,26 @@ fn simulate(settings: &Settings, workers: Workers) -> Result<Remains, SimulateEr
 }
 
 fn play(engine: &Engine, settings: &Settings, workers: Workers) -> Result<Remains, SimulateError> {
-    let main = engine.local_scheduler("main")?;
-    let start = |number| engine.scheduler(format!("thread {number}"));
-    let threads = (1..=settings.schedulers).map(start);
-    let threads = threads.collect::<Result<Vec<_>, _>>()?;
     let (tell, told) = channel();
     let render = render::worker(engine.clone(), settings.frames, settings.window, tell);
-    // The input comes last: all that it sends reaches the others.
-    let workers = [
-        main.handle().add(render)?,
-        threads[0].add(workers.physics)?,
-        threads[1 % threads.len()].add(workers.audio)?,
-        threads[2 % threads.len()].add(workers.input)?,
-    ];
-    // The first to end is the one that renders, if all goes well.
-    while workers.iter().all(|worker| worker.exit().is_none()) {
-        main.update();
-    }
-    // It drives its worker to the end.
-    drop(main);
+    let drive = |main: &LocalScheduler| {
+        let start = |number| engine.scheduler(format!("thread {number}"));
+        let threads = (1..=settings.schedulers).map(start);
+        let threads = threads.collect::<Result<Vec<_>, _>>()?;
+        // The input comes last: all that it sends reaches the others.
+        let workers = [
+            main.handle().add(render)?,
+            threads[0].add(workers.physics)?,
+            threads[1 % threads.len()].add(workers.audio)?,
+            threads[2 % threads.len()].add(workers.input)?,
+        ];
+        // The first to end is the one that renders, if all goes well.
+        while workers.iter().all(|worker| worker.exit().is_none()) {
+            main.update();
+        }
+        Ok::<_, SimulateError>(workers)
+    };
+    let workers = engine.local_scheduler("main", drive)??;
     match told.try_recv() {
         Ok(remains) => remains.map_err(SimulateError::Window),
         Err(_) => {

@@ -9,7 +9,7 @@ use super::canvas::Canvas;
 use super::checksum::Checksum;
 use super::frame_times::FrameTimes;
 use super::sound::Sound;
-use super::tasks::{Drawn, Over, Ready, Stepped};
+use super::tasks::{Over, Ready, Stepped};
 use super::window::{Window, WindowError};
 use super::world::World;
 
@@ -36,9 +36,8 @@ pub(super) fn worker(
         .shared::<Sound>()
         .shared::<FrameTimes>()
         .local(Canvas::new)
-        // Waited for below, by being run.
-        .on(|_: &Stepped| {})
-        .on(|_: &Over| {})
+        .receives::<Stepped>()
+        .receives::<Over>()
         .run(move |context| {
             let window = match is_live {
                 true => Window::open().map(Some),
@@ -62,14 +61,14 @@ fn render(
     frames: u32,
     mut window: Option<Window>,
 ) -> Option<Remains> {
-    let wait = || context.wait_until(|| context.run_queued() > 0).ok();
     context.broadcast(Ready);
     let mut left = frames;
     while left > 0 {
-        wait()?;
+        let stepped = context.receive::<Stepped>().ok()?;
         let draw = |world: &World, canvas: &mut Canvas| canvas.draw(world);
         context.lock(draw).ok()?;
-        context.broadcast(Drawn);
+        // The input goes on.
+        drop(stepped);
         left -= 1;
         if let Some(window) = &mut window
             && !context.lock(|canvas: &Canvas| window.show(canvas)).ok()?
@@ -79,7 +78,7 @@ fn render(
     }
     // Unless the window was closed, the last frame is accounted for.
     if left == 0 {
-        wait()?;
+        drop(context.receive::<Over>().ok()?);
     }
     let workers = engine.report();
     let remain = |world: &World, sound: &Sound, times: &FrameTimes, canvas: &Canvas| Remains {

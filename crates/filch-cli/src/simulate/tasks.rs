@@ -8,8 +8,7 @@
 //!     │                ├─ Collisions ─▶│                │
 //!     │◀ ─ completed ─ ┘               │                │
 //!     ├─ Stepped ─────────────────────▶├───────────────▶│
-//!     │◀ ─ ─ ─ ─ ─ ─ ─ ─ completed ─ ─ ┘                │
-//!     │◀──────────────────────────────────────── Drawn ─┘
+//!     │◀ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ completed ─ ─ ┴─ ─ ─ ─ ─ ┘
 //! ```
 
 use super::vector::Vector;
@@ -33,13 +32,10 @@ pub(super) struct Step;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Collisions(pub(super) Touches);
 
-/// The world has gone one step further, and stands still until the frame is drawn.
+/// The world has gone one step further. Completed when the frame is heard and drawn: until then the
+/// world stands still.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stepped;
-
-/// The frame is drawn: the world may go on.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Drawn;
 
 /// That was the last frame.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use filch_engine::{Context, Worker};
+use filch_engine::{Context, LocalScheduler, Worker};
 
 use super::timed;
 use crate::groups::engine::filch::{Ends, add};
@@ -12,19 +12,23 @@ use crate::groups::engine::systems::{Frame, Own, SYSTEMS, Settings, Visitor, one
 /// One worker, in a scheduler that the calling thread drives.
 pub(super) fn driven(frames: u64) -> f64 {
     let engine = Ends::new();
-    let local = engine.local_scheduler("local").expect("the first one");
-    let done = Arc::new(AtomicU64::new(0));
-    let [worker] = workers(&done);
-    local.handle().add(worker).expect("it fits");
-    let sender = engine.sender::<Frame>();
-    let mut sent = 0;
-    timed(frames, || {
-        sender.send(Frame);
-        sent += 1;
-        while done.load(Ordering::Relaxed) < sent {
-            local.update();
-        }
-    })
+    let drive = |local: &LocalScheduler| {
+        let done = Arc::new(AtomicU64::new(0));
+        let [worker] = workers(&done);
+        local.handle().add(worker).expect("it fits");
+        let sender = engine.sender::<Frame>();
+        let mut sent = 0;
+        timed(frames, || {
+            sender.send(Frame);
+            sent += 1;
+            while done.load(Ordering::Relaxed) < sent {
+                local.update();
+            }
+        })
+    };
+    engine
+        .local_scheduler("local", drive)
+        .expect("the first one")
 }
 
 /// A worker is through with a frame.
@@ -35,24 +39,28 @@ struct Done;
 /// [`Done`] wakes the caller.
 pub(super) fn shared(frames: u64) -> f64 {
     let engine = Ends::new();
-    let local = engine.local_scheduler("local").expect("the first one");
-    let done = Arc::new(AtomicU64::new(0));
-    let [first, second] = workers(&done);
-    local.handle().add(first).expect("it fits");
-    let hears = Worker::new("hears").on(|_: &Done| {});
-    local.handle().add(hears).expect("it fits");
-    // The second reads what the first owns.
-    local.update();
-    add(&engine.start("other"), second);
-    let sender = engine.sender::<Frame>();
-    let mut sent = 0;
-    timed(frames, || {
-        sender.send(Frame);
-        sent += 2;
-        while done.load(Ordering::Acquire) < sent {
-            local.update();
-        }
-    })
+    let drive = |local: &LocalScheduler| {
+        let done = Arc::new(AtomicU64::new(0));
+        let [first, second] = workers(&done);
+        local.handle().add(first).expect("it fits");
+        let hears = Worker::new("hears").on(|_: &Done| {});
+        local.handle().add(hears).expect("it fits");
+        // The second reads what the first owns.
+        local.update();
+        add(&engine.start("other"), second);
+        let sender = engine.sender::<Frame>();
+        let mut sent = 0;
+        timed(frames, || {
+            sender.send(Frame);
+            sent += 2;
+            while done.load(Ordering::Acquire) < sent {
+                local.update();
+            }
+        })
+    };
+    engine
+        .local_scheduler("local", drive)
+        .expect("the first one")
 }
 
 /// Workers in schedulers with threads of their own; the caller blocks until a frame is over.
