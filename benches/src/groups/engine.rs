@@ -10,7 +10,6 @@ mod idle;
 mod latency;
 mod rivals;
 mod stream;
-mod systems;
 
 use crate::harness::{Effort, Scenario};
 

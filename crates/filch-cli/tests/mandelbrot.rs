@@ -1,15 +1,15 @@
 //! Drawing as its users see it: the picture, the table, errors, exit codes.
 
 mod common;
+mod picture;
 mod program;
 
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::Path;
 use std::process::Output;
 
 use common::Scratch;
-use png::{BitDepth, ColorType, Decoder};
+use picture::decode;
 use program::{failure, figure, filch, filch_unread, help, stderr, stdout};
 
 /// Draws a small picture with further arguments.
@@ -20,23 +20,6 @@ fn draw(scratch: &Scratch, file: &str, further: &[&str]) -> Output {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(stderr(&output), "");
     output
-}
-
-/// Width, height and pixels of a picture.
-#[track_caller]
-fn decode(path: &Path) -> (u32, u32, Vec<[u8; 3]>) {
-    let decoder = Decoder::new(BufReader::new(File::open(path).unwrap()));
-    let mut reader = decoder.read_info().unwrap();
-    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-    let frame = reader.next_frame(&mut bytes).unwrap();
-    reader.finish().unwrap();
-    assert_eq!(
-        (frame.color_type, frame.bit_depth),
-        (ColorType::Rgb, BitDepth::Eight)
-    );
-    let (pixels, rest) = bytes.as_chunks();
-    assert!(rest.is_empty());
-    (frame.width, frame.height, pixels.to_vec())
 }
 
 /// The rows of the table: a worker's index or `all`, its tiles, stolen jobs, milliseconds, and so

@@ -1,15 +1,17 @@
 //! Simulating as its users see it: the picture, the table, errors, exit codes.
 
 mod common;
+mod picture;
 mod program;
+#[cfg(all(feature = "window", target_os = "linux"))]
+mod window;
 
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::Path;
 use std::process::Output;
 
 use common::Scratch;
-use png::{BitDepth, ColorType, Decoder};
+use picture::decode;
 use program::{failure, figure, filch, filch_unread, help, stderr, stdout};
 
 /// Plays a short game with further arguments.
@@ -44,16 +46,9 @@ fn its_last_frame_is_a_picture() {
     let scratch = Scratch::new("frame");
     let output = simulate(&scratch, &["out.png"]);
     assert_eq!(figure(&output, "picture "), "out.png, 1280x720 pixels");
-    let file = BufReader::new(File::open(scratch.path().join("out.png")).unwrap());
-    let mut reader = Decoder::new(file).read_info().unwrap();
-    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-    let frame = reader.next_frame(&mut bytes).unwrap();
-    assert_eq!((frame.width, frame.height), (1280, 720));
-    assert_eq!(
-        (frame.color_type, frame.bit_depth),
-        (ColorType::Rgb, BitDepth::Eight)
-    );
-    let lit = bytes.chunks(3).filter(|pixel| **pixel != [0; 3]).count();
+    let (width, height, pixels) = decode(&scratch.path().join("out.png"));
+    assert_eq!((width, height), (1280, 720));
+    let lit = pixels.iter().filter(|pixel| **pixel != [0; 3]).count();
     assert!((1_000..300 * 20 * 4).contains(&lit), "{lit}");
 }
 
@@ -114,7 +109,7 @@ fn its_table_has_frame_times_and_workers() {
     assert_eq!(of("render")[1..3], ["main", "21"]);
     assert_eq!(of("physics")[1..3], ["thread 1", "40"]);
     assert_eq!(of("audio")[1], "thread 2");
-    assert_eq!(of("input")[1..3], ["thread 3", "21"]);
+    assert_eq!(of("input")[1..3], ["thread 3", "1"]);
     assert_eq!(rows.len(), 4);
 }
 
@@ -159,23 +154,6 @@ fn a_window_is_refused_where_there_is_none_in_the_program() {
     assert!(message.contains("built without a window"), "{message}");
     assert!(message.contains("--features window"), "{message}");
     assert!(!scratch.path().join("out.png").exists());
-}
-
-#[cfg(all(feature = "window", target_os = "linux"))]
-#[test]
-fn a_window_without_a_display_is_an_error() {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_filch"));
-    let output = command
-        .args(["simulate", "--window"])
-        .env_remove("DISPLAY")
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).starts_with("filch: no window: "),
-        "{}",
-        stderr(&output)
-    );
 }
 
 #[test]

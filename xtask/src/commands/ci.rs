@@ -8,6 +8,7 @@ use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::{cargo, cargo_with_cfg, other_toolchain, target_directory};
 use crate::support::stages::Stages;
+use crate::support::tally::libtest;
 
 /// A target that has no std, and 64-bit atomics.
 const TARGET_WITHOUT_STD: &str = "x86_64-unknown-none";
@@ -42,6 +43,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     rayon::add_ci_stages(&mut stages);
     sanitize::add_ci_stage(&workspace, &mut stages);
     stages.run("a minute of the soak", soak::for_ci);
+    add_window(&mut stages);
     add_instruction_counts(&mut stages);
     Ok(stages.summary())
 }
@@ -51,6 +53,11 @@ pub(crate) fn run() -> Result<ExitCode> {
 fn add_clippy(stages: &mut Stages) {
     let passes = [
         ("clippy", cargo(), ["--workspace"].as_slice()),
+        (
+            "clippy, of the program with a window",
+            cargo(),
+            &["--package", "filch-cli", "--features", "window"],
+        ),
         (
             "clippy, as loom sees the code",
             cargo_with_cfg("loom"),
@@ -71,37 +78,42 @@ fn add_clippy(stages: &mut Stages) {
 
 /// Builds for other targets and by the oldest toolchain, as far as they are installed.
 fn add_builds(workspace: &Workspace, stages: &mut Stages) {
-    if is_installed(TARGET_WITHOUT_STD) {
-        let mut check = check_for(TARGET_WITHOUT_STD, lint::PRIMITIVES_WITHOUT_STD);
-        stages.check("primitives, on a target without std", &mut check);
-    }
+    check_for(
+        TARGET_WITHOUT_STD,
+        lint::PRIMITIVES_WITHOUT_STD,
+        "primitives, on a target without std",
+        stages,
+    );
     for target in NARROW_TARGETS {
-        if is_installed(target) {
-            let mut check = check_for(target, NARROW);
-            stages.check("primitives, without 64-bit atomics", &mut check);
-        }
+        check_for(target, NARROW, "primitives, without 64-bit atomics", stages);
     }
     let oldest = workspace
         .published()
         .map(|(_, member)| &member.rust_version);
     let oldest = oldest.max().map_or("", String::as_str);
+    const OLDEST: &str = "the oldest toolchain that is promised";
     if let Some(mut check) = other_toolchain(oldest) {
         check.arg("check");
         for (name, _) in workspace.published() {
             check.args(["--package", name]);
         }
         check.env("CARGO_TARGET_DIR", target_directory("oldest"));
-        stages.check("the oldest toolchain that is promised", &mut check);
+        stages.check(OLDEST, &mut check);
+    } else {
+        stages.skip(OLDEST, "rustup with that toolchain");
     }
 }
 
-fn check_for(target: &str, packages: &[&str]) -> Command {
+fn check_for(target: &'static str, packages: &[&str], stage: &'static str, stages: &mut Stages) {
+    if !is_installed(target) {
+        return stages.skip(stage, target);
+    }
     let mut check = cargo();
     check.args(["check", "--lib", "--target", target]);
     for package in packages {
         check.args(["--package", package]);
     }
-    check
+    stages.check(stage, &mut check);
 }
 
 fn add_documentation(stages: &mut Stages) {
@@ -122,23 +134,44 @@ fn add_documentation(stages: &mut Stages) {
     }
 }
 
+/// Looks at what `filch simulate --window` shows, where there is an X server without a screen.
+fn add_window(stages: &mut Stages) {
+    const NAME: &str = "a window, on a display without a screen";
+    if runs("Xvfb", "-help") {
+        let mut test = cargo();
+        test.args(["test", "--package", "filch-cli", "--features", "window"]);
+        test.args(["--test", "simulate"]);
+        stages.run(NAME, || libtest(&mut test));
+    } else {
+        stages.skip(NAME, "Xvfb");
+    }
+}
+
 /// Compares the instructions that filch's operations take with their bars, which are about x86-64,
 /// where there is valgrind.
 fn add_instruction_counts(stages: &mut Stages) {
     if std::env::consts::ARCH != "x86_64" {
         return;
     }
-    let mut probe = Command::new("valgrind");
-    probe
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    if probe.status().is_ok_and(|status| status.success()) {
+    const NAME: &str = "instruction counts";
+    if runs("valgrind", "--version") {
         let mut count = cargo();
         count.args(["bench", "--package", "filch-operations"]);
         count.args(["--bench", "instructions", "--", "--check"]);
-        stages.check("instruction counts", &mut count);
+        stages.check(NAME, &mut count);
+    } else {
+        stages.skip(NAME, "valgrind");
     }
+}
+
+/// Whether a program is installed, which ends well with that argument.
+fn runs(program: &str, argument: &str) -> bool {
+    let mut probe = Command::new(program);
+    probe
+        .arg(argument)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
 }
 
 /// Whether builds for `target` are possible here. Where they are not, `house rules` still refuses a

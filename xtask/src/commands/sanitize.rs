@@ -53,6 +53,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 pub(crate) fn add_ci_stage(workspace: &Workspace, stages: &mut Stages) {
     if other_toolchain(NIGHTLY).is_some() {
         Sanitizer::Address.add_stage(workspace, stages);
+    } else {
+        stages.skip("AddressSanitizer", "nightly toolchain");
     }
 }
 

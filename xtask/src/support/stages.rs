@@ -13,10 +13,17 @@ struct Finished {
     elapsed: Duration,
 }
 
-/// The stages that have run so far.
+/// A stage that cannot run here.
+struct Skipped {
+    name: &'static str,
+    missing: &'static str,
+}
+
+/// The stages that have run so far, and those that could not.
 #[derive(Default)]
 pub(crate) struct Stages {
     finished: Vec<Finished>,
+    skipped: Vec<Skipped>,
 }
 
 impl Stages {
@@ -44,6 +51,12 @@ impl Stages {
         self.run(name, || Ok(Tally::of(command.status()?.success())));
     }
 
+    /// Says here and in the summary that a stage does not run, because something is not installed.
+    pub(crate) fn skip(&mut self, name: &'static str, missing: &'static str) {
+        println!("\n== {name}\nSKIPPED: there is no {missing} here");
+        self.skipped.push(Skipped { name, missing });
+    }
+
     /// Prints one line per stage and the sum, alone on the last line.
     pub(crate) fn summary(self) -> ExitCode {
         let mut sum = Tally::default();
@@ -64,6 +77,11 @@ impl Stages {
                 stage.name.to_owned(),
                 verdict.to_owned(),
             ]);
+        }
+        for Skipped { name, missing } in &self.skipped {
+            let name = (*name).to_owned();
+            let [none, verdict] = ["-".to_owned(), format!("SKIPPED: no {missing}")];
+            table.row([none.clone(), none.clone(), none, name, verdict]);
         }
         println!("\n== summary, {seconds:.1} s in all\n{table}\n{sum}");
         sum.exit_code()

@@ -34,6 +34,7 @@ const LAYERS: &[&[&str]] = &[
 const TOOLS: &[&str] = &[
     "xtask",
     "filch-benches",
+    "filch-frames",
     "filch-operations",
     "compile-fail",
     "hostile-tests",

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filch_engine::{Context, LocalScheduler, Worker};
+use filch_frames::filch::list;
+use filch_frames::{Frame, SYSTEMS, Settings};
 
 use super::timed;
 use crate::groups::engine::filch::{Ends, add};
-use crate::groups::engine::systems::{Frame, Own, SYSTEMS, Settings, Visitor, one, two, visit};
 
 /// One worker, in a scheduler that the calling thread drives.
 pub(super) fn driven(frames: u64) -> f64 {
@@ -85,51 +86,15 @@ fn workers<const COUNT: usize>(done: &Arc<AtomicU64>) -> [Worker; COUNT] {
     std::array::from_fn(|number| {
         let worker = Worker::new(number.to_string());
         let worker = match number {
-            0 => worker.owns(Settings::new),
+            0 => worker.owns(Settings::default),
             _ => worker.shared::<Settings>(),
         };
-        let mut share = Share {
-            first: number * SYSTEMS / COUNT,
-            end: (number + 1) * SYSTEMS / COUNT,
-            worker: Some(worker),
-        };
-        visit(&mut share);
-        let worker = share.worker.expect("put back each time");
+        let share = number * SYSTEMS / COUNT..(number + 1) * SYSTEMS / COUNT;
+        let worker = list(worker, share);
         let done = Arc::clone(done);
         worker.on(move |_: &Frame, context: Context<'_>| {
             done.fetch_add(1, Ordering::Release);
             context.broadcast(Done);
         })
     })
-}
-
-/// A worker's share of the systems.
-struct Share {
-    first: usize,
-    end: usize,
-    worker: Option<Worker>,
-}
-
-impl Share {
-    fn list(&mut self, system: usize, list: impl FnOnce(Worker) -> Worker) {
-        if (self.first..self.end).contains(&system) {
-            self.worker = self.worker.take().map(list);
-        }
-    }
-}
-
-impl Visitor for Share {
-    fn one<const N: usize>(&mut self) {
-        self.list(N, |worker| {
-            let worker = worker.owns(Own::<N>::new);
-            worker.on(|_: &Frame, own: &mut Own<N>| one(own))
-        });
-    }
-
-    fn two<const N: usize>(&mut self) {
-        self.list(N, |worker| {
-            let worker = worker.owns(Own::<N>::new);
-            worker.on(|_: &Frame, own: &mut Own<N>, settings: &Settings| two(own, settings))
-        });
-    }
 }

@@ -1,18 +1,20 @@
-//! A loop that calls each system.
+//! Boxed functions.
 
 use std::rc::Rc;
 
-use crate::groups::engine::systems::{Own, SYSTEMS, Settings, Visitor, one, two, visit};
+use crate::systems::{Own, SYSTEMS, Settings, Visitor, one, two, visit};
 
-type System = Box<dyn FnMut()>;
+/// A system with its data.
+pub type System = Box<dyn FnMut()>;
 
-pub(super) fn frame() -> impl FnMut() {
+/// All systems, in their order.
+pub fn systems() -> Vec<System> {
     let mut systems = Systems {
-        settings: Rc::new(Settings::new()),
+        settings: Rc::new(Settings::default()),
         list: Vec::with_capacity(SYSTEMS),
     };
     visit(&mut systems);
-    move || systems.list.iter_mut().for_each(|system| system())
+    systems.list
 }
 
 struct Systems {

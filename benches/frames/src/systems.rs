@@ -2,48 +2,47 @@
 
 use std::hint::black_box;
 use std::sync::LazyLock;
+use std::time::Instant;
 
 use bevy_ecs::resource::Resource;
 
-use crate::harness::time;
-
 /// How many there are.
-pub(super) const SYSTEMS: usize = 1_000;
+pub const SYSTEMS: usize = 1_000;
 
 /// What a system of a frame takes, by measurement.
 const NANOSECONDS: f64 = 100.0;
 
 /// What each frame is asked for by.
-#[derive(Clone, Copy)]
-pub(super) struct Frame;
+#[derive(Debug, Clone, Copy)]
+pub struct Frame;
 
 /// What system `N` changes.
 #[derive(Resource)]
-pub(super) struct Own<const N: usize>([u64; 4]);
+pub(crate) struct Own<const N: usize>([u64; 4]);
 
 /// What every other system reads beside.
-#[derive(Resource)]
-pub(super) struct Settings(u64);
+#[derive(Debug, Resource)]
+pub struct Settings(u64);
 
 impl<const N: usize> Own<N> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self([1, 2, 3, N as u64])
     }
 }
 
-impl Settings {
-    pub(super) fn new() -> Self {
+impl Default for Settings {
+    fn default() -> Self {
         Self(5)
     }
 }
 
 /// The first of each pair of systems.
-pub(super) fn one<const N: usize>(own: &mut Own<N>) {
+pub(crate) fn one<const N: usize>(own: &mut Own<N>) {
     work(&mut own.0, N as u64, *STEPS);
 }
 
 /// The second of each pair.
-pub(super) fn two<const N: usize>(own: &mut Own<N>, settings: &Settings) {
+pub(crate) fn two<const N: usize>(own: &mut Own<N>, settings: &Settings) {
     work(&mut own.0, settings.0, *STEPS);
 }
 
@@ -62,13 +61,17 @@ fn work(lanes: &mut [u64; 4], salt: u64, steps: u64) {
 static STEPS: LazyLock<u64> = LazyLock::new(|| {
     let mut lanes = [1, 2, 3, 4];
     const STEPS: u64 = 1 << 16;
-    let run = |_| time(|| work(black_box(&mut lanes), 5, STEPS)).as_secs_f64() * 1e9;
+    let run = |_| {
+        let began = Instant::now();
+        work(black_box(&mut lanes), 5, STEPS);
+        began.elapsed().as_secs_f64() * 1e9
+    };
     let shortest = (0..64).map(run).fold(f64::INFINITY, f64::min);
     (NANOSECONDS * STEPS as f64 / shortest).round() as u64
 });
 
 /// Does something with each system.
-pub(super) trait Visitor {
+pub(crate) trait Visitor {
     fn one<const N: usize>(&mut self);
     fn two<const N: usize>(&mut self);
 }
@@ -93,7 +96,7 @@ macro_rules! hundred {
 }
 
 /// All systems, in their order.
-pub(super) fn visit(visitor: &mut impl Visitor) {
+pub(crate) fn visit(visitor: &mut impl Visitor) {
     hundred!(visitor, 0);
     hundred!(visitor, 100);
     hundred!(visitor, 200);
