@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use crate::{fork_join, processors, scheduler};
+use crate::{engine, fork_join, processors, scheduler};
 
 /// Something that one worker does many times.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,11 @@ pub struct Job {
 
 impl Job {
     /// All jobs, in the order of the table.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
+        Self {
+            name: "engine: a task, sent and run",
+            run: engine::task,
+        },
         Self {
             name: "fork-join: join",
             run: fork_join::tree,

@@ -5,6 +5,7 @@
 
 pub mod data_cell;
 pub mod deque;
+mod engine;
 pub mod event_queue;
 mod fork_join;
 pub mod injector;
