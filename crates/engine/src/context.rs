@@ -129,7 +129,8 @@ impl Context<'_> {
         self.0.run_queued()
     }
 
-    /// Waits for a task of a type that this worker [receives](crate::Worker::receives), oldest first.
+    /// Waits for a task of a type that this worker [receives](crate::Worker::receives), the oldest
+    /// first.
     ///
     /// # Errors
     /// If the worker does not receive that type, or is to end.

@@ -19,8 +19,8 @@ pub(crate) struct Envelope {
     room: Room,
 }
 
-/// Room for a letter. One that does not fit lies in a box, and the box in here. It may have cells of
-/// its own, which change behind a shared reference.
+/// Room for a letter. One that does not fit lies in a box, and the box in here. A task may have
+/// cells of its own, which change behind a shared reference.
 type Room = UnsafeCell<MaybeUninit<[*mut (); 2]>>;
 
 /// What can be done with a letter of one type in its room, by one who does not know the type.

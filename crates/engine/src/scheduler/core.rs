@@ -147,8 +147,8 @@ impl Core {
         *self.listeners.borrow_mut() = listeners.into_iter().map(Into::into).collect();
     }
 
-    /// Hands the queue's tasks out to the workers, until one has as many as it runs in a turn. Tasks
-    /// that wait do so in the queue, and not in an inbox, for which each would be moved once more.
+    /// Hands the queue's tasks out to the workers, until one has as many as it runs in a turn.
+    /// Others wait in the queue, and not in an inbox, for which each would be moved once more.
     fn hand_out(&self) {
         for _ in 0..MESSAGES_A_ROUND {
             let message = self.queue.borrow_mut().pop();

@@ -222,7 +222,8 @@ impl Worker {
         self
     }
 
-    /// Its own `run` receives tasks of type `T`: see [`Context::receive`]. Such a task takes no data.
+    /// Its own `run` receives tasks of type `T`: see [`Context::receive`]. No data is locked for
+    /// these.
     pub fn receives<T: Task>(mut self) -> Self {
         self.spec.receives.push(ListedRoute::of::<T>());
         self

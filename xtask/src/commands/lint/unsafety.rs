@@ -136,13 +136,15 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         &[
             "context.rs",
             "data/cells.rs",
+            "envelope.rs",
             "function.rs",
             "param.rs",
+            "received.rs",
             "worker/cell.rs",
             "worker/life.rs",
             "worker/spec.rs",
         ],
-        "references to data by the parameters of a function, while it is locked",
+        "data by the parameters of a function, while it is locked; tasks without types",
     ),
     (
         "crates/fork-join/src",
