@@ -154,9 +154,8 @@ impl WorkerCell {
             let Some(requests) = functions.borrow().first().map(|first| first.requests()) else {
                 return Ok(());
             };
-            let bound = match Bound::new(requests, &self.data.borrow()) {
-                Ok(bound) => bound,
-                Err(_) => unreachable!("looked at when it was added, and all is there"),
+            let Ok(bound) = Bound::new(requests, &self.data.borrow()) else {
+                unreachable!("looked at when it was added, and all is there");
             };
             let called = self.call(&bound, |data| {
                 let function = functions.borrow_mut().remove(0);
