@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::common::{Logged, engine};
+use crate::common::{EndsInTime, Logged, drive, engine, within};
 use filch_engine::{Completed, Context, Engine, Exit, RemoveError, Stage, Unfit, Worker};
 
 #[derive(Clone)]
 struct Ping(u32);
+
+#[derive(Clone)]
+struct Pong;
 
 /// Says when it is made and when it goes.
 struct Tells(&'static str, Logged);
@@ -41,7 +45,7 @@ fn d1_a_scheduler_lives_on_without_workers() {
             Completed { ran: 1, dropped: 0 }
         );
         worker.remove().unwrap();
-        assert_eq!(worker.join(), Exit::Removed);
+        assert_eq!(worker.ends(), Exit::Removed);
         assert_eq!(engine.broadcast(Ping(round)), 0, "nobody lists it any more");
     }
     assert!(!scheduler.is_terminated());
@@ -80,8 +84,12 @@ fn d2_a_worker_leaves_by_itself_and_only_once() {
     worker.remove().unwrap();
     assert_eq!(worker.remove(), Err(RemoveError::Ending));
     assert_eq!(worker.exit(), None);
+    let asked = worker.clone();
+    let exit = within("the timeout", move || asked.join_timeout(Duration::ZERO));
+    assert_eq!(exit, None);
     may_end.store(true, Ordering::Release);
-    assert_eq!(worker.join(), Exit::Removed);
+    let joined = worker.clone();
+    assert_eq!(within("its end", move || joined.join()), Exit::Removed);
     assert_eq!(worker.remove(), Err(RemoveError::Ended));
     assert_eq!(worker.stage(), Stage::Gone);
 }
@@ -95,9 +103,7 @@ fn d4_a_scheduler_with_nothing_to_do_blocks_and_a_task_wakes_it() {
     let worker = Worker::new("worker").on(move |ping: &Ping| told.add(ping.0.to_string()));
     local.handle().add(worker).unwrap();
     let rests = || engine.report().schedulers[0].rests;
-    while rests() == 0 {
-        assert!(local.update());
-    }
+    drive(&local, || rests() > 0);
     assert!(
         engine.report().schedulers[0].rounds > 10,
         "after several empty looks"
@@ -135,7 +141,7 @@ fn d7_a_life_goes_through_its_stages_in_order() {
         let worker = scheduler.add(worker).unwrap();
         engine.complete(Ping(1));
         worker.remove().unwrap();
-        assert_eq!(worker.join(), Exit::Removed);
+        assert_eq!(worker.ends(), Exit::Removed);
         let expected = [
             "own is made",
             "setup_owner",
@@ -168,10 +174,60 @@ fn d7_an_ending_worker_empties_its_queue_without_running_it() {
         let engine = engine.clone();
         move || engine.complete(Ping(1))
     });
-    while local.update() && !waits.is_finished() {}
+    drive(&local, || waits.is_finished());
     assert_eq!(waits.join().unwrap(), Completed { ran: 0, dropped: 1 });
     assert!(log.take().is_empty());
     assert_eq!(worker.exit(), Some(Exit::Removed));
+}
+
+/// A worker waits on the stack below, so that the round in which the other one ended is not over.
+#[test]
+fn d7_a_task_of_a_worker_that_ends_is_told_of_at_once() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let log = Logged::new();
+    let (asks, seen) = (log.clone(), log.clone());
+    let below = Worker::new("below").on(move |_: &Ping, context: Context<'_>| {
+        (0..100).for_each(|_| context.give_way().unwrap());
+        seen.add("below goes on".into());
+    });
+    local.handle().add(below).unwrap();
+    let ends = local.handle().add(Worker::new("ends").on(|_: &Pong| {}));
+    let ends = ends.unwrap();
+    let asks = Worker::new("asks")
+        .in_fiber()
+        .on(move |_: &Ping, context: Context<'_>| {
+            ends.remove().unwrap();
+            asks.add(format!("{:?}", context.complete(Pong)));
+        });
+    local.handle().add(asks).unwrap();
+    engine.broadcast(Ping(0));
+    local.update();
+    let told = "Ok(Completed { ran: 0, dropped: 1 })";
+    assert_eq!(log.take(), [told, "below goes on"]);
+}
+
+#[test]
+fn d7_what_was_made_last_goes_first() {
+    struct Kept<const NUMBER: usize>(#[expect(dead_code, reason = "dropped")] Tells);
+
+    let engine = engine();
+    let log = Logged::new();
+    let [a, b, c, d] = std::array::from_fn(|_| log.clone());
+    let worker = Worker::new("worker")
+        .owns(move || Kept::<0>(Tells::new("first own", &a)))
+        .owns(move || Kept::<1>(Tells::new("second own", &b)))
+        .local(move || Kept::<2>(Tells::new("first local", &c)))
+        .local(move || Kept::<3>(Tells::new("second local", &d)))
+        .in_fiber()
+        .run(|_| {});
+    let worker = engine.start("only").add(worker).unwrap();
+    assert_eq!(worker.ends(), Exit::Finished);
+    let names = ["first own", "second own", "first local", "second local"];
+    let made = names.map(|name| format!("{name} is made"));
+    let gone = names.map(|name| format!("{name} goes"));
+    let expected: Vec<_> = made.into_iter().chain(gone.into_iter().rev()).collect();
+    assert_eq!(log.take(), expected);
 }
 
 #[test]
@@ -245,7 +301,7 @@ fn each_of_two_that_join_waits_for_all_schedulers() {
     let joins = [(), ()].map(|()| {
         let (engine, scheduler) = (engine.clone(), scheduler.clone());
         std::thread::spawn(move || {
-            engine.join();
+            within("the engine's end", move || engine.join());
             scheduler.is_terminated()
         })
     });
@@ -264,7 +320,7 @@ fn a_local_scheduler_that_is_over_is_terminated_and_keeps_nobody_waiting() {
         .add(Worker::new("worker").on(|_: &Ping| {}))
         .unwrap();
     engine.terminate();
-    while local.update() {}
+    drive(&local, || local.handle().is_terminated());
     assert!(local.handle().is_terminated());
     assert!(!local.poll(), "and stays so");
     assert_eq!(sender.send(Ping(1)), 0);
@@ -288,16 +344,12 @@ fn d7_nobody_sees_data_before_its_setup_owner_is_over() {
         .group::<u32>()
         .setup(move |number: &u32| told.add(number.to_string()));
     local.handle().add(user).unwrap();
-    while log.len() == 0 {
-        local.update();
-    }
+    drive(&local, || log.len() > 0);
     assert_eq!(log.take(), ["2"]);
 }
 
 #[test]
 fn a_worker_sleeps_until_its_moment_and_not_for_ever() {
-    use std::time::{Duration, Instant};
-
     let engine = engine();
     let scheduler = engine.start("only");
     let moment = Instant::now() + Duration::from_millis(3);
@@ -305,5 +357,5 @@ fn a_worker_sleeps_until_its_moment_and_not_for_ever() {
         assert_eq!(context.sleep_until(moment), Ok(()));
         assert!(Instant::now() >= moment, "too early");
     });
-    assert_eq!(scheduler.add(sleeps).unwrap().join(), Exit::Finished);
+    assert_eq!(scheduler.add(sleeps).unwrap().ends(), Exit::Finished);
 }

@@ -5,6 +5,8 @@ mod common;
 mod data;
 mod kinds;
 mod life;
+mod order;
+mod owners;
 mod refused;
 mod stress;
 mod tasks;

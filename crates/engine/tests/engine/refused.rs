@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Logged, engine};
+use crate::common::{EndsInTime, Logged, drive, engine};
 use filch_engine::{Completed, Context, Engine, Exit, NestedError, StartError, Unfit, Worker};
 
 #[derive(Clone)]
@@ -74,7 +74,7 @@ fn a_refused_worker_can_be_added_elsewhere() {
     let error = second.add(owner()).unwrap_err();
     assert_eq!(error.reason, Unfit::Owned(type_name::<World>()));
     one.remove().unwrap();
-    one.join();
+    one.ends();
     second.add(error.worker).unwrap();
 }
 
@@ -86,6 +86,12 @@ fn a_worker_follows_one_of_its_own_scheduler_only() {
     let error = second
         .add(Worker::new("follows").after(&leads))
         .unwrap_err();
+    assert_eq!(error.reason, Unfit::Elsewhere("leads".into()));
+    // The first scheduler of another engine is another one.
+    let other = Engine::new();
+    let local = other.local_scheduler("first").unwrap();
+    let leads = local.handle().add(Worker::new("leads")).unwrap();
+    let error = first.add(Worker::new("follows").after(&leads)).unwrap_err();
     assert_eq!(error.reason, Unfit::Elsewhere("leads".into()));
 }
 
@@ -148,11 +154,11 @@ fn a_task_that_panics_with_three_data_ends_its_worker_and_poisons_what_it_change
         during: type_name::<Ping>(),
         message: "half way".into(),
     };
-    assert_eq!(panics.join(), exit);
+    assert_eq!(panics.ends(), exit);
     assert_eq!(engine.complete(Look), Completed { ran: 1, dropped: 0 });
     assert_eq!(log.take(), ["input 0"]);
     assert_eq!(engine.complete(Pong), Completed { ran: 0, dropped: 1 });
-    assert_eq!(owner.join(), Exit::Poisoned(type_name::<World>()));
+    assert_eq!(owner.ends(), Exit::Poisoned(type_name::<World>()));
 }
 
 #[test]
@@ -172,7 +178,7 @@ fn code_that_panics_elsewhere_ends_its_worker_alone() {
     for worker in cases {
         let worker = scheduler.add(worker).unwrap();
         engine.broadcast(Ping);
-        match worker.join() {
+        match worker.ends() {
             Exit::Panicked { message, .. } => assert_eq!(message, worker.name()),
             exit => panic!("{exit:?}"),
         }
@@ -202,7 +208,7 @@ fn a_nested_task_that_panics_ends_the_worker_behind_the_one_around_it() {
         during: type_name::<Pong>(),
         message: "inside".into(),
     };
-    assert_eq!(worker.join(), exit);
+    assert_eq!(worker.ends(), exit);
     assert_eq!(log.take(), ["the task panicked"]);
 }
 
@@ -213,7 +219,7 @@ fn a_stack_that_nobody_can_have_ends_its_worker() {
     let greedy = scheduler
         .add(Worker::new("greedy").in_fiber_of(usize::MAX / 2))
         .unwrap();
-    assert_eq!(greedy.join(), Exit::NoStack);
+    assert_eq!(greedy.ends(), Exit::NoStack);
 }
 
 #[test]
@@ -221,7 +227,7 @@ fn a_stack_size_beyond_all_memory_ends_its_worker() {
     let engine = engine();
     let scheduler = engine.start("only");
     let greedy = Worker::new("greedy").in_fiber_of(usize::MAX);
-    assert_eq!(scheduler.add(greedy).unwrap().join(), Exit::NoStack);
+    assert_eq!(scheduler.add(greedy).unwrap().ends(), Exit::NoStack);
 }
 
 #[test]
@@ -262,7 +268,7 @@ fn code_that_unwinds_does_not_wait() {
         };
         let worker = scheduler.add(worker).unwrap();
         assert_eq!(engine.complete(Ping), Completed { ran: 0, dropped: 1 });
-        assert!(matches!(worker.join(), Exit::Panicked { .. }));
+        assert!(matches!(worker.ends(), Exit::Panicked { .. }));
         assert_eq!(dropped.load(Ordering::Relaxed), 1);
     }
 }
@@ -300,7 +306,7 @@ fn a_closure_that_panics_with_data_locked_ends_its_worker() {
         during: "run",
         message: "half way".into(),
     };
-    assert_eq!(scheduler.add(worker).unwrap().join(), exit);
+    assert_eq!(scheduler.add(worker).unwrap().ends(), exit);
 }
 
 #[test]
@@ -318,8 +324,6 @@ fn a_worker_that_has_panicked_runs_no_further_task() {
     (0..3).for_each(|_| {
         engine.broadcast(Ping);
     });
-    while worker.exit().is_none() {
-        local.update();
-    }
+    drive(&local, || worker.exit().is_some());
     assert_eq!(log.take(), ["runs"]);
 }
