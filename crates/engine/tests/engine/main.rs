@@ -8,5 +8,7 @@ mod life;
 mod order;
 mod owners;
 mod refused;
+mod rest;
 mod stress;
 mod tasks;
+mod waits;
