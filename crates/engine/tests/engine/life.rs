@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::{EndsInTime, Logged, drive, engine, within};
+use crate::common::{EndsInTime, Logged, drive, engine, until, within};
 use filch_engine::{Completed, Context, Engine, Exit, RemoveError, Stage, Unfit, Worker};
 
 #[derive(Clone)]
@@ -81,6 +81,8 @@ fn d2_a_worker_leaves_by_itself_and_only_once() {
         }
     });
     let worker = scheduler.add(worker).unwrap();
+    // Before, its `run` would not begin.
+    until(|| worker.stage() == Stage::Runs);
     worker.remove().unwrap();
     assert_eq!(worker.remove(), Err(RemoveError::Ending));
     assert_eq!(worker.exit(), None);
@@ -281,7 +283,7 @@ fn an_engine_may_be_terminated_while_a_scheduler_is_started() {
         });
         engine.terminate();
         starts.join().unwrap();
-        engine.join();
+        within("the engine's end", move || engine.join());
     }
 }
 

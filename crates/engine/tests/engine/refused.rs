@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{EndsInTime, Logged, drive, engine};
+use crate::common::{EndsInTime, Logged, drive, engine, within};
 use filch_engine::{Completed, Context, Engine, Exit, NestedError, StartError, Unfit, Worker};
 
 #[derive(Clone)]
@@ -285,7 +285,8 @@ fn what_a_worker_has_captured_goes_with_it() {
         .add(Worker::new("follows").after(&leads).on(|_: &Pong| {}))
         .unwrap();
     leads.remove().unwrap();
-    assert!(hears.recv().is_err());
+    let heard = within("the end of what it had", move || hears.recv());
+    assert!(heard.is_err());
 }
 
 #[test]

@@ -143,3 +143,42 @@ fn d4_a_scheduler_gives_turns_before_it_has_handed_out_everything() {
     assert!(worker.queued + (worker.ran as usize) < TASKS, "{worker}");
     drive(&local, || report(&engine).workers[0].ran == TASKS as u64);
 }
+
+/// Each round in which a wait ends counts: what comes of it may be what others wait for.
+#[test]
+fn d4_a_scheduler_does_not_rest_while_conditions_come_true() {
+    const TURNS: usize = 100;
+    let engine = sleepy_engine();
+    let local = engine.local_scheduler("here").unwrap();
+    let turns = Arc::new(AtomicUsize::new(0));
+    for own in 0..2 {
+        let turns = Arc::clone(&turns);
+        let worker = Worker::new("worker").in_fiber().run(move |context| {
+            for turn in (own..TURNS).step_by(2) {
+                let waited = context.wait_until(|| turns.load(Ordering::Relaxed) == turn);
+                assert_eq!(waited, Ok(()));
+                turns.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        local.handle().add(worker).unwrap();
+    }
+    drive(&local, || turns.load(Ordering::Relaxed) == TURNS);
+    assert_eq!(report(&engine).rests, 0);
+}
+
+#[test]
+fn d4_a_scheduler_looks_again_after_tasks_that_a_run_has_run() {
+    let engine = sleepy_engine();
+    let seen = (*engine).clone();
+    let alone = Worker::new("alone").on(|_: &Ping| {}).run(move |context| {
+        while context.run_queued() == 0 {
+            context.give_way().unwrap();
+        }
+        let before = report(&seen).rests;
+        context.give_way().unwrap();
+        assert_eq!(report(&seen).rests, before);
+    });
+    let alone = engine.start("only").add(alone).unwrap();
+    engine.broadcast(Ping);
+    assert_eq!(alone.ends(), Exit::Finished);
+}
