@@ -182,6 +182,27 @@ fn d7_an_ending_worker_empties_its_queue_without_running_it() {
     assert_eq!(worker.exit(), Some(Exit::Removed));
 }
 
+#[test]
+fn d7_a_run_that_is_to_end_runs_no_task_of_its_queue() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let log = Logged::new();
+    let told = log.clone();
+    let worker = Worker::new("worker")
+        .in_fiber()
+        .on(|_: &Ping| {})
+        .run(move |context| {
+            while context.give_way().is_ok() {}
+            told.add(context.run_queued().to_string());
+        });
+    let worker = local.handle().add(worker).unwrap();
+    local.update();
+    worker.remove().unwrap();
+    engine.broadcast(Ping(1));
+    drive(&local, || worker.exit().is_some());
+    assert_eq!(log.take(), ["0"]);
+}
+
 /// A worker waits on the stack below, so that the round in which the other one ended is not over.
 #[test]
 fn d7_a_task_of_a_worker_that_ends_is_told_of_at_once() {

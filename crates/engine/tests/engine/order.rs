@@ -135,15 +135,16 @@ fn a_follower_runs_a_task_that_its_leader_panicked_in_while_that_ends() {
     let engine = Engine::new();
     let local = engine.local_scheduler("here").unwrap();
     let log = Logged::new();
-    let seen = log.clone();
+    let (seen, told) = (log.clone(), log.clone());
     let uses = Worker::new("uses")
         .group::<u32>()
         .in_fiber()
         .run(move |context| {
             let held = context.lock(|context: Context<'_>, _: &u32| {
-                while seen.len() == 0 {
+                for _ in (0..1_000).take_while(|_| seen.len() == 0) {
                     let _ = context.give_way();
                 }
+                seen.add("lets go".into());
             });
             assert_eq!(held, Ok(()));
         });
@@ -152,7 +153,6 @@ fn a_follower_runs_a_task_that_its_leader_panicked_in_while_that_ends() {
         .on(|_: &Ping| panic!("half way"));
     let leads = local.handle().add(leads).unwrap();
     local.handle().add(uses).unwrap();
-    let told = log.clone();
     let follows = Worker::new("follows")
         .after(&leads)
         .on(move |ping: &Ping| told.add(ping.0.to_string()));
@@ -161,5 +161,41 @@ fn a_follower_runs_a_task_that_its_leader_panicked_in_while_that_ends() {
     engine.broadcast(Ping(1));
     drive(&local, || leads.exit().is_some());
     assert!(matches!(leads.exit(), Some(Exit::Panicked { .. })));
-    assert_eq!(log.take(), ["1"]);
+    assert_eq!(log.take(), ["1", "lets go"]);
+}
+
+/// The leader's task is in its queue, as its data is locked.
+#[test]
+fn a_follower_does_not_overtake_a_leader_that_waits_for_data() {
+    let engine = Engine::new();
+    let local = engine.local_scheduler("here").unwrap();
+    let gate = Arc::new(AtomicUsize::new(0));
+    let open = Arc::clone(&gate);
+    let holds = Worker::new("holds")
+        .owns(|| 5_u32)
+        .in_fiber()
+        .run(move |context| {
+            let held = context.lock(|context: Context<'_>, _: &mut u32| {
+                context.wait_until(|| open.load(Ordering::Relaxed) == 1)
+            });
+            assert_eq!(held, Ok(Ok(())));
+            let _ = context.wait_until(|| false);
+        });
+    local.handle().add(holds).unwrap();
+    let log = Logged::new();
+    let (first, second) = (log.clone(), log.clone());
+    let leads = Worker::new("leads")
+        .group::<u32>()
+        .on(move |_: &Ping, _: &u32| first.add("leads".into()));
+    let leads = local.handle().add(leads).unwrap();
+    let follows = Worker::new("follows")
+        .after(&leads)
+        .on(move |_: &Ping| second.add("follows".into()));
+    local.handle().add(follows).unwrap();
+    engine.broadcast(Ping(1));
+    (0..5).for_each(|_| assert!(local.update()));
+    assert_eq!(log.len(), 0);
+    gate.store(1, Ordering::Relaxed);
+    drive(&local, || log.len() == 2);
+    assert_eq!(log.take(), ["leads", "follows"]);
 }

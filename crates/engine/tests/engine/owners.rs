@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{EndsInTime, Logged, engine, report, until};
+use crate::common::{EndsInTime, Logged, drive, engine, report, until};
 use filch_engine::{Completed, Context, Exit, Stage, WaitsFor, Worker};
 
 #[derive(Clone)]
@@ -70,8 +70,8 @@ fn d8_an_owner_waits_for_its_users_before_it_destroys_data() {
     // Nothing wakes its scheduler for the end of a user: it looks again by itself.
     let rests = |scheduler: usize| engine.report().schedulers[scheduler].rests;
     let (own, beside) = (rests(0), rests(2));
-    until(|| rests(0) > own + 20);
-    assert!(report(&engine).workers[0].gave_way > 20);
+    until(|| rests(0) > own + 100);
+    assert!(report(&engine).workers[0].gave_way > 100);
     // And it has told the others once, not each time.
     let woken = rests(2) - beside;
     assert!(woken <= 2, "{woken}");
@@ -181,4 +181,29 @@ fn d8_nobody_is_bound_to_data_that_is_to_be_destroyed() {
     here.add(Worker::new("next").owns(|| World(2))).unwrap();
     assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
     assert_eq!(log.take(), ["2"]);
+}
+
+/// It has looked whether data is to end, and the owner has ended before its task runs.
+#[test]
+fn d8_a_task_that_finds_its_data_destroyed_ends_its_worker() {
+    let engine = engine();
+    let local = engine.local_scheduler("here").unwrap();
+    let owner = Worker::new("owner").owns(|| World(1));
+    let owner = engine.start("there").add(owner).unwrap();
+    let removes = Worker::new("removes").on(move |_: &Ping| {
+        owner.remove().unwrap();
+        assert_eq!(owner.ends(), Exit::Removed);
+    });
+    local.handle().add(removes).unwrap();
+    let user = Worker::new("user")
+        .shared::<World>()
+        .on(|_: &Ping, _: &World| unreachable!("it is gone"));
+    let user = local.handle().add(user).unwrap();
+    drive(&local, || user.stage() == Stage::Runs);
+    engine.broadcast(Ping);
+    local.update();
+    assert_eq!(user.stage(), Stage::Gone, "in the same round");
+    local.update();
+    let gone = Exit::OwnerGone(std::any::type_name::<World>());
+    assert_eq!(user.exit(), Some(gone));
 }

@@ -312,19 +312,27 @@ fn a_closure_that_panics_with_data_locked_ends_its_worker() {
 
 #[test]
 fn a_worker_that_has_panicked_runs_no_further_task() {
-    let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let log = Logged::new();
-    let told = log.clone();
-    let worker = Worker::new("worker").on(move |_: &Ping| {
-        told.add("runs".into());
-        panic!("the first time");
-    });
-    let worker = local.handle().add(worker).unwrap();
-    local.update();
-    (0..3).for_each(|_| {
-        engine.broadcast(Ping);
-    });
-    drive(&local, || worker.exit().is_some());
-    assert_eq!(log.take(), ["runs"]);
+    for is_nested in [false, true] {
+        let engine = Engine::new();
+        let local = engine.local_scheduler("here").unwrap();
+        let log = Logged::new();
+        let told = log.clone();
+        let worker = Worker::new("worker")
+            .on(move |_: &Ping, context: Context<'_>| {
+                told.add("runs".into());
+                if is_nested {
+                    assert!(context.run_task(Pong).is_err());
+                } else {
+                    panic!("the first time");
+                }
+            })
+            .on(|_: &Pong| panic!("inside"));
+        let worker = local.handle().add(worker).unwrap();
+        local.update();
+        (0..3).for_each(|_| {
+            engine.broadcast(Ping);
+        });
+        drive(&local, || worker.exit().is_some());
+        assert_eq!(log.take(), ["runs"]);
+    }
 }

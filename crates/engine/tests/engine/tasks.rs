@@ -317,12 +317,13 @@ fn a_nested_task_that_is_handed_back_has_not_begun() {
         .on(move |_: &Ping, context: Context<'_>, _: &mut u32| {
             let refused = context.run_task(Pong(2));
             told.add(format!("{refused:?}"));
+            told.add(format!("{:?}", context.run_task("not listed")));
         })
         .on(move |_: &Pong| ran.add("the first of two".into()))
         .on(|_: &Pong, _: &u32| {});
     scheduler.add(worker).unwrap();
     engine.complete(Ping(1));
-    assert_eq!(log.take(), ["Err(Conflict)"]);
+    assert_eq!(log.take(), ["Err(Conflict)", "Err(Unlisted)"]);
 }
 
 #[test]

@@ -5,11 +5,14 @@ use std::any::type_name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Ends, EndsInTime, report, sleepy_engine, until};
+use crate::common::{Ends, EndsInTime, Logged, report, sleepy_engine, until};
 use filch_engine::{Completed, Context, Exit, Scheduler, Stage, WaitsFor, Worker};
 
 #[derive(Clone)]
 struct Ping;
+
+#[derive(Clone)]
+struct Pong;
 
 struct World(u32);
 
@@ -74,8 +77,8 @@ fn d9_a_task_that_waits_for_a_lock_is_tried_again() {
     let gate = add_owner(&there);
     engine.broadcast(Ping);
     is_asked_again(&engine, &waits_to_lock());
-    let gave_way = report(&engine).workers[0].gave_way;
-    assert!(gave_way > 1, "{gave_way}");
+    let worker = &report(&engine).workers[0];
+    assert!(worker.gave_way > 1 && worker.queued == 1, "{worker}");
     gate.store(2, Ordering::Relaxed);
     assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
     let worker = &report(&engine).workers[0];
@@ -127,4 +130,42 @@ fn d8_a_worker_that_waits_for_an_owner_looks_again() {
     until(|| report(&engine).workers[0].stage == Stage::Runs);
     assert_eq!(report(&engine).workers[0].waits_for, None);
     assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+}
+
+/// The panic comes in a round in which nothing else was done, and nothing wakes the scheduler for
+/// the worker's end.
+#[test]
+fn d7_a_worker_that_panics_in_a_task_that_has_waited_ends() {
+    let engine = sleepy_engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let reads = Worker::new("reads")
+        .shared::<World>()
+        .on(|_: &Ping, world: &World| assert_eq!(world.0, 1));
+    let reads = here.add(reads).unwrap();
+    let gate = add_owner(&there);
+    engine.broadcast(Ping);
+    is_asked_again(&engine, &waits_to_lock());
+    gate.store(2, Ordering::Relaxed);
+    assert!(matches!(reads.ends(), Exit::Panicked { .. }));
+}
+
+#[test]
+fn d9_a_task_does_not_overtake_one_that_waits_for_a_lock() {
+    let engine = sleepy_engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let log = Logged::new();
+    let (first, second) = (log.clone(), log.clone());
+    let reads = Worker::new("reads")
+        .shared::<World>()
+        .on(move |_: &Ping, _: &World| first.add("waits".into()))
+        .on(move |_: &Pong| second.add("takes nothing".into()));
+    here.add(reads).unwrap();
+    let gate = add_owner(&there);
+    engine.broadcast(Ping);
+    engine.broadcast(Pong);
+    is_asked_again(&engine, &waits_to_lock());
+    assert_eq!(log.len(), 0);
+    gate.store(2, Ordering::Relaxed);
+    assert_eq!(engine.complete(Pong), Completed { ran: 1, dropped: 0 });
+    assert_eq!(log.take(), ["waits", "takes nothing", "takes nothing"]);
 }
