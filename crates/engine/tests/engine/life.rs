@@ -1,7 +1,7 @@
 //! Rows D1, D2, D4 and D7: schedulers' loops, and the lives of workers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::common::{EndsInTime, Logged, drive, engine, until, within};
@@ -290,6 +290,9 @@ fn a_dropped_local_scheduler_ends_its_workers() {
         .handle()
         .add(Worker::new("worker").in_fiber())
         .unwrap();
+    // It has no thread that could be joined.
+    let joined = engine.clone();
+    within("the end of no thread", move || joined.join());
     drop(local);
     assert_eq!(worker.exit(), Some(Exit::Terminated));
 }
@@ -321,14 +324,21 @@ fn each_of_two_that_join_waits_for_all_schedulers() {
     });
     scheduler.add(slow).unwrap();
     engine.terminate();
+    let joining = Arc::new(AtomicUsize::new(0));
     let joins = [(), ()].map(|()| {
         let (engine, scheduler) = (engine.clone(), scheduler.clone());
+        let tells = Arc::clone(&joining);
         std::thread::spawn(move || {
-            within("the engine's end", move || engine.join());
+            let join = move || {
+                tells.fetch_add(1, Ordering::Relaxed);
+                engine.join();
+            };
+            within("the engine's end", join);
             scheduler.is_terminated()
         })
     });
-    (0..1_000).for_each(|_| std::thread::yield_now());
+    until(|| joining.load(Ordering::Relaxed) == 2);
+    (0..10_000).for_each(|_| std::thread::yield_now());
     may_end.store(true, Ordering::Release);
     assert!(joins.into_iter().all(|join| join.join().unwrap()));
 }

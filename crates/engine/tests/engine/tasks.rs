@@ -125,6 +125,28 @@ fn a_task_that_is_complete_is_counted() {
     }
 }
 
+/// Takes its time to go.
+#[derive(Clone)]
+struct Goes(Arc<AtomicUsize>);
+
+impl Drop for Goes {
+    fn drop(&mut self) {
+        (0..10_000).for_each(|_| std::thread::yield_now());
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_task_that_is_complete_has_been_dropped() {
+    let engine = engine();
+    let worker = Worker::new("runs").on(|_: &Goes| {});
+    engine.start("only").add(worker).unwrap();
+    let gone = Arc::new(AtomicUsize::new(0));
+    let completed = engine.complete(Goes(Arc::clone(&gone)));
+    assert_eq!(completed, Completed { ran: 1, dropped: 0 });
+    assert_eq!(gone.load(Ordering::Relaxed), 1);
+}
+
 #[test]
 fn d3_workers_come_and_go_and_the_others_still_get_every_task() {
     let engine = engine();
