@@ -322,7 +322,8 @@ fn each_of_two_that_join_waits_for_all_schedulers() {
             let _ = context.give_way();
         }
     });
-    scheduler.add(slow).unwrap();
+    let slow = scheduler.add(slow).unwrap();
+    until(|| slow.stage() == Stage::Runs);
     engine.terminate();
     let joining = Arc::new(AtomicUsize::new(0));
     let joins = [(), ()].map(|()| {
