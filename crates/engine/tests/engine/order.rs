@@ -66,7 +66,8 @@ fn a_follower_runs_a_task_that_its_leader_does_not_list() {
     assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
 }
 
-/// The leader is in the middle of the second task: that does not hold the follower's first one back.
+/// The leader is in the middle of the second task: that does not hold the follower's first one
+/// back.
 #[test]
 fn a_follower_runs_what_its_leader_has_run_and_shows_that_it_waits_for_the_rest() {
     let engine = Engine::new();
