@@ -240,14 +240,14 @@ fn a_name_that_no_thread_can_have_is_refused() {
     engine.start("only");
 }
 
-/// Waits in its destructor, which runs while a panic goes up.
-struct GivesWay<'a>(Context<'a>, &'a AtomicUsize);
+/// Waits in its destructor, which runs while a panic goes up; and what others have run by then.
+struct GivesWay<'a>(Context<'a>, &'a AtomicUsize, &'a Logged);
 
 impl Drop for GivesWay<'_> {
     fn drop(&mut self) {
         assert!(self.0.give_way().is_err());
         assert!(self.0.wait_until(|| false).is_err());
-        self.1.fetch_add(1, Ordering::Relaxed);
+        self.1.fetch_add(1 + self.2.len(), Ordering::Relaxed);
     }
 }
 
@@ -256,10 +256,14 @@ fn code_that_unwinds_does_not_wait() {
     for in_fiber in [false, true] {
         let engine = engine();
         let scheduler = engine.start("only");
-        let dropped = Arc::new(AtomicUsize::new(0));
+        let (dropped, log) = (Arc::new(AtomicUsize::new(0)), Logged::new());
         let count = Arc::clone(&dropped);
+        let (told, seen) = (log.clone(), log.clone());
+        let beside = Worker::new("beside").on(move |_: &Pong| told.add("runs".into()));
+        scheduler.add(beside).unwrap();
         let worker = Worker::new("worker").on(move |_: &Ping, context: Context<'_>| {
-            let _waits = GivesWay(context, &count);
+            let _waits = GivesWay(context, &count, &seen);
+            context.broadcast(Pong);
             panic!("half way");
         });
         let worker = match in_fiber {
@@ -269,7 +273,7 @@ fn code_that_unwinds_does_not_wait() {
         let worker = scheduler.add(worker).unwrap();
         assert_eq!(engine.complete(Ping), Completed { ran: 0, dropped: 1 });
         assert!(matches!(worker.ends(), Exit::Panicked { .. }));
-        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+        assert_eq!(dropped.load(Ordering::Relaxed), 1, "others have run");
     }
 }
 
