@@ -35,17 +35,14 @@ impl Turn<'_> {
         Call(self)
     }
 
-    /// It cannot have its data: it gives way, and tries again unless it is to end.
+    /// It cannot have its data: it gives way.
     fn wait_out(&self, denied: Denied) -> Result<(), Stopped> {
         if let Denied::Nested(request) = denied {
             return Err(Stopped::Conflict(request));
         }
         self.worker.denied(denied);
         self.give_way(true);
-        match self.is_ending() {
-            true => Err(Stopped::Ending),
-            false => Ok(()),
-        }
+        Ok(())
     }
 }
 
