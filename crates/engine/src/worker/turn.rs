@@ -134,7 +134,6 @@ impl Operations for Turn<'_> {
     }
 
     fn received(&self, queued: Queued, has_run: bool) {
-        self.home.has_progressed();
         self.worker.received(queued, has_run);
     }
 

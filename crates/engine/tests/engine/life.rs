@@ -1,11 +1,11 @@
 //! Rows D1, D2, D4 and D7: schedulers' loops, and the lives of workers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::common::{EndsInTime, Logged, drive, engine, here, until, within};
-use filch_engine::{Completed, Context, Engine, Exit, RemoveError, Stage, Unfit, Worker};
+use filch_engine::{Completed, Context, Engine, Exit, RemoveError, Stage, Worker};
 
 #[derive(Clone)]
 struct Ping(u32);
@@ -209,6 +209,13 @@ fn d7_a_run_that_is_to_end_runs_no_task_of_its_queue() {
 /// A worker waits on the stack below, so that the round in which the other one ended is not over.
 #[test]
 fn d7_a_task_of_a_worker_that_ends_is_told_of_at_once() {
+    is_told_of_at_once(Worker::new("ends").on(|_: &Pong| {}));
+    let receives = Worker::new("ends").receives::<Pong>().in_fiber();
+    is_told_of_at_once(receives.run(|context| while context.give_way().is_ok() {}));
+}
+
+/// A task that comes for `ends` while that ends.
+fn is_told_of_at_once(ends: Worker) {
     let engine = Engine::new();
     here(&engine, |local| {
         let log = Logged::new();
@@ -218,8 +225,7 @@ fn d7_a_task_of_a_worker_that_ends_is_told_of_at_once() {
             seen.add("below goes on".into());
         });
         local.handle().add(below).unwrap();
-        let ends = local.handle().add(Worker::new("ends").on(|_: &Pong| {}));
-        let ends = ends.unwrap();
+        let ends = local.handle().add(ends).unwrap();
         let asks = Worker::new("asks")
             .in_fiber()
             .on(move |_: &Ping, context: Context<'_>| {
@@ -255,113 +261,6 @@ fn d7_what_was_made_last_goes_first() {
     let gone = names.map(|name| format!("{name} goes"));
     let expected: Vec<_> = made.into_iter().chain(gone.into_iter().rev()).collect();
     assert_eq!(log.take(), expected);
-}
-
-#[test]
-fn d11_a_terminated_engine_ends_everything_once_and_refuses_more() {
-    let engine = Engine::new();
-    let schedulers = ["a", "b"].map(|name| engine.scheduler(name).unwrap());
-    let workers: Vec<_> = schedulers
-        .iter()
-        .map(|scheduler| {
-            scheduler
-                .add(Worker::new("worker").on(|_: &Ping| {}))
-                .unwrap()
-        })
-        .collect();
-    engine.terminate();
-    engine.terminate();
-    engine.join();
-    for (worker, scheduler) in workers.iter().zip(&schedulers) {
-        assert_eq!(worker.exit(), Some(Exit::Terminated));
-        assert!(scheduler.is_terminated());
-        let refused = scheduler.add(Worker::new("late")).unwrap_err();
-        assert_eq!(refused.reason, Unfit::Terminated);
-        assert_eq!(
-            format!("{refused}"),
-            "late: the scheduler has been terminated"
-        );
-    }
-    assert_eq!(engine.complete(Ping(1)), Completed { ran: 0, dropped: 1 });
-    assert!(engine.scheduler("late").is_err());
-}
-
-#[test]
-fn a_local_scheduler_ends_its_workers_when_its_call_returns() {
-    let engine = Engine::new();
-    let worker = here(&engine, |local| {
-        // It has no thread that could be joined.
-        let joined = engine.clone();
-        within("the end of no thread", move || joined.join());
-        let worker = Worker::new("worker").in_fiber();
-        local.handle().add(worker).unwrap()
-    });
-    assert_eq!(worker.exit(), Some(Exit::Terminated));
-}
-
-#[test]
-fn an_engine_may_be_terminated_while_a_scheduler_is_started() {
-    for _ in 0..200 {
-        let engine = Engine::new();
-        let starts = std::thread::spawn({
-            let engine = engine.clone();
-            move || drop(engine.scheduler("only"))
-        });
-        engine.terminate();
-        starts.join().unwrap();
-        within("the engine's end", move || engine.join());
-    }
-}
-
-#[test]
-fn each_of_two_that_join_waits_for_all_schedulers() {
-    let engine = Engine::new();
-    let scheduler = engine.scheduler("only").unwrap();
-    let may_end = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&may_end);
-    let slow = Worker::new("slow").in_fiber().run(move |context| {
-        while !seen.load(Ordering::Acquire) {
-            let _ = context.give_way();
-        }
-    });
-    let slow = scheduler.add(slow).unwrap();
-    until(|| slow.stage() == Stage::Runs);
-    engine.terminate();
-    let joining = Arc::new(AtomicUsize::new(0));
-    let joins = [(), ()].map(|()| {
-        let (engine, scheduler) = (engine.clone(), scheduler.clone());
-        let tells = Arc::clone(&joining);
-        std::thread::spawn(move || {
-            let join = move || {
-                tells.fetch_add(1, Ordering::Relaxed);
-                engine.join();
-            };
-            within("the engine's end", join);
-            scheduler.is_terminated()
-        })
-    });
-    until(|| joining.load(Ordering::Relaxed) == 2);
-    (0..1_000).for_each(|_| std::thread::yield_now());
-    may_end.store(true, Ordering::Release);
-    assert!(joins.into_iter().all(|join| join.join().unwrap()));
-}
-
-#[test]
-fn a_local_scheduler_that_is_over_is_terminated_and_keeps_nobody_waiting() {
-    let engine = Engine::new();
-    here(&engine, |local| {
-        let sender = engine.sender::<Ping>();
-        local
-            .handle()
-            .add(Worker::new("worker").on(|_: &Ping| {}))
-            .unwrap();
-        engine.terminate();
-        drive(local, || local.handle().is_terminated());
-        assert!(local.handle().is_terminated());
-        assert!(!local.poll(), "and stays so");
-        assert_eq!(sender.send(Ping(1)), 0);
-        assert_eq!(engine.complete(Ping(2)), Completed { ran: 0, dropped: 1 });
-    });
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod common;
 mod data;
+mod end;
 mod kinds;
 mod life;
 mod order;

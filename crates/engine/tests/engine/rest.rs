@@ -1,13 +1,16 @@
 //! Row D4: when a scheduler blocks, and what it does before.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::common::{EndsInTime, drive, engine, here, report, sleepy_engine, until};
-use filch_engine::{Context, Engine, Exit, Worker};
+use filch_engine::{Context, Engine, Exit, WaitsFor, Worker};
 
 #[derive(Clone)]
 struct Ping;
+
+#[derive(Clone)]
+struct Pong;
 
 /// Each round in which a worker runs a task counts, though no message came in it.
 #[test]
@@ -70,6 +73,47 @@ fn d4_a_scheduler_whose_workers_wait_for_tasks_alone_is_not_polled() {
     // At most one for a message that was found before the wake-up for it, and then one for good.
     let rested = rests(0) - before;
     assert!(rested <= 2, "{rested}");
+}
+
+/// A worker waits for a task, and then for the end of one; meanwhile another scheduler polls.
+#[test]
+fn d4_a_worker_that_waits_for_a_task_is_not_polled() {
+    let engine = engine();
+    let (idle, polls) = (engine.start("idle"), engine.start("polls"));
+    let gate = Arc::new(AtomicBool::new(false));
+    let asks = Worker::new("asks").receives::<Ping>().in_fiber();
+    let asks = asks.run(|context| {
+        drop(context.receive::<Ping>().unwrap());
+        assert_eq!(context.complete(Pong).unwrap().ran, 1);
+    });
+    let asks = idle.add(asks).unwrap();
+    let opens = Arc::clone(&gate);
+    let waits = move |_: &Pong, context: Context<'_>| {
+        let is_open = || gate.load(Ordering::Relaxed);
+        context.wait_until(is_open).unwrap();
+    };
+    polls
+        .add(Worker::new("waits").in_fiber().on(waits))
+        .unwrap();
+    let spins = Worker::new("spins").in_fiber();
+    let spins = spins.run(|context| assert!(context.wait_until(|| false).is_err()));
+    polls.add(spins).unwrap();
+    let rests = |scheduler: usize| engine.report().schedulers[scheduler].rests;
+    let waits_for = || engine.report().schedulers[0].workers[0].waits_for;
+    let rested = |what: &dyn Fn(WaitsFor) -> bool| {
+        until(|| waits_for().is_some_and(what));
+        let (before, other) = (rests(0), rests(1));
+        until(|| rests(1) >= other + 20);
+        rests(0) - before
+    };
+    // As above: at most one in vain, and one for good.
+    let receiving = rested(&|what| matches!(what, WaitsFor::Receive(_)));
+    assert!(receiving <= 2, "{receiving}");
+    engine.broadcast(Ping);
+    let completing = rested(&|what| matches!(what, WaitsFor::Task(_)));
+    assert!(completing <= 2, "{completing}");
+    opens.store(true, Ordering::Relaxed);
+    assert_eq!(asks.ends(), Exit::Finished);
 }
 
 #[test]
