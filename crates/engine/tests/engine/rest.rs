@@ -75,6 +75,29 @@ fn d4_a_scheduler_whose_workers_wait_for_tasks_alone_is_not_polled() {
     assert!(rested <= 2, "{rested}");
 }
 
+/// Of two workers, one gets more tasks than the other: that one's turn is what counts.
+#[test]
+fn d4_a_scheduler_hands_no_worker_more_than_it_runs_in_a_turn() {
+    let engine = Engine::new();
+    here(&engine, |local| {
+        let both = Worker::new("both").on(|_: &Ping| {}).on(|_: &Pong| {});
+        local.handle().add(both).unwrap();
+        let one = Worker::new("one").on(|_: &Ping| {});
+        local.handle().add(one).unwrap();
+        for _ in 0..1_000 {
+            engine.broadcast(Pong);
+            engine.broadcast(Ping);
+        }
+        local.poll();
+        let after_one = report(&engine);
+        let [both, one] = &after_one.workers[..] else {
+            panic!("{after_one:?}");
+        };
+        assert_eq!((both.queued, one.queued), (0, 0), "{after_one:?}");
+        assert_eq!(both.ran, 2 * one.ran, "{after_one:?}");
+    });
+}
+
 /// A worker waits for a task, and then for the end of one; meanwhile another scheduler polls.
 #[test]
 fn d4_a_worker_that_waits_for_a_task_is_not_polled() {
@@ -168,6 +191,8 @@ fn d4_a_scheduler_gives_turns_before_it_has_handed_out_everything() {
         let worker = &after_one.workers[0];
         assert!(0 < worker.ran && worker.ran < TASKS, "{worker}");
         assert_eq!(worker.queued, 0, "handed out before their turn");
+        local.poll();
+        assert_eq!(report(&engine).workers[0].ran, 2 * worker.ran);
         drive(local, || report(&engine).workers[0].ran == TASKS);
         assert!(!report(&engine).has_messages);
     });
