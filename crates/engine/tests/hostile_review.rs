@@ -1,0 +1,75 @@
+//! What could break, and what would show it.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use filch_engine::{
+    Completed, Context, Engine, Exit, LocalScheduler, NestedError, Stage, WaitsFor, Worker,
+};
+
+#[derive(Clone, Debug, PartialEq)]
+struct Ping(u32);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Pong(u32);
+
+/// An engine that ends with its test.
+struct Ends(Engine);
+
+impl Ends {
+    fn new() -> Self {
+        Self(Engine::new())
+    }
+}
+
+impl std::ops::Deref for Ends {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.0
+    }
+}
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.terminate();
+        self.0.join();
+    }
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, entry: impl Into<String>) {
+        self.0.lock().unwrap().push(entry.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+fn locally<R>(engine: &Engine, drive: impl FnOnce(&LocalScheduler) -> R) -> R {
+    engine.local_scheduler("here", drive).unwrap()
+}
+
+/// Larger than the stack of the worker that runs it: the program would end by a signal.
+#[derive(Clone)]
+struct Large([u8; 96 * 1024]);
+
+#[test]
+fn a_task_may_be_larger_than_the_fiber_that_runs_it() {
+    let engine = Ends::new();
+    let scheduler = engine.scheduler("one").unwrap();
+    let small = Worker::new("small").in_fiber_of(64 * 1024);
+    let small = small.on(|large: &Large| assert_eq!(large.0[95 * 1024], 7));
+    scheduler.add(small).unwrap();
+    for _ in 0..2 {
+        engine.broadcast(Large([7; 96 * 1024]));
+    }
+    let completed = engine.complete(Large([7; 96 * 1024]));
+    assert_eq!(completed, Completed { ran: 1, dropped: 0 });
+}
