@@ -73,3 +73,16 @@ fn a_task_may_be_larger_than_the_fiber_that_runs_it() {
     let completed = engine.complete(Large([7; 96 * 1024]));
     assert_eq!(completed, Completed { ran: 1, dropped: 0 });
 }
+
+/// A received task has no function.
+#[test]
+fn a_received_task_does_not_run_inside_another() {
+    let engine = Ends::new();
+    let run = |context: Context<'_>| {
+        let refused = context.run_task(Ping(7));
+        assert!(matches!(refused, Err(NestedError::Unlisted(Ping(7)))));
+    };
+    let worker = Worker::new("receives").receives::<Ping>().run(run);
+    let worker = engine.scheduler("one").unwrap().add(worker).unwrap();
+    assert_eq!(worker.join(), Exit::Finished);
+}

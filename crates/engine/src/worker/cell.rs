@@ -255,6 +255,11 @@ impl WorkerCell {
         }
     }
 
+    /// Whether it has a function for such tasks.
+    pub(crate) fn runs(&self, kind: TaskKind) -> bool {
+        self.handlers.iter().any(|(own, _)| *own == kind)
+    }
+
     /// Whether its own `run` receives such tasks.
     fn receives(&self, kind: TaskKind) -> bool {
         let receives = &self.public.lists[self.handlers.len()..];
