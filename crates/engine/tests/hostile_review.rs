@@ -86,3 +86,47 @@ fn a_received_task_does_not_run_inside_another() {
     let worker = engine.scheduler("one").unwrap().add(worker).unwrap();
     assert_eq!(worker.join(), Exit::Finished);
 }
+
+/// The first one cannot run its task before the second one has had turns.
+#[test]
+fn one_that_receives_does_so_after_the_other_has_run() {
+    let engine = Ends::new();
+    let log = Log::default();
+    locally(&engine, |local| {
+        let may_run = Arc::new(AtomicBool::new(false));
+        let first = {
+            let (log, may_run) = (log.clone(), Arc::clone(&may_run));
+            Worker::new("first")
+                .in_fiber()
+                .on(move |_: &Ping, context: Context<'_>| {
+                    let wait = context.wait_until(|| may_run.load(Ordering::Relaxed));
+                    log.add(format!("first {wait:?}"));
+                })
+        };
+        let first = local.handle().add(first).unwrap();
+        let second = {
+            let log = log.clone();
+            Worker::new("second")
+                .receives::<Ping>()
+                .in_fiber()
+                .run(move |context| {
+                    let ping = context.receive::<Ping>().unwrap();
+                    log.add(format!("second {}", ping.0));
+                })
+        };
+        let second = local.handle().add(second.after(&first)).unwrap();
+        engine.broadcast(Ping(1));
+        for _ in 0..20 {
+            local.poll();
+        }
+        may_run.store(true, Ordering::Relaxed);
+        let terminates = engine.clone();
+        let joins = thread::spawn(move || {
+            assert_eq!(second.join(), Exit::Finished);
+            terminates.terminate();
+        });
+        local.run();
+        joins.join().unwrap();
+    });
+    assert_eq!(log.take(), ["first Ok(())", "second 1"]);
+}

@@ -266,10 +266,14 @@ impl WorkerCell {
         receives.iter().any(|route| route.kind == kind)
     }
 
-    /// Takes the oldest task of a kind that it receives.
+    /// Takes the oldest task of a kind that it receives, if it may.
     pub(crate) fn receive(&self, kind: TaskKind) -> Result<Option<Queued>, ReceiveError> {
         if !self.receives(kind) {
             return Err(ReceiveError::Unlisted);
+        }
+        let is_early = |order| !self.is_next(order, kind);
+        if !self.after.is_empty() && self.to_receive.oldest_of(kind).is_some_and(is_early) {
+            return Ok(None);
         }
         let received = self.to_receive.take_of(kind);
         self.show_queue();
@@ -298,6 +302,16 @@ impl WorkerCell {
         let Some((own, kind)) = self.inbox.next() else {
             return false;
         };
+        let is_next = self.is_next(own, kind);
+        if !is_next {
+            self.show_wait(Some(WaitsFor::After));
+        }
+        is_next
+    }
+
+    /// Whether those that run such tasks before have run this one. What they do in their turns is
+    /// progress: nothing else need wake the scheduler.
+    fn is_next(&self, own: u64, kind: TaskKind) -> bool {
         let is_behind = |other: Rc<Self>| {
             let oldest = match other.receives(kind) {
                 true => other.to_receive.oldest_of(kind),
@@ -305,11 +319,7 @@ impl WorkerCell {
             };
             other.public.lists_task(kind) && oldest.is_some_and(|theirs| theirs <= own)
         };
-        let is_next = !self.after.iter().filter_map(Weak::upgrade).any(is_behind);
-        if !is_next {
-            self.show_wait(Some(WaitsFor::After));
-        }
-        is_next
+        !self.after.iter().filter_map(Weak::upgrade).any(is_behind)
     }
 
     /// Whether it is bound to its data, so that it can run tasks.
