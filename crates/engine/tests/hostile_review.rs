@@ -1,8 +1,9 @@
 //! What could break, and what would show it.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use filch_engine::{
@@ -129,4 +130,43 @@ fn one_that_receives_does_so_after_the_other_has_run() {
         joins.join().unwrap();
     });
     assert_eq!(log.take(), ["first Ok(())", "second 1"]);
+}
+
+/// Sends more than a scheduler takes in a round, and then a task that a thread waits for.
+struct SendsLate(Engine, Arc<Mutex<Option<thread::JoinHandle<Completed>>>>);
+
+impl Drop for SendsLate {
+    fn drop(&mut self) {
+        for number in 0..3000 {
+            self.0.broadcast(Ping(number));
+        }
+        let (tell, told) = channel();
+        let engine = self.0.clone();
+        let waiter = thread::spawn(move || {
+            tell.send(()).unwrap();
+            engine.complete(Ping(0))
+        });
+        told.recv().unwrap();
+        *self.1.lock().unwrap() = Some(waiter);
+    }
+}
+
+#[test]
+fn a_local_scheduler_that_was_run_to_its_end_keeps_nobody_waiting() {
+    let engine = Ends::new();
+    let waiter = Arc::default();
+    let completed = locally(&engine, |local| {
+        let late = SendsLate(engine.clone(), Arc::clone(&waiter));
+        let worker = Worker::new("late").on(|_: &Ping| {}).local(move || late);
+        let worker = local.handle().add(worker).unwrap();
+        while worker.stage() != Stage::Runs {
+            local.poll();
+        }
+        local.handle().terminate();
+        local.run();
+        assert!(local.handle().is_terminated());
+        let waiter = waiter.lock().unwrap().take().unwrap();
+        waiter.join().unwrap()
+    });
+    assert_eq!(completed.ran, 0);
 }

@@ -176,6 +176,7 @@ impl LocalScheduler {
     /// Rounds until it is terminated, and its last worker has ended.
     pub fn run(&self) {
         self.core.run();
+        self.goes_on();
     }
 }
 
@@ -183,8 +184,7 @@ impl Drop for LocalScheduler {
     /// Its workers are told to end; and it drives them until they have.
     fn drop(&mut self) {
         self.handle.terminate();
-        self.core.run();
-        self.goes_on();
+        self.run();
     }
 }
 
