@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 
@@ -91,6 +92,9 @@ impl Engine {
     ///
     /// # Errors
     /// [`StartError`].
+    ///
+    /// # Panics
+    /// If `drive` does, once the workers have ended.
     pub fn local_scheduler<R>(
         &self,
         name: impl Into<String>,
@@ -99,7 +103,10 @@ impl Engine {
         let place = self.shared.enlist(name.into())?;
         let handle = self.handle(place.number);
         let local = LocalScheduler::new(place, handle);
-        Ok(drive(&local))
+        let driven = catch_unwind(AssertUnwindSafe(|| drive(&local)));
+        // Not while this thread panics: its workers would take that for their own panic.
+        drop(local);
+        driven.map_or_else(|panic| resume_unwind(panic), Ok)
     }
 
     fn handle(&self, number: usize) -> Scheduler {

@@ -170,3 +170,33 @@ fn a_local_scheduler_that_was_run_to_its_end_keeps_nobody_waiting() {
     });
     assert_eq!(completed.ran, 0);
 }
+
+/// Its workers end in peace: a worker that sees the thread panic takes it for its own panic.
+#[test]
+fn a_panic_of_the_one_that_drives_is_not_one_of_its_workers() {
+    let engine = Ends::new();
+    let waiter = Mutex::new(None);
+    let has_it = Arc::new(AtomicBool::new(false));
+    let drives = || {
+        locally(&engine, |local| {
+            let tells = Arc::clone(&has_it);
+            let worker = Worker::new("receives").receives::<Ping>().in_fiber();
+            let worker = worker.run(move |context| {
+                let _ping = context.receive::<Ping>().unwrap();
+                tells.store(true, Ordering::Relaxed);
+                while context.give_way().is_ok() {}
+            });
+            local.handle().add(worker).unwrap();
+            let waits = engine.clone();
+            *waiter.lock().unwrap() = Some(thread::spawn(move || waits.complete(Ping(1))));
+            while !has_it.load(Ordering::Relaxed) {
+                local.update();
+            }
+            panic!("wanted by the test");
+        });
+    };
+    assert!(catch_unwind(AssertUnwindSafe(drives)).is_err());
+    let waiter = waiter.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let completed = waiter.unwrap().join().unwrap();
+    assert_eq!(completed, Completed { ran: 1, dropped: 0 });
+}
