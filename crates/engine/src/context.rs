@@ -245,6 +245,7 @@ impl Context<'_> {
     fn wait_for(&self, what: WaitsFor, mut is_over: impl FnMut() -> bool) -> Result<(), Ending> {
         while !is_over() {
             if self.is_ending() {
+                self.0.wait_for(None);
                 return Err(Ending);
             }
             self.0.wait_for(Some(what));

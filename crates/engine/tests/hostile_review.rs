@@ -200,3 +200,108 @@ fn a_panic_of_the_one_that_drives_is_not_one_of_its_workers() {
     let completed = waiter.unwrap().join().unwrap();
     assert_eq!(completed, Completed { ran: 1, dropped: 0 });
 }
+
+/// What the report says of a worker at present.
+fn waits_for(engine: &Engine, name: &str) -> Option<WaitsFor> {
+    let report = engine.report();
+    let mut workers = report
+        .schedulers
+        .iter()
+        .flat_map(|scheduler| &scheduler.workers);
+    workers
+        .find(|worker| worker.name == name)
+        .unwrap()
+        .waits_for
+}
+
+struct World;
+
+#[test]
+fn what_has_its_data_is_not_shown_to_wait_for_it() {
+    let engine = Ends::new();
+    let seen = Log::default();
+    locally(&engine, |local| {
+        let holds = Worker::new("holds").in_fiber().owns(|| World);
+        let holds = holds.on(|_: &Ping, _: &mut World, context: Context<'_>| {
+            for _ in 0..5 {
+                context.give_way().unwrap();
+            }
+        });
+        local.handle().add(holds).unwrap();
+        let by_task = {
+            let (engine, seen) = (engine.clone(), seen.clone());
+            move |_: &Ping, _: &mut World| seen.add(format!("{:?}", waits_for(&engine, "task")))
+        };
+        let task = Worker::new("task").group::<World>().on(by_task);
+        let task = local.handle().add(task).unwrap();
+        let by_run = {
+            let (engine, seen) = (engine.clone(), seen.clone());
+            move |context: Context<'_>| {
+                drop(context.receive::<Ping>().unwrap());
+                let look = |_: &World| seen.add(format!("{:?}", waits_for(&engine, "run")));
+                context.lock(look).unwrap();
+            }
+        };
+        let run = Worker::new("run").group::<World>().in_fiber();
+        let run = local
+            .handle()
+            .add(run.receives::<Ping>().run(by_run))
+            .unwrap();
+        while task.stage() != Stage::Runs || run.stage() != Stage::Runs {
+            local.poll();
+        }
+        engine.broadcast(Ping(1));
+        local.poll();
+        let held = |name| matches!(waits_for(&engine, name), Some(WaitsFor::Lock(_)));
+        assert!(held("task") && held("run"));
+        while run.exit().is_none() {
+            local.poll();
+        }
+    });
+    assert_eq!(seen.take(), ["None", "None"]);
+}
+
+#[test]
+fn one_that_is_told_to_end_is_not_shown_to_wait_on() {
+    let engine = Ends::new();
+    let seen = Log::default();
+    let run = {
+        let (engine, seen) = (engine.clone(), seen.clone());
+        move |context: Context<'_>| {
+            assert!(context.wait_until(|| false).is_err());
+            seen.add(format!("{:?}", waits_for(&engine, "run")));
+        }
+    };
+    let worker = Worker::new("run").run(run);
+    let worker = engine.scheduler("one").unwrap().add(worker).unwrap();
+    while waits_for(&engine, "run").is_none() {
+        thread::yield_now();
+    }
+    worker.remove().unwrap();
+    worker.join();
+    assert_eq!(seen.take(), ["None"]);
+}
+
+/// Says how many tasks the report says are left, when it is dropped.
+struct SaysQueued(Engine, Log);
+
+impl Drop for SaysQueued {
+    fn drop(&mut self) {
+        let report = self.0.report();
+        let queued = report.schedulers[0].workers[0].queued;
+        self.1.add(format!("{queued} queued"));
+    }
+}
+
+#[test]
+fn a_task_that_panicked_is_not_shown_to_wait() {
+    let engine = Ends::new();
+    let log = Log::default();
+    let says = SaysQueued(engine.clone(), log.clone());
+    let worker = Worker::new("panics").local(move || says);
+    let worker = worker.on(|_: &Ping| panic!("wanted by the test"));
+    let worker = engine.scheduler("one").unwrap().add(worker).unwrap();
+    engine.broadcast(Ping(1));
+    assert!(matches!(worker.join(), Exit::Panicked { .. }));
+    assert_eq!(log.take(), ["0 queued"]);
+}

@@ -180,6 +180,7 @@ impl WorkerCell {
         call: impl FnOnce(&[*mut ()]) -> R,
     ) -> Result<Result<R, String>, Denied> {
         let held = bound.lock(&self.frames.borrow())?;
+        self.show_wait(None);
         // SAFETY: it is taken out below, before `bound` may go: `catch_panic` returns in any case.
         let frame = unsafe { &*ptr::from_ref(bound) };
         self.frames.borrow_mut().push(frame);
@@ -236,7 +237,6 @@ impl WorkerCell {
                 self.inbox.leave(order);
                 // Counted before it is complete: the one that waits for it finds it in a report.
                 self.public.ran.add_one();
-                self.show_wait(None);
                 self.show_queue();
                 queued.envelope.ran();
                 true
@@ -248,6 +248,7 @@ impl WorkerCell {
             }
             Err((during, message)) => {
                 self.inbox.leave(order);
+                self.show_queue();
                 drop(queued);
                 self.tell_to_end(Exit::Panicked { during, message });
                 false
@@ -292,6 +293,7 @@ impl WorkerCell {
     pub(crate) fn empty_queue(&self) {
         self.inbox.clear();
         self.to_receive.clear();
+        self.show_queue();
     }
 
     /// Whether those that run such tasks before have run the oldest that waits.

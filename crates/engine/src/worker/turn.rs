@@ -42,10 +42,11 @@ impl Turn<'_> {
         }
         self.worker.denied(denied);
         self.give_way(true);
-        match self.is_ending() {
-            true => Err(Stopped::Ending),
-            false => Ok(()),
+        if self.is_ending() {
+            self.worker.show_wait(None);
+            return Err(Stopped::Ending);
         }
+        Ok(())
     }
 }
 
