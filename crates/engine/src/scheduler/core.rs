@@ -300,14 +300,16 @@ impl Core {
     }
 }
 
-/// Gives way by a round of the main loop, on top of the worker's stack.
+/// Gives way by a round of the main loop, on top of the worker's stack. Like the loop it blocks for
+/// as long as nothing comes: whoever waits has said so if nothing wakes it.
 struct Nested<'a>(&'a Rc<Core>);
 
 impl GiveWay for Nested<'_> {
     fn give_way(&self) {
         let depth = self.0.depth.get();
         self.0.depth.set(depth + 1);
-        self.0.update();
+        self.0.round();
+        self.0.rest(None);
         self.0.depth.set(depth);
     }
 }
