@@ -1,7 +1,7 @@
 //! What could break, and what would show it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -336,4 +336,331 @@ fn one_without_a_fiber_that_waits_for_a_task_does_not_poll() {
     assert!(rests(&engine, "receives") < 10);
     assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
     assert_eq!(receives.join(), Exit::Finished);
+}
+
+/// Tasks that lie in their envelopes in each way, with destructors that panic, clones that panic,
+/// and destructors that send. Each value that was made is dropped once.
+mod shapes {
+    use super::*;
+
+    static ALIVE: AtomicIsize = AtomicIsize::new(0);
+
+    /// Counts what is alive. Its fourth clone panics.
+    struct Counted<S> {
+        shape: S,
+        clones: Arc<AtomicUsize>,
+    }
+
+    impl<S> Counted<S> {
+        fn new(shape: S) -> Self {
+            ALIVE.fetch_add(1, Ordering::Relaxed);
+            let clones = Arc::default();
+            Self { shape, clones }
+        }
+    }
+
+    impl<S: Clone> Clone for Counted<S> {
+        fn clone(&self) -> Self {
+            let clones = self.clones.fetch_add(1, Ordering::Relaxed);
+            assert!(clones != 3, "wanted by the test");
+            ALIVE.fetch_add(1, Ordering::Relaxed);
+            let (shape, clones) = (self.shape.clone(), Arc::clone(&self.clones));
+            Self { shape, clones }
+        }
+    }
+
+    impl<S> Drop for Counted<S> {
+        fn drop(&mut self) {
+            ALIVE.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    #[derive(Clone)]
+    #[repr(align(64))]
+    struct Aligned<S>(S);
+
+    /// No bytes, and a destructor.
+    struct Nothing;
+
+    static NOTHINGS: AtomicIsize = AtomicIsize::new(0);
+
+    impl Nothing {
+        fn new() -> Self {
+            NOTHINGS.fetch_add(1, Ordering::Relaxed);
+            Self
+        }
+    }
+
+    impl Clone for Nothing {
+        fn clone(&self) -> Self {
+            Self::new()
+        }
+    }
+
+    impl Drop for Nothing {
+        fn drop(&mut self) {
+            NOTHINGS.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn goes<T: Send + Sync + Clone + 'static>(make: impl Fn() -> T) {
+        let engine = Ends::new();
+        let schedulers = ["one", "two"].map(|name| engine.scheduler(name).unwrap());
+        let mut workers = Vec::new();
+        for scheduler in &schedulers {
+            for in_fiber in [false, true] {
+                let looks = Worker::new("looks").on(|task: &T, context: Context<'_>| {
+                    let address = std::ptr::from_ref(task).addr();
+                    assert!(address.is_multiple_of(align_of::<T>()), "misplaced");
+                    let _ = context.give_way();
+                    // Inside of itself, while it is borrowed.
+                    assert!(matches!(
+                        context.run_task(Ping(1)),
+                        Err(NestedError::Unlisted(_))
+                    ));
+                });
+                let looks = match in_fiber {
+                    true => looks.in_fiber(),
+                    false => looks,
+                };
+                workers.push(scheduler.add(looks).unwrap());
+            }
+        }
+        let receives = Worker::new("receives").receives::<T>().in_fiber();
+        let receives = receives.run(|context: Context<'_>| {
+            let mut kept = Vec::new();
+            while let Ok(received) = context.receive::<T>() {
+                let address = std::ptr::from_ref(&*received).addr();
+                assert!(address.is_multiple_of(align_of::<T>()), "misplaced");
+                kept.push(received);
+                if kept.len() == 2 {
+                    kept.remove(0);
+                }
+                let _ = context.give_way();
+            }
+            // The last one is kept over the end.
+        });
+        schedulers[0].add(receives).unwrap();
+        for _ in 0..3 {
+            let sends = AssertUnwindSafe(|| engine.broadcast(make()));
+            let _ = catch_unwind(sends);
+        }
+        for worker in &workers {
+            let _ = worker.send(make());
+        }
+        workers[0].remove().unwrap();
+        workers[0].join();
+        assert!(workers[0].send(make()).is_err());
+        let waits = engine.clone();
+        let task = make();
+        let waits = thread::spawn(move || catch_unwind(AssertUnwindSafe(|| waits.complete(task))));
+        engine.terminate();
+        engine.join();
+        let _ = waits.join().unwrap();
+        assert!(workers[1].send(make()).is_err());
+    }
+
+    #[test]
+    fn each_shape_goes_and_is_dropped_once() {
+        goes(Nothing::new);
+        goes(|| Aligned(Nothing::new()));
+        goes(|| Counted::new(()));
+        goes(|| Counted::new(7_u64));
+        goes(|| Counted::new([7_u64; 9]));
+        goes(|| Aligned(Counted::new(7_u8)));
+        goes(|| Bombed::new(()));
+        goes(|| Bombed::new([7_u64; 9]));
+        assert_eq!(ALIVE.load(Ordering::Relaxed), 0);
+        assert_eq!(NOTHINGS.load(Ordering::Relaxed), 0);
+    }
+
+    /// Its destructor panics on a scheduler's thread, and not where the test has it.
+    #[derive(Clone)]
+    struct Bombed<S> {
+        _shape: S,
+        _bomb: Bomb,
+    }
+
+    impl<S> Bombed<S> {
+        fn new(shape: S) -> Self {
+            ALIVE.fetch_add(1, Ordering::Relaxed);
+            let _bomb = Bomb(thread::current().id());
+            Self {
+                _shape: shape,
+                _bomb,
+            }
+        }
+    }
+
+    struct Bomb(thread::ThreadId);
+
+    impl Clone for Bomb {
+        fn clone(&self) -> Self {
+            ALIVE.fetch_add(1, Ordering::Relaxed);
+            Self(self.0)
+        }
+    }
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            ALIVE.fetch_sub(1, Ordering::Relaxed);
+            let is_outside = self.0 == thread::current().id() || thread::panicking();
+            assert!(is_outside, "wanted by the test");
+        }
+    }
+}
+
+/// How long a worker that has more tasks than it can run keeps its scheduler's other workers
+/// waiting: for all of the tasks that were sent before theirs, and one turn.
+#[test]
+fn a_task_waits_for_those_that_were_sent_to_others_before() {
+    let engine = Ends::new();
+    locally(&engine, |local| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let counts = Arc::clone(&ran);
+        let busy = Worker::new("busy").on(move |_: &Ping| {
+            counts.fetch_add(1, Ordering::Relaxed);
+        });
+        local.handle().add(busy).unwrap();
+        local.poll();
+        for number in 0..1000 {
+            engine.broadcast(Ping(number));
+        }
+        let before = Arc::new(AtomicUsize::new(0));
+        let other = {
+            let (ran, before) = (Arc::clone(&ran), Arc::clone(&before));
+            Worker::new("other").setup(move || {
+                before.store(ran.load(Ordering::Relaxed), Ordering::Relaxed);
+            })
+        };
+        let other = local.handle().add(other).unwrap();
+        while other.stage() != Stage::Runs {
+            local.poll();
+        }
+        assert_eq!(before.load(Ordering::Relaxed), 1000);
+    });
+}
+
+/// A worker that is to wait is let wait, and its scheduler sleeps: each way in which a task ends has
+/// to wake it. Failure: the test does not end.
+#[test]
+fn each_end_of_a_task_wakes_the_scheduler_that_waits_for_it() {
+    #[derive(Clone, Copy)]
+    enum Ending {
+        Runs,
+        Panics,
+        IsRemoved,
+        IsTerminated,
+        Receives,
+        PanicsWithIt,
+        Returns,
+    }
+    use Ending::*;
+    for ending in [
+        Runs,
+        Panics,
+        IsRemoved,
+        IsTerminated,
+        Receives,
+        PanicsWithIt,
+        Returns,
+    ] {
+        for in_fiber in [false, true] {
+            for _ in 0..50 {
+                let engine = Ends(Engine::with_rounds_before_rest(0));
+                let there = engine.scheduler("there").unwrap();
+                let got_it = Arc::new(AtomicBool::new(false));
+                let gets = Arc::clone(&got_it);
+                let other = Worker::new("other").in_fiber();
+                let other = match ending {
+                    Runs => other.on(|_: &Ping| {}),
+                    Panics => other.on(|_: &Ping| panic!("wanted by the test")),
+                    IsRemoved | IsTerminated => other.on(move |_: &Ping, context: Context<'_>| {
+                        gets.store(true, Ordering::Relaxed);
+                        let _ = context.wait_until(|| false);
+                    }),
+                    Receives => {
+                        other.receives::<Ping>().run(
+                            |context: Context<'_>| {
+                                while context.receive::<Ping>().is_ok() {}
+                            },
+                        )
+                    }
+                    PanicsWithIt => other.receives::<Ping>().run(|context: Context<'_>| {
+                        let _ping = context.receive::<Ping>();
+                        panic!("wanted by the test");
+                    }),
+                    Returns => other
+                        .receives::<Ping>()
+                        .receives::<Pong>()
+                        .run(|context: Context<'_>| drop(context.receive::<Pong>())),
+                };
+                let other = there.add(other).unwrap();
+                let waits = Worker::new("waits").run(|context: Context<'_>| {
+                    let completed = context.complete(Ping(1));
+                    assert!(
+                        completed.is_ok_and(|completed| completed.ran + completed.dropped == 1)
+                    );
+                });
+                let waits = match in_fiber {
+                    true => waits.in_fiber(),
+                    false => waits,
+                };
+                let waits = engine.scheduler("here").unwrap().add(waits).unwrap();
+                match ending {
+                    Returns => drop(engine.broadcast(Pong(1))),
+                    IsRemoved | IsTerminated => {
+                        while !got_it.load(Ordering::Relaxed) {
+                            thread::yield_now();
+                        }
+                        match ending {
+                            IsRemoved => other.remove().unwrap(),
+                            _ => there.terminate(),
+                        }
+                    }
+                    _ => {}
+                }
+                assert_eq!(waits.join(), Exit::Finished);
+            }
+        }
+    }
+}
+
+/// Failure: the test does not end.
+#[test]
+fn whatever_a_worker_waits_for_it_hears_that_it_is_to_end() {
+    type Waits = fn(Context<'_>);
+    let ways: [Waits; 4] = [
+        |context| drop(context.receive::<Pong>()),
+        |context| drop(context.complete(Ping(1))),
+        |context| assert!(context.wait_until(|| false).is_err()),
+        |context| while context.give_way().is_ok() {},
+    ];
+    for waits in ways {
+        for (in_fiber, is_removed) in [(false, false), (false, true), (true, false), (true, true)] {
+            for number in 0..50 {
+                let engine = Ends(Engine::with_rounds_before_rest(0));
+                let never = Worker::new("never").receives::<Ping>().in_fiber();
+                let never = never.run(|context| drop(context.receive::<Pong>()));
+                let never = never.receives::<Pong>();
+                engine.scheduler("there").unwrap().add(never).unwrap();
+                let worker = Worker::new("waits").receives::<Pong>().run(waits);
+                let worker = match in_fiber {
+                    true => worker.in_fiber(),
+                    false => worker,
+                };
+                let here = engine.scheduler("here").unwrap();
+                let worker = here.add(worker).unwrap();
+                // Before it runs, or while it does.
+                while number % 2 == 0 && worker.stage() != Stage::Runs {
+                    thread::yield_now();
+                }
+                match is_removed {
+                    true => worker.remove().unwrap(),
+                    false => here.terminate(),
+                }
+                worker.join();
+            }
+        }
+    }
 }
