@@ -23,9 +23,9 @@ impl Fiber {
         Ok(Self(Coroutine::with_stack(stack, run)))
     }
 
-    /// Runs it until it gives way. Whether it has returned.
-    pub(crate) fn resume(&mut self) -> bool {
-        matches!(self.0.resume(()), CoroutineResult::Return(()))
+    /// Runs it until it gives way, or returns. Not after that.
+    pub(crate) fn resume(&mut self) {
+        let _: CoroutineResult<(), ()> = self.0.resume(());
     }
 }
 

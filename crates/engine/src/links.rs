@@ -73,6 +73,11 @@ impl Links {
         self.link(scheduler).send(message)
     }
 
+    /// Whether messages wait in that scheduler's queue: a hint.
+    pub(crate) fn has_messages(&self, scheduler: usize) -> bool {
+        !self.link(scheduler).queue.is_empty()
+    }
+
     fn link(&self, scheduler: usize) -> &Link {
         match self.links[scheduler].get() {
             Some(link) => link,

@@ -20,6 +20,9 @@ pub struct SchedulerReport {
     pub name: String,
     /// Whether it has been terminated.
     pub is_terminated: bool,
+    /// Whether messages wait in its queue: tasks, of which each worker is handed as many as it runs
+    /// in a turn. They are not in its `queued` yet.
+    pub has_messages: bool,
     /// Rounds of its main loop.
     pub rounds: u64,
     /// How often it blocked, as there was nothing to do.
@@ -37,7 +40,7 @@ pub struct WorkerReport {
     pub stage: Stage,
     /// What it waits for, if it does.
     pub waits_for: Option<WaitsFor>,
-    /// Tasks that wait for it.
+    /// Tasks that it was handed and has not run.
     pub queued: usize,
     /// Tasks that it has run.
     pub ran: u64,
@@ -71,13 +74,20 @@ impl fmt::Display for Report {
             } else {
                 ""
             };
+            let more = match scheduler.has_messages {
+                true => ", more in its queue",
+                false => "",
+            };
             let SchedulerReport {
                 name,
                 rounds,
                 rests,
                 ..
             } = scheduler;
-            writeln!(f, "scheduler {name}{state}: {rounds} rounds, {rests} rests")?;
+            writeln!(
+                f,
+                "scheduler {name}{state}: {rounds} rounds, {rests} rests{more}"
+            )?;
             for worker in &scheduler.workers {
                 writeln!(f, "  {worker}")?;
             }

@@ -204,9 +204,11 @@ impl Shared {
 
     pub(crate) fn report(&self) -> Report {
         let members = self.members();
-        let schedulers = members.schedulers.iter().map(|member| SchedulerReport {
+        let schedulers = members.schedulers.iter().enumerate();
+        let schedulers = schedulers.map(|(number, member)| SchedulerReport {
             name: member.name.clone(),
             is_terminated: member.is_terminated,
+            has_messages: self.links.has_messages(number),
             rounds: member.stats.rounds.get(),
             rests: member.stats.rests.get(),
             workers: member.reports(),

@@ -114,6 +114,12 @@ impl<T: Send> Sender<T> {
     pub fn is_closed(&self) -> bool {
         self.queue.is_closed() || self.queue.producers.generation() != self.generation
     }
+
+    /// Whether every slot that a push has claimed is emptied: a hint, since the queue may move on
+    /// meanwhile. Wait-free. No happens-before edge.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
 }
 
 impl<T> Clone for Sender<T> {

@@ -76,12 +76,9 @@ impl Table {
             .filter(|(listed, _)| listed.role == Role::Owner)
     }
 
-    /// The first that its owner has destroyed, or is to.
+    /// The first that its owner has destroyed, or is to. (An owner that asks is ending already.)
     pub(crate) fn ending(&self) -> Option<&'static str> {
-        let mut used = self
-            .cells()
-            .filter(|(listed, _)| listed.role != Role::Owner);
-        let (listed, _) = used.find(|(_, cell)| cell.is_ending())?;
+        let (listed, _) = self.cells().find(|(_, cell)| cell.is_ending())?;
         Some(listed.name)
     }
 }

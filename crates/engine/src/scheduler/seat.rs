@@ -86,10 +86,8 @@ impl Seat {
                 }
             }
         }
-        if let Some(running) = &mut *fiber
-            && running.resume()
-        {
-            *fiber = None;
+        if let Some(running) = &mut *fiber {
+            running.resume();
         }
     }
 }

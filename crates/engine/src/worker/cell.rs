@@ -19,7 +19,7 @@ use crate::route::TaskKind;
 use crate::worker::bound::{Bound, Denied};
 use crate::worker::inbox::{Inbox, Queued};
 use crate::worker::operations::Call;
-use crate::worker::public::{Public, Stage, WaitsFor};
+use crate::worker::public::{Public, WaitsFor};
 use crate::worker::spec::{AnyHandler, Maker, Run, Setup, Spec};
 
 /// A worker that lives. Only the thread of its scheduler reaches it.
@@ -94,9 +94,6 @@ impl WorkerCell {
 
     /// Puts a task behind those that it has.
     pub(crate) fn enqueue(&self, order: u64, envelope: Envelope) {
-        if self.public.stage() >= Stage::EmptiesQueue {
-            return;
-        }
         let inbox = match self.receives(envelope.kind()) {
             false => &self.inbox,
             true => &self.to_receive,

@@ -57,7 +57,6 @@ impl Inbox {
 
     /// The worker cannot go on with it now: it stays the oldest.
     pub(crate) fn put_back(&self, queued: Queued) {
-        self.leave(queued.order);
         self.waiting.borrow_mut().push_front(queued);
     }
 

@@ -183,7 +183,6 @@ impl WorkerCell {
     fn run(&self, turn: &Turn<'_>) -> Step {
         let own = self.run.borrow_mut().take();
         if let Some(run) = own {
-            turn.home.has_progressed();
             match catch_panic(|| run(Context::from(turn.call()))) {
                 Ok(()) => self.tell_to_end(Exit::Finished),
                 Err(message) => return self.panicked("run", message),
@@ -214,6 +213,7 @@ impl WorkerCell {
 
     /// Lets go what has that role, the last first. Local data is dropped by that.
     fn let_go(&self, turn: &Turn<'_>, role: Role, next: Stage) -> Step {
+        // No pointer to what goes stays.
         self.unbind();
         loop {
             let last = self.data.borrow_mut().take(role);

@@ -35,7 +35,7 @@ impl Turn<'_> {
         Call(self)
     }
 
-    /// It cannot have its data: it gives way, and tries again unless it is to end.
+    /// It cannot have its data: it gives way.
     fn wait_out(&self, denied: Denied) -> Result<(), Stopped> {
         if let Denied::Nested(request) = denied {
             return Err(Stopped::Conflict(request));
@@ -44,7 +44,6 @@ impl Turn<'_> {
         self.give_way(true);
         if self.is_ending() {
             self.worker.show_wait(None);
-            return Err(Stopped::Ending);
         }
         Ok(())
     }
@@ -141,7 +140,6 @@ impl Operations for Turn<'_> {
     }
 
     fn received(&self, queued: Queued, has_run: bool) {
-        self.home.has_progressed();
         self.worker.received(queued, has_run);
     }
 

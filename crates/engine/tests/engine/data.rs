@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Logged, engine};
-use filch_engine::{Completed, Context, Engine, Exit, LockDataError, Stage, WaitsFor, Worker};
+use crate::common::{EndsInTime, Logged, drive, engine, here};
+use filch_engine::{Completed, Context, Engine, Exit, LockDataError, Worker};
 
 #[derive(Clone)]
 struct Ping(u32);
@@ -62,80 +62,15 @@ fn d8_local_data_need_not_be_send_and_is_each_workers_own() {
 }
 
 #[test]
-fn d8_a_worker_waits_for_an_owner_and_ends_when_that_has_gone() {
-    let engine = engine();
-    let (here, there) = (engine.start("here"), engine.start("there"));
-    let uses = |name: &str| Worker::new(name).on(|_: &Ping, _: &World| {});
-    let group = here.add(uses("group").group::<World>()).unwrap();
-    let shared = there.add(uses("shared").shared::<World>()).unwrap();
-    engine.broadcast(Ping(0));
-    while group.stage() != Stage::BindsGroup || shared.stage() != Stage::BindsShared {
-        std::thread::yield_now();
-    }
-    let owner = here.add(Worker::new("owner").owns(|| World(0))).unwrap();
-    // The task that came before the owner is run now.
-    assert_eq!(engine.complete(Ping(1)), Completed { ran: 2, dropped: 0 });
-    owner.remove().unwrap();
-    owner.join();
-    for worker in [group, shared] {
-        assert_eq!(
-            worker.join(),
-            Exit::OwnerGone(std::any::type_name::<World>())
-        );
-    }
-    // The type has no owner now, and may have a new one.
-    here.add(Worker::new("owner").owns(|| World(0))).unwrap();
-}
-
-#[test]
 fn d8_group_data_of_another_scheduler_is_an_error() {
     let engine = engine();
     let (here, there) = (engine.start("here"), engine.start("there"));
     here.add(Worker::new("owner").owns(|| World(0))).unwrap();
     let lost = there.add(Worker::new("lost").group::<World>()).unwrap();
     assert_eq!(
-        lost.join(),
+        lost.ends(),
         Exit::NotInGroup(std::any::type_name::<World>())
     );
-}
-
-#[test]
-fn d8_an_owner_waits_for_its_users_before_it_destroys_data() {
-    let engine = engine();
-    let (here, there) = (engine.start("here"), engine.start("there"));
-    let owner = here.add(Worker::new("owner").owns(|| World(7))).unwrap();
-    let gate = Arc::new(AtomicUsize::new(0));
-    let open = Arc::clone(&gate);
-    let log = Logged::new();
-    let told = log.clone();
-    let user = Worker::new("user").shared::<World>().in_fiber().on(
-        move |_: &Ping, context: Context<'_>, world: &World| {
-            told.add("has it".into());
-            // It is told to end, and takes its time.
-            while open.load(Ordering::Acquire) == 0 {
-                let _ = context.give_way();
-            }
-            told.add(format!("still {}", world.0));
-        },
-    );
-    let user = there.add(user).unwrap();
-    engine.broadcast(Ping(0));
-    while log.len() < 1 {
-        std::thread::yield_now();
-    }
-    owner.remove().unwrap();
-    while owner.stage() != Stage::DropsOwn {
-        std::thread::yield_now();
-    }
-    let waits = || engine.report().schedulers[0].workers[0].waits_for;
-    while waits() != Some(WaitsFor::Users(std::any::type_name::<World>())) {
-        std::thread::yield_now();
-    }
-    assert_eq!(owner.exit(), None);
-    gate.store(1, Ordering::Release);
-    assert_eq!(owner.join(), Exit::Removed);
-    assert_eq!(user.join(), Exit::OwnerGone(std::any::type_name::<World>()));
-    assert_eq!(log.take(), ["has it", "still 7"]);
 }
 
 /// A task that takes three data, one of which somebody else holds: it has none of them meanwhile,
@@ -143,67 +78,66 @@ fn d8_an_owner_waits_for_its_users_before_it_destroys_data() {
 #[test]
 fn d9_a_task_locks_all_of_its_data_or_none() {
     let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let here = local.handle();
-    let log = Logged::new();
-    let gate = Arc::new(AtomicUsize::new(0));
-    let owner = Worker::new("owner")
-        .owns(|| World(0))
-        .owns(|| Input(0))
-        .owns(|| Sound(0));
-    here.add(owner).unwrap();
-    let open = Arc::clone(&gate);
-    let holds = Worker::new("holds")
-        .group::<Input>()
-        .in_fiber()
-        .run(move |context| {
-            let held = context.lock(|context: Context<'_>, _: &mut Input| {
-                context.wait_until(|| open.load(Ordering::Relaxed) == 1)
+    here(&engine, |local| {
+        let here = local.handle();
+        let log = Logged::new();
+        let gate = Arc::new(AtomicUsize::new(0));
+        let owner = Worker::new("owner")
+            .owns(|| World(0))
+            .owns(|| Input(0))
+            .owns(|| Sound(0));
+        here.add(owner).unwrap();
+        let open = Arc::clone(&gate);
+        let holds = Worker::new("holds")
+            .group::<Input>()
+            .in_fiber()
+            .run(move |context| {
+                let held = context.lock(|context: Context<'_>, _: &mut Input| {
+                    context.wait_until(|| open.load(Ordering::Relaxed) == 1)
+                });
+                assert_eq!(held, Ok(Ok(())));
             });
-            assert_eq!(held, Ok(Ok(())));
-        });
-    here.add(holds).unwrap();
-    let told = log.clone();
-    let wants = Worker::new("wants")
-        .group::<World>()
-        .group::<Input>()
-        .group::<Sound>()
-        .on(
-            move |_: &Ping, world: &mut World, input: &Input, sound: &mut Sound| {
-                told.add(format!("all {} {} {}", world.0, input.0, sound.0));
+        here.add(holds).unwrap();
+        let told = log.clone();
+        let wants = Worker::new("wants")
+            .group::<World>()
+            .group::<Input>()
+            .group::<Sound>()
+            .on(
+                move |_: &Ping, world: &mut World, input: &Input, sound: &mut Sound| {
+                    told.add(format!("all {} {} {}", world.0, input.0, sound.0));
+                },
+            );
+        let wants = here.add(wants).unwrap();
+        let told = log.clone();
+        let others = Worker::new("others").group::<World>().group::<Sound>().on(
+            move |_: &Pong, world: &mut World, sound: &mut Sound| {
+                (world.0, sound.0) = (world.0 + 1, sound.0 + 1);
+                told.add("two".into());
             },
         );
-    let wants = here.add(wants).unwrap();
-    let told = log.clone();
-    let others = Worker::new("others").group::<World>().group::<Sound>().on(
-        move |_: &Pong, world: &mut World, sound: &mut Sound| {
-            (world.0, sound.0) = (world.0 + 1, sound.0 + 1);
-            told.add("two".into());
-        },
-    );
-    here.add(others).unwrap();
-    engine.broadcast(Ping(0));
-    for _ in 0..3 {
+        here.add(others).unwrap();
+        engine.broadcast(Ping(0));
+        for _ in 0..3 {
+            local.update();
+        }
+        let report = engine.report();
+        let lines = report.to_string();
+        let input = std::any::type_name::<Input>();
+        assert!(
+            lines.contains(&format!("waits to lock &{input}")),
+            "{lines}"
+        );
+        engine.broadcast(Pong);
         local.update();
-    }
-    let report = engine.report();
-    let lines = report.to_string();
-    let input = std::any::type_name::<Input>();
-    assert!(
-        lines.contains(&format!("waits to lock &{input}")),
-        "{lines}"
-    );
-    engine.broadcast(Pong);
-    local.update();
-    assert_eq!(log.take(), ["two"], "neither lock of the first was left");
-    gate.store(1, Ordering::Relaxed);
-    while log.len() < 1 {
-        local.update();
-    }
-    assert_eq!(log.take(), ["all 1 0 1"]);
-    let lines = engine.report().to_string();
-    assert!(!lines.contains("waits to lock"), "{lines}");
-    assert_eq!(wants.exit(), None);
+        assert_eq!(log.take(), ["two"], "neither lock of the first was left");
+        gate.store(1, Ordering::Relaxed);
+        drive(local, || log.len() >= 1);
+        assert_eq!(log.take(), ["all 1 0 1"]);
+        let lines = engine.report().to_string();
+        assert!(!lines.contains("waits to lock"), "{lines}");
+        assert_eq!(wants.exit(), None);
+    });
 }
 
 #[test]
@@ -305,42 +239,8 @@ fn d11_a_run_locks_data_for_a_closure() {
             let twice = context.lock(|_: &mut World, _: &World| ()).unwrap_err();
             assert!(matches!(twice, LockDataError::Conflict(_)), "{twice}");
         });
-    assert_eq!(scheduler.add(worker).unwrap().join(), Exit::Finished);
+    assert_eq!(scheduler.add(worker).unwrap().ends(), Exit::Finished);
     assert_eq!(log.take(), ["Ok(3)", "Ok(5)"]);
-}
-
-/// Each of two readers lets go only while the other one has it, so that somebody always does.
-#[test]
-fn d8_an_owner_that_is_to_end_ends_beside_readers_that_always_overlap() {
-    let engine = engine();
-    let (here, there) = (engine.start("here"), engine.start("there"));
-    let owner = here.add(Worker::new("owner").owns(|| World(0))).unwrap();
-    let inside = Arc::new(AtomicUsize::new(0));
-    let readers = [(), ()].map(|()| {
-        let inside = Arc::clone(&inside);
-        let reads = Worker::new("reads")
-            .shared::<World>()
-            .in_fiber()
-            .run(move |context| {
-                let overlaps = |context: Context<'_>, _: &World| {
-                    let own = inside.fetch_add(1, Ordering::Relaxed) + 1;
-                    context.wait_until(|| inside.load(Ordering::Relaxed) > own)
-                };
-                while let Ok(Ok(())) = context.lock(overlaps) {}
-            });
-        there.add(reads).unwrap()
-    });
-    while inside.load(Ordering::Relaxed) < 100 {
-        std::thread::yield_now();
-    }
-    owner.remove().unwrap();
-    assert_eq!(owner.join(), Exit::Removed);
-    for reader in readers {
-        assert_eq!(
-            reader.join(),
-            Exit::OwnerGone(std::any::type_name::<World>())
-        );
-    }
 }
 
 #[test]
@@ -357,7 +257,7 @@ fn d8_shared_data_cannot_be_locked_to_be_changed() {
             let refused = context.lock(|world: &mut World| world.0 += 1).unwrap_err();
             told.add(refused.to_string().replace("engine::data::", ""));
         });
-    assert_eq!(there.add(user).unwrap().join(), Exit::Finished);
+    assert_eq!(there.add(user).unwrap().ends(), Exit::Finished);
     assert_eq!(log.take(), ["&mut World is shared: it may only be read"]);
 }
 
@@ -365,31 +265,32 @@ fn d8_shared_data_cannot_be_locked_to_be_changed() {
 #[test]
 fn d9_a_function_that_has_run_is_not_run_again_when_the_next_one_waits() {
     let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let gate = Arc::new(AtomicUsize::new(0));
-    let open = Arc::clone(&gate);
-    let holds = Worker::new("holds")
-        .owns(|| World(0))
-        .in_fiber()
-        .run(move |context| {
-            let held = context.lock(|context: Context<'_>, _: &mut World| {
-                context.wait_until(|| open.load(Ordering::Relaxed) == 1)
+    here(&engine, |local| {
+        let gate = Arc::new(AtomicUsize::new(0));
+        let open = Arc::clone(&gate);
+        let holds = Worker::new("holds")
+            .owns(|| World(0))
+            .in_fiber()
+            .run(move |context| {
+                let held = context.lock(|context: Context<'_>, _: &mut World| {
+                    context.wait_until(|| open.load(Ordering::Relaxed) == 1)
+                });
+                assert_eq!(held, Ok(Ok(())));
+                // It owns the data, and stays.
+                let _ = context.wait_until(|| false);
             });
-            assert_eq!(held, Ok(Ok(())));
-            // It owns the data, and stays.
-            let _ = context.wait_until(|| false);
-        });
-    local.handle().add(holds).unwrap();
-    let log = Logged::new();
-    let (first, second) = (log.clone(), log.clone());
-    let both = Worker::new("both")
-        .group::<World>()
-        .on(move |_: &Ping| first.add("first".into()))
-        .on(move |_: &Ping, _: &World| second.add("second".into()));
-    local.handle().add(both).unwrap();
-    engine.broadcast(Ping(0));
-    (0..5).for_each(|_| assert!(local.update()));
-    gate.store(1, Ordering::Relaxed);
-    (0..5).for_each(|_| assert!(local.update()));
-    assert_eq!(log.take(), ["first", "second"]);
+        local.handle().add(holds).unwrap();
+        let log = Logged::new();
+        let (first, second) = (log.clone(), log.clone());
+        let both = Worker::new("both")
+            .group::<World>()
+            .on(move |_: &Ping| first.add("first".into()))
+            .on(move |_: &Ping, _: &World| second.add("second".into()));
+        local.handle().add(both).unwrap();
+        engine.broadcast(Ping(0));
+        (0..5).for_each(|_| assert!(local.update()));
+        gate.store(1, Ordering::Relaxed);
+        (0..5).for_each(|_| assert!(local.update()));
+        assert_eq!(log.take(), ["first", "second"]);
+    });
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Logged, engine};
+use crate::common::{EndsInTime, Logged, drive, engine, here, report, until};
 use filch_engine::{Completed, Context, Engine, Exit, Unfit, Worker};
 
 #[derive(Clone)]
@@ -35,7 +35,7 @@ fn d5_a_fiber_with_its_own_run_takes_turns_with_the_others() {
         scheduler.add(worker).unwrap()
     });
     assert_eq!(
-        workers.map(|worker| worker.join()),
+        workers.map(|worker| worker.ends()),
         [Exit::Finished, Exit::Finished]
     );
     assert_eq!(log.take(), ["0", "1", "0", "1", "0", "1"]);
@@ -68,13 +68,9 @@ fn d5_a_fiber_without_a_run_runs_its_tasks_and_may_wait_in_them() {
     scheduler.add(opens).unwrap();
     engine.broadcast(Ping(0));
     engine.complete(Pong);
-    while log.len() < 3 {
-        std::thread::yield_now();
-    }
+    until(|| log.len() >= 3);
     engine.complete(Pong);
-    while log.len() < 4 {
-        std::thread::yield_now();
-    }
+    until(|| log.len() >= 4);
     assert_eq!(log.take(), ["1 begins", "2 begins", "1 ends", "2 ends"]);
 }
 
@@ -101,72 +97,78 @@ fn d5_a_worker_with_its_own_run_and_no_fiber_has_its_scheduler_to_itself() {
     assert_eq!(engine.complete(Ping(3)), Completed { ran: 1, dropped: 0 });
     assert_eq!(log.take(), ["3"]);
     worker.remove().unwrap();
-    assert_eq!(worker.join(), Exit::Removed);
-    // When it has gone, others may come; and then it may not.
-    scheduler.add(Worker::new("beside")).unwrap();
+    assert_eq!(worker.ends(), Exit::Removed);
+    // When it has gone, others may come; and then it may not, until they have gone.
+    let beside = scheduler.add(Worker::new("beside")).unwrap();
     assert_eq!(scheduler.add(alone()).unwrap_err().reason, Unfit::NotAlone);
+    beside.remove().unwrap();
+    assert_eq!(beside.ends(), Exit::Removed);
+    assert_eq!(report(&engine).workers.len(), 0);
+    scheduler.add(alone()).unwrap();
 }
 
 #[test]
 fn d5_a_worker_without_fiber_and_run_gives_way_when_its_queue_is_empty() {
     let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let log = Logged::new();
-    for name in ["a", "b"] {
-        let log = log.clone();
-        let worker = Worker::new(name).on(move |ping: &Ping| log.add(format!("{name}{}", ping.0)));
-        local.handle().add(worker).unwrap();
-    }
-    local.update();
-    (1..=2).for_each(|number| {
-        engine.broadcast(Ping(number));
+    here(&engine, |local| {
+        let log = Logged::new();
+        for name in ["a", "b"] {
+            let log = log.clone();
+            let worker =
+                Worker::new(name).on(move |ping: &Ping| log.add(format!("{name}{}", ping.0)));
+            local.handle().add(worker).unwrap();
+        }
+        local.update();
+        (1..=2).for_each(|number| {
+            engine.broadcast(Ping(number));
+        });
+        local.update();
+        // All that each of them has, and then the next one.
+        assert_eq!(log.take(), ["a1", "a2", "b1", "b2"]);
     });
-    local.update();
-    // All that each of them has, and then the next one.
-    assert_eq!(log.take(), ["a1", "a2", "b1", "b2"]);
 }
 
 #[test]
 fn d6_a_worker_without_a_fiber_steps_the_scheduler_while_it_waits() {
     let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let log = Logged::new();
-    let (asks, answers) = (log.clone(), log.clone());
-    let worker = Worker::new("asks").on(move |_: &Ping, context: Context<'_>| {
-        asks.add("asks".into());
-        context.complete(Pong).unwrap();
-        asks.add("has its answer".into());
+    here(&engine, |local| {
+        let log = Logged::new();
+        let (asks, answers) = (log.clone(), log.clone());
+        let worker = Worker::new("asks").on(move |_: &Ping, context: Context<'_>| {
+            asks.add("asks".into());
+            context.complete(Pong).unwrap();
+            asks.add("has its answer".into());
+        });
+        local.handle().add(worker).unwrap();
+        let worker = Worker::new("answers").on(move |_: &Pong| answers.add("answers".into()));
+        local.handle().add(worker).unwrap();
+        local.update();
+        engine.broadcast(Ping(0));
+        // One round of the loop: the answer came from a round inside it.
+        local.update();
+        assert_eq!(log.take(), ["asks", "answers", "has its answer"]);
     });
-    local.handle().add(worker).unwrap();
-    let worker = Worker::new("answers").on(move |_: &Pong| answers.add("answers".into()));
-    local.handle().add(worker).unwrap();
-    local.update();
-    engine.broadcast(Ping(0));
-    // One round of the loop: the answer came from a round inside it.
-    local.update();
-    assert_eq!(log.take(), ["asks", "answers", "has its answer"]);
 }
 
 /// It may not run a second task in the middle of the first, though the scheduler takes its turns.
 #[test]
 fn d6_a_worker_that_waits_on_the_stack_is_not_entered_again() {
     let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let log = Logged::new();
-    let told = log.clone();
-    let worker = Worker::new("waits").on(move |ping: &Ping, context: Context<'_>| {
-        told.add(format!("begins {}", ping.0));
-        (0..5).for_each(|_| context.give_way().unwrap());
-        told.add(format!("ends {}", ping.0));
+    here(&engine, |local| {
+        let log = Logged::new();
+        let told = log.clone();
+        let worker = Worker::new("waits").on(move |ping: &Ping, context: Context<'_>| {
+            told.add(format!("begins {}", ping.0));
+            (0..5).for_each(|_| context.give_way().unwrap());
+            told.add(format!("ends {}", ping.0));
+        });
+        local.handle().add(worker).unwrap();
+        (1..=2).for_each(|number| {
+            engine.broadcast(Ping(number));
+        });
+        drive(local, || log.len() >= 4);
+        assert_eq!(log.take(), ["begins 1", "ends 1", "begins 2", "ends 2"]);
     });
-    local.handle().add(worker).unwrap();
-    (1..=2).for_each(|number| {
-        engine.broadcast(Ping(number));
-    });
-    while log.len() < 4 {
-        local.update();
-    }
-    assert_eq!(log.take(), ["begins 1", "ends 1", "begins 2", "ends 2"]);
 }
 
 #[test]
@@ -185,11 +187,9 @@ fn a_worker_that_waits_is_released_when_it_is_to_end() {
         }
         let worker = scheduler.add(worker).unwrap();
         engine.broadcast(Ping(0));
-        while log.len() < 1 {
-            std::thread::yield_now();
-        }
+        until(|| log.len() >= 1);
         worker.remove().unwrap();
-        assert_eq!(worker.join(), Exit::Removed);
+        assert_eq!(worker.ends(), Exit::Removed);
         assert_eq!(log.take(), ["waits", "Err(Ending)"]);
     }
 }
@@ -200,6 +200,13 @@ fn a_worker_that_waits_is_released_when_it_is_to_end() {
 fn a_stack_that_waits_build_up_has_a_bound() {
     let engine = engine();
     let scheduler = engine.start("only");
+    // Waits that are over do not count.
+    let before = Worker::new("before").on(|_: &Pong, context: Context<'_>| {
+        (0..200).for_each(|_| context.give_way().unwrap());
+    });
+    let before = scheduler.add(before).unwrap();
+    assert_eq!(engine.complete(Pong), Completed { ran: 1, dropped: 0 });
+    before.remove().unwrap();
     let gate = Arc::new(AtomicUsize::new(0));
     let workers: Vec<_> = (0..1_000)
         .map(|_| {

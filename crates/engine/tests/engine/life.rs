@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::common::{Logged, engine};
-use filch_engine::{Completed, Context, Engine, Exit, RemoveError, Stage, Unfit, Worker};
+use crate::common::{EndsInTime, Logged, drive, engine, here, until, within};
+use filch_engine::{Completed, Context, Engine, Exit, RemoveError, Stage, Worker};
 
 #[derive(Clone)]
 struct Ping(u32);
+
+#[derive(Clone)]
+struct Pong;
 
 /// Says when it is made and when it goes.
 struct Tells(&'static str, Logged);
@@ -41,7 +45,7 @@ fn d1_a_scheduler_lives_on_without_workers() {
             Completed { ran: 1, dropped: 0 }
         );
         worker.remove().unwrap();
-        assert_eq!(worker.join(), Exit::Removed);
+        assert_eq!(worker.ends(), Exit::Removed);
         assert_eq!(engine.broadcast(Ping(round)), 0, "nobody lists it any more");
     }
     assert!(!scheduler.is_terminated());
@@ -77,11 +81,17 @@ fn d2_a_worker_leaves_by_itself_and_only_once() {
         }
     });
     let worker = scheduler.add(worker).unwrap();
+    // Before, its `run` would not begin.
+    until(|| worker.stage() == Stage::Runs);
     worker.remove().unwrap();
     assert_eq!(worker.remove(), Err(RemoveError::Ending));
     assert_eq!(worker.exit(), None);
+    let asked = worker.clone();
+    let exit = within("the timeout", move || asked.join_timeout(Duration::ZERO));
+    assert_eq!(exit, None);
     may_end.store(true, Ordering::Release);
-    assert_eq!(worker.join(), Exit::Removed);
+    let joined = worker.clone();
+    assert_eq!(within("its end", move || joined.join()), Exit::Removed);
     assert_eq!(worker.remove(), Err(RemoveError::Ended));
     assert_eq!(worker.stage(), Stage::Gone);
 }
@@ -89,27 +99,26 @@ fn d2_a_worker_leaves_by_itself_and_only_once() {
 #[test]
 fn d4_a_scheduler_with_nothing_to_do_blocks_and_a_task_wakes_it() {
     let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let log = Logged::new();
-    let told = log.clone();
-    let worker = Worker::new("worker").on(move |ping: &Ping| told.add(ping.0.to_string()));
-    local.handle().add(worker).unwrap();
-    let rests = || engine.report().schedulers[0].rests;
-    while rests() == 0 {
-        assert!(local.update());
-    }
-    assert!(
-        engine.report().schedulers[0].rounds > 10,
-        "after several empty looks"
-    );
-    let before = rests();
-    engine.broadcast(Ping(1));
-    local.update();
-    assert_eq!(
-        (log.take(), rests()),
-        (vec!["1".to_owned()], before),
-        "no rest before it"
-    );
+    here(&engine, |local| {
+        let log = Logged::new();
+        let told = log.clone();
+        let worker = Worker::new("worker").on(move |ping: &Ping| told.add(ping.0.to_string()));
+        local.handle().add(worker).unwrap();
+        let rests = || engine.report().schedulers[0].rests;
+        drive(local, || rests() > 0);
+        assert!(
+            engine.report().schedulers[0].rounds > 10,
+            "after several empty looks"
+        );
+        let before = rests();
+        engine.broadcast(Ping(1));
+        local.update();
+        assert_eq!(
+            (log.take(), rests()),
+            (vec!["1".to_owned()], before),
+            "no rest before it"
+        );
+    });
 }
 
 /// Both kinds that run their tasks as they come.
@@ -135,7 +144,7 @@ fn d7_a_life_goes_through_its_stages_in_order() {
         let worker = scheduler.add(worker).unwrap();
         engine.complete(Ping(1));
         worker.remove().unwrap();
-        assert_eq!(worker.join(), Exit::Removed);
+        assert_eq!(worker.ends(), Exit::Removed);
         let expected = [
             "own is made",
             "setup_owner",
@@ -157,147 +166,127 @@ fn d7_a_life_goes_through_its_stages_in_order() {
 #[test]
 fn d7_an_ending_worker_empties_its_queue_without_running_it() {
     let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let log = Logged::new();
-    let told = log.clone();
-    let worker = Worker::new("worker").on(move |_: &Ping| told.add("runs".into()));
-    let worker = local.handle().add(worker).unwrap();
-    local.update();
-    worker.remove().unwrap();
-    let waits = std::thread::spawn({
-        let engine = engine.clone();
-        move || engine.complete(Ping(1))
-    });
-    while local.update() && !waits.is_finished() {}
-    assert_eq!(waits.join().unwrap(), Completed { ran: 0, dropped: 1 });
-    assert!(log.take().is_empty());
-    assert_eq!(worker.exit(), Some(Exit::Removed));
-}
-
-#[test]
-fn d11_a_terminated_engine_ends_everything_once_and_refuses_more() {
-    let engine = Engine::new();
-    let schedulers = ["a", "b"].map(|name| engine.scheduler(name).unwrap());
-    let workers: Vec<_> = schedulers
-        .iter()
-        .map(|scheduler| {
-            scheduler
-                .add(Worker::new("worker").on(|_: &Ping| {}))
-                .unwrap()
-        })
-        .collect();
-    engine.terminate();
-    engine.terminate();
-    engine.join();
-    for (worker, scheduler) in workers.iter().zip(&schedulers) {
-        assert_eq!(worker.exit(), Some(Exit::Terminated));
-        assert!(scheduler.is_terminated());
-        let refused = scheduler.add(Worker::new("late")).unwrap_err();
-        assert_eq!(refused.reason, Unfit::Terminated);
-        assert_eq!(
-            format!("{refused}"),
-            "late: the scheduler has been terminated"
-        );
-    }
-    assert_eq!(engine.complete(Ping(1)), Completed { ran: 0, dropped: 1 });
-    assert!(engine.scheduler("late").is_err());
-}
-
-#[test]
-fn a_dropped_local_scheduler_ends_its_workers() {
-    let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let worker = local
-        .handle()
-        .add(Worker::new("worker").in_fiber())
-        .unwrap();
-    drop(local);
-    assert_eq!(worker.exit(), Some(Exit::Terminated));
-}
-
-#[test]
-fn an_engine_may_be_terminated_while_a_scheduler_is_started() {
-    for _ in 0..200 {
-        let engine = Engine::new();
-        let starts = std::thread::spawn({
+    here(&engine, |local| {
+        let log = Logged::new();
+        let told = log.clone();
+        let worker = Worker::new("worker").on(move |_: &Ping| told.add("runs".into()));
+        let worker = local.handle().add(worker).unwrap();
+        local.update();
+        worker.remove().unwrap();
+        let waits = std::thread::spawn({
             let engine = engine.clone();
-            move || drop(engine.scheduler("only"))
+            move || engine.complete(Ping(1))
         });
-        engine.terminate();
-        starts.join().unwrap();
-        engine.join();
-    }
+        drive(local, || waits.is_finished());
+        assert_eq!(waits.join().unwrap(), Completed { ran: 0, dropped: 1 });
+        assert!(log.take().is_empty());
+        assert_eq!(worker.exit(), Some(Exit::Removed));
+    });
 }
 
 #[test]
-fn each_of_two_that_join_waits_for_all_schedulers() {
+fn d7_a_run_that_is_to_end_runs_no_task_of_its_queue() {
     let engine = Engine::new();
-    let scheduler = engine.scheduler("only").unwrap();
-    let may_end = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&may_end);
-    let slow = Worker::new("slow").in_fiber().run(move |context| {
-        while !seen.load(Ordering::Acquire) {
-            let _ = context.give_way();
-        }
+    here(&engine, |local| {
+        let log = Logged::new();
+        let told = log.clone();
+        let worker = Worker::new("worker")
+            .in_fiber()
+            .on(|_: &Ping| {})
+            .run(move |context| {
+                while context.give_way().is_ok() {}
+                told.add(context.run_queued().to_string());
+            });
+        let worker = local.handle().add(worker).unwrap();
+        local.update();
+        worker.remove().unwrap();
+        engine.broadcast(Ping(1));
+        drive(local, || worker.exit().is_some());
+        assert_eq!(log.take(), ["0"]);
     });
-    scheduler.add(slow).unwrap();
-    engine.terminate();
-    let joins = [(), ()].map(|()| {
-        let (engine, scheduler) = (engine.clone(), scheduler.clone());
-        std::thread::spawn(move || {
-            engine.join();
-            scheduler.is_terminated()
-        })
+}
+
+/// A worker waits on the stack below, so that the round in which the other one ended is not over.
+#[test]
+fn d7_a_task_of_a_worker_that_ends_is_told_of_at_once() {
+    is_told_of_at_once(Worker::new("ends").on(|_: &Pong| {}));
+    let receives = Worker::new("ends").receives::<Pong>().in_fiber();
+    is_told_of_at_once(receives.run(|context| while context.give_way().is_ok() {}));
+}
+
+/// A task that comes for `ends` while that ends.
+fn is_told_of_at_once(ends: Worker) {
+    let engine = Engine::new();
+    here(&engine, |local| {
+        let log = Logged::new();
+        let (asks, seen) = (log.clone(), log.clone());
+        let below = Worker::new("below").on(move |_: &Ping, context: Context<'_>| {
+            (0..100).for_each(|_| context.give_way().unwrap());
+            seen.add("below goes on".into());
+        });
+        local.handle().add(below).unwrap();
+        let ends = local.handle().add(ends).unwrap();
+        let asks = Worker::new("asks")
+            .in_fiber()
+            .on(move |_: &Ping, context: Context<'_>| {
+                ends.remove().unwrap();
+                asks.add(format!("{:?}", context.complete(Pong)));
+            });
+        local.handle().add(asks).unwrap();
+        engine.broadcast(Ping(0));
+        local.update();
+        let told = "Ok(Completed { ran: 0, dropped: 1 })";
+        assert_eq!(log.take(), [told, "below goes on"]);
     });
-    (0..1_000).for_each(|_| std::thread::yield_now());
-    may_end.store(true, Ordering::Release);
-    assert!(joins.into_iter().all(|join| join.join().unwrap()));
 }
 
 #[test]
-fn a_local_scheduler_that_is_over_is_terminated_and_keeps_nobody_waiting() {
-    let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let sender = engine.sender::<Ping>();
-    local
-        .handle()
-        .add(Worker::new("worker").on(|_: &Ping| {}))
-        .unwrap();
-    engine.terminate();
-    while local.update() {}
-    assert!(local.handle().is_terminated());
-    assert!(!local.poll(), "and stays so");
-    assert_eq!(sender.send(Ping(1)), 0);
-    assert_eq!(engine.complete(Ping(2)), Completed { ran: 0, dropped: 1 });
+fn d7_what_was_made_last_goes_first() {
+    struct Kept<const NUMBER: usize>(#[expect(dead_code, reason = "dropped")] Tells);
+
+    let engine = engine();
+    let log = Logged::new();
+    let [a, b, c, d] = std::array::from_fn(|_| log.clone());
+    let worker = Worker::new("worker")
+        .owns(move || Kept::<0>(Tells::new("first own", &a)))
+        .owns(move || Kept::<1>(Tells::new("second own", &b)))
+        .local(move || Kept::<2>(Tells::new("first local", &c)))
+        .local(move || Kept::<3>(Tells::new("second local", &d)))
+        .in_fiber()
+        .run(|_| {});
+    let worker = engine.start("only").add(worker).unwrap();
+    assert_eq!(worker.ends(), Exit::Finished);
+    let names = ["first own", "second own", "first local", "second local"];
+    let made = names.map(|name| format!("{name} is made"));
+    let gone = names.map(|name| format!("{name} goes"));
+    let expected: Vec<_> = made.into_iter().chain(gone.into_iter().rev()).collect();
+    assert_eq!(log.take(), expected);
 }
 
 #[test]
 fn d7_nobody_sees_data_before_its_setup_owner_is_over() {
     let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    // Others have their turns between its two parts.
-    let owner = Worker::new("owner")
-        .in_fiber()
-        .owns(|| 0_u32)
-        .setup_owner(|context: Context<'_>| (0..3).for_each(|_| context.give_way().unwrap()))
-        .setup_owner(|number: &mut u32| *number = 2);
-    local.handle().add(owner).unwrap();
-    let log = Logged::new();
-    let told = log.clone();
-    let user = Worker::new("user")
-        .group::<u32>()
-        .setup(move |number: &u32| told.add(number.to_string()));
-    local.handle().add(user).unwrap();
-    while log.len() == 0 {
-        local.update();
-    }
-    assert_eq!(log.take(), ["2"]);
+    here(&engine, |local| {
+        // Others have their turns between its two parts.
+        let owner = Worker::new("owner")
+            .in_fiber()
+            .owns(|| 0_u32)
+            .setup_owner(|context: Context<'_>| (0..3).for_each(|_| context.give_way().unwrap()))
+            .setup_owner(|number: &mut u32| *number = 2);
+        local.handle().add(owner).unwrap();
+        let log = Logged::new();
+        let told = log.clone();
+        let user = Worker::new("user")
+            .group::<u32>()
+            .setup(move |number: &u32| told.add(number.to_string()));
+        local.handle().add(user).unwrap();
+        drive(local, || log.len() > 0);
+        assert_eq!(log.take(), ["2"]);
+    });
 }
 
 #[test]
 fn a_worker_sleeps_until_its_moment_and_not_for_ever() {
-    use std::time::{Duration, Instant};
-
     let engine = engine();
     let scheduler = engine.start("only");
     let moment = Instant::now() + Duration::from_millis(3);
@@ -305,5 +294,5 @@ fn a_worker_sleeps_until_its_moment_and_not_for_ever() {
         assert_eq!(context.sleep_until(moment), Ok(()));
         assert!(Instant::now() >= moment, "too early");
     });
-    assert_eq!(scheduler.add(sleeps).unwrap().join(), Exit::Finished);
+    assert_eq!(scheduler.add(sleeps).unwrap().ends(), Exit::Finished);
 }

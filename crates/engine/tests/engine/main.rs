@@ -3,9 +3,14 @@
 
 mod common;
 mod data;
+mod end;
 mod kinds;
 mod life;
+mod order;
+mod owners;
 mod receive;
 mod refused;
+mod rest;
 mod stress;
 mod tasks;
+mod waits;

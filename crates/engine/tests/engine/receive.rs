@@ -1,7 +1,7 @@
 //! Row D5: a worker's own `run` receives its tasks.
 
-use crate::common::{Logged, engine};
-use filch_engine::{Completed, Context, Exit, ReceiveError, Unfit, Worker};
+use crate::common::{EndsInTime, Logged, engine, report, until};
+use filch_engine::{Completed, Context, Engine, Exit, ReceiveError, Unfit, WaitsFor, Worker};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Ping(u32);
@@ -34,7 +34,7 @@ fn d5_a_run_receives_each_type_in_its_order() {
     for number in 1..=2 {
         engine.broadcast(Pong(number));
     }
-    assert_eq!(worker.join(), Exit::Finished);
+    assert_eq!(worker.ends(), Exit::Finished);
     assert_eq!(log.take(), ["Pong(1)", "Ping(1)", "Pong(2)", "Ping(2)"]);
 }
 
@@ -70,8 +70,8 @@ fn d10_a_received_task_is_complete_when_it_is_dropped() {
     let other = engine.start("other");
     let asks = other.add(asks).unwrap();
     other.add(helps).unwrap();
-    assert_eq!(asks.join(), Exit::Finished);
-    assert_eq!(worker.join(), Exit::Finished);
+    assert_eq!(asks.ends(), Exit::Finished);
+    assert_eq!(worker.ends(), Exit::Finished);
     let completed = Completed { ran: 1, dropped: 0 };
     assert_eq!(
         log.take(),
@@ -91,7 +91,7 @@ fn d10_a_task_that_its_run_panics_with_has_not_run() {
     let completed = engine.complete(Ping(1));
     assert_eq!(completed, Completed { ran: 0, dropped: 1 });
     assert!(matches!(
-        worker.join(),
+        worker.ends(),
         Exit::Panicked { during: "run", .. }
     ));
 }
@@ -99,6 +99,7 @@ fn d10_a_task_that_its_run_panics_with_has_not_run() {
 #[test]
 fn d7_a_run_that_waits_for_a_task_ends_when_it_is_told_to() {
     let engine = engine();
+    let scheduler = engine.start("one");
     let log = Logged::new();
     for in_fiber in [false, true] {
         let run = {
@@ -113,13 +114,34 @@ fn d7_a_run_that_waits_for_a_task_ends_when_it_is_told_to() {
             true => receives.in_fiber(),
             false => receives,
         };
-        let worker = engine.start("one").add(receives).unwrap();
+        let worker = scheduler.add(receives).unwrap();
+        let name = std::any::type_name::<Ping>();
+        let waits = Some(WaitsFor::Receive(name));
+        until(|| report(&engine).workers[0].waits_for == waits);
         worker.remove().unwrap();
-        assert_eq!(worker.join(), Exit::Removed);
+        assert_eq!(worker.ends(), Exit::Removed);
+        assert_eq!(log.take(), ["Err(Ending)"; 2]);
     }
-    // A worker that is told before it runs does not run.
-    let told = format!("{:?}", Err::<(), _>(ReceiveError::Ending));
-    assert!(log.take().iter().all(|line| *line == told));
+}
+
+#[test]
+fn a_task_counts_as_run_once_it_is_dropped() {
+    let engine = engine();
+    let seen = engine.clone();
+    let run = move |context: Context<'_>| {
+        let ping = context.receive::<Ping>().unwrap();
+        let of = |engine: &Engine| {
+            let worker = &report(engine).workers[0];
+            (worker.queued, worker.ran)
+        };
+        assert_eq!(of(&seen), (0, 0));
+        drop(ping);
+        assert_eq!(of(&seen), (0, 1));
+    };
+    let receives = Worker::new("receives").receives::<Ping>().run(run);
+    let worker = engine.start("one").add(receives).unwrap();
+    engine.broadcast(Ping(1));
+    assert_eq!(worker.ends(), Exit::Finished);
 }
 
 #[test]
@@ -138,7 +160,7 @@ fn what_it_does_not_list_it_does_not_receive() {
     };
     let worker = Worker::new("deaf").on(|_: &Pong| {}).run(run);
     let worker = engine.start("one").add(worker).unwrap();
-    assert_eq!(worker.join(), Exit::Finished);
+    assert_eq!(worker.ends(), Exit::Finished);
 }
 
 #[test]

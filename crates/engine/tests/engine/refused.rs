@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Logged, engine};
+use crate::common::{EndsInTime, Logged, drive, engine, here, within};
 use filch_engine::{Completed, Context, Engine, Exit, NestedError, StartError, Unfit, Worker};
 
 #[derive(Clone)]
@@ -74,7 +74,7 @@ fn a_refused_worker_can_be_added_elsewhere() {
     let error = second.add(owner()).unwrap_err();
     assert_eq!(error.reason, Unfit::Owned(type_name::<World>()));
     one.remove().unwrap();
-    one.join();
+    one.ends();
     second.add(error.worker).unwrap();
 }
 
@@ -87,13 +87,18 @@ fn a_worker_follows_one_of_its_own_scheduler_only() {
         .add(Worker::new("follows").after(&leads))
         .unwrap_err();
     assert_eq!(error.reason, Unfit::Elsewhere("leads".into()));
+    // The first scheduler of another engine is another one.
+    let other = crate::common::engine();
+    let leads = other.start("first").add(Worker::new("leads")).unwrap();
+    let error = first.add(Worker::new("follows").after(&leads)).unwrap_err();
+    assert_eq!(error.reason, Unfit::Elsewhere("leads".into()));
 }
 
 #[test]
 fn an_engine_has_so_many_schedulers_and_no_more() {
-    let engine = Engine::new();
-    let locals: Vec<_> = (0..Engine::MAX_SCHEDULERS)
-        .map(|number| engine.local_scheduler(number.to_string()).unwrap())
+    let engine = engine();
+    let schedulers: Vec<_> = (0..Engine::MAX_SCHEDULERS)
+        .map(|number| engine.start(&number.to_string()))
         .collect();
     assert!(matches!(
         engine.scheduler("one more"),
@@ -101,17 +106,15 @@ fn an_engine_has_so_many_schedulers_and_no_more() {
     ));
     // The last one is reached like the first.
     let counts = Arc::new(AtomicUsize::new(0));
-    for local in &locals {
+    for scheduler in &schedulers {
         let counts = Arc::clone(&counts);
         let worker = Worker::new("counts").on(move |_: &Ping| {
             counts.fetch_add(1, Ordering::Relaxed);
         });
-        local.handle().add(worker).unwrap();
+        scheduler.add(worker).unwrap();
     }
-    assert_eq!(engine.broadcast(Ping), Engine::MAX_SCHEDULERS);
-    for local in &locals {
-        local.update();
-    }
+    let ran = engine.complete(Ping).ran;
+    assert_eq!(ran, Engine::MAX_SCHEDULERS);
     assert_eq!(counts.load(Ordering::Relaxed), Engine::MAX_SCHEDULERS);
 }
 
@@ -148,11 +151,11 @@ fn a_task_that_panics_with_three_data_ends_its_worker_and_poisons_what_it_change
         during: type_name::<Ping>(),
         message: "half way".into(),
     };
-    assert_eq!(panics.join(), exit);
+    assert_eq!(panics.ends(), exit);
     assert_eq!(engine.complete(Look), Completed { ran: 1, dropped: 0 });
     assert_eq!(log.take(), ["input 0"]);
     assert_eq!(engine.complete(Pong), Completed { ran: 0, dropped: 1 });
-    assert_eq!(owner.join(), Exit::Poisoned(type_name::<World>()));
+    assert_eq!(owner.ends(), Exit::Poisoned(type_name::<World>()));
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn code_that_panics_elsewhere_ends_its_worker_alone() {
     for worker in cases {
         let worker = scheduler.add(worker).unwrap();
         engine.broadcast(Ping);
-        match worker.join() {
+        match worker.ends() {
             Exit::Panicked { message, .. } => assert_eq!(message, worker.name()),
             exit => panic!("{exit:?}"),
         }
@@ -202,7 +205,7 @@ fn a_nested_task_that_panics_ends_the_worker_behind_the_one_around_it() {
         during: type_name::<Pong>(),
         message: "inside".into(),
     };
-    assert_eq!(worker.join(), exit);
+    assert_eq!(worker.ends(), exit);
     assert_eq!(log.take(), ["the task panicked"]);
 }
 
@@ -213,7 +216,7 @@ fn a_stack_that_nobody_can_have_ends_its_worker() {
     let greedy = scheduler
         .add(Worker::new("greedy").in_fiber_of(usize::MAX / 2))
         .unwrap();
-    assert_eq!(greedy.join(), Exit::NoStack);
+    assert_eq!(greedy.ends(), Exit::NoStack);
 }
 
 #[test]
@@ -221,7 +224,7 @@ fn a_stack_size_beyond_all_memory_ends_its_worker() {
     let engine = engine();
     let scheduler = engine.start("only");
     let greedy = Worker::new("greedy").in_fiber_of(usize::MAX);
-    assert_eq!(scheduler.add(greedy).unwrap().join(), Exit::NoStack);
+    assert_eq!(scheduler.add(greedy).unwrap().ends(), Exit::NoStack);
 }
 
 #[test]
@@ -234,14 +237,14 @@ fn a_name_that_no_thread_can_have_is_refused() {
     engine.start("only");
 }
 
-/// Waits in its destructor, which runs while a panic goes up.
-struct GivesWay<'a>(Context<'a>, &'a AtomicUsize);
+/// Waits in its destructor, which runs while a panic goes up; and what others have run by then.
+struct GivesWay<'a>(Context<'a>, &'a AtomicUsize, &'a Logged);
 
 impl Drop for GivesWay<'_> {
     fn drop(&mut self) {
         assert!(self.0.give_way().is_err());
         assert!(self.0.wait_until(|| false).is_err());
-        self.1.fetch_add(1, Ordering::Relaxed);
+        self.1.fetch_add(1 + self.2.len(), Ordering::Relaxed);
     }
 }
 
@@ -250,10 +253,14 @@ fn code_that_unwinds_does_not_wait() {
     for in_fiber in [false, true] {
         let engine = engine();
         let scheduler = engine.start("only");
-        let dropped = Arc::new(AtomicUsize::new(0));
+        let (dropped, log) = (Arc::new(AtomicUsize::new(0)), Logged::new());
         let count = Arc::clone(&dropped);
+        let (told, seen) = (log.clone(), log.clone());
+        let beside = Worker::new("beside").on(move |_: &Pong| told.add("runs".into()));
+        scheduler.add(beside).unwrap();
         let worker = Worker::new("worker").on(move |_: &Ping, context: Context<'_>| {
-            let _waits = GivesWay(context, &count);
+            let _waits = GivesWay(context, &count, &seen);
+            context.broadcast(Pong);
             panic!("half way");
         });
         let worker = match in_fiber {
@@ -262,8 +269,8 @@ fn code_that_unwinds_does_not_wait() {
         };
         let worker = scheduler.add(worker).unwrap();
         assert_eq!(engine.complete(Ping), Completed { ran: 0, dropped: 1 });
-        assert!(matches!(worker.join(), Exit::Panicked { .. }));
-        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+        assert!(matches!(worker.ends(), Exit::Panicked { .. }));
+        assert_eq!(dropped.load(Ordering::Relaxed), 1, "others have run");
     }
 }
 
@@ -279,7 +286,8 @@ fn what_a_worker_has_captured_goes_with_it() {
         .add(Worker::new("follows").after(&leads).on(|_: &Pong| {}))
         .unwrap();
     leads.remove().unwrap();
-    assert!(hears.recv().is_err());
+    let heard = within("the end of what it had", move || hears.recv());
+    assert!(heard.is_err());
 }
 
 #[test]
@@ -300,26 +308,33 @@ fn a_closure_that_panics_with_data_locked_ends_its_worker() {
         during: "run",
         message: "half way".into(),
     };
-    assert_eq!(scheduler.add(worker).unwrap().join(), exit);
+    assert_eq!(scheduler.add(worker).unwrap().ends(), exit);
 }
 
 #[test]
 fn a_worker_that_has_panicked_runs_no_further_task() {
-    let engine = Engine::new();
-    let local = engine.local_scheduler("here").unwrap();
-    let log = Logged::new();
-    let told = log.clone();
-    let worker = Worker::new("worker").on(move |_: &Ping| {
-        told.add("runs".into());
-        panic!("the first time");
-    });
-    let worker = local.handle().add(worker).unwrap();
-    local.update();
-    (0..3).for_each(|_| {
-        engine.broadcast(Ping);
-    });
-    while worker.exit().is_none() {
-        local.update();
+    for is_nested in [false, true] {
+        let engine = Engine::new();
+        here(&engine, |local| {
+            let log = Logged::new();
+            let told = log.clone();
+            let worker = Worker::new("worker")
+                .on(move |_: &Ping, context: Context<'_>| {
+                    told.add("runs".into());
+                    if is_nested {
+                        assert!(context.run_task(Pong).is_err());
+                    } else {
+                        panic!("the first time");
+                    }
+                })
+                .on(|_: &Pong| panic!("inside"));
+            let worker = local.handle().add(worker).unwrap();
+            local.update();
+            (0..3).for_each(|_| {
+                engine.broadcast(Ping);
+            });
+            drive(local, || worker.exit().is_some());
+            assert_eq!(log.take(), ["runs"]);
+        });
     }
-    assert_eq!(log.take(), ["runs"]);
 }

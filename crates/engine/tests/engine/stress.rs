@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::common::engine;
+use crate::common::{EndsInTime, engine};
 use filch_engine::{Completed, Context, Exit, Worker};
 
 #[derive(Clone)]
@@ -66,7 +66,7 @@ fn workers_come_and_go_and_no_task_is_lost_or_seen_half_way() {
                     let Completed { ran, dropped } = engine.complete(Check);
                     assert!(ran + dropped >= 1, "the guest was there");
                     guest.remove().unwrap();
-                    assert_eq!(guest.join(), Exit::Removed);
+                    assert_eq!(guest.ends(), Exit::Removed);
                 }
             });
         }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use crate::common::{Logged, engine};
-use filch_engine::{Completed, Context, NestedError, SendError, WaitError, Worker};
+use crate::common::{EndsInTime, Logged, engine, here, report, until, within};
+use filch_engine::{
+    Completed, Context, Engine, Exit, NestedError, Scheduler, SendError, WaitError, Worker,
+};
 
 #[derive(Clone)]
 struct Ping(u32);
@@ -64,6 +66,29 @@ fn d3_a_task_nobody_lists_is_dropped_at_once() {
     assert_eq!(clones.load(Ordering::Relaxed), 0);
 }
 
+/// Ends a scheduler while it is cloned: in the middle of a broadcast.
+struct Terminates(Scheduler);
+
+impl Clone for Terminates {
+    fn clone(&self) -> Self {
+        self.0.terminate();
+        until(|| self.0.is_terminated());
+        Self(self.0.clone())
+    }
+}
+
+#[test]
+fn d3_a_scheduler_that_has_ended_meanwhile_is_not_counted() {
+    let engine = engine();
+    let schedulers = ["first", "second"].map(|name| engine.start(name));
+    for scheduler in &schedulers {
+        let worker = Worker::new("worker").on(|_: &Terminates| {});
+        scheduler.add(worker).unwrap();
+    }
+    let [_, second] = schedulers;
+    assert_eq!(engine.broadcast(Terminates(second)), 1);
+}
+
 #[test]
 fn a_broadcast_clones_once_for_each_interested_worker_but_the_last() {
     let engine = engine();
@@ -91,6 +116,8 @@ fn a_task_that_is_complete_is_counted() {
     scheduler
         .add(Worker::new("runs").on(|_: &Ping| {}))
         .unwrap();
+    // Asked on this thread, as soon as it is told: another one in between would come too late.
+    let engine: &Engine = &engine;
     for number in 1..=20_000 {
         engine.complete(Ping(0));
         let report = engine.report();
@@ -98,23 +125,48 @@ fn a_task_that_is_complete_is_counted() {
     }
 }
 
+/// Takes its time to go.
+#[derive(Clone)]
+struct Goes(Arc<AtomicUsize>);
+
+impl Drop for Goes {
+    fn drop(&mut self) {
+        (0..1_000).for_each(|_| std::thread::yield_now());
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_task_that_is_complete_has_been_dropped() {
+    let engine = engine();
+    let worker = Worker::new("runs").on(|_: &Goes| {});
+    engine.start("only").add(worker).unwrap();
+    let gone = Arc::new(AtomicUsize::new(0));
+    let completed = engine.complete(Goes(Arc::clone(&gone)));
+    assert_eq!(completed, Completed { ran: 1, dropped: 0 });
+    assert_eq!(gone.load(Ordering::Relaxed), 1);
+}
+
 #[test]
 fn d3_workers_come_and_go_and_the_others_still_get_every_task() {
     let engine = engine();
-    let scheduler = engine.start("only");
+    let schedulers = ["first", "second"].map(|name| engine.start(name));
     let log = Logged::new();
     let stays = {
         let log = log.clone();
         Worker::new("stays").on(move |ping: &Ping| log.add(ping.0.to_string()))
     };
-    scheduler.add(stays).unwrap();
+    schedulers[0].add(stays).unwrap();
     for number in 0..20 {
-        let guest = scheduler
-            .add(Worker::new("guest").on(|_: &Ping| {}))
-            .unwrap();
-        engine.broadcast(Ping(number));
-        guest.remove().unwrap();
-        guest.join();
+        let guests = schedulers.each_ref().map(|scheduler| {
+            let guest = Worker::new("guest").on(|_: &Ping| {});
+            scheduler.add(guest).unwrap()
+        });
+        assert_eq!(engine.broadcast(Ping(number)), 2);
+        for guest in guests {
+            guest.remove().unwrap();
+            assert_eq!(guest.ends(), Exit::Removed);
+        }
     }
     engine.complete(Ping(20));
     let expected: Vec<_> = (0..=20).map(|number| number.to_string()).collect();
@@ -133,7 +185,7 @@ fn d10_a_task_sends_a_task_on() {
     let pong = Worker::new("pong").on(move |pong: &Pong| said.send(pong.0).unwrap());
     second.add(pong).unwrap();
     engine.broadcast(Ping(1));
-    assert_eq!(hears.recv(), Ok(2));
+    assert_eq!(within("the second task", move || hears.recv()), Ok(2));
 }
 
 #[test]
@@ -173,6 +225,7 @@ fn d10_a_run_waits_until_a_condition_holds() {
         context
             .wait_until(|| seen.load(Ordering::Acquire) == 3)
             .unwrap();
+        assert_eq!(seen.load(Ordering::Acquire), 3);
     });
     let waits = first.add(waits).unwrap();
     let counts = Worker::new("counts").on(move |_: &Ping| {
@@ -183,7 +236,7 @@ fn d10_a_run_waits_until_a_condition_holds() {
         assert!(waits.exit().is_none());
         engine.broadcast(Ping(0));
     }
-    assert_eq!(waits.join().to_string(), "it has finished");
+    assert_eq!(waits.ends().to_string(), "it has finished");
 }
 
 #[test]
@@ -270,64 +323,10 @@ fn a_pinned_task_reaches_one_worker_alone() {
         panic!("handed back");
     };
     handles[0].remove().unwrap();
-    handles[0].join();
+    handles[0].ends();
     let Err(SendError::Ended(Ping(4))) = handles[0].send(Ping(4)) else {
         panic!("handed back");
     };
-}
-
-#[test]
-fn a_worker_runs_a_task_after_the_one_that_it_follows() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let log = Logged::new();
-    let rounds = 50;
-    // The first one gives way in the middle of each task; the second one may not overtake it.
-    let first = log.clone();
-    let leads = Worker::new("leads")
-        .in_fiber()
-        .on(move |ping: &Ping, context: Context<'_>| {
-            for _ in 0..3 {
-                context.give_way().unwrap();
-            }
-            first.add(format!("leads {}", ping.0));
-        });
-    let leads = scheduler.add(leads).unwrap();
-    let second = log.clone();
-    let follows = Worker::new("follows")
-        .after(&leads)
-        .on(move |ping: &Ping| second.add(format!("follows {}", ping.0)));
-    scheduler.add(follows).unwrap();
-    (0..rounds).for_each(|number| {
-        engine.broadcast(Ping(number));
-    });
-    engine.complete(Ping(rounds));
-    let entries = log.take();
-    for number in 0..=rounds {
-        let at = |who: &str| {
-            entries
-                .iter()
-                .position(|entry| *entry == format!("{who} {number}"))
-        };
-        assert!(at("leads").unwrap() < at("follows").unwrap(), "{number}");
-    }
-}
-
-#[test]
-fn a_follower_runs_a_task_that_its_leader_does_not_list() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let leads = Worker::new("leads")
-        .in_fiber()
-        .on(|_: &Ping, context: Context<'_>| {
-            context.complete(Pong(1)).unwrap();
-        });
-    let leads = scheduler.add(leads).unwrap();
-    // They have no task in common: nothing is to be ordered.
-    scheduler
-        .add(Worker::new("follows").after(&leads).on(|_: &Pong| {}))
-        .unwrap();
-    assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
 }
 
 #[test]
@@ -341,28 +340,33 @@ fn a_nested_task_that_is_handed_back_has_not_begun() {
         .on(move |_: &Ping, context: Context<'_>, _: &mut u32| {
             let refused = context.run_task(Pong(2));
             told.add(format!("{refused:?}"));
+            told.add(format!("{:?}", context.run_task("not listed")));
         })
         .on(move |_: &Pong| ran.add("the first of two".into()))
         .on(|_: &Pong, _: &u32| {});
     scheduler.add(worker).unwrap();
     engine.complete(Ping(1));
-    assert_eq!(log.take(), ["Err(Conflict)"]);
+    assert_eq!(log.take(), ["Err(Conflict)", "Err(Unlisted)"]);
 }
 
 #[test]
 fn a_task_inside_setup_owner_is_refused() {
-    let engine = engine();
-    let scheduler = engine.start("only");
-    let log = Logged::new();
-    let told = log.clone();
-    let worker =
-        Worker::new("worker")
-            .on(|_: &Ping| {})
-            .setup_owner(move |context: Context<'_>| {
-                told.add(format!("{:?}", context.run_task(Ping(1))));
-                told.add(context.run_queued().to_string());
-            });
-    scheduler.add(worker).unwrap();
-    assert_eq!(engine.complete(Ping(2)), Completed { ran: 1, dropped: 0 });
-    assert_eq!(log.take(), ["Err(Early)", "0"]);
+    let engine = Engine::new();
+    here(&engine, |local| {
+        let log = Logged::new();
+        let told = log.clone();
+        let worker =
+            Worker::new("worker")
+                .on(|_: &Ping| {})
+                .setup_owner(move |context: Context<'_>| {
+                    told.add(format!("{:?}", context.run_task(Ping(1))));
+                    told.add(context.run_queued().to_string());
+                });
+        local.handle().add(worker).unwrap();
+        // It has a task already.
+        engine.broadcast(Ping(2));
+        local.update();
+        assert_eq!(log.take(), ["Err(Early)", "0"]);
+        assert_eq!(report(&engine).workers[0].ran, 1);
+    });
 }

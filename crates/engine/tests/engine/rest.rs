@@ -1,0 +1,242 @@
+//! Row D4: when a scheduler blocks, and what it does before.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::common::{EndsInTime, drive, engine, here, report, sleepy_engine, until};
+use filch_engine::{Context, Engine, Exit, WaitsFor, Worker};
+
+#[derive(Clone)]
+struct Ping;
+
+#[derive(Clone)]
+struct Pong;
+
+/// Each round in which a worker runs a task counts, though no message came in it.
+#[test]
+fn d4_a_scheduler_does_not_rest_while_a_worker_has_tasks() {
+    const TASKS: u64 = 500;
+    let engine = sleepy_engine();
+    here(&engine, |local| {
+        local
+            .handle()
+            .add(Worker::new("worker").on(|_: &Ping| {}))
+            .unwrap();
+        drive(local, || report(&engine).rests > 0);
+        let before = report(&engine).rests;
+        (0..TASKS).for_each(|_| {
+            engine.broadcast(Ping);
+        });
+        drive(local, || report(&engine).workers[0].ran == TASKS);
+        assert_eq!(report(&engine).rests, before);
+    });
+}
+
+/// It does not tire: after each task it looks as often as after the first one.
+#[test]
+fn d4_a_scheduler_looks_as_often_after_each_task() {
+    let engine = Engine::new();
+    here(&engine, |local| {
+        local
+            .handle()
+            .add(Worker::new("worker").on(|_: &Ping| {}))
+            .unwrap();
+        for _ in 0..3 {
+            engine.broadcast(Ping);
+            let (rests, rounds) = (report(&engine).rests, report(&engine).rounds);
+            drive(local, || report(&engine).rests > rests);
+            // The one with the task, those that it looks in vain, and the one before it blocks.
+            let looked = report(&engine).rounds - rounds;
+            assert_eq!(looked, 2 + u64::from(Engine::ROUNDS_BEFORE_REST));
+        }
+    });
+}
+
+/// One scheduler has nothing to do; a worker of the other one polls, and so counts milliseconds.
+#[test]
+fn d4_a_scheduler_whose_workers_wait_for_tasks_alone_is_not_polled() {
+    let engine = engine();
+    let (idle, polls) = (engine.start("idle"), engine.start("polls"));
+    // It has polled, too: its waits are over.
+    let worker = Worker::new("worker").on(|_: &Ping, context: Context<'_>| {
+        (0..3).for_each(|_| context.give_way().unwrap());
+    });
+    idle.add(worker).unwrap();
+    engine.complete(Ping);
+    let waits = Worker::new("waits")
+        .in_fiber()
+        .run(|context| assert!(context.wait_until(|| false).is_err()));
+    let rests = |scheduler: usize| engine.report().schedulers[scheduler].rests;
+    let before = rests(0);
+    polls.add(waits).unwrap();
+    until(|| rests(1) >= 20);
+    // At most one for a message that was found before the wake-up for it, and then one for good.
+    let rested = rests(0) - before;
+    assert!(rested <= 2, "{rested}");
+}
+
+/// Of two workers, one gets more tasks than the other: that one's turn is what counts.
+#[test]
+fn d4_a_scheduler_hands_no_worker_more_than_it_runs_in_a_turn() {
+    let engine = Engine::new();
+    here(&engine, |local| {
+        let both = Worker::new("both").on(|_: &Ping| {}).on(|_: &Pong| {});
+        local.handle().add(both).unwrap();
+        let one = Worker::new("one").on(|_: &Ping| {});
+        local.handle().add(one).unwrap();
+        for _ in 0..1_000 {
+            engine.broadcast(Pong);
+            engine.broadcast(Ping);
+        }
+        local.poll();
+        let after_one = report(&engine);
+        let [both, one] = &after_one.workers[..] else {
+            panic!("{after_one:?}");
+        };
+        assert_eq!((both.queued, one.queued), (0, 0), "{after_one:?}");
+        assert_eq!(both.ran, 2 * one.ran, "{after_one:?}");
+    });
+}
+
+/// A worker waits for a task, and then for the end of one; meanwhile another scheduler polls.
+#[test]
+fn d4_a_worker_that_waits_for_a_task_is_not_polled() {
+    let engine = engine();
+    let (idle, polls) = (engine.start("idle"), engine.start("polls"));
+    let gate = Arc::new(AtomicBool::new(false));
+    let asks = Worker::new("asks").receives::<Ping>().in_fiber();
+    let asks = asks.run(|context| {
+        drop(context.receive::<Ping>().unwrap());
+        assert_eq!(context.complete(Pong).unwrap().ran, 1);
+    });
+    let asks = idle.add(asks).unwrap();
+    let opens = Arc::clone(&gate);
+    let waits = move |_: &Pong, context: Context<'_>| {
+        let is_open = || gate.load(Ordering::Relaxed);
+        context.wait_until(is_open).unwrap();
+    };
+    polls
+        .add(Worker::new("waits").in_fiber().on(waits))
+        .unwrap();
+    let spins = Worker::new("spins").in_fiber();
+    let spins = spins.run(|context| assert!(context.wait_until(|| false).is_err()));
+    polls.add(spins).unwrap();
+    let rests = |scheduler: usize| engine.report().schedulers[scheduler].rests;
+    let waits_for = || engine.report().schedulers[0].workers[0].waits_for;
+    let rested = |what: &dyn Fn(WaitsFor) -> bool| {
+        until(|| waits_for().is_some_and(what));
+        let (before, other) = (rests(0), rests(1));
+        until(|| rests(1) >= other + 20);
+        rests(0) - before
+    };
+    // As above: at most one in vain, and one for good.
+    let receiving = rested(&|what| matches!(what, WaitsFor::Receive(_)));
+    assert!(receiving <= 2, "{receiving}");
+    engine.broadcast(Ping);
+    let completing = rested(&|what| matches!(what, WaitsFor::Task(_)));
+    assert!(completing <= 2, "{completing}");
+    opens.store(true, Ordering::Relaxed);
+    assert_eq!(asks.ends(), Exit::Finished);
+}
+
+#[test]
+fn d4_a_scheduler_rests_while_a_worker_on_its_stack_waits() {
+    let engine = Engine::new();
+    here(&engine, |local| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let (told, seen) = (Arc::clone(&ran), engine.clone());
+        let waits = Worker::new("waits").on(move |_: &Ping, context: Context<'_>| {
+            let before = report(&seen).rests;
+            (0..100).for_each(|_| context.give_way().unwrap());
+            assert!(report(&seen).rests > before, "it goes round and round");
+            told.fetch_add(1, Ordering::Relaxed);
+        });
+        let waits = local.handle().add(waits).unwrap();
+        engine.broadcast(Ping);
+        local.update();
+        assert_eq!((ran.load(Ordering::Relaxed), waits.exit()), (1, None));
+    });
+}
+
+/// A scheduler that blocks at once must not block once its last worker has gone.
+#[test]
+fn d4_a_scheduler_that_never_looks_twice_ends() {
+    let engine = sleepy_engine();
+    let scheduler = engine.start("only");
+    let worker = scheduler
+        .add(Worker::new("worker").on(|_: &Ping| {}))
+        .unwrap();
+    engine.complete(Ping);
+    scheduler.terminate();
+    assert_eq!(worker.ends(), Exit::Terminated);
+    until(|| scheduler.is_terminated());
+}
+
+/// A flood of messages keeps no worker from its turn.
+#[test]
+fn d4_a_scheduler_gives_turns_before_it_has_handed_out_everything() {
+    const TASKS: u64 = 5_000;
+    let engine = Engine::new();
+    here(&engine, |local| {
+        local
+            .handle()
+            .add(Worker::new("worker").on(|_: &Ping| {}))
+            .unwrap();
+        (0..TASKS).for_each(|_| {
+            engine.broadcast(Ping);
+        });
+        local.poll();
+        let after_one = report(&engine);
+        assert!(after_one.has_messages);
+        let worker = &after_one.workers[0];
+        assert!(0 < worker.ran && worker.ran < TASKS, "{worker}");
+        assert_eq!(worker.queued, 0, "handed out before their turn");
+        local.poll();
+        assert_eq!(report(&engine).workers[0].ran, 2 * worker.ran);
+        drive(local, || report(&engine).workers[0].ran == TASKS);
+        assert!(!report(&engine).has_messages);
+    });
+}
+
+/// Each round in which a wait ends counts: what comes of it may be what others wait for.
+#[test]
+fn d4_a_scheduler_does_not_rest_while_conditions_come_true() {
+    const TURNS: usize = 100;
+    let engine = sleepy_engine();
+    here(&engine, |local| {
+        let turns = Arc::new(AtomicUsize::new(0));
+        for own in 0..2 {
+            let turns = Arc::clone(&turns);
+            let worker = Worker::new("worker").in_fiber().run(move |context| {
+                for turn in (own..TURNS).step_by(2) {
+                    let waited = context.wait_until(|| turns.load(Ordering::Relaxed) == turn);
+                    assert_eq!(waited, Ok(()));
+                    turns.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            local.handle().add(worker).unwrap();
+        }
+        drive(local, || turns.load(Ordering::Relaxed) == TURNS);
+        assert_eq!(report(&engine).rests, 0);
+    });
+}
+
+#[test]
+fn d4_a_scheduler_looks_again_after_tasks_that_a_run_has_run() {
+    let engine = sleepy_engine();
+    let seen = (*engine).clone();
+    let alone = Worker::new("alone").on(|_: &Ping| {}).run(move |context| {
+        loop {
+            context.give_way().unwrap();
+            if context.run_queued() > 0 {
+                break;
+            }
+        }
+        let before = report(&seen).rests;
+        context.give_way().unwrap();
+        assert_eq!(report(&seen).rests, before);
+    });
+    let alone = engine.start("only").add(alone).unwrap();
+    engine.broadcast(Ping);
+    assert_eq!(alone.ends(), Exit::Finished);
+}

@@ -1,0 +1,171 @@
+//! Rows D7 to D10: what a worker waits for that wakes nobody. The scheduler blocks meanwhile, and
+//! looks again by itself.
+
+use std::any::type_name;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::{Ends, EndsInTime, Logged, report, sleepy_engine, until};
+use filch_engine::{Completed, Context, Exit, Scheduler, Stage, WaitsFor, Worker};
+
+#[derive(Clone)]
+struct Ping;
+
+#[derive(Clone)]
+struct Pong;
+
+struct World(u32);
+
+/// The only worker of the first scheduler waits for that, and is asked again and again.
+#[track_caller]
+fn is_asked_again(engine: &Ends, what: &str) {
+    until(|| report(engine).workers[0].to_string().ends_with(what));
+    let before = report(engine).rests;
+    until(|| report(engine).rests > before + 1);
+}
+
+/// A worker of another scheduler that owns the world, and changes it until the gate is open.
+fn add_owner(scheduler: &Scheduler) -> Arc<AtomicUsize> {
+    let gate = Arc::new(AtomicUsize::new(0));
+    let open = Arc::clone(&gate);
+    let owner = Worker::new("owner")
+        .owns(|| World(1))
+        .in_fiber()
+        .run(move |context| {
+            let held = context.lock(|context: Context<'_>, world: &mut World| {
+                open.store(1, Ordering::Relaxed);
+                context
+                    .wait_until(|| open.load(Ordering::Relaxed) == 2)
+                    .unwrap();
+                world.0 = 2;
+            });
+            assert_eq!(held, Ok(()));
+            let _ = context.wait_until(|| false);
+        });
+    scheduler.add(owner).unwrap();
+    until(|| gate.load(Ordering::Relaxed) == 1);
+    gate
+}
+
+fn waits_to_lock() -> String {
+    format!("waits to lock &{}", type_name::<World>())
+}
+
+#[test]
+fn d10_a_condition_is_asked_again() {
+    let engine = sleepy_engine();
+    let gate = Arc::new(AtomicUsize::new(0));
+    let open = Arc::clone(&gate);
+    let waits = Worker::new("waits").in_fiber().run(move |context| {
+        let waited = context.wait_until(|| open.load(Ordering::Relaxed) == 1);
+        assert_eq!(waited, Ok(()));
+    });
+    let waits = engine.start("waits").add(waits).unwrap();
+    is_asked_again(&engine, "waits for a condition");
+    gate.store(1, Ordering::Relaxed);
+    assert_eq!(waits.ends(), Exit::Finished);
+}
+
+#[test]
+fn d9_a_task_that_waits_for_a_lock_is_tried_again() {
+    let engine = sleepy_engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let reads = Worker::new("reads")
+        .shared::<World>()
+        .on(|_: &Ping, world: &World| assert_eq!(world.0, 2));
+    here.add(reads).unwrap();
+    let gate = add_owner(&there);
+    engine.broadcast(Ping);
+    is_asked_again(&engine, &waits_to_lock());
+    let worker = &report(&engine).workers[0];
+    assert!(worker.gave_way > 1 && worker.queued == 1, "{worker}");
+    gate.store(2, Ordering::Relaxed);
+    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+    let worker = &report(&engine).workers[0];
+    assert_eq!((worker.ran, worker.queued, worker.waits_for), (2, 0, None));
+}
+
+#[test]
+fn d7_a_setup_that_waits_for_a_lock_is_tried_again() {
+    let engine = sleepy_engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let gate = add_owner(&there);
+    let reads = Worker::new("reads")
+        .shared::<World>()
+        .setup(|world: &World| assert_eq!(world.0, 2))
+        .on(|_: &Ping| {});
+    here.add(reads).unwrap();
+    is_asked_again(&engine, &waits_to_lock());
+    gate.store(2, Ordering::Relaxed);
+    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+}
+
+#[test]
+fn d9_a_run_that_waits_for_a_lock_is_tried_again() {
+    let engine = sleepy_engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let gate = add_owner(&there);
+    let reads = Worker::new("reads")
+        .shared::<World>()
+        .in_fiber()
+        .run(|context| assert_eq!(context.lock(|world: &World| world.0), Ok(2)));
+    let reads = here.add(reads).unwrap();
+    is_asked_again(&engine, &waits_to_lock());
+    gate.store(2, Ordering::Relaxed);
+    assert_eq!(reads.ends(), Exit::Finished);
+}
+
+#[test]
+fn d8_a_worker_that_waits_for_an_owner_looks_again() {
+    let engine = sleepy_engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let reads = Worker::new("reads")
+        .shared::<World>()
+        .on(|_: &Ping, world: &World| assert_eq!(world.0, 2));
+    here.add(reads).unwrap();
+    let owner = WaitsFor::Owner(type_name::<World>());
+    is_asked_again(&engine, "waits for an owner of engine::waits::World");
+    assert_eq!(report(&engine).workers[0].waits_for, Some(owner));
+    add_owner(&there).store(2, Ordering::Relaxed);
+    until(|| report(&engine).workers[0].stage == Stage::Runs);
+    assert_eq!(report(&engine).workers[0].waits_for, None);
+    assert_eq!(engine.complete(Ping), Completed { ran: 1, dropped: 0 });
+}
+
+/// The panic comes in a round in which nothing else was done, and nothing wakes the scheduler for
+/// the worker's end.
+#[test]
+fn d7_a_worker_that_panics_in_a_task_that_has_waited_ends() {
+    let engine = sleepy_engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let reads = Worker::new("reads")
+        .shared::<World>()
+        .on(|_: &Ping, world: &World| assert_eq!(world.0, 1));
+    let reads = here.add(reads).unwrap();
+    let gate = add_owner(&there);
+    engine.broadcast(Ping);
+    is_asked_again(&engine, &waits_to_lock());
+    gate.store(2, Ordering::Relaxed);
+    assert!(matches!(reads.ends(), Exit::Panicked { .. }));
+}
+
+#[test]
+fn d9_a_task_does_not_overtake_one_that_waits_for_a_lock() {
+    let engine = sleepy_engine();
+    let (here, there) = (engine.start("here"), engine.start("there"));
+    let log = Logged::new();
+    let (first, second) = (log.clone(), log.clone());
+    let reads = Worker::new("reads")
+        .shared::<World>()
+        .on(move |_: &Ping, _: &World| first.add("waits".into()))
+        .on(move |_: &Pong| second.add("takes nothing".into()));
+    here.add(reads).unwrap();
+    let gate = add_owner(&there);
+    engine.broadcast(Ping);
+    engine.broadcast(Pong);
+    is_asked_again(&engine, &waits_to_lock());
+    assert_eq!(log.len(), 0);
+    gate.store(2, Ordering::Relaxed);
+    assert_eq!(engine.complete(Pong), Completed { ran: 1, dropped: 0 });
+    assert_eq!(log.take(), ["waits", "takes nothing", "takes nothing"]);
+}
