@@ -664,3 +664,21 @@ fn whatever_a_worker_waits_for_it_hears_that_it_is_to_end() {
         }
     }
 }
+
+/// Those that are sent to it alone, too.
+#[test]
+fn a_worker_is_handed_as_many_pinned_tasks_as_it_runs_in_a_turn() {
+    let engine = Ends::new();
+    locally(&engine, |local| {
+        let worker = Worker::new("worker").on(|_: &Ping| {});
+        let worker = local.handle().add(worker).unwrap();
+        local.poll();
+        for number in 0..1000 {
+            worker.send(Ping(number)).unwrap();
+        }
+        local.poll();
+        let report = engine.report();
+        let worker = &report.schedulers[0].workers[0];
+        assert!(worker.ran > 0 && worker.queued == 0, "{worker}");
+    });
+}
