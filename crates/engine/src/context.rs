@@ -107,8 +107,8 @@ impl Context<'_> {
     /// locked is not locked again: both may read it. What else it takes is waited for.
     ///
     /// # Errors
-    /// The task, if the worker has no function for its type, or if one of both changes what the other
-    /// one has too; [`NestedError::Panicked`].
+    /// The task, if the worker has no function for its type, or if one of both changes what the
+    /// other one has too; [`NestedError::Panicked`].
     pub fn run_task<T: Task>(&self, task: T) -> Result<(), NestedError<T>> {
         let route = self.route::<T>();
         match self.0.run_nested(route.kind, NonNull::from(&task).cast()) {

@@ -90,6 +90,10 @@ impl Engine {
     /// It is lent and not given, so that it is never dropped by a thread that ends: a fiber may be
     /// in the middle of `LocalKey::with`, and would go on with a thread-local that is gone.
     ///
+    /// A thread may drive several, one inside of the other. While the inner one ends, the outer
+    /// one's workers have no turns: if one of them has locked data of the inner one's and waits,
+    /// that does not end.
+    ///
     /// # Errors
     /// [`StartError`].
     ///

@@ -541,8 +541,8 @@ fn a_task_waits_for_those_that_were_sent_to_others_before() {
     });
 }
 
-/// A worker that is to wait is let wait, and its scheduler sleeps: each way in which a task ends has
-/// to wake it. Failure: the test does not end.
+/// A scheduler sleeps while its worker waits for a task: each way in which that ends has to wake it.
+/// Failure: the test does not end.
 #[test]
 fn each_end_of_a_task_wakes_the_scheduler_that_waits_for_it() {
     #[derive(Clone, Copy)]
