@@ -102,7 +102,7 @@ impl Awaited {
     }
 
     /// The task has run. Dropped without that, it has not.
-    pub(crate) fn ran(self) {
+    pub(crate) fn has_run(&self) {
         // ORDERING: Relaxed: released by `leave`, in the drop.
         self.0.ran.fetch_add(1, Ordering::Relaxed);
     }

@@ -107,15 +107,13 @@ impl Context<'_> {
     /// locked is not locked again: both may read it. What else it takes is waited for.
     ///
     /// # Errors
-    /// The task, if the worker does not list its type, or if one of both changes what the other one
-    /// has too; [`NestedError::Panicked`].
+    /// The task, if the worker has no function for its type, or if one of both changes what the
+    /// other one has too; [`NestedError::Panicked`].
     pub fn run_task<T: Task>(&self, task: T) -> Result<(), NestedError<T>> {
         let route = self.route::<T>();
-        if !self.0.lists_task(route.kind) {
-            return Err(NestedError::Unlisted(task));
-        }
         match self.0.run_nested(route.kind, NonNull::from(&task).cast()) {
             Ok(()) => Ok(()),
+            Err(Stopped::Unlisted) => Err(NestedError::Unlisted(task)),
             Err(Stopped::Ending) => Err(NestedError::Ending(task)),
             Err(Stopped::Conflict(request)) => Err(NestedError::Conflict(task, request)),
             Err(Stopped::Panicked) => Err(NestedError::Panicked),
@@ -183,9 +181,7 @@ impl Context<'_> {
             // Said once already, where it began.
             Ok(Err(message)) => resume_unwind(Box::new(message)),
             Err(Stopped::Conflict(request)) => return Err(LockDataError::Conflict(request)),
-            Err(Stopped::Ending | Stopped::Panicked | Stopped::Early) => {
-                return Err(LockDataError::Ending);
-            }
+            Err(_) => return Err(LockDataError::Ending),
             Ok(Ok(())) => {}
         }
         match result {
@@ -249,6 +245,7 @@ impl Context<'_> {
     fn wait_for(&self, what: WaitsFor, mut is_over: impl FnMut() -> bool) -> Result<(), Ending> {
         while !is_over() {
             if self.is_ending() {
+                self.0.wait_for(None);
                 return Err(Ending);
             }
             self.0.wait_for(Some(what));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 
@@ -89,8 +90,15 @@ impl Engine {
     /// It is lent and not given, so that it is never dropped by a thread that ends: a fiber may be
     /// in the middle of `LocalKey::with`, and would go on with a thread-local that is gone.
     ///
+    /// A thread may drive several, one inside of the other. While the inner one ends, the outer
+    /// one's workers have no turns: if one of them has locked data of the inner one's and waits,
+    /// that does not end.
+    ///
     /// # Errors
     /// [`StartError`].
+    ///
+    /// # Panics
+    /// If `drive` does, once the workers have ended.
     pub fn local_scheduler<R>(
         &self,
         name: impl Into<String>,
@@ -99,7 +107,10 @@ impl Engine {
         let place = self.shared.enlist(name.into())?;
         let handle = self.handle(place.number);
         let local = LocalScheduler::new(place, handle);
-        Ok(drive(&local))
+        let driven = catch_unwind(AssertUnwindSafe(|| drive(&local)));
+        // Not while this thread panics: its workers would take that for their own panic.
+        drop(local);
+        driven.map_or_else(|panic| resume_unwind(panic), Ok)
     }
 
     fn handle(&self, number: usize) -> Scheduler {

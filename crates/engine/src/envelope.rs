@@ -2,8 +2,10 @@
 
 use std::any::TypeId;
 use std::cell::UnsafeCell;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit, needs_drop};
 use std::ptr::NonNull;
+
+use filch_sync::panic::drop_contained;
 
 use crate::completion::Awaited;
 use crate::letter::{Letter, Plain, Tracked};
@@ -30,7 +32,7 @@ struct Methods {
     type_id: fn() -> TypeId,
     task: unsafe fn(&Room) -> NonNull<()>,
     copy: unsafe fn(&Room) -> Room,
-    /// Takes it out of the room.
+    /// Drops it: a destructor that panics harms nobody. It may have run before.
     end: unsafe fn(&Room, bool),
 }
 
@@ -173,7 +175,32 @@ unsafe fn copy<L: Letter>(room: &Room) -> Room {
 /// As [`take`].
 unsafe fn end<L: Letter>(room: &Room, has_run: bool) {
     // SAFETY: the caller's.
-    unsafe { take::<L>(room) }.end(has_run);
+    let place = unsafe { place::<L>(room) };
+    if has_run {
+        // SAFETY: it is there.
+        unsafe { place.as_ref() }.has_run();
+    }
+    let letter = Ends(place);
+    match needs_drop::<L::Task>() {
+        true => drop_contained(letter),
+        false => drop(letter),
+    }
+}
+
+/// A letter that is dropped with this, where it lies: it may be larger than the fiber's stack that
+/// this is on. It was put there by [`put`], and nobody looks at it again.
+struct Ends<L>(NonNull<L>);
+
+impl<L> Drop for Ends<L> {
+    fn drop(&mut self) {
+        if fits::<L>() {
+            // SAFETY: it is there.
+            unsafe { self.0.drop_in_place() };
+        } else {
+            // SAFETY: it came from a box, and nobody else frees that.
+            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        }
+    }
 }
 
 #[cfg(test)]

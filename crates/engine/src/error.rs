@@ -77,7 +77,7 @@ pub enum WaitError<T> {
 /// A task that cannot run inside another one, handed back where it did not run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum NestedError<T> {
-    /// The worker does not list its type.
+    /// The worker has no function for its type: it does not list it, or receives it.
     Unlisted(T),
     /// It takes what the task around it has, and one of them changes it.
     Conflict(T, Request),
@@ -148,7 +148,7 @@ without_the_task! {
         Ending {} => "the worker is to end",
     }
     NestedError {
-        Unlisted(_) => "the worker does not list the task's type",
+        Unlisted(_) => "the worker has no function for the task's type",
         Conflict(_, _) => "the task takes what the task around it has",
         Ending(_) => "the worker is to end",
         Early(_) => "the worker is not bound to its data yet",

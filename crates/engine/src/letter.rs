@@ -1,7 +1,5 @@
 //! What lies in an envelope: a task, and who waits for it.
 
-use filch_sync::panic::drop_contained;
-
 use crate::completion::Awaited;
 use crate::task::Task;
 
@@ -14,8 +12,8 @@ pub(crate) trait Letter: Send + Sized + 'static {
     /// For another worker.
     fn copy(&self) -> Self;
 
-    /// The task is dropped: a destructor that panics harms nobody. It may have run before.
-    fn end(self, has_run: bool);
+    /// The task has run. Whoever waits for it is told when this is dropped.
+    fn has_run(&self);
 }
 
 /// A task that nobody waits for.
@@ -32,14 +30,13 @@ impl<T: Task> Letter for Plain<T> {
         Self(self.0.clone())
     }
 
-    fn end(self, _: bool) {
-        drop_task(self.0);
-    }
+    fn has_run(&self) {}
 }
 
 /// A task that somebody waits for.
 pub(crate) struct Tracked<T> {
     pub(crate) task: T,
+    /// Behind the task: dropped after it, also if its destructor panics.
     pub(crate) awaited: Awaited,
 }
 
@@ -57,17 +54,7 @@ impl<T: Task> Letter for Tracked<T> {
         Self { task, awaited }
     }
 
-    fn end(self, has_run: bool) {
-        // Before the one that waits is told.
-        drop_task(self.task);
-        if has_run {
-            self.awaited.ran();
-        }
-    }
-}
-
-fn drop_task<T>(task: T) {
-    if std::mem::needs_drop::<T>() {
-        drop_contained(task);
+    fn has_run(&self) {
+        self.awaited.has_run();
     }
 }

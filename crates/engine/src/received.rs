@@ -10,7 +10,8 @@ use crate::worker::inbox::Queued;
 use crate::worker::operations::Operations;
 
 /// A task that a worker's own `run` has [received](crate::Context::receive). It has run when this
-/// is dropped: then whoever waits for it goes on. Dropped by a panic, it has not.
+/// is dropped: then whoever waits for it goes on. Dropped by a panic, it has not. Whoever waits for
+/// one that is leaked waits for ever.
 pub struct Received<'a, T: Task> {
     /// Until it is dropped.
     queued: Option<Queued>,

@@ -156,27 +156,27 @@ impl Core {
                 return;
             };
             self.home.has_progressed();
-            match message {
-                Message::Task(envelope) => {
-                    if self.hand_to_all(envelope) {
-                        return;
-                    }
-                }
+            let is_enough = match message {
+                Message::Task(envelope) => self.hand_to_all(envelope),
                 Message::Order(order) => self.carry_out(*order),
+            };
+            if is_enough {
+                return;
             }
         }
     }
 
-    fn carry_out(&self, order: Order) {
+    /// Whether a worker has as many tasks now as it runs in a turn.
+    fn carry_out(&self, order: Order) -> bool {
         match order {
             Order::TaskFor(number, envelope) => {
-                if let Some(seat) = self.seat(number) {
-                    seat.hand(self.next_order(), envelope);
-                }
+                let seat = self.seat(number);
+                return seat.is_some_and(|seat| seat.hand(self.next_order(), envelope));
             }
             Order::Add(spec) => self.add(*spec),
             Order::Terminate => self.is_terminating.set(true),
         }
+        false
     }
 
     /// Whether a worker has as many now as it runs in a turn.
@@ -300,14 +300,16 @@ impl Core {
     }
 }
 
-/// Gives way by a round of the main loop, on top of the worker's stack.
+/// Gives way by a round of the main loop, on top of the worker's stack. Like the loop it blocks for
+/// as long as nothing comes: whoever waits has said so if nothing wakes it.
 struct Nested<'a>(&'a Rc<Core>);
 
 impl GiveWay for Nested<'_> {
     fn give_way(&self) {
         let depth = self.0.depth.get();
         self.0.depth.set(depth + 1);
-        self.0.update();
+        self.0.round();
+        self.0.rest(None);
         self.0.depth.set(depth);
     }
 }

@@ -152,12 +152,15 @@ impl LocalScheduler {
     /// One round of the main loop: drops the workers that have ended, hands tasks out, gives each
     /// worker its turn. If there has been nothing to do for some rounds, it blocks for a
     /// millisecond at most. Whether there will be another round.
+    ///
+    /// A worker without a fiber that waits in its turn does so in here, on this thread's stack.
     pub fn update(&self) -> bool {
         self.core.update();
         self.goes_on()
     }
 
-    /// The same, and it never blocks: for a thread that has something else to do.
+    /// The same, and it does not block, unless a worker without a fiber waits in its turn: for a
+    /// thread that has something else to do.
     pub fn poll(&self) -> bool {
         self.core.round();
         self.goes_on()
@@ -176,6 +179,7 @@ impl LocalScheduler {
     /// Rounds until it is terminated, and its last worker has ended.
     pub fn run(&self) {
         self.core.run();
+        self.goes_on();
     }
 }
 
@@ -183,8 +187,7 @@ impl Drop for LocalScheduler {
     /// Its workers are told to end; and it drives them until they have.
     fn drop(&mut self) {
         self.handle.terminate();
-        self.core.run();
-        self.goes_on();
+        self.run();
     }
 }
 

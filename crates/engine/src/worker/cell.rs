@@ -177,6 +177,7 @@ impl WorkerCell {
         call: impl FnOnce(&[*mut ()]) -> R,
     ) -> Result<Result<R, String>, Denied> {
         let held = bound.lock(&self.frames.borrow())?;
+        self.show_wait(None);
         // SAFETY: it is taken out below, before `bound` may go: `catch_panic` returns in any case.
         let frame = unsafe { &*ptr::from_ref(bound) };
         self.frames.borrow_mut().push(frame);
@@ -233,7 +234,6 @@ impl WorkerCell {
                 self.inbox.leave(order);
                 // Counted before it is complete: the one that waits for it finds it in a report.
                 self.public.ran.add_one();
-                self.show_wait(None);
                 self.show_queue();
                 queued.envelope.ran();
                 true
@@ -245,11 +245,17 @@ impl WorkerCell {
             }
             Err((during, message)) => {
                 self.inbox.leave(order);
+                self.show_queue();
                 drop(queued);
                 self.tell_to_end(Exit::Panicked { during, message });
                 false
             }
         }
+    }
+
+    /// Whether it has a function for such tasks.
+    pub(crate) fn runs(&self, kind: TaskKind) -> bool {
+        self.handlers.iter().any(|(own, _)| *own == kind)
     }
 
     /// Whether its own `run` receives such tasks.
@@ -258,10 +264,14 @@ impl WorkerCell {
         receives.iter().any(|route| route.kind == kind)
     }
 
-    /// Takes the oldest task of a kind that it receives.
+    /// Takes the oldest task of a kind that it receives, if it may.
     pub(crate) fn receive(&self, kind: TaskKind) -> Result<Option<Queued>, ReceiveError> {
         if !self.receives(kind) {
             return Err(ReceiveError::Unlisted);
+        }
+        let is_early = |order| !self.is_next(order, kind);
+        if !self.after.is_empty() && self.to_receive.oldest_of(kind).is_some_and(is_early) {
+            return Ok(None);
         }
         let received = self.to_receive.take_of(kind);
         self.show_queue();
@@ -280,6 +290,7 @@ impl WorkerCell {
     pub(crate) fn empty_queue(&self) {
         self.inbox.clear();
         self.to_receive.clear();
+        self.show_queue();
     }
 
     /// Whether those that run such tasks before have run the oldest that waits.
@@ -290,6 +301,16 @@ impl WorkerCell {
         let Some((own, kind)) = self.inbox.next() else {
             return false;
         };
+        let is_next = self.is_next(own, kind);
+        if !is_next {
+            self.show_wait(Some(WaitsFor::After));
+        }
+        is_next
+    }
+
+    /// Whether those that run such tasks before have run this one. What they do in their turns is
+    /// progress: nothing else need wake the scheduler.
+    fn is_next(&self, own: u64, kind: TaskKind) -> bool {
         let is_behind = |other: Rc<Self>| {
             let oldest = match other.receives(kind) {
                 true => other.to_receive.oldest_of(kind),
@@ -297,11 +318,7 @@ impl WorkerCell {
             };
             other.public.lists_task(kind) && oldest.is_some_and(|theirs| theirs <= own)
         };
-        let is_next = !self.after.iter().filter_map(Weak::upgrade).any(is_behind);
-        if !is_next {
-            self.show_wait(Some(WaitsFor::After));
-        }
-        is_next
+        !self.after.iter().filter_map(Weak::upgrade).any(is_behind)
     }
 
     /// Whether it is bound to its data, so that it can run tasks.

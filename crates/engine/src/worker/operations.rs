@@ -88,6 +88,8 @@ impl fmt::Debug for Call<'_> {
 /// Why a worker's code cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
+    /// The worker has no function for such tasks.
+    Unlisted,
     /// The worker is to end.
     Ending,
     /// Code around it has locked that.

@@ -42,6 +42,9 @@ impl Turn<'_> {
         }
         self.worker.denied(denied);
         self.give_way(true);
+        if self.is_ending() {
+            self.worker.show_wait(None);
+        }
         Ok(())
     }
 }
@@ -95,6 +98,9 @@ impl Operations for Turn<'_> {
     }
 
     fn run_nested(&self, kind: TaskKind, task: NonNull<()>) -> Result<(), Stopped> {
+        if !self.worker.runs(kind) {
+            return Err(Stopped::Unlisted);
+        }
         if !self.worker.is_bound() {
             return Err(Stopped::Early);
         }

@@ -1,0 +1,130 @@
+//! What a report shows.
+
+use std::thread;
+
+use crate::{Ends, Log, Ping, locally, waits_for};
+use filch_engine::{Completed, Context, Engine, Exit, Stage, WaitsFor, Worker};
+
+struct World;
+
+#[test]
+fn what_has_its_data_is_not_shown_to_wait_for_it() {
+    let engine = Ends::new();
+    let seen = Log::default();
+    locally(&engine, |local| {
+        let holds = Worker::new("holds").in_fiber().owns(|| World);
+        let holds = holds.on(|_: &Ping, _: &mut World, context: Context<'_>| {
+            for _ in 0..5 {
+                context.give_way().unwrap();
+            }
+        });
+        local.handle().add(holds).unwrap();
+        let by_task = {
+            let (engine, seen) = (engine.clone(), seen.clone());
+            move |_: &Ping, _: &mut World| seen.add(format!("{:?}", waits_for(&engine, "task")))
+        };
+        let task = Worker::new("task").group::<World>().on(by_task);
+        let task = local.handle().add(task).unwrap();
+        let by_run = {
+            let (engine, seen) = (engine.clone(), seen.clone());
+            move |context: Context<'_>| {
+                drop(context.receive::<Ping>().unwrap());
+                let look = |_: &World| seen.add(format!("{:?}", waits_for(&engine, "run")));
+                context.lock(look).unwrap();
+            }
+        };
+        let run = Worker::new("run").group::<World>().in_fiber();
+        let run = local
+            .handle()
+            .add(run.receives::<Ping>().run(by_run))
+            .unwrap();
+        while task.stage() != Stage::Runs || run.stage() != Stage::Runs {
+            local.poll();
+        }
+        engine.broadcast(Ping(1));
+        local.poll();
+        let held = |name| matches!(waits_for(&engine, name), Some(WaitsFor::Lock(_)));
+        assert!(held("task") && held("run"));
+        while run.exit().is_none() {
+            local.poll();
+        }
+    });
+    assert_eq!(seen.take(), ["None", "None"]);
+}
+
+#[test]
+fn one_that_is_told_to_end_is_not_shown_to_wait_on() {
+    let engine = Ends::new();
+    let seen = Log::default();
+    let run = {
+        let (engine, seen) = (engine.clone(), seen.clone());
+        move |context: Context<'_>| {
+            assert!(context.wait_until(|| false).is_err());
+            seen.add(format!("{:?}", waits_for(&engine, "run")));
+        }
+    };
+    let worker = Worker::new("run").run(run);
+    let worker = engine.scheduler("one").unwrap().add(worker).unwrap();
+    while waits_for(&engine, "run").is_none() {
+        thread::yield_now();
+    }
+    worker.remove().unwrap();
+    worker.join();
+    assert_eq!(seen.take(), ["None"]);
+}
+
+/// Says how many tasks the report says are left, when it is dropped.
+struct SaysQueued(Engine, Log);
+
+impl Drop for SaysQueued {
+    fn drop(&mut self) {
+        let report = self.0.report();
+        let queued = report.schedulers[0].workers[0].queued;
+        self.1.add(format!("{queued} queued"));
+    }
+}
+
+#[test]
+fn a_task_that_panicked_is_not_shown_to_wait() {
+    let engine = Ends::new();
+    let log = Log::default();
+    let says = SaysQueued(engine.clone(), log.clone());
+    let worker = Worker::new("panics").local(move || says);
+    let worker = worker.on(|_: &Ping| panic!("wanted by the test"));
+    let worker = engine.scheduler("one").unwrap().add(worker).unwrap();
+    engine.broadcast(Ping(1));
+    assert!(matches!(worker.join(), Exit::Panicked { .. }));
+    assert_eq!(log.take(), ["0 queued"]);
+}
+
+/// How often that scheduler was about to block.
+fn rests(engine: &Engine, name: &str) -> u64 {
+    let report = engine.report();
+    let mut schedulers = report.schedulers.iter();
+    schedulers
+        .find(|scheduler| scheduler.name == name)
+        .unwrap()
+        .rests
+}
+
+/// The one that polls is the clock: it wakes every millisecond.
+#[test]
+fn one_without_a_fiber_that_waits_for_a_task_does_not_poll() {
+    let engine = Ends::new();
+    let receives = Worker::new("receives").receives::<Ping>();
+    let receives = receives.run(|context: Context<'_>| drop(context.receive::<Ping>()));
+    let receives = engine.scheduler("receives").unwrap().add(receives).unwrap();
+    while waits_for(&engine, "receives").is_none() {
+        thread::yield_now();
+    }
+    let polls = Worker::new("polls").run(|context: Context<'_>| {
+        let _ = context.wait_until(|| false);
+    });
+    engine.scheduler("polls").unwrap().add(polls).unwrap();
+    while rests(&engine, "polls") < 100 {
+        thread::yield_now();
+    }
+    assert!(rests(&engine, "receives") < 10);
+    assert_eq!(engine.complete(Ping(1)), Completed { ran: 1, dropped: 0 });
+    assert_eq!(receives.join(), Exit::Finished);
+}
