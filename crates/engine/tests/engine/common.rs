@@ -126,8 +126,8 @@ impl Logged {
         Self::default()
     }
 
-    pub(crate) fn add(&self, entry: String) {
-        self.0.lock().unwrap().push(entry);
+    pub(crate) fn add(&self, entry: impl Into<String>) {
+        self.0.lock().unwrap().push(entry.into());
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -113,7 +113,7 @@ fn d9_a_task_locks_all_of_its_data_or_none() {
         let others = Worker::new("others").group::<World>().group::<Sound>().on(
             move |_: &Pong, world: &mut World, sound: &mut Sound| {
                 (world.0, sound.0) = (world.0 + 1, sound.0 + 1);
-                told.add("two".into());
+                told.add("two");
             },
         );
         here.add(others).unwrap();
@@ -284,8 +284,8 @@ fn d9_a_function_that_has_run_is_not_run_again_when_the_next_one_waits() {
         let (first, second) = (log.clone(), log.clone());
         let both = Worker::new("both")
             .group::<World>()
-            .on(move |_: &Ping| first.add("first".into()))
-            .on(move |_: &Ping, _: &World| second.add("second".into()));
+            .on(move |_: &Ping| first.add("first"))
+            .on(move |_: &Ping, _: &World| second.add("second"));
         local.handle().add(both).unwrap();
         engine.broadcast(Ping(0));
         (0..5).for_each(|_| assert!(local.update()));

@@ -135,12 +135,12 @@ fn d6_a_worker_without_a_fiber_steps_the_scheduler_while_it_waits() {
         let log = Logged::new();
         let (asks, answers) = (log.clone(), log.clone());
         let worker = Worker::new("asks").on(move |_: &Ping, context: Context<'_>| {
-            asks.add("asks".into());
+            asks.add("asks");
             context.complete(Pong).unwrap();
-            asks.add("has its answer".into());
+            asks.add("has its answer");
         });
         local.handle().add(worker).unwrap();
-        let worker = Worker::new("answers").on(move |_: &Pong| answers.add("answers".into()));
+        let worker = Worker::new("answers").on(move |_: &Pong| answers.add("answers"));
         local.handle().add(worker).unwrap();
         local.update();
         engine.broadcast(Ping(0));
@@ -179,7 +179,7 @@ fn a_worker_that_waits_is_released_when_it_is_to_end() {
         let log = Logged::new();
         let told = log.clone();
         let mut worker = Worker::new("waits").on(move |_: &Ping, context: Context<'_>| {
-            told.add("waits".into());
+            told.add("waits");
             told.add(format!("{:?}", context.wait_until(|| false)));
         });
         if in_fiber {

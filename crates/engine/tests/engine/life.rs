@@ -136,7 +136,7 @@ fn d7_a_life_goes_through_its_stages_in_order() {
             .owns(move || Own(Tells::new("own", &own)))
             .group::<u8>()
             .setup(move |_: &mut Own, _: &Alone, group: &u8| set_up.add(format!("setup {group}")))
-            .setup_owner(move |_: &mut Own| set_up_own.add("setup_owner".into()))
+            .setup_owner(move |_: &mut Own| set_up_own.add("setup_owner"))
             .on(move |ping: &Ping, _: &Own| runs.add(format!("runs {}", ping.0)));
         if in_fiber {
             worker = worker.in_fiber();
@@ -169,7 +169,7 @@ fn d7_an_ending_worker_empties_its_queue_without_running_it() {
     here(&engine, |local| {
         let log = Logged::new();
         let told = log.clone();
-        let worker = Worker::new("worker").on(move |_: &Ping| told.add("runs".into()));
+        let worker = Worker::new("worker").on(move |_: &Ping| told.add("runs"));
         let worker = local.handle().add(worker).unwrap();
         local.update();
         worker.remove().unwrap();
@@ -222,7 +222,7 @@ fn is_told_of_at_once(ends: Worker) {
         let (asks, seen) = (log.clone(), log.clone());
         let below = Worker::new("below").on(move |_: &Ping, context: Context<'_>| {
             (0..100).for_each(|_| context.give_way().unwrap());
-            seen.add("below goes on".into());
+            seen.add("below goes on");
         });
         local.handle().add(below).unwrap();
         let ends = local.handle().add(ends).unwrap();

@@ -2,6 +2,7 @@
 //! named after a row shows that row.
 
 mod common;
+mod corners;
 mod data;
 mod end;
 mod kinds;

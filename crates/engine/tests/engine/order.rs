@@ -147,7 +147,7 @@ fn a_follower_runs_a_task_that_its_leader_panicked_in_while_that_ends() {
                     for _ in (0..1_000).take_while(|_| seen.len() == 0) {
                         let _ = context.give_way();
                     }
-                    seen.add("lets go".into());
+                    seen.add("lets go");
                 });
                 assert_eq!(held, Ok(()));
             });
@@ -190,11 +190,11 @@ fn a_follower_does_not_overtake_a_leader_that_waits_for_data() {
         let (first, second) = (log.clone(), log.clone());
         let leads = Worker::new("leads")
             .group::<u32>()
-            .on(move |_: &Ping, _: &u32| first.add("leads".into()));
+            .on(move |_: &Ping, _: &u32| first.add("leads"));
         let leads = local.handle().add(leads).unwrap();
         let follows = Worker::new("follows")
             .after(&leads)
-            .on(move |_: &Ping| second.add("follows".into()));
+            .on(move |_: &Ping| second.add("follows"));
         local.handle().add(follows).unwrap();
         engine.broadcast(Ping(1));
         (0..5).for_each(|_| assert!(local.update()));

@@ -51,7 +51,7 @@ fn d8_an_owner_waits_for_its_users_before_it_destroys_data() {
     let told = log.clone();
     let user = Worker::new("user").shared::<World>().in_fiber().on(
         move |_: &Ping, context: Context<'_>, world: &World| {
-            told.add("has it".into());
+            told.add("has it");
             // It is told to end, and takes its time.
             while open.load(Ordering::Acquire) == 0 {
                 let _ = context.give_way();
@@ -124,7 +124,7 @@ fn d8_an_owner_gives_way_to_users_of_its_own_scheduler() {
     let told = log.clone();
     let user = Worker::new("user").group::<World>().in_fiber().on(
         move |_: &Ping, context: Context<'_>, world: &mut World| {
-            told.add("has it".into());
+            told.add("has it");
             while !context.is_ending() {
                 let _ = context.give_way();
             }

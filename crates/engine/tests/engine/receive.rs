@@ -48,7 +48,7 @@ fn d10_a_received_task_is_complete_when_it_is_dropped() {
             let ping = context.receive::<Ping>().unwrap();
             // The one that waits sends this while it waits.
             assert_eq!(*context.receive::<Pong>().unwrap(), Pong(7));
-            log.add("received".to_owned());
+            log.add("received");
             drop(ping);
         }
     };

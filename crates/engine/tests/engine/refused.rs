@@ -256,7 +256,7 @@ fn code_that_unwinds_does_not_wait() {
         let (dropped, log) = (Arc::new(AtomicUsize::new(0)), Logged::new());
         let count = Arc::clone(&dropped);
         let (told, seen) = (log.clone(), log.clone());
-        let beside = Worker::new("beside").on(move |_: &Pong| told.add("runs".into()));
+        let beside = Worker::new("beside").on(move |_: &Pong| told.add("runs"));
         scheduler.add(beside).unwrap();
         let worker = Worker::new("worker").on(move |_: &Ping, context: Context<'_>| {
             let _waits = GivesWay(context, &count, &seen);
@@ -320,7 +320,7 @@ fn a_worker_that_has_panicked_runs_no_further_task() {
             let told = log.clone();
             let worker = Worker::new("worker")
                 .on(move |_: &Ping, context: Context<'_>| {
-                    told.add("runs".into());
+                    told.add("runs");
                     if is_nested {
                         assert!(context.run_task(Pong).is_err());
                     } else {

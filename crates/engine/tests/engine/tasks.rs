@@ -36,7 +36,7 @@ fn d3_a_task_reaches_every_worker_that_lists_it_and_no_other() {
         scheduler.add(worker).unwrap();
     }
     let other = log.clone();
-    let worker = Worker::new("d").on(move |_: &Pong| other.add("pong".into()));
+    let worker = Worker::new("d").on(move |_: &Pong| other.add("pong"));
     second.add(worker).unwrap();
     assert_eq!(engine.broadcast(Ping(1)), 2, "schedulers");
     assert_eq!(engine.complete(Ping(2)), Completed { ran: 3, dropped: 0 });
@@ -342,7 +342,7 @@ fn a_nested_task_that_is_handed_back_has_not_begun() {
             told.add(format!("{refused:?}"));
             told.add(format!("{:?}", context.run_task("not listed")));
         })
-        .on(move |_: &Pong| ran.add("the first of two".into()))
+        .on(move |_: &Pong| ran.add("the first of two"))
         .on(|_: &Pong, _: &u32| {});
     scheduler.add(worker).unwrap();
     engine.complete(Ping(1));

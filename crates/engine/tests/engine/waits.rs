@@ -157,8 +157,8 @@ fn d9_a_task_does_not_overtake_one_that_waits_for_a_lock() {
     let (first, second) = (log.clone(), log.clone());
     let reads = Worker::new("reads")
         .shared::<World>()
-        .on(move |_: &Ping, _: &World| first.add("waits".into()))
-        .on(move |_: &Pong| second.add("takes nothing".into()));
+        .on(move |_: &Ping, _: &World| first.add("waits"))
+        .on(move |_: &Pong| second.add("takes nothing"));
     here.add(reads).unwrap();
     let gate = add_owner(&there);
     engine.broadcast(Ping);

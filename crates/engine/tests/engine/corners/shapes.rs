@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::{Ends, Ping};
+use crate::common::engine;
+
+use super::Ping;
 use filch_engine::{Context, NestedError, Worker};
 
 static ALIVE: AtomicIsize = AtomicIsize::new(0);
@@ -70,7 +72,7 @@ impl Drop for Nothing {
 }
 
 fn goes<T: Send + Sync + Clone + 'static>(make: impl Fn() -> T) {
-    let engine = Ends::new();
+    let engine = engine();
     let schedulers = ["one", "two"].map(|name| engine.scheduler(name).unwrap());
     let mut workers = Vec::new();
     for scheduler in &schedulers {

@@ -6,7 +6,9 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use crate::{Ends, Ping, Pong, locally};
+use crate::common::{engine, here, sleepy_engine};
+
+use super::{Ping, Pong};
 use filch_engine::{Completed, Context, Engine, Exit, Stage, Worker};
 
 /// Sends more than a scheduler takes in a round, and then a task that a thread waits for.
@@ -30,9 +32,9 @@ impl Drop for SendsLate {
 
 #[test]
 fn a_local_scheduler_that_was_run_to_its_end_keeps_nobody_waiting() {
-    let engine = Ends::new();
+    let engine = engine();
     let waiter = Arc::default();
-    let completed = locally(&engine, |local| {
+    let completed = here(&engine, |local| {
         let late = SendsLate(engine.clone(), Arc::clone(&waiter));
         let worker = Worker::new("late").on(|_: &Ping| {}).local(move || late);
         let worker = local.handle().add(worker).unwrap();
@@ -51,11 +53,11 @@ fn a_local_scheduler_that_was_run_to_its_end_keeps_nobody_waiting() {
 /// Its workers end in peace: a worker that sees the thread panic takes it for its own panic.
 #[test]
 fn a_panic_of_the_one_that_drives_is_not_one_of_its_workers() {
-    let engine = Ends::new();
+    let engine = engine();
     let waiter = Mutex::new(None);
     let has_it = Arc::new(AtomicBool::new(false));
     let drives = || {
-        locally(&engine, |local| {
+        here(&engine, |local| {
             let tells = Arc::clone(&has_it);
             let worker = Worker::new("receives").receives::<Ping>().in_fiber();
             let worker = worker.run(move |context| {
@@ -104,7 +106,7 @@ fn each_end_of_a_task_wakes_the_scheduler_that_waits_for_it() {
     ] {
         for in_fiber in [false, true] {
             for _ in 0..50 {
-                let engine = Ends(Engine::with_rounds_before_rest(0));
+                let engine = sleepy_engine();
                 let there = engine.scheduler("there").unwrap();
                 let got_it = Arc::new(AtomicBool::new(false));
                 let gets = Arc::clone(&got_it);
@@ -176,7 +178,7 @@ fn whatever_a_worker_waits_for_it_hears_that_it_is_to_end() {
     for waits in ways {
         for (in_fiber, is_removed) in [(false, false), (false, true), (true, false), (true, true)] {
             for number in 0..50 {
-                let engine = Ends(Engine::with_rounds_before_rest(0));
+                let engine = sleepy_engine();
                 let never = Worker::new("never").receives::<Ping>().in_fiber();
                 let never = never.run(|context| drop(context.receive::<Pong>()));
                 let never = never.receives::<Pong>();

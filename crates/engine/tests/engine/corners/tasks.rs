@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::{Ends, Log, Ping, locally};
+use crate::common::{Logged, engine, here};
+
+use super::Ping;
 use filch_engine::{Completed, Context, Exit, NestedError, Stage, Worker};
 
 /// Larger than the stack of the worker that runs it: the program would end by a signal.
@@ -13,7 +15,7 @@ struct Large([u8; 96 * 1024]);
 
 #[test]
 fn a_task_may_be_larger_than_the_fiber_that_runs_it() {
-    let engine = Ends::new();
+    let engine = engine();
     let scheduler = engine.scheduler("one").unwrap();
     let small = Worker::new("small").in_fiber_of(64 * 1024);
     let small = small.on(|large: &Large| assert_eq!(large.0[95 * 1024], 7));
@@ -28,7 +30,7 @@ fn a_task_may_be_larger_than_the_fiber_that_runs_it() {
 /// A received task has no function.
 #[test]
 fn a_received_task_does_not_run_inside_another() {
-    let engine = Ends::new();
+    let engine = engine();
     let run = |context: Context<'_>| {
         let refused = context.run_task(Ping(7));
         assert!(matches!(refused, Err(NestedError::Unlisted(Ping(7)))));
@@ -41,9 +43,9 @@ fn a_received_task_does_not_run_inside_another() {
 /// The first one cannot run its task before the second one has had turns.
 #[test]
 fn one_that_receives_does_so_after_the_other_has_run() {
-    let engine = Ends::new();
-    let log = Log::default();
-    locally(&engine, |local| {
+    let engine = engine();
+    let log = Logged::new();
+    here(&engine, |local| {
         let may_run = Arc::new(AtomicBool::new(false));
         let first = {
             let (log, may_run) = (log.clone(), Arc::clone(&may_run));
@@ -86,8 +88,8 @@ fn one_that_receives_does_so_after_the_other_has_run() {
 /// waiting: for all of the tasks that were sent before theirs, and one turn.
 #[test]
 fn a_task_waits_for_those_that_were_sent_to_others_before() {
-    let engine = Ends::new();
-    locally(&engine, |local| {
+    let engine = engine();
+    here(&engine, |local| {
         let ran = Arc::new(AtomicUsize::new(0));
         let counts = Arc::clone(&ran);
         let busy = Worker::new("busy").on(move |_: &Ping| {
@@ -116,8 +118,8 @@ fn a_task_waits_for_those_that_were_sent_to_others_before() {
 /// Those that are sent to it alone, too.
 #[test]
 fn a_worker_is_handed_as_many_pinned_tasks_as_it_runs_in_a_turn() {
-    let engine = Ends::new();
-    locally(&engine, |local| {
+    let engine = engine();
+    here(&engine, |local| {
         let worker = Worker::new("worker").on(|_: &Ping| {});
         let worker = local.handle().add(worker).unwrap();
         local.poll();

@@ -2,16 +2,18 @@
 
 use std::thread;
 
-use crate::{Ends, Log, Ping, locally, waits_for};
+use crate::common::{Logged, engine, here};
+
+use super::{Ping, waits_for};
 use filch_engine::{Completed, Context, Engine, Exit, Stage, WaitsFor, Worker};
 
 struct World;
 
 #[test]
 fn what_has_its_data_is_not_shown_to_wait_for_it() {
-    let engine = Ends::new();
-    let seen = Log::default();
-    locally(&engine, |local| {
+    let engine = engine();
+    let seen = Logged::new();
+    here(&engine, |local| {
         let holds = Worker::new("holds").in_fiber().owns(|| World);
         let holds = holds.on(|_: &Ping, _: &mut World, context: Context<'_>| {
             for _ in 0..5 {
@@ -54,8 +56,8 @@ fn what_has_its_data_is_not_shown_to_wait_for_it() {
 
 #[test]
 fn one_that_is_told_to_end_is_not_shown_to_wait_on() {
-    let engine = Ends::new();
-    let seen = Log::default();
+    let engine = engine();
+    let seen = Logged::new();
     let run = {
         let (engine, seen) = (engine.clone(), seen.clone());
         move |context: Context<'_>| {
@@ -74,7 +76,7 @@ fn one_that_is_told_to_end_is_not_shown_to_wait_on() {
 }
 
 /// Says how many tasks the report says are left, when it is dropped.
-struct SaysQueued(Engine, Log);
+struct SaysQueued(Engine, Logged);
 
 impl Drop for SaysQueued {
     fn drop(&mut self) {
@@ -86,8 +88,8 @@ impl Drop for SaysQueued {
 
 #[test]
 fn a_task_that_panicked_is_not_shown_to_wait() {
-    let engine = Ends::new();
-    let log = Log::default();
+    let engine = engine();
+    let log = Logged::new();
     let says = SaysQueued(engine.clone(), log.clone());
     let worker = Worker::new("panics").local(move || says);
     let worker = worker.on(|_: &Ping| panic!("wanted by the test"));
@@ -110,7 +112,7 @@ fn rests(engine: &Engine, name: &str) -> u64 {
 /// The one that polls is the clock: it wakes every millisecond.
 #[test]
 fn one_without_a_fiber_that_waits_for_a_task_does_not_poll() {
-    let engine = Ends::new();
+    let engine = engine();
     let receives = Worker::new("receives").receives::<Ping>();
     let receives = receives.run(|context: Context<'_>| drop(context.receive::<Ping>()));
     let receives = engine.scheduler("receives").unwrap().add(receives).unwrap();
