@@ -240,6 +240,8 @@ impl Core {
             let gone = seat.worker.data.borrow().ending();
             if let Some(data) = gone {
                 seat.worker.tell_to_end(Exit::OwnerGone(data));
+                // It may be further down on this stack, and have no turn before this blocks.
+                self.home.has_progressed();
             }
         }
     }

@@ -106,7 +106,7 @@ fn each_worker_runs_each_of_its_tasks() {
         assert_eq!(
             rest,
             [
-                ("input", frames + 1),
+                ("input", 1),
                 ("physics", 2 * frames),
                 ("render", frames + 1)
             ]

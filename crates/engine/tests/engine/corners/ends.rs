@@ -6,10 +6,10 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use crate::common::{engine, here, sleepy_engine};
+use crate::common::{EndsInTime, engine, here, sleepy_engine, until};
+use filch_engine::{Completed, Context, Engine, Exit, Stage, WaitsFor, Worker};
 
-use super::{Ping, Pong};
-use filch_engine::{Completed, Context, Engine, Exit, Stage, Worker};
+use super::{Ping, Pong, waits_for};
 
 /// Sends more than a scheduler takes in a round, and then a task that a thread waits for.
 struct SendsLate(Engine, Arc<Mutex<Option<thread::JoinHandle<Completed>>>>);
@@ -80,8 +80,8 @@ fn a_panic_of_the_one_that_drives_is_not_one_of_its_workers() {
     assert_eq!(completed, Completed { ran: 1, dropped: 0 });
 }
 
-/// A scheduler sleeps while its worker waits for a task: each way in which that ends has to wake it.
-/// Failure: the test does not end.
+/// A scheduler sleeps while its worker waits for a task: each way in which that ends has to wake
+/// it. Failure: the test does not end.
 #[test]
 fn each_end_of_a_task_wakes_the_scheduler_that_waits_for_it() {
     #[derive(Clone, Copy)]
@@ -202,4 +202,19 @@ fn whatever_a_worker_waits_for_it_hears_that_it_is_to_end() {
             }
         }
     }
+}
+
+/// It sleeps, and is told on top of its stack.
+#[test]
+fn one_without_a_fiber_that_waits_for_a_task_ends_with_its_data() {
+    let engine = sleepy_engine();
+    let owner = Worker::new("owner").owns(|| 7_u32);
+    let owner = engine.start("there").add(owner).unwrap();
+    let user = Worker::new("user").shared::<u32>().receives::<Ping>();
+    let user = user.run(|context: Context<'_>| drop(context.receive::<Ping>()));
+    let user = engine.start("here").add(user).unwrap();
+    let waits = Some(WaitsFor::Receive(std::any::type_name::<Ping>()));
+    until(|| waits_for(&engine, "user") == waits);
+    owner.remove().unwrap();
+    assert_eq!(user.ends(), Exit::OwnerGone("u32"));
 }
