@@ -64,10 +64,6 @@ impl<T> Arena<T> {
         let is_there = place.generation == key.generation && place.value.is_some();
         is_there.then_some(key.place)
     }
-
-    pub(super) fn into_values(self) -> impl Iterator<Item = T> {
-        self.places.into_iter().filter_map(|place| place.value)
-    }
 }
 
 const FREE: &str = "no value at this place";

@@ -140,8 +140,9 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             .collect()
     }
 
-    pub(super) fn content_mut(&mut self, job: u32) -> &mut J {
-        &mut self.jobs[job].content
+    pub(super) fn content_mut(&mut self, job: u32) -> (&I, &mut J) {
+        let job = &mut self.jobs[job];
+        (&self.artifacts[job.artifact].id, &mut job.content)
     }
 
     /// Puts in a job, for an artifact that has none. `stage_ends` says when a stage ends that
@@ -379,10 +380,6 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             self.lists.remove(list);
         }
         given_back
-    }
-
-    pub(super) fn into_contents(self) -> Vec<J> {
-        self.jobs.into_values().map(|job| job.content).collect()
     }
 }
 

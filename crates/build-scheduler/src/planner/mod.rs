@@ -2,10 +2,12 @@
 
 mod arena;
 mod board;
-mod errors;
+mod grant;
 mod lists;
 mod plan;
 mod random;
+mod report;
 
-pub use errors::{AlreadyPending, ReportError, UnknownWorker};
-pub use plan::{Counts, Grant, PickId, Planner, Queues, Remains, Removed, Sink, WorkerId};
+pub use grant::{Grant, PickId, Sink, WorkerId};
+pub use plan::Planner;
+pub use report::{AlreadyPending, Counts, Queues, Removed};

@@ -4,70 +4,14 @@ use std::fmt;
 use std::hash::Hash;
 use std::time::Duration;
 
-use super::arena::{Arena, Key};
+use super::arena::Arena;
 use super::board::{Board, NOBODY, Stage};
-use super::errors::{AlreadyPending, ReportError, UnknownWorker};
+use super::grant::{Grant, PickId, Sink, WorkerId};
 use super::lists::{Chain, List};
 use super::random::Random;
+use super::report::{AlreadyPending, Counts, Queues, Removed};
 use crate::config::Config;
-
-/// Names a worker of one scheduler, until that worker is removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct WorkerId(Key);
-
-/// Names a pick that waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PickId(Key);
-
-/// A decision: the worker, which asked by that pick, runs the job. No other pick gets it, unless it
-/// is given back.
-#[derive(Debug)]
-pub struct Grant<'a, I, J, P> {
-    /// The worker.
-    pub worker: WorkerId,
-    /// The job's id.
-    pub id: &'a I,
-    /// What was given with the job.
-    pub content: &'a J,
-    /// What was given with the pick.
-    pub pick: P,
-}
-
-/// Where decisions go, one after another.
-pub type Sink<'s, I, J, P> = &'s mut dyn FnMut(Grant<'_, I, J, P>);
-
-/// What was left when a planner was stopped.
-#[derive(Debug)]
-pub struct Remains<J, P> {
-    /// The jobs that waited or ran, in no order.
-    pub jobs: Vec<J>,
-    /// The picks that waited, in no order.
-    pub picks: Vec<P>,
-}
-
-/// The ids in the three queues of a worker, oldest entry first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Queues<'a, I> {
-    /// Jobs that any worker may have.
-    pub global: Vec<&'a I>,
-    /// The first local queue: jobs of which this worker has the result.
-    pub own: Vec<&'a I>,
-    /// The second local queue: jobs of which this worker has a dependency.
-    pub near: Vec<&'a I>,
-}
-
-/// How many there are of what a planner remembers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Jobs that wait or run.
-    pub jobs: usize,
-    /// Picks that wait.
-    pub picks: usize,
-    /// Workers.
-    pub workers: usize,
-    /// Ids that a worker has, that a job has, or that a job depends on.
-    pub artifacts: usize,
-}
+use crate::error::{ReportError, UnknownWorker};
 
 /// The scheduler as a sequential machine: no thread, no clock, no I/O. The same calls make the same
 /// decisions. A [`Scheduler`](crate::Scheduler) is one of these that many threads use; a simulation
@@ -162,7 +106,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         self.advance(now, sink);
         let artifact = self.board.note(id);
         if let Some(job) = self.board.job_of(artifact) {
-            let there = self.board.content_mut(job);
+            let (_, there) = self.board.content_mut(job);
             return Err(AlreadyPending { there, content });
         }
         let (now, cache, deps) = (self.now, self.cache_timeout, self.deps_timeout);
@@ -172,12 +116,18 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
                 _ => now.saturating_add(deps),
             });
         self.settle(sink);
+        // A timeout may be zero.
+        self.end_waits(sink);
         Ok(())
     }
 
     /// The time has come to be `now`: waits that are over end, in the order of their deadlines.
     pub fn advance(&mut self, now: Duration, sink: Sink<'_, I, J, P>) {
         self.now = self.now.max(nanoseconds(now));
+        self.end_waits(sink);
+    }
+
+    fn end_waits(&mut self, sink: Sink<'_, I, J, P>) {
         while let Some((deadline, job)) = self.next().filter(|&(due, _)| due <= self.now) {
             match self.board.jobs[job].stage {
                 Stage::Cached => {
@@ -216,6 +166,11 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     pub fn register_worker(&mut self) -> WorkerId {
         let place = self.board.add_worker();
         WorkerId(self.board.workers.key(place))
+    }
+
+    /// Whether that worker is there. O(1).
+    pub fn knows(&self, worker: WorkerId) -> bool {
+        self.find(worker).is_ok()
     }
 
     /// The worker is lost. What it ran is given back, what it had is forgotten, its picks end.
@@ -431,14 +386,6 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         }
     }
 
-    /// Ends it all, and returns what was given with jobs and picks that are not over.
-    pub fn stop(self) -> Remains<J, P> {
-        Remains {
-            jobs: self.board.into_contents(),
-            picks: self.picks.into_values().map(|pick| pick.content).collect(),
-        }
-    }
-
     fn find(&self, worker: WorkerId) -> Result<u32, UnknownWorker> {
         self.board.workers.find(worker.0).ok_or(UnknownWorker)
     }
@@ -477,23 +424,15 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
 
     fn grant(&mut self, job: u32, worker: u32, pick: P, sink: Sink<'_, I, J, P>) {
         self.board.start(job, worker);
-        let (id, content) = self.board.content(job);
+        let worker = WorkerId(self.board.workers.key(worker));
+        let (id, content) = self.board.content_mut(job);
         sink(Grant {
-            worker: WorkerId(self.board.workers.key(worker)),
+            worker,
             id,
             content,
             pick,
         });
     }
-}
-
-/// What a worker leaves when it is removed.
-#[derive(Debug)]
-pub struct Removed<I, P> {
-    /// The jobs that it ran; another pick may have got one already.
-    pub given_back: Vec<I>,
-    /// What was given with its picks that waited, oldest first.
-    pub picks: Vec<P>,
 }
 
 /// Beyond 584 years, as good as never.

@@ -288,9 +288,6 @@ impl Pair {
             self.settle(&mut decisions.borrow_mut());
         }
         assert_eq!(self.model.waits(), 0, "jobs that nobody can have");
-        let expected = self.model.counts();
-        let remains = std::mem::replace(self, Self::new(0)).planner.stop();
-        assert_eq!([remains.jobs.len(), remains.picks.len()], expected[..2]);
     }
 }
 
