@@ -65,7 +65,7 @@ struct Next(Farm);
 
 impl Wake for Next {
     fn wake(self: Arc<Self>) {
-        let _ = self.0.schedule_job(job("next"));
+        drop(self.0.schedule_job(job("next")));
     }
 }
 
