@@ -16,6 +16,11 @@ pub struct Config {
     pub seed: u64,
 }
 
+/// Beyond 584 years, as good as never.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

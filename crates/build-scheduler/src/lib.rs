@@ -1,4 +1,7 @@
-//! Build scheduler.
+#![doc = include_str!("../README.md")]
+
+#[doc = include_str!("../ALGORITHM.md")]
+pub mod algorithm {}
 
 mod alarm;
 mod answer;
@@ -24,5 +27,3 @@ pub use planner::{
     AlreadyPending, Counts, Grant, PickId, Planner, Queues, Removed, Sink, WorkerId,
 };
 pub use scheduler::Scheduler;
-/// The essay.
-pub mod algorithm {}

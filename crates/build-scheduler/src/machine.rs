@@ -153,7 +153,7 @@ where
         ticket: Ticket,
         mut answer: Answer<Arc<Job<I, S>>, PickError>,
     ) {
-        // The pick was applied before, and has been answered by now: it was cancelled, if it waited.
+        // The pick was applied before. If it waited, it has been cancelled: there is an answer.
         let polled = Pin::new(&mut answer).poll(&mut Context::from_waker(Waker::noop()));
         let (Some(planner), Poll::Ready(Ok(job))) = (&mut self.planner, polled) else {
             return;

@@ -14,6 +14,7 @@ use std::hash::Hash;
 
 use super::arena::Arena;
 use super::lists::{Chain, List, Lists};
+use super::records::{Artifact, Job, Stage, Worker};
 
 /// The owner of a list that belongs to no worker.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -31,54 +32,6 @@ pub(super) struct Board<I, J> {
     pub(super) workers: Arena<Worker>,
     /// Jobs that have come into queues since the planner looked last.
     pub(super) grown: Vec<u32>,
-}
-
-/// An id that a worker has, that a job has, or that a job depends on.
-struct Artifact<I> {
-    id: I,
-    holders: Vec<u32>,
-    job: Option<u32>,
-    /// The jobs that depend on it and do not run; `None` before the first one.
-    dependents: Option<List>,
-    /// How many jobs depend on it.
-    references: u32,
-}
-
-pub(super) struct Job<J> {
-    pub(super) stage: Stage,
-    /// When the stage ends: `Cached` and `Local`.
-    pub(super) deadline: u64,
-    artifact: u32,
-    dependencies: Box<[u32]>,
-    /// Its place in `cached`, `local`, `global` or `running`.
-    home: Chain,
-    /// Its places in queues of workers, and among the dependents of artifacts.
-    pub(super) near: Chain,
-    content: J,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// Waits for a worker that has its result.
-    Cached,
-    /// Waits for a worker that has a dependency.
-    Local,
-    /// Waits for any worker.
-    Global,
-    /// Runs on that worker.
-    Running(u32),
-}
-
-pub(super) struct Worker {
-    /// The first queue: jobs of which it has the result.
-    pub(super) own: List,
-    /// The second queue: jobs of which it has a dependency.
-    pub(super) near: List,
-    /// What it runs.
-    running: List,
-    /// Its picks that wait.
-    pub(super) picks: List,
-    held: HashSet<u32>,
 }
 
 impl<I: Clone + Eq + Hash, J> Board<I, J> {
@@ -120,6 +73,17 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
 
     pub(super) fn job_of(&self, artifact: u32) -> Option<u32> {
         self.artifacts[artifact].job
+    }
+
+    /// The job of that id.
+    pub(super) fn job(&self, id: &I) -> Option<u32> {
+        self.job_of(self.artifact(id)?)
+    }
+
+    /// The first job of each of the worker's three queues.
+    pub(super) fn firsts_for(&self, worker: u32) -> [Option<u32>; 3] {
+        let worker = &self.workers[worker];
+        [self.global, worker.own, worker.near].map(|queue| self.lists.first(queue))
     }
 
     pub(super) fn holders(&self, artifact: u32) -> &[u32] {
@@ -339,6 +303,22 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         if let Some(list) = found.dependents {
             self.lists.remove(list);
         }
+    }
+
+    /// The job whose wait ends next, and when; a wait that has no end does not end.
+    pub(super) fn next_end(&self) -> Option<(u64, u32)> {
+        let first = |list| {
+            let job = self.lists.first(list)?;
+            Some((self.jobs[job].deadline, job))
+        };
+        let (cached, local) = (first(self.cached), first(self.local));
+        // Of one deadline, the wait that begins another one goes first.
+        let next = match (cached, local) {
+            (Some(cached), Some(local)) if local.0 < cached.0 => local,
+            (Some(cached), _) => cached,
+            (None, local) => local?,
+        };
+        (next.0 < u64::MAX).then_some(next)
     }
 
     pub(super) fn add_worker(&mut self) -> u32 {

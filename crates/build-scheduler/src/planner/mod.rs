@@ -4,8 +4,10 @@ mod arena;
 mod board;
 mod grant;
 mod lists;
+mod picks;
 mod plan;
 mod random;
+mod records;
 mod report;
 
 pub use grant::{Grant, PickId, Sink, WorkerId};

@@ -4,21 +4,21 @@ use std::fmt;
 use std::hash::Hash;
 use std::time::Duration;
 
-use super::arena::Arena;
-use super::board::{Board, NOBODY, Stage};
+use super::board::{Board, NOBODY};
 use super::grant::{Grant, PickId, Sink, WorkerId};
-use super::lists::{Chain, List};
+use super::picks::Picks;
 use super::random::Random;
+use super::records::Stage;
 use super::report::{AlreadyPending, Counts, Queues, Removed};
-use crate::config::Config;
+use crate::config::{Config, nanoseconds};
 use crate::error::{ReportError, UnknownWorker};
 
 /// The scheduler as a sequential machine: no thread, no clock, no I/O. The same calls make the same
 /// decisions. A [`Scheduler`](crate::Scheduler) is one of these that many threads use; a simulation
 /// drives one by itself, on a clock of its own.
 ///
-/// `I` are ids: a job has the id of its result. `J` is what the caller keeps with a job, `P` what it
-/// keeps with a pick.
+/// `I` are ids: a job has the id of its result. `J` is what the caller keeps with a job, `P` what
+/// it keeps with a pick.
 ///
 /// A decision goes into the sink of the call that made it possible. [The essay](crate::algorithm)
 /// has the rules. A panic of the sink loses the decision; one of the id's `Eq`, `Hash` or `Clone`
@@ -38,15 +38,14 @@ use crate::error::{ReportError, UnknownWorker};
 /// planner.add_artifact(worker, "a.o", &mut sink)?;
 /// planner.pick(worker, "first pick", &mut sink)?;
 /// let now = Duration::ZERO;
-/// let new = planner.schedule(now, "b.o", &[], "cc b.c", &mut sink);
-/// assert!(new.is_ok()); // nobody is near to it: it waits
-/// let new = planner.schedule(now, "program", &["a.o"], "ld a.o", &mut sink);
-/// assert!(new.is_ok());
+/// let waits = planner.schedule(now, "b.o", &[], "cc b.c", &mut sink).is_ok();
+/// let goes_there = planner.schedule(now, "program", &["a.o"], "ld a.o", &mut sink).is_ok();
+/// assert!(waits && goes_there);
 /// planner.pick(worker, "second pick", &mut sink)?;
 /// assert_eq!(planner.next_deadline(), Some(Duration::from_secs(60)));
 /// planner.advance(Duration::from_secs(60), &mut sink);
 /// assert_eq!(decisions, [
-///     ("program", "ld a.o", "first pick"), // the worker has a.o
+///     ("program", "ld a.o", "first pick"),
 ///     ("b.o", "cc b.c", "second pick"),
 /// ]);
 /// # Ok::<(), filch_build_scheduler::UnknownWorker>(())
@@ -57,19 +56,7 @@ pub struct Planner<I, J, P> {
     random: Random,
     now: u64,
     board: Board<I, J>,
-    picks: Arena<Pick<P>>,
-    /// All picks that wait, in the order of their arrival.
-    arrivals: List,
-    arrived: u64,
-}
-
-struct Pick<P> {
-    worker: u32,
-    /// How many picks had begun to wait before.
-    arrival: u64,
-    /// Its places among all picks and among those of its worker.
-    places: Chain,
-    content: P,
+    picks: Picks<P>,
 }
 
 impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
@@ -81,10 +68,8 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
             deps_timeout: nanoseconds(config.deps_timeout),
             random: Random::new(config.seed),
             now: 0,
-            arrivals: board.lists.add(NOBODY),
+            picks: Picks::new(&mut board.lists),
             board,
-            picks: Arena::new(),
-            arrived: 0,
         }
     }
 
@@ -128,7 +113,8 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     }
 
     fn end_waits(&mut self, sink: Sink<'_, I, J, P>) {
-        while let Some((deadline, job)) = self.next().filter(|&(due, _)| due <= self.now) {
+        while let Some((deadline, job)) = self.board.next_end().filter(|&(due, _)| due <= self.now)
+        {
             match self.board.jobs[job].stage {
                 Stage::Cached => {
                     let deadline = deadline.saturating_add(self.deps_timeout);
@@ -142,24 +128,8 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
 
     /// When the next wait ends, if one does: then [`advance`](Self::advance) is due.
     pub fn next_deadline(&self) -> Option<Duration> {
-        let (deadline, _) = self.next()?;
+        let (deadline, _) = self.board.next_end()?;
         Some(Duration::from_nanos(deadline))
-    }
-
-    /// The job whose wait ends next, and when; a wait that has no end does not end.
-    fn next(&self) -> Option<(u64, u32)> {
-        let first = |list| {
-            let job = self.board.lists.first(list)?;
-            Some((self.board.jobs[job].deadline, job))
-        };
-        let (cached, local) = (first(self.board.cached), first(self.board.local));
-        // Of one deadline, the wait that begins another one goes first.
-        let next = match (cached, local) {
-            (Some(cached), Some(local)) if local.0 < cached.0 => local,
-            (Some(cached), _) => cached,
-            (None, local) => local?,
-        };
-        (next.0 < u64::MAX).then_some(next)
     }
 
     /// A worker that has no artifacts yet.
@@ -187,7 +157,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         let place = self.find(worker)?;
         let mut picks = Vec::new();
         while let Some(pick) = self.board.lists.first(self.board.workers[place].picks) {
-            picks.push(self.remove_pick(pick).content);
+            picks.push(self.picks.remove(&mut self.board.lists, pick).1);
         }
         let jobs = self.board.remove_worker(place);
         let id = |job: u32| self.board.content(job).0.clone();
@@ -254,43 +224,25 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
             self.grant(job, place, pick, sink);
             return Ok(None);
         }
-        let number = self.picks.insert(Pick {
-            worker: place,
-            arrival: self.arrived,
-            places: Chain::EMPTY,
-            content: pick,
-        });
-        self.arrived += 1;
-        let lists = &mut self.board.lists;
-        let places = &mut self.picks[number].places;
-        lists.push(self.arrivals, number, places);
-        lists.push(self.board.workers[place].picks, number, places);
-        Ok(Some(PickId(self.picks.key(number))))
+        let own = self.board.workers[place].picks;
+        let pick = self.picks.add(&mut self.board.lists, own, place, pick);
+        Ok(Some(PickId(pick)))
     }
 
     /// The first job of one of the worker's queues.
     fn first_for(&mut self, worker: u32) -> Option<u32> {
-        let found = &self.board.workers[worker];
-        let queues = [self.board.global, found.own, found.near];
-        let firsts = queues.map(|queue| self.board.lists.first(queue));
-        let count = firsts.iter().flatten().count();
-        if count == 0 {
-            return None;
+        let firsts = self.board.firsts_for(worker);
+        match firsts.iter().flatten().count() {
+            0 => None,
+            count => firsts.into_iter().flatten().nth(self.random.below(count)),
         }
-        firsts.into_iter().flatten().nth(self.random.below(count))
     }
 
     /// Ends a pick that waits, and returns what was given with it; `None` if it waits no longer.
     /// O(1).
     pub fn cancel(&mut self, pick: PickId) -> Option<P> {
         let place = self.picks.find(pick.0)?;
-        Some(self.remove_pick(place).content)
-    }
-
-    fn remove_pick(&mut self, place: u32) -> Pick<P> {
-        let mut pick = self.picks.remove(place);
-        self.board.lists.take_all(&mut pick.places);
-        pick
+        Some(self.picks.remove(&mut self.board.lists, place).1)
     }
 
     /// The worker has the result of that job, and has the artifact from now on. If the job waited
@@ -347,15 +299,14 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// The job of that id, which the worker runs.
     fn running(&self, worker: WorkerId, id: &I) -> Result<u32, ReportError> {
         let place = self.find(worker)?;
-        let artifact = self.board.artifact(id);
-        let job = artifact.and_then(|artifact| self.board.job_of(artifact));
+        let job = self.board.job(id);
         let runs = |job: &u32| self.board.jobs[*job].stage == Stage::Running(place);
         job.filter(runs).ok_or(ReportError::NotRunning)
     }
 
     /// What was given with the job of that id, if it waits or runs, and the worker that runs it.
     pub fn job(&self, id: &I) -> Option<(&J, Option<WorkerId>)> {
-        let job = self.board.job_of(self.board.artifact(id)?)?;
+        let job = self.board.job(id)?;
         let worker = match self.board.jobs[job].stage {
             Stage::Running(place) => Some(WorkerId(self.board.workers.key(place))),
             _ => None,
@@ -400,8 +351,8 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         for at in 0..self.board.grown.len() {
             let job = self.board.grown[at];
             if let Some(place) = self.earliest_pick_for(job) {
-                let pick = self.remove_pick(place);
-                self.grant(job, pick.worker, pick.content, sink);
+                let (worker, pick) = self.picks.remove(&mut self.board.lists, place);
+                self.grant(job, worker, pick, sink);
             }
         }
         self.board.grown.clear();
@@ -413,11 +364,11 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         let found = &self.board.jobs[job];
         match found.stage {
             Stage::Running(_) => None,
-            Stage::Global => lists.first(self.arrivals),
+            Stage::Global => self.picks.first(lists),
             Stage::Cached | Stage::Local => {
                 let workers = lists.owners(&found.near).filter(|&owner| owner != NOBODY);
                 let picks = workers.filter_map(|at| lists.first(self.board.workers[at].picks));
-                picks.min_by_key(|&pick| self.picks[pick].arrival)
+                self.picks.earliest(picks)
             }
         }
     }
@@ -433,11 +384,6 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
             pick,
         });
     }
-}
-
-/// Beyond 584 years, as good as never.
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl<I, J, P> fmt::Debug for Planner<I, J, P> {
