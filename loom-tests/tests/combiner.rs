@@ -13,9 +13,9 @@ use loom_tests::{Bound, Outcomes, check};
 /// Notes what was applied, in order. The log is not loom's, so that looking at it orders nothing.
 struct Log {
     applied: Vec<u32>,
-    told: StdArc<StdMutex<Vec<u32>>>,
+    told: Told,
     /// Batches that were not empty.
-    batches: StdArc<StdMutex<Vec<usize>>>,
+    batches: Batches,
     in_batch: usize,
 }
 
@@ -35,9 +35,10 @@ impl Apply<u32> for Log {
 }
 
 type Told = StdArc<StdMutex<Vec<u32>>>;
+type Batches = StdArc<StdMutex<Vec<usize>>>;
 
-fn combiner() -> (Arc<Combiner<Log, u32>>, Told, StdArc<StdMutex<Vec<usize>>>) {
-    let (told, batches) = (Told::default(), StdArc::default());
+fn combiner() -> (Arc<Combiner<Log, u32>>, Told, Batches) {
+    let (told, batches) = (Told::default(), Batches::default());
     let log = Log {
         applied: Vec::new(),
         told: StdArc::clone(&told),
