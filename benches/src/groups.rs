@@ -1,5 +1,6 @@
 //! The groups: one file each, named as on the command line.
 
+mod build_scheduler;
 mod data_cell;
 mod deque;
 mod engine;
@@ -19,6 +20,7 @@ use crate::harness::{Effort, Scenario};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
+    BuildScheduler,
     DataCell,
     Deque,
     Engine,
@@ -35,6 +37,7 @@ pub(crate) enum Group {
 
 impl Group {
     pub(crate) const ALL: &[Self] = &[
+        Self::BuildScheduler,
         Self::DataCell,
         Self::Deque,
         Self::Engine,
@@ -51,6 +54,7 @@ impl Group {
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::BuildScheduler => "build-scheduler",
             Self::DataCell => "data-cell",
             Self::Deque => "deque",
             Self::Engine => "engine",
@@ -68,6 +72,7 @@ impl Group {
 
     pub(crate) fn scenarios(self, effort: Effort) -> Vec<Scenario> {
         match self {
+            Self::BuildScheduler => build_scheduler::scenarios(effort),
             Self::DataCell => data_cell::scenarios(effort),
             Self::Deque => deque::scenarios(effort),
             Self::Engine => engine::scenarios(effort),

@@ -5,10 +5,11 @@
 #[doc(inline)]
 pub use filch_blocking as blocking;
 #[doc(inline)]
+pub use filch_build_scheduler as build_scheduler;
+#[doc(inline)]
 pub use filch_data_cell as data_cell;
 #[doc(inline)]
 pub use filch_deque as deque;
-#[doc(inline)]
 pub use filch_engine as engine;
 #[doc(inline)]
 pub use filch_event_queue as event_queue;

@@ -125,6 +125,7 @@ pub(crate) fn complaints() -> Result<Vec<String>> {
 /// mutant would survive: the threads of the processors and the scheduler, whose words are models'
 /// subjects and whose composition is not yet.
 const MODELS: &[(&str, &[&str])] = &[
+    ("crates/build-scheduler/src/combiner.rs", &["combiner"]),
     ("crates/data-cell/src", &["data_cell"]),
     ("crates/deque/src", &["deque", "deque_memory"]),
     ("crates/engine/src/completion.rs", &["engine"]),

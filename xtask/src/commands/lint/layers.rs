@@ -25,7 +25,12 @@ const LAYERS: &[&[&str]] = &[
         "filch-process-table",
         "filch-processors",
     ],
-    &["filch-scheduler", "filch-fork-join", "filch-engine"],
+    &[
+        "filch-scheduler",
+        "filch-fork-join",
+        "filch-engine",
+        "filch-build-scheduler",
+    ],
     &["filch", "rayon-core"],
     &["filch-cli"],
 ];

@@ -69,6 +69,11 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         "a value and a waker that two ends take turns at",
     ),
     (
+        "crates/build-scheduler/src",
+        &["combiner.rs"],
+        "a state that one thread at a time works at, and the queue of what is to be done",
+    ),
+    (
         "crates/data-cell/src",
         &[
             "cell.rs",

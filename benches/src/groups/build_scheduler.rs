@@ -1,0 +1,99 @@
+//! Build jobs: one scheduled, picked by a worker that has its dependency, and completed.
+//!
+//! With many jobs that wait besides, to see whether the cost of one depends on their number; and
+//! what a job that waits takes up.
+
+mod contenders;
+
+use std::hint::black_box;
+
+use self::contenders::{Farm, Filch, Locked, Planned};
+use crate::harness::{Effort, Scenario, per_operation, time, time_together};
+use crate::memory::left_in_use;
+
+/// Workers of the farm.
+const WORKERS: u64 = 100;
+
+pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let jobs = effort.operations(200_000);
+    let on = |threads| {
+        let name = format!("schedule, pick, complete; 100 workers, {threads} threads");
+        Scenario::new(name, "ns per job")
+            .contender("filch-build-scheduler", on_threads::<Filch>(threads, jobs))
+            .contender("mutex, queues, set", on_threads::<Locked>(threads, jobs))
+    };
+    let mut scenarios = vec![on(1), on(2)];
+    for waiting in [1_000, 10_000, 100_000, 1_000_000] {
+        let name = format!("the same beside {waiting} that wait, 1 thread");
+        scenarios.push(
+            Scenario::new(name, "ns per job")
+                .contender("filch-build-scheduler", beside::<Filch>(waiting, jobs))
+                .contender("filch planner alone", beside::<Planned>(waiting, jobs))
+                .contender("mutex, queues, set", beside::<Locked>(waiting, jobs)),
+        );
+    }
+    let waiting = effort.operations(100_000);
+    scenarios.push(
+        Scenario::new("a job that waits at one worker", "bytes per job")
+            .contender("filch-build-scheduler", bytes::<Filch>(waiting))
+            .contender("filch planner alone", bytes::<Planned>(waiting))
+            .contender("mutex, queues, set", bytes::<Locked>(waiting)),
+    );
+    scenarios
+}
+
+/// Each thread builds for its own workers, each of which has one library. A new farm each round: it
+/// remembers what it has built.
+fn on_threads<F: Farm + Sync>(threads: u64, jobs: u64) -> impl FnMut() -> f64 {
+    move || {
+        let farm = &F::new(WORKERS);
+        let each = jobs / threads;
+        let tasks = (0..threads).map(|thread| {
+            Box::new(move || {
+                for job in 0..each {
+                    let id = WORKERS + thread * each + job;
+                    let worker = thread + threads * (job % (WORKERS / threads));
+                    let pending = farm.schedule(id, worker);
+                    let picked = farm.pick(worker);
+                    farm.complete(worker, picked);
+                    black_box(farm.wait(pending));
+                }
+            }) as Box<dyn FnOnce() + Send>
+        });
+        per_operation(time_together(tasks.collect()), each * threads)
+    }
+}
+
+/// Jobs wait at the workers, in turn. One is added, and the worker's oldest is built.
+fn beside<F: Farm>(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
+    move || {
+        let farm = F::new(WORKERS);
+        let mut pending: Vec<_> = (0..waiting)
+            .map(|job| Some(farm.schedule(WORKERS + job, job % WORKERS)))
+            .collect();
+        let elapsed = time(|| {
+            for job in 0..jobs {
+                let id = WORKERS + waiting + job;
+                pending.push(Some(farm.schedule(id, job % WORKERS)));
+                let picked = farm.pick(job % WORKERS);
+                farm.complete(job % WORKERS, picked);
+                let pending = pending[(picked - WORKERS) as usize].take();
+                farm.wait(pending.expect("picked once"));
+            }
+        });
+        per_operation(elapsed, jobs)
+    }
+}
+
+fn bytes<F: Farm>(jobs: u64) -> impl FnMut() -> f64 {
+    move || {
+        let farm = F::new(WORKERS);
+        let (held, bytes) = left_in_use(|| {
+            let schedule = |job| farm.schedule(WORKERS + job, job % WORKERS);
+            (0..jobs).map(schedule).collect::<Vec<_>>()
+        });
+        // The list is the caller's.
+        let own = held.capacity() * size_of::<F::Pending>();
+        (bytes - own as i64) as f64 / jobs as f64
+    }
+}

@@ -1,0 +1,106 @@
+//! One state for many threads, without a lock: the thread that finds nobody at it works off the
+//! events of all.
+
+use std::fmt;
+
+use filch_event_queue::EventQueue;
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::cell::UnsafeCell;
+
+/// A state that events change one after another.
+pub trait Apply<E> {
+    /// Takes an event in. It must not panic: then no event would ever be applied again.
+    fn apply(&mut self, event: E);
+
+    /// Called when the events of a batch have been applied, and there may be no more. As `apply`.
+    fn applied(&mut self);
+}
+
+/// Flat combining (Hendler, Incze, Shavit, Tzafrir, "Flat combining and the
+/// synchronization-parallelism tradeoff", SPAA 2010), with a queue of events in place of the
+/// publication list, and a count of them in place of the lock.
+///
+/// | field | who touches it, and when |
+/// |---|---|
+/// | `events` | any thread pushes; the driver alone drains |
+/// | `signals` | any thread adds one after its push; the driver subtracts what it has seen |
+/// | `state` | the driver |
+///
+/// The *driver* is the thread whose signal was the first after zero, until it has brought the count
+/// back to zero.
+pub struct Combiner<S, E> {
+    events: CachePadded<EventQueue<E>>,
+    signals: CachePadded<AtomicUsize>,
+    state: UnsafeCell<S>,
+}
+
+// SAFETY: the state goes from driver to driver, one at a time, as the table says; it and the events
+// are Send. No `&S` is ever shared.
+unsafe impl<S: Send, E: Send> Sync for Combiner<S, E> {}
+
+impl<S: Apply<E>, E: Send> Combiner<S, E> {
+    /// No events yet.
+    pub fn new(state: S) -> Self {
+        Self {
+            events: CachePadded::new(EventQueue::new()),
+            signals: CachePadded::new(AtomicUsize::new(0)),
+            state: UnsafeCell::new(state),
+        }
+    }
+
+    /// Has the event applied: by this thread, with all that come meanwhile, or by the thread that
+    /// is at it already. May be called from within [`Apply`].
+    ///
+    /// What the caller did before happens before the event is applied; applications happen one
+    /// after another. The order of two events is that of their submissions, if one returned before
+    /// the other was called.
+    ///
+    /// Lock-free for a thread that is not the driver. The driver returns when no event is left, so
+    /// another thread that goes on submitting keeps it.
+    pub fn submit(&self, event: E) {
+        let pushed = self.events.push(event);
+        debug_assert!(pushed.is_ok(), "the queue is never closed");
+        // ORDERING: Release, partner of the Acquire in the driver's subtraction below: its next
+        // drain finds the event. Acquire, partner of the Release of the subtraction that brought
+        // the count to zero: the new driver sees the state as the last one left it. A signal after
+        // the push, and never before: a count that says nothing is left must not be ahead of the
+        // events.
+        if self.signals.fetch_add(1, Ordering::AcqRel) == 0 {
+            self.drive();
+        }
+    }
+
+    /// Applies events until none is left. The caller brought the count from zero to one.
+    fn drive(&self) {
+        let mut seen = 1;
+        loop {
+            self.state.with_mut(|state| {
+                // SAFETY: this thread is the driver: it brought the count from zero to one, which
+                // no other thread can until it is zero again. It has acquired what the last driver
+                // did.
+                let state = unsafe { &mut *state };
+                // SAFETY: the driver alone drains. `apply` may push, no more.
+                unsafe { self.events.drain(|event| state.apply(event)) };
+                state.applied();
+            });
+            // ORDERING: Acquire, partner of the Release in `submit`: the events behind the signals
+            // that are left are there for the next drain. Each signal is a read-modify-write, so
+            // that this reads from all of them. Release, partner of the Acquire in `submit`: the
+            // next driver sees the state.
+            let left = self.signals.fetch_sub(seen, Ordering::AcqRel) - seen;
+            if left == 0 {
+                return;
+            }
+            seen = left;
+        }
+    }
+}
+
+impl<S, E> fmt::Debug for Combiner<S, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Combiner")
+            .field("events", &*self.events)
+            .finish_non_exhaustive()
+    }
+}

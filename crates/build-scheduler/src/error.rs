@@ -1,0 +1,121 @@
+//! What is refused, and why.
+
+use std::error::Error;
+use std::fmt;
+
+/// There is no such worker: it was removed, or never registered here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownWorker;
+
+impl fmt::Display for UnknownWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("there is no such worker: it was removed, or never registered")
+    }
+}
+
+impl Error for UnknownWorker {}
+
+/// The scheduler was stopped, or its last handle was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopped;
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the scheduler was stopped")
+    }
+}
+
+impl Error for Stopped {}
+
+/// Why a scheduled job has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JobError {
+    /// A job of the same id is pending, and has other dependencies or another content.
+    Conflict,
+    /// The scheduler was stopped.
+    Stopped,
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflict => f.write_str("another job of the same id is pending"),
+            Self::Stopped => Stopped.fmt(f),
+        }
+    }
+}
+
+impl Error for JobError {}
+
+impl From<Stopped> for JobError {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+/// Why a pick has no job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PickError {
+    /// The pick was cancelled.
+    Cancelled,
+    /// There is no such worker, or it was removed while the pick waited.
+    UnknownWorker,
+    /// The scheduler was stopped.
+    Stopped,
+}
+
+impl fmt::Display for PickError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => f.write_str("the pick was cancelled"),
+            Self::UnknownWorker => UnknownWorker.fmt(f),
+            Self::Stopped => Stopped.fmt(f),
+        }
+    }
+}
+
+impl Error for PickError {}
+
+impl From<Stopped> for PickError {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+/// Why what a worker reports is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// There is no such worker.
+    UnknownWorker,
+    /// The worker does not run that job: it never did, the job is over, or it was given back.
+    NotRunning,
+    /// The scheduler was stopped. A [`Planner`](crate::Planner) never is.
+    Stopped,
+}
+
+impl fmt::Display for ReportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownWorker => UnknownWorker.fmt(f),
+            Self::NotRunning => f.write_str("the worker does not run that job"),
+            Self::Stopped => Stopped.fmt(f),
+        }
+    }
+}
+
+impl Error for ReportError {}
+
+impl From<UnknownWorker> for ReportError {
+    fn from(_: UnknownWorker) -> Self {
+        Self::UnknownWorker
+    }
+}
+
+impl From<Stopped> for ReportError {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
+}

@@ -1,0 +1,47 @@
+//! What is to be built.
+
+use std::hash::Hash;
+
+/// A job of a build: it makes the artifact of its id out of those that it depends on.
+///
+/// Two jobs of one id are the same job if they are equal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job<I, S> {
+    /// Names the job and its artifact.
+    pub id: I,
+    /// The artifacts that it needs. A worker that has one of them is near to the job.
+    pub dependencies: Vec<I>,
+    /// What a worker needs to know besides.
+    pub content: S,
+}
+
+impl<I, S> Job<I, S> {
+    /// A job that depends on nothing.
+    pub fn new(id: I, content: S) -> Self {
+        Self::with_dependencies(id, [], content)
+    }
+
+    /// A job that depends on these artifacts.
+    pub fn with_dependencies(id: I, dependencies: impl IntoIterator<Item = I>, content: S) -> Self {
+        Self {
+            id,
+            dependencies: dependencies.into_iter().collect(),
+            content,
+        }
+    }
+}
+
+/// What may name jobs and artifacts: digests, numbers, strings.
+pub trait Id: Clone + Eq + Hash + Send + Sync + 'static {}
+
+impl<T: Clone + Eq + Hash + Send + Sync + 'static> Id for T {}
+
+/// What a worker may be told of a job.
+pub trait Content: PartialEq + Send + Sync + 'static {}
+
+impl<T: PartialEq + Send + Sync + 'static> Content for T {}
+
+/// What may be the result of a job.
+pub trait Outcome: Send + Sync + 'static {}
+
+impl<T: Send + Sync + 'static> Outcome for T {}

@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+
+#[doc = include_str!("../ALGORITHM.md")]
+pub mod algorithm {}
+
+mod alarm;
+mod answer;
+mod combiner;
+mod config;
+mod error;
+mod event;
+mod job;
+mod machine;
+mod picking;
+mod planner;
+mod scheduler;
+mod shared;
+
+pub use answer::{Answer, Pending};
+#[doc(hidden)] // for the models
+pub use combiner::{Apply, Combiner};
+pub use config::Config;
+pub use error::{JobError, PickError, ReportError, Stopped, UnknownWorker};
+pub use job::{Content, Id, Job, Outcome};
+pub use picking::{Canceller, Picking};
+pub use planner::{
+    AlreadyPending, Counts, Grant, PickId, Planner, Queues, Removed, Sink, WorkerId,
+};
+pub use scheduler::Scheduler;

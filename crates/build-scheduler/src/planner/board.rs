@@ -1,0 +1,370 @@
+//! Jobs, workers and artifacts, and which job stands in which queue.
+//!
+//! | a job that | stands in |
+//! |---|---|
+//! | waits for a worker that has its result | `cached`; `own` of each worker that has it |
+//! | waits for a worker that has a dependency | `local`; `own` as above; `near` of each worker that has one |
+//! | waits for any worker | `global`; `own` and `near` as above |
+//! | runs | `running` of its worker |
+//!
+//! From the second row on it also stands in the list of the dependents of each dependency.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+use super::arena::Arena;
+use super::lists::{Chain, List, Lists};
+use super::records::{Artifact, Job, Stage, Worker};
+
+/// The owner of a list that belongs to no worker.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+pub(super) struct Board<I, J> {
+    pub(super) lists: Lists,
+    /// In the order of their deadlines, since the timeout is the same for all.
+    pub(super) cached: List,
+    /// As above.
+    pub(super) local: List,
+    pub(super) global: List,
+    ids: HashMap<I, u32>,
+    artifacts: Arena<Artifact<I>>,
+    pub(super) jobs: Arena<Job<J>>,
+    pub(super) workers: Arena<Worker>,
+    /// Jobs that have come into queues since the planner looked last.
+    pub(super) grown: Vec<u32>,
+}
+
+impl<I: Clone + Eq + Hash, J> Board<I, J> {
+    pub(super) fn new() -> Self {
+        let mut lists = Lists::default();
+        Self {
+            cached: lists.add(NOBODY),
+            local: lists.add(NOBODY),
+            global: lists.add(NOBODY),
+            lists,
+            ids: HashMap::new(),
+            artifacts: Arena::new(),
+            jobs: Arena::new(),
+            workers: Arena::new(),
+            grown: Vec::new(),
+        }
+    }
+
+    pub(super) fn artifacts(&self) -> usize {
+        self.artifacts.len()
+    }
+
+    /// The artifact of that id, as a place to note something at.
+    pub(super) fn note(&mut self, id: I) -> u32 {
+        *self.ids.entry(id).or_insert_with_key(|id| {
+            self.artifacts.insert(Artifact {
+                id: id.clone(),
+                holders: Vec::new(),
+                job: None,
+                dependents: None,
+                references: 0,
+            })
+        })
+    }
+
+    pub(super) fn artifact(&self, id: &I) -> Option<u32> {
+        self.ids.get(id).copied()
+    }
+
+    pub(super) fn job_of(&self, artifact: u32) -> Option<u32> {
+        self.artifacts[artifact].job
+    }
+
+    /// The job of that id.
+    pub(super) fn job(&self, id: &I) -> Option<u32> {
+        self.job_of(self.artifact(id)?)
+    }
+
+    /// The first job of each of the worker's three queues.
+    pub(super) fn firsts_for(&self, worker: u32) -> [Option<u32>; 3] {
+        let worker = &self.workers[worker];
+        [self.global, worker.own, worker.near].map(|queue| self.lists.first(queue))
+    }
+
+    pub(super) fn holders(&self, artifact: u32) -> &[u32] {
+        &self.artifacts[artifact].holders
+    }
+
+    pub(super) fn content(&self, job: u32) -> (&I, &J) {
+        let job = &self.jobs[job];
+        (&self.artifacts[job.artifact].id, &job.content)
+    }
+
+    /// The ids of the jobs in a queue.
+    pub(super) fn ids(&self, queue: List) -> Vec<&I> {
+        let first = self.lists.first_place(queue);
+        let places = std::iter::successors(first, |&place| self.lists.next_place(place));
+        places
+            .map(|place| self.content(self.lists.item(place)).0)
+            .collect()
+    }
+
+    pub(super) fn content_mut(&mut self, job: u32) -> (&I, &mut J) {
+        let job = &mut self.jobs[job];
+        (&self.artifacts[job.artifact].id, &mut job.content)
+    }
+
+    /// Puts in a job, for an artifact that has none. `stage_ends` says when a stage ends that
+    /// begins now.
+    pub(super) fn add_job(
+        &mut self,
+        artifact: u32,
+        dependencies: &[I],
+        content: J,
+        stage_ends: impl Fn(Stage) -> u64,
+    ) {
+        let note = |id: &I| self.note(id.clone());
+        let mut dependencies: Vec<_> = dependencies.iter().map(note).collect();
+        dependencies.sort_unstable();
+        dependencies.dedup();
+        for &dependency in &dependencies {
+            self.artifacts[dependency].references += 1;
+        }
+        let stage = match self.holders(artifact) {
+            [] => Stage::Local,
+            _ => Stage::Cached,
+        };
+        let job = self.jobs.insert(Job {
+            stage,
+            deadline: 0,
+            artifact,
+            dependencies: dependencies.into(),
+            home: Chain::EMPTY,
+            near: Chain::EMPTY,
+            content,
+        });
+        self.artifacts[artifact].job = Some(job);
+        self.wait(job, stage, stage_ends(stage));
+        self.enter_own(job);
+        if stage == Stage::Local {
+            self.enter_near(job);
+        }
+        self.grown.push(job);
+    }
+
+    /// Makes the job wait in that stage, which is not `Running`.
+    fn wait(&mut self, job: u32, stage: Stage, deadline: u64) {
+        let list = match stage {
+            Stage::Cached => self.cached,
+            Stage::Local => self.local,
+            Stage::Global => self.global,
+            Stage::Running(worker) => self.workers[worker].running,
+        };
+        let found = &mut self.jobs[job];
+        (found.stage, found.deadline) = (stage, deadline);
+        self.lists.take_all(&mut found.home);
+        self.lists.push(list, job, &mut found.home);
+    }
+
+    /// The wait in `Cached` is over.
+    pub(super) fn make_local(&mut self, job: u32, deadline: u64) {
+        self.wait(job, Stage::Local, deadline);
+        self.enter_near(job);
+        self.grown.push(job);
+    }
+
+    /// The wait in `Local` is over.
+    pub(super) fn make_global(&mut self, job: u32) {
+        self.wait(job, Stage::Global, 0);
+        self.grown.push(job);
+    }
+
+    /// The worker runs the job, which leaves all queues.
+    pub(super) fn start(&mut self, job: u32, worker: u32) {
+        self.lists.take_all(&mut self.jobs[job].near);
+        self.wait(job, Stage::Running(worker), 0);
+    }
+
+    /// A job that ran waits again. Its waits were over when it was picked: any worker may have it.
+    pub(super) fn give_back(&mut self, job: u32) {
+        self.make_global(job);
+        self.enter_own(job);
+        self.enter_near(job);
+    }
+
+    /// The job is over.
+    pub(super) fn remove_job(&mut self, job: u32) -> J {
+        let mut job = self.jobs.remove(job);
+        self.lists.take_all(&mut job.home);
+        self.lists.take_all(&mut job.near);
+        for dependency in job.dependencies {
+            self.artifacts[dependency].references -= 1;
+            self.forget_unused(dependency);
+        }
+        self.artifacts[job.artifact].job = None;
+        job.content
+    }
+
+    /// Into the first queue of each worker that has the result.
+    fn enter_own(&mut self, job: u32) {
+        let found = &mut self.jobs[job];
+        for &worker in &self.artifacts[found.artifact].holders {
+            self.lists
+                .push(self.workers[worker].own, job, &mut found.near);
+        }
+    }
+
+    /// Into the second queue of each worker that has a dependency, and among the dependents.
+    fn enter_near(&mut self, job: u32) {
+        let found = &mut self.jobs[job];
+        for (at, &dependency) in found.dependencies.iter().enumerate() {
+            let artifact = &mut self.artifacts[dependency];
+            let dependents = *artifact
+                .dependents
+                .get_or_insert_with(|| self.lists.add(NOBODY));
+            self.lists.push(dependents, job, &mut found.near);
+            for &holder in &artifact.holders {
+                let worker = &self.workers[holder];
+                let mut earlier = found.dependencies[..at].iter();
+                if !earlier.any(|other| worker.held.contains(other)) {
+                    self.lists.push(worker.near, job, &mut found.near);
+                }
+            }
+        }
+    }
+
+    /// The worker has the artifact. The jobs that this is news for enter its queues.
+    pub(super) fn hold(&mut self, worker: u32, artifact: u32) {
+        let holder = &mut self.workers[worker];
+        if !holder.held.insert(artifact) {
+            return;
+        }
+        let found = &mut self.artifacts[artifact];
+        found.holders.push(worker);
+        if let Some(job) = found.job
+            && !matches!(self.jobs[job].stage, Stage::Running(_))
+        {
+            let near = &mut self.jobs[job].near;
+            self.lists.push(holder.own, job, near);
+            self.grown.push(job);
+        }
+        let dependents = found.dependents;
+        let mut next = dependents.and_then(|list| self.lists.first_place(list));
+        while let Some(place) = next {
+            next = self.lists.next_place(place);
+            let number = self.lists.item(place);
+            let job = &mut self.jobs[number];
+            if !has_other(&job.dependencies, artifact, &holder.held) {
+                self.lists.push(holder.near, number, &mut job.near);
+                self.grown.push(number);
+            }
+        }
+    }
+
+    /// The worker has the artifact no longer. Whether it had it.
+    pub(super) fn drop_artifact(&mut self, worker: u32, artifact: u32) -> bool {
+        let holder = &mut self.workers[worker];
+        if !holder.held.remove(&artifact) {
+            return false;
+        }
+        let found = &mut self.artifacts[artifact];
+        if let Some(job) = found.job {
+            let near = &mut self.jobs[job].near;
+            if let Some(place) = self.lists.find(holder.own, near) {
+                self.lists.take(place, near);
+            }
+        }
+        let dependents = found.dependents;
+        let mut next = dependents.and_then(|list| self.lists.first_place(list));
+        while let Some(place) = next {
+            next = self.lists.next_place(place);
+            let job = &mut self.jobs[self.lists.item(place)];
+            if !has_other(&job.dependencies, artifact, &holder.held)
+                && let Some(place) = self.lists.find(holder.near, &job.near)
+            {
+                self.lists.take(place, &mut job.near);
+            }
+        }
+        self.no_longer_held(worker, artifact);
+        true
+    }
+
+    fn no_longer_held(&mut self, worker: u32, artifact: u32) {
+        let holders = &mut self.artifacts[artifact].holders;
+        if let Some(at) = holders.iter().position(|&holder| holder == worker) {
+            holders.swap_remove(at);
+        }
+        self.forget_unused(artifact);
+    }
+
+    /// Forgets an artifact of which nothing is noted.
+    pub(super) fn forget_unused(&mut self, artifact: u32) {
+        let found = &self.artifacts[artifact];
+        if !found.holders.is_empty() || found.job.is_some() || found.references > 0 {
+            return;
+        }
+        let found = self.artifacts.remove(artifact);
+        self.ids.remove(&found.id);
+        if let Some(list) = found.dependents {
+            self.lists.remove(list);
+        }
+    }
+
+    /// The job whose wait ends next, and when; a wait that has no end does not end.
+    pub(super) fn next_end(&self) -> Option<(u64, u32)> {
+        let first = |list| {
+            let job = self.lists.first(list)?;
+            Some((self.jobs[job].deadline, job))
+        };
+        let (cached, local) = (first(self.cached), first(self.local));
+        // Of one deadline, the wait that begins another one goes first.
+        let next = match (cached, local) {
+            (Some(cached), Some(local)) if local.0 < cached.0 => local,
+            (Some(cached), _) => cached,
+            (None, local) => local?,
+        };
+        (next.0 < u64::MAX).then_some(next)
+    }
+
+    pub(super) fn add_worker(&mut self) -> u32 {
+        // The lists have to know the place, which is known when the worker is there.
+        let place = self.workers.insert(Worker {
+            own: self.cached,
+            near: self.cached,
+            running: self.cached,
+            picks: self.cached,
+            held: HashSet::new(),
+        });
+        let worker = &mut self.workers[place];
+        worker.own = self.lists.add(place);
+        worker.near = self.lists.add(place);
+        worker.running = self.lists.add(place);
+        worker.picks = self.lists.add(place);
+        place
+    }
+
+    /// Takes a worker away, whose picks are gone already. What it had is forgotten, what it ran is
+    /// given back: these jobs are returned.
+    pub(super) fn remove_worker(&mut self, place: u32) -> Vec<u32> {
+        let worker = self.workers.remove(place);
+        for list in [worker.own, worker.near] {
+            while let Some(place) = self.lists.first_place(list) {
+                let near = &mut self.jobs[self.lists.item(place)].near;
+                self.lists.take(place, near);
+            }
+        }
+        for artifact in worker.held {
+            self.no_longer_held(place, artifact);
+        }
+        let mut given_back = Vec::new();
+        while let Some(job) = self.lists.first(worker.running) {
+            self.give_back(job);
+            given_back.push(job);
+        }
+        for list in [worker.own, worker.near, worker.running, worker.picks] {
+            self.lists.remove(list);
+        }
+        given_back
+    }
+}
+
+/// Whether the worker that has `held` has another one of `dependencies` than `artifact`.
+fn has_other(dependencies: &[u32], artifact: u32, held: &HashSet<u32>) -> bool {
+    let mut others = dependencies.iter().filter(|&&other| other != artifact);
+    others.any(|other| held.contains(other))
+}

@@ -1,0 +1,28 @@
+//! A decision, and the names in it.
+
+use super::arena::Key;
+
+/// Names a worker of one scheduler, until that worker is removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WorkerId(pub(super) Key);
+
+/// Names a pick that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PickId(pub(super) Key);
+
+/// A decision: the worker, which asked by that pick, runs the job. No other pick gets it, unless it
+/// is given back.
+#[derive(Debug)]
+pub struct Grant<'a, I, J, P> {
+    /// The worker.
+    pub worker: WorkerId,
+    /// The job's id.
+    pub id: &'a I,
+    /// What was given with the job.
+    pub content: &'a mut J,
+    /// What was given with the pick.
+    pub pick: P,
+}
+
+/// Where decisions go, one after another.
+pub type Sink<'s, I, J, P> = &'s mut dyn FnMut(Grant<'_, I, J, P>);

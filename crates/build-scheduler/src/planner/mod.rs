@@ -1,0 +1,15 @@
+//! The sequential scheduler: which worker runs which job, without threads, clock or I/O.
+
+mod arena;
+mod board;
+mod grant;
+mod lists;
+mod picks;
+mod plan;
+mod random;
+mod records;
+mod report;
+
+pub use grant::{Grant, PickId, Sink, WorkerId};
+pub use plan::Planner;
+pub use report::{AlreadyPending, Counts, Queues, Removed};

@@ -1,0 +1,71 @@
+//! The picks that wait.
+
+use super::arena::{Arena, Key};
+use super::board::NOBODY;
+use super::lists::{Chain, List, Lists};
+
+/// Picks, in the order of their arrival. Each also stands in a list of its worker's.
+pub(super) struct Picks<P> {
+    all: Arena<Pick<P>>,
+    order: List,
+    arrived: u64,
+}
+
+struct Pick<P> {
+    worker: u32,
+    /// How many picks had begun to wait before.
+    arrival: u64,
+    /// Its places in the two lists.
+    places: Chain,
+    content: P,
+}
+
+impl<P> Picks<P> {
+    pub(super) fn new(lists: &mut Lists) -> Self {
+        Self {
+            all: Arena::new(),
+            order: lists.add(NOBODY),
+            arrived: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Adds a pick of that worker, which has the picks in `own`.
+    pub(super) fn add(&mut self, lists: &mut Lists, own: List, worker: u32, content: P) -> Key {
+        let place = self.all.insert(Pick {
+            worker,
+            arrival: self.arrived,
+            places: Chain::EMPTY,
+            content,
+        });
+        self.arrived += 1;
+        let places = &mut self.all[place].places;
+        lists.push(self.order, place, places);
+        lists.push(own, place, places);
+        self.all.key(place)
+    }
+
+    pub(super) fn find(&self, pick: Key) -> Option<u32> {
+        self.all.find(pick)
+    }
+
+    /// Takes a pick out. Its worker, and what was given with it.
+    pub(super) fn remove(&mut self, lists: &mut Lists, place: u32) -> (u32, P) {
+        let mut pick = self.all.remove(place);
+        lists.take_all(&mut pick.places);
+        (pick.worker, pick.content)
+    }
+
+    /// The pick that has waited for longest.
+    pub(super) fn first(&self, lists: &Lists) -> Option<u32> {
+        lists.first(self.order)
+    }
+
+    /// Of these picks, the one that has waited for longest.
+    pub(super) fn earliest(&self, picks: impl Iterator<Item = u32>) -> Option<u32> {
+        picks.min_by_key(|&pick| self.all[pick].arrival)
+    }
+}

@@ -1,0 +1,395 @@
+//! What can happen to a scheduler, and what it decides.
+
+use std::fmt;
+use std::hash::Hash;
+use std::time::Duration;
+
+use super::board::{Board, NOBODY};
+use super::grant::{Grant, PickId, Sink, WorkerId};
+use super::picks::Picks;
+use super::random::Random;
+use super::records::Stage;
+use super::report::{AlreadyPending, Counts, Queues, Removed};
+use crate::config::{Config, nanoseconds};
+use crate::error::{ReportError, UnknownWorker};
+
+/// The scheduler as a sequential machine: no thread, no clock, no I/O. The same calls make the same
+/// decisions. A [`Scheduler`](crate::Scheduler) is one of these that many threads use; a simulation
+/// drives one by itself, on a clock of its own.
+///
+/// `I` are ids: a job has the id of its result. `J` is what the caller keeps with a job, `P` what
+/// it keeps with a pick.
+///
+/// A decision goes into the sink of the call that made it possible. [The essay](crate::algorithm)
+/// has the rules. A panic of the sink loses the decision; one of the id's `Eq`, `Hash` or `Clone`
+/// may leave the planner in disorder.
+///
+/// ```
+/// use filch_build_scheduler::{Config, Planner};
+/// use std::time::Duration;
+///
+/// let config = Config::new(Duration::from_secs(1), Duration::from_secs(60));
+/// let mut planner = Planner::new(config);
+/// let mut decisions = Vec::new();
+/// let mut sink = |grant: filch_build_scheduler::Grant<'_, _, _, _>| {
+///     decisions.push((*grant.id, *grant.content, grant.pick));
+/// };
+/// let worker = planner.register_worker();
+/// planner.add_artifact(worker, "a.o", &mut sink)?;
+/// planner.pick(worker, "first pick", &mut sink)?;
+/// let now = Duration::ZERO;
+/// let waits = planner.schedule(now, "b.o", &[], "cc b.c", &mut sink).is_ok();
+/// let goes_there = planner.schedule(now, "program", &["a.o"], "ld a.o", &mut sink).is_ok();
+/// assert!(waits && goes_there);
+/// planner.pick(worker, "second pick", &mut sink)?;
+/// assert_eq!(planner.next_deadline(), Some(Duration::from_secs(60)));
+/// planner.advance(Duration::from_secs(60), &mut sink);
+/// assert_eq!(decisions, [
+///     ("program", "ld a.o", "first pick"),
+///     ("b.o", "cc b.c", "second pick"),
+/// ]);
+/// # Ok::<(), filch_build_scheduler::UnknownWorker>(())
+/// ```
+pub struct Planner<I, J, P> {
+    cache_timeout: u64,
+    deps_timeout: u64,
+    random: Random,
+    now: u64,
+    board: Board<I, J>,
+    picks: Picks<P>,
+}
+
+impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
+    /// No jobs and no workers.
+    pub fn new(config: Config) -> Self {
+        let mut board = Board::new();
+        Self {
+            cache_timeout: nanoseconds(config.cache_timeout),
+            deps_timeout: nanoseconds(config.deps_timeout),
+            random: Random::new(config.seed),
+            now: 0,
+            picks: Picks::new(&mut board.lists),
+            board,
+        }
+    }
+
+    /// Puts a job in. `now` is the time since some origin; one that lies before an earlier one
+    /// counts as that.
+    ///
+    /// O(the dependencies, and the workers that have the result or one of them).
+    ///
+    /// # Errors
+    /// If a job of that id waits or runs already.
+    pub fn schedule(
+        &mut self,
+        now: Duration,
+        id: I,
+        dependencies: &[I],
+        content: J,
+        sink: Sink<'_, I, J, P>,
+    ) -> Result<(), AlreadyPending<'_, J>> {
+        self.advance(now, sink);
+        let artifact = self.board.note(id);
+        if let Some(job) = self.board.job_of(artifact) {
+            let (_, there) = self.board.content_mut(job);
+            return Err(AlreadyPending { there, content });
+        }
+        let (now, cache, deps) = (self.now, self.cache_timeout, self.deps_timeout);
+        self.board
+            .add_job(artifact, dependencies, content, |stage| match stage {
+                Stage::Cached => now.saturating_add(cache),
+                _ => now.saturating_add(deps),
+            });
+        self.settle(sink);
+        // A timeout may be zero.
+        self.end_waits(sink);
+        Ok(())
+    }
+
+    /// The time has come to be `now`: waits that are over end, in the order of their deadlines.
+    pub fn advance(&mut self, now: Duration, sink: Sink<'_, I, J, P>) {
+        self.now = self.now.max(nanoseconds(now));
+        self.end_waits(sink);
+    }
+
+    fn end_waits(&mut self, sink: Sink<'_, I, J, P>) {
+        while let Some((deadline, job)) = self.board.next_end().filter(|&(due, _)| due <= self.now)
+        {
+            match self.board.jobs[job].stage {
+                Stage::Cached => {
+                    let deadline = deadline.saturating_add(self.deps_timeout);
+                    self.board.make_local(job, deadline);
+                }
+                _ => self.board.make_global(job),
+            }
+            self.settle(sink);
+        }
+    }
+
+    /// When the next wait ends, if one does: then [`advance`](Self::advance) is due.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let (deadline, _) = self.board.next_end()?;
+        Some(Duration::from_nanos(deadline))
+    }
+
+    /// A worker that has no artifacts yet.
+    pub fn register_worker(&mut self) -> WorkerId {
+        let place = self.board.add_worker();
+        WorkerId(self.board.workers.key(place))
+    }
+
+    /// Whether that worker is there. O(1).
+    pub fn knows(&self, worker: WorkerId) -> bool {
+        self.find(worker).is_ok()
+    }
+
+    /// The worker is lost. What it ran is given back, what it had is forgotten, its picks end.
+    ///
+    /// O(what it had, and its places in queues).
+    ///
+    /// # Errors
+    /// If there is no such worker.
+    pub fn remove_worker(
+        &mut self,
+        worker: WorkerId,
+        sink: Sink<'_, I, J, P>,
+    ) -> Result<Removed<I, P>, UnknownWorker> {
+        let place = self.find(worker)?;
+        let mut picks = Vec::new();
+        while let Some(pick) = self.board.lists.first(self.board.workers[place].picks) {
+            picks.push(self.picks.remove(&mut self.board.lists, pick).1);
+        }
+        let jobs = self.board.remove_worker(place);
+        let id = |job: u32| self.board.content(job).0.clone();
+        let given_back = jobs.into_iter().map(id).collect();
+        self.settle(sink);
+        Ok(Removed { given_back, picks })
+    }
+
+    /// The worker has the artifact in its cache.
+    ///
+    /// O(the jobs that wait and depend on it, times their dependencies).
+    ///
+    /// # Errors
+    /// If there is no such worker.
+    pub fn add_artifact(
+        &mut self,
+        worker: WorkerId,
+        id: I,
+        sink: Sink<'_, I, J, P>,
+    ) -> Result<(), UnknownWorker> {
+        let place = self.find(worker)?;
+        let artifact = self.board.note(id);
+        self.board.hold(place, artifact);
+        self.settle(sink);
+        Ok(())
+    }
+
+    /// The worker has the artifact in its cache no longer. Whether it was known to have it.
+    ///
+    /// O(the jobs that wait and depend on it, times the queues that each stands in).
+    ///
+    /// # Errors
+    /// If there is no such worker.
+    pub fn remove_artifact(&mut self, worker: WorkerId, id: &I) -> Result<bool, UnknownWorker> {
+        let place = self.find(worker)?;
+        let artifact = self.board.artifact(id);
+        Ok(artifact.is_some_and(|artifact| self.board.drop_artifact(place, artifact)))
+    }
+
+    /// A worker that has the artifact, a random one. O(1).
+    pub fn locate_artifact(&mut self, id: &I) -> Option<WorkerId> {
+        let artifact = self.board.artifact(id)?;
+        let holders = self.board.holders(artifact);
+        let one_of = |random: &mut Random| holders[random.below(holders.len())];
+        let place = (!holders.is_empty()).then(|| one_of(&mut self.random))?;
+        Some(WorkerId(self.board.workers.key(place)))
+    }
+
+    /// The worker asks for a job. If one of its queues has one, it gets the first job of a random
+    /// such queue at once. Else the pick waits, and has a name.
+    ///
+    /// O(the queues that the job stands in).
+    ///
+    /// # Errors
+    /// If there is no such worker.
+    pub fn pick(
+        &mut self,
+        worker: WorkerId,
+        pick: P,
+        sink: Sink<'_, I, J, P>,
+    ) -> Result<Option<PickId>, UnknownWorker> {
+        let place = self.find(worker)?;
+        if let Some(job) = self.first_for(place) {
+            self.grant(job, place, pick, sink);
+            return Ok(None);
+        }
+        let own = self.board.workers[place].picks;
+        let pick = self.picks.add(&mut self.board.lists, own, place, pick);
+        Ok(Some(PickId(pick)))
+    }
+
+    /// The first job of one of the worker's queues.
+    fn first_for(&mut self, worker: u32) -> Option<u32> {
+        let firsts = self.board.firsts_for(worker);
+        match firsts.iter().flatten().count() {
+            0 => None,
+            count => firsts.into_iter().flatten().nth(self.random.below(count)),
+        }
+    }
+
+    /// Ends a pick that waits, and returns what was given with it; `None` if it waits no longer.
+    /// O(1).
+    pub fn cancel(&mut self, pick: PickId) -> Option<P> {
+        let place = self.picks.find(pick.0)?;
+        Some(self.picks.remove(&mut self.board.lists, place).1)
+    }
+
+    /// The worker has the result of that job, and has the artifact from now on. If the job waited
+    /// or ran, whichever worker ran it, it is over, and what was given with it is returned.
+    ///
+    /// # Errors
+    /// If there is no such worker: then nothing is known.
+    pub fn complete(
+        &mut self,
+        worker: WorkerId,
+        id: I,
+        sink: Sink<'_, I, J, P>,
+    ) -> Result<Option<J>, UnknownWorker> {
+        let place = self.find(worker)?;
+        let artifact = self.board.note(id);
+        // Before the news, which is not for this job any more.
+        let job = self.board.job_of(artifact);
+        let content = job.map(|job| self.board.remove_job(job));
+        self.board.hold(place, artifact);
+        self.settle(sink);
+        Ok(content)
+    }
+
+    /// The job, which this worker runs, is over without a result. It may be scheduled again.
+    ///
+    /// # Errors
+    /// If there is no such worker, or it does not run that job.
+    pub fn fail(&mut self, worker: WorkerId, id: &I) -> Result<J, ReportError> {
+        let job = self.running(worker, id)?;
+        let artifact = self.board.artifact(id);
+        let content = self.board.remove_job(job);
+        if let Some(artifact) = artifact {
+            self.board.forget_unused(artifact);
+        }
+        Ok(content)
+    }
+
+    /// The worker does not run the job to its end. Any worker may have it, at once.
+    ///
+    /// # Errors
+    /// If there is no such worker, or it does not run that job.
+    pub fn give_back(
+        &mut self,
+        worker: WorkerId,
+        id: &I,
+        sink: Sink<'_, I, J, P>,
+    ) -> Result<(), ReportError> {
+        let job = self.running(worker, id)?;
+        self.board.give_back(job);
+        self.settle(sink);
+        Ok(())
+    }
+
+    /// The job of that id, which the worker runs.
+    fn running(&self, worker: WorkerId, id: &I) -> Result<u32, ReportError> {
+        let place = self.find(worker)?;
+        let job = self.board.job(id);
+        let runs = |job: &u32| self.board.jobs[*job].stage == Stage::Running(place);
+        job.filter(runs).ok_or(ReportError::NotRunning)
+    }
+
+    /// What was given with the job of that id, if it waits or runs, and the worker that runs it.
+    pub fn job(&self, id: &I) -> Option<(&J, Option<WorkerId>)> {
+        let job = self.board.job(id)?;
+        let worker = match self.board.jobs[job].stage {
+            Stage::Running(place) => Some(WorkerId(self.board.workers.key(place))),
+            _ => None,
+        };
+        Some((self.board.content(job).1, worker))
+    }
+
+    /// The jobs from which that worker may pick, for a page that shows them. O(their number).
+    ///
+    /// # Errors
+    /// If there is no such worker.
+    pub fn queues(&self, worker: WorkerId) -> Result<Queues<'_, I>, UnknownWorker> {
+        let found = &self.board.workers[self.find(worker)?];
+        Ok(Queues {
+            global: self.board.ids(self.board.global),
+            own: self.board.ids(found.own),
+            near: self.board.ids(found.near),
+        })
+    }
+
+    /// How many jobs, picks, workers and artifacts there are. O(1).
+    pub fn counts(&self) -> Counts {
+        Counts {
+            jobs: self.board.jobs.len(),
+            picks: self.picks.len(),
+            workers: self.board.workers.len(),
+            artifacts: self.board.artifacts(),
+        }
+    }
+
+    fn find(&self, worker: WorkerId) -> Result<u32, UnknownWorker> {
+        self.board.workers.find(worker.0).ok_or(UnknownWorker)
+    }
+
+    /// Offers the jobs that have come into queues to the picks that wait: before, none of these had
+    /// a job in its queues.
+    fn settle(&mut self, sink: Sink<'_, I, J, P>) {
+        if self.picks.len() == 0 {
+            self.board.grown.clear();
+            return;
+        }
+        for at in 0..self.board.grown.len() {
+            let job = self.board.grown[at];
+            if let Some(place) = self.earliest_pick_for(job) {
+                let (worker, pick) = self.picks.remove(&mut self.board.lists, place);
+                self.grant(job, worker, pick, sink);
+            }
+        }
+        self.board.grown.clear();
+    }
+
+    /// Of the picks that wait and may have the job, the one that has waited for longest.
+    fn earliest_pick_for(&self, job: u32) -> Option<u32> {
+        let lists = &self.board.lists;
+        let found = &self.board.jobs[job];
+        match found.stage {
+            Stage::Running(_) => None,
+            Stage::Global => self.picks.first(lists),
+            Stage::Cached | Stage::Local => {
+                let workers = lists.owners(&found.near).filter(|&owner| owner != NOBODY);
+                let picks = workers.filter_map(|at| lists.first(self.board.workers[at].picks));
+                self.picks.earliest(picks)
+            }
+        }
+    }
+
+    fn grant(&mut self, job: u32, worker: u32, pick: P, sink: Sink<'_, I, J, P>) {
+        self.board.start(job, worker);
+        let worker = WorkerId(self.board.workers.key(worker));
+        let (id, content) = self.board.content_mut(job);
+        sink(Grant {
+            worker,
+            id,
+            content,
+            pick,
+        });
+    }
+}
+
+impl<I, J, P> fmt::Debug for Planner<I, J, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Planner")
+            .field("now", &Duration::from_nanos(self.now))
+            .finish_non_exhaustive()
+    }
+}

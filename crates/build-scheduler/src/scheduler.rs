@@ -1,0 +1,179 @@
+//! The handle: what builds and workers call.
+
+use std::fmt;
+use std::sync::Arc;
+
+use filch_timers::Timers;
+
+use crate::answer::{Answer, Pending, Reply};
+use crate::config::Config;
+use crate::error::{ReportError, Stopped};
+use crate::event::Event;
+use crate::job::{Content, Id, Job, Outcome};
+use crate::picking::Picking;
+use crate::planner::{Counts, WorkerId};
+use crate::shared::Shared;
+
+/// A scheduler of build jobs, for any number of threads and tasks. Clones are handles of the same
+/// scheduler; when the last one is dropped, that is a [`stop`](Self::stop).
+///
+/// `I` names jobs and artifacts, `S` is what a worker is told of a job besides, `R` is a result.
+///
+/// Calls take effect one after another, each between its call and its answer; a call that returned
+/// before another began comes first. What a thread did before it called happens before what
+/// another one does with the answer that the call made possible: from
+/// [`schedule_job`](Self::schedule_job) to the pick, and from
+/// [`on_job_complete`](Self::on_job_complete) to the result of the pending job.
+///
+/// No call takes a lock, but the scheduler's timer does, when the first deadline changes. A call
+/// finds the scheduler at rest, and does what was asked for; or it leaves that to the thread that
+/// is at it, so that a caller may be kept for as long as others go on calling. A waker that it
+/// wakes may call the scheduler, but not wait for an answer.
+///
+/// If `Eq`, `Hash` or `Clone` of an id panics, or `PartialEq` of a content, the scheduler stops.
+///
+/// ```
+/// use filch_build_scheduler::{Config, Job, PickError, Scheduler};
+/// use filch_timers::Timers;
+///
+/// let scheduler = Scheduler::<_, _, i32>::new(Config::default(), &Timers::new()?);
+/// let worker = scheduler.register_worker().wait()?;
+/// let pick = scheduler.pick_job(worker);
+/// pick.canceller().cancel();
+/// assert_eq!(pick.wait(), Err(PickError::Cancelled));
+///
+/// scheduler.add_artifact(worker, "a.o").wait()?;
+/// let pending = scheduler.schedule_job(Job::with_dependencies("program", ["a.o"], "ld a.o"));
+/// let job = scheduler.pick_job(worker).wait()?;
+/// assert_eq!(job.content, "ld a.o");
+/// assert!(scheduler.on_job_complete(worker, job.id, 0).wait()?);
+/// assert_eq!(*pending.wait()?, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Scheduler<I, S, R> {
+    shared: Arc<Shared<I, S, R>>,
+}
+
+impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
+    /// No jobs and no workers. Waits end by these timers, and their clock.
+    pub fn new(config: Config, timers: &Timers) -> Self {
+        Self {
+            shared: Shared::new(config, timers),
+        }
+    }
+
+    /// Puts the job in, or joins the pending one of the same id. The answer is the result of the
+    /// job, when a worker has reported one: every call gets it. Dropping it does not cancel the
+    /// job.
+    ///
+    /// The answer is [`JobError::Conflict`](crate::JobError::Conflict) if a job of that id is
+    /// pending that is not equal to this one.
+    pub fn schedule_job(&self, job: Job<I, S>) -> Pending<R> {
+        let (reply, answer) = Answer::new();
+        let event = Event::Schedule(Arc::new(job), reply);
+        self.shared.submit(event);
+        answer
+    }
+
+    /// Asks for a job for that worker. The answer comes when one of the worker's three queues has
+    /// one. A worker may pick several times at once.
+    ///
+    /// The answer is an error if the pick was [cancelled](Picking::canceller), the worker is not
+    /// there or is removed, or the scheduler was stopped.
+    pub fn pick_job(&self, worker: WorkerId) -> Picking<I, S, R> {
+        let (reply, answer) = Answer::new();
+        let ticket = self.shared.ticket();
+        self.shared.submit(Event::Pick(worker, ticket, reply));
+        Picking::new(Arc::downgrade(&self.shared), worker, ticket, answer)
+    }
+
+    /// The worker has made the artifact of that id, and has it in its cache. If the job was
+    /// pending, whichever worker ran it, those that scheduled it get the result. Whether it was.
+    ///
+    /// The answer is an error if the worker is not there: then nothing is known.
+    pub fn on_job_complete(&self, worker: WorkerId, id: I, result: R) -> Answer<bool, ReportError> {
+        self.ask(|reply| Event::Complete(worker, id, Arc::new(result), reply))
+    }
+
+    /// The job, which the worker runs, has failed: those that scheduled it get the result, and
+    /// nothing is known to be in a cache. It may be scheduled again.
+    ///
+    /// The answer is an error if the worker is not there, or does not run the job.
+    pub fn on_job_failed(&self, worker: WorkerId, id: I, result: R) -> Answer<(), ReportError> {
+        self.ask(|reply| Event::Fail(worker, id, Arc::new(result), reply))
+    }
+
+    /// The worker does not run the job to its end. Any worker may have it, at once; those that
+    /// scheduled it are told nothing.
+    ///
+    /// The answer is an error if the worker is not there, or does not run the job.
+    pub fn give_back(&self, worker: WorkerId, id: I) -> Answer<(), ReportError> {
+        self.ask(|reply| Event::GiveBack(worker, id, reply))
+    }
+
+    /// A worker that has the artifact, a random one, if any has it.
+    pub fn locate_artifact(&self, id: I) -> Answer<Option<WorkerId>> {
+        self.ask(|reply| Event::Locate(id, reply))
+    }
+
+    /// The worker has the artifact in its cache, wherever it got it.
+    ///
+    /// The answer is an error if the worker is not there.
+    pub fn add_artifact(&self, worker: WorkerId, id: I) -> Answer<(), ReportError> {
+        self.ask(|reply| Event::AddArtifact(worker, id, reply))
+    }
+
+    /// The worker has the artifact in its cache no longer. Whether it was known to have it.
+    ///
+    /// The answer is an error if the worker is not there.
+    pub fn remove_artifact(&self, worker: WorkerId, id: I) -> Answer<bool, ReportError> {
+        self.ask(|reply| Event::RemoveArtifact(worker, id, reply))
+    }
+
+    /// A new worker, with nothing in its cache.
+    pub fn register_worker(&self) -> Answer<WorkerId> {
+        self.ask(Event::Register)
+    }
+
+    /// The worker is lost. The jobs that it ran may be had by any worker, at once: the answer names
+    /// them. What it had in its cache is forgotten, its picks end.
+    ///
+    /// The answer is an error if the worker is not there.
+    pub fn remove_worker(&self, worker: WorkerId) -> Answer<Vec<I>, ReportError> {
+        self.ask(|reply| Event::RemoveWorker(worker, reply))
+    }
+
+    /// How many jobs, picks, workers and artifacts there are.
+    pub fn counts(&self) -> Answer<Counts> {
+        self.ask(Event::Count)
+    }
+
+    /// Everything that waits ends, pending jobs and picks, with the error that says so; later calls
+    /// get it too. Stopping twice is harmless: the second answer is that error.
+    pub fn stop(&self) -> Answer<()> {
+        self.ask(Event::Stop)
+    }
+
+    fn ask<T, E: From<Stopped>>(
+        &self,
+        event: impl FnOnce(Reply<T, E>) -> Event<I, S, R>,
+    ) -> Answer<T, E> {
+        let (reply, answer) = Answer::new();
+        self.shared.submit(event(reply));
+        answer
+    }
+}
+
+impl<I, S, R> Clone for Scheduler<I, S, R> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<I, S, R> fmt::Debug for Scheduler<I, S, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scheduler").finish_non_exhaustive()
+    }
+}

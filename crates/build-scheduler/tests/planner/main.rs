@@ -1,0 +1,4 @@
+//! The sequential scheduler beside a model.
+
+mod model;
+mod properties;

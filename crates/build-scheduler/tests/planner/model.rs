@@ -1,0 +1,264 @@
+//! The rows of the requirements as they are written: sets, and a full scan for each question.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) type Id = u8;
+/// Workers and picks are numbered in the order in which they came.
+pub(crate) type Number = usize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Queue {
+    Global,
+    /// E7: on workers that hold the job's own result.
+    First(Number),
+    /// E8: on workers that hold a dependency.
+    Second(Number),
+}
+
+#[derive(Debug)]
+struct Job {
+    scheduled_at: u64,
+    dependencies: BTreeSet<Id>,
+    was_cached: bool,
+    /// Whether it was given back: then its waits are over.
+    returned: bool,
+    runs_on: Option<Number>,
+}
+
+/// What the scheduler should know.
+#[derive(Debug, Default)]
+pub(crate) struct Model {
+    cache_timeout: u64,
+    deps_timeout: u64,
+    pub(crate) now: u64,
+    jobs: BTreeMap<Id, Job>,
+    /// The workers that are there, and what each holds.
+    workers: BTreeMap<Number, BTreeSet<Id>>,
+    /// The picks that wait, and the worker of each.
+    waiting: BTreeMap<Number, Number>,
+    /// When each job came into each queue that it stands in, in steps.
+    entries: BTreeMap<(Queue, Id), u64>,
+    step: u64,
+}
+
+impl Model {
+    pub(crate) fn new(cache_timeout: u64, deps_timeout: u64) -> Self {
+        Self {
+            cache_timeout,
+            deps_timeout,
+            ..Self::default()
+        }
+    }
+
+    fn queues_of(&self, worker: Number) -> [Queue; 3] {
+        [Queue::Global, Queue::First(worker), Queue::Second(worker)]
+    }
+
+    /// When the job has waited `CacheTimeout`, if it must; and when it has waited `DepsTimeout`
+    /// besides.
+    fn deadlines(&self, job: &Job) -> (u64, u64) {
+        if job.returned {
+            return (0, 0);
+        }
+        let cache = if job.was_cached {
+            self.cache_timeout
+        } else {
+            0
+        };
+        let near = job.scheduled_at + cache;
+        (near, near + self.deps_timeout)
+    }
+
+    fn belongs(&self, queue: Queue, id: Id) -> bool {
+        let job = &self.jobs[&id];
+        let (near, far) = self.deadlines(job);
+        job.runs_on.is_none()
+            && match queue {
+                Queue::Global => self.now >= far,
+                Queue::First(worker) => self.workers[&worker].contains(&id),
+                Queue::Second(worker) => {
+                    self.now >= near && !self.workers[&worker].is_disjoint(&job.dependencies)
+                }
+            }
+    }
+
+    /// What has changed shows in the queues.
+    pub(crate) fn refresh(&mut self) {
+        self.step += 1;
+        let locals = |&worker: &Number| [Queue::First(worker), Queue::Second(worker)];
+        let queues: Vec<_> = self.workers.keys().flat_map(locals).collect();
+        let mut entries = BTreeMap::new();
+        for queue in queues.into_iter().chain([Queue::Global]) {
+            for &id in self.jobs.keys().filter(|&&id| self.belongs(queue, id)) {
+                let since = self.entries.get(&(queue, id)).copied();
+                entries.insert((queue, id), since.unwrap_or(self.step));
+            }
+        }
+        self.entries = entries;
+    }
+
+    /// The jobs in the worker's three queues, with the step of their entry.
+    pub(crate) fn queues(&self, worker: Number) -> [BTreeMap<Id, u64>; 3] {
+        self.queues_of(worker).map(|queue| {
+            let entries = self
+                .entries
+                .iter()
+                .filter(|((other, _), _)| *other == queue);
+            entries.map(|(&(_, id), &since)| (id, since)).collect()
+        })
+    }
+
+    /// The jobs that may be the first of that queue.
+    fn firsts(&self, queue: Queue) -> BTreeSet<Id> {
+        let entries = self
+            .entries
+            .iter()
+            .filter(|((other, _), _)| *other == queue);
+        let first = entries.clone().map(|(_, &since)| since).min();
+        let firsts = entries.filter(|&(_, &since)| Some(since) == first);
+        firsts.map(|(&(_, id), _)| id).collect()
+    }
+
+    fn has_something_for(&self, worker: Number) -> bool {
+        let mut queues = self.queues_of(worker).into_iter();
+        queues.any(|queue| !self.firsts(queue).is_empty())
+    }
+
+    /// Whether a decision is due: a pick waits, and its worker has a job in a queue.
+    pub(crate) fn owes_a_decision(&self) -> bool {
+        let mut workers = self.waiting.values();
+        workers.any(|&worker| self.has_something_for(worker))
+    }
+
+    /// Takes note of a decision, which has to be right.
+    pub(crate) fn grant(&mut self, pick: Number, worker: Number, id: Id) {
+        assert_eq!(self.waiting.get(&pick), Some(&worker), "that pick waits");
+        let queues = self.queues_of(worker);
+        let is_first = queues.iter().any(|&queue| self.firsts(queue).contains(&id));
+        assert!(
+            is_first,
+            "{id} is not the first of a queue of {worker}: {self:?}"
+        );
+        let stands_in = |queue: Queue| self.entries.contains_key(&(queue, id));
+        let mut others = self.waiting.iter();
+        let (earliest, _) = others
+            .find(|&(_, &other)| self.queues_of(other).into_iter().any(stands_in))
+            .unwrap();
+        assert_eq!(*earliest, pick, "another pick waits for longer");
+        self.waiting.remove(&pick);
+        self.jobs.get_mut(&id).unwrap().runs_on = Some(worker);
+        self.refresh();
+    }
+
+    pub(crate) fn schedule(&mut self, id: Id, dependencies: BTreeSet<Id>) -> bool {
+        if self.jobs.contains_key(&id) {
+            return false;
+        }
+        let job = Job {
+            scheduled_at: self.now,
+            dependencies,
+            was_cached: !self.holders(id).is_empty(),
+            returned: false,
+            runs_on: None,
+        };
+        self.jobs.insert(id, job);
+        self.refresh();
+        true
+    }
+
+    /// The next moment, not after `end`, at which a wait is over.
+    pub(crate) fn next_moment(&self, end: u64) -> Option<u64> {
+        let waiting = self.jobs.values().filter(|job| job.runs_on.is_none());
+        let moments = waiting.flat_map(|job| <[u64; 2]>::from(self.deadlines(job)));
+        moments.filter(|&at| self.now < at && at <= end).min()
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
+        self.next_moment(u64::MAX)
+    }
+
+    pub(crate) fn register(&mut self, worker: Number) {
+        self.workers.insert(worker, BTreeSet::new());
+    }
+
+    /// The jobs that are given back, and the picks that end.
+    pub(crate) fn remove(&mut self, worker: Number) -> (BTreeSet<Id>, BTreeSet<Number>) {
+        self.workers.remove(&worker);
+        let mut given_back = BTreeSet::new();
+        for (&id, job) in &mut self.jobs {
+            if job.runs_on == Some(worker) {
+                (job.runs_on, job.returned) = (None, true);
+                given_back.insert(id);
+            }
+        }
+        let all = std::mem::take(&mut self.waiting);
+        let (ended, left) = all.into_iter().partition(|&(_, other)| other == worker);
+        self.waiting = left;
+        let ended: BTreeMap<_, _> = ended;
+        self.refresh();
+        (given_back, ended.into_keys().collect())
+    }
+
+    pub(crate) fn knows(&self, worker: Number) -> bool {
+        self.workers.contains_key(&worker)
+    }
+
+    pub(crate) fn holders(&self, id: Id) -> BTreeSet<Number> {
+        let workers = self.workers.iter().filter(|(_, held)| held.contains(&id));
+        workers.map(|(&worker, _)| worker).collect()
+    }
+
+    pub(crate) fn add_artifact(&mut self, worker: Number, id: Id) {
+        self.workers.get_mut(&worker).unwrap().insert(id);
+        self.refresh();
+    }
+
+    pub(crate) fn remove_artifact(&mut self, worker: Number, id: Id) -> bool {
+        let removed = self.workers.get_mut(&worker).unwrap().remove(&id);
+        self.refresh();
+        removed
+    }
+
+    pub(crate) fn pick(&mut self, pick: Number, worker: Number) {
+        self.waiting.insert(pick, worker);
+    }
+
+    pub(crate) fn cancel(&mut self, pick: Number) -> bool {
+        self.waiting.remove(&pick).is_some()
+    }
+
+    pub(crate) fn runs(&self, worker: Number, id: Id) -> bool {
+        let job = self.jobs.get(&id);
+        job.is_some_and(|job| job.runs_on == Some(worker))
+    }
+
+    pub(crate) fn finish(&mut self, id: Id) -> bool {
+        let was_there = self.jobs.remove(&id).is_some();
+        self.refresh();
+        was_there
+    }
+
+    pub(crate) fn give_back(&mut self, id: Id) {
+        let job = self.jobs.get_mut(&id).unwrap();
+        (job.runs_on, job.returned) = (None, true);
+        self.refresh();
+    }
+
+    /// Jobs, picks, workers, ids.
+    pub(crate) fn counts(&self) -> [usize; 4] {
+        let held = self.workers.values().flatten();
+        let depended = self.jobs.values().flat_map(|job| &job.dependencies);
+        let ids: BTreeSet<_> = held.chain(depended).chain(self.jobs.keys()).collect();
+        [
+            self.jobs.len(),
+            self.waiting.len(),
+            self.workers.len(),
+            ids.len(),
+        ]
+    }
+
+    pub(crate) fn waits(&self) -> usize {
+        let jobs = self.jobs.values();
+        jobs.filter(|job| job.runs_on.is_none()).count()
+    }
+}

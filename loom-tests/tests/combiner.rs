@@ -1,0 +1,153 @@
+//! Models of the build scheduler's combiner: events of many threads, applied to one state by the
+//! thread that finds nobody at it. loom reports two threads at the state as a race on its cell.
+#![cfg(loom)]
+
+use std::sync::{Arc as StdArc, Mutex as StdMutex};
+
+use filch_build_scheduler::{Apply, Combiner};
+use filch_parker::{Parker, Unparker};
+use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+/// Notes what was applied, in order. The log is not loom's, so that looking at it orders nothing.
+struct Log {
+    applied: Vec<u32>,
+    told: Told,
+    /// Batches that were not empty.
+    batches: Batches,
+    in_batch: usize,
+}
+
+impl Apply<u32> for Log {
+    fn apply(&mut self, event: u32) {
+        self.applied.push(event);
+        self.in_batch += 1;
+        self.told.lock().unwrap().clone_from(&self.applied);
+    }
+
+    fn applied(&mut self) {
+        if self.in_batch > 0 {
+            self.batches.lock().unwrap().push(self.in_batch);
+            self.in_batch = 0;
+        }
+    }
+}
+
+type Told = StdArc<StdMutex<Vec<u32>>>;
+type Batches = StdArc<StdMutex<Vec<usize>>>;
+
+fn combiner() -> (Arc<Combiner<Log, u32>>, Told, Batches) {
+    let (told, batches) = (Told::default(), Batches::default());
+    let log = Log {
+        applied: Vec::new(),
+        told: StdArc::clone(&told),
+        batches: StdArc::clone(&batches),
+        in_batch: 0,
+    };
+    (Arc::new(Combiner::new(log)), told, batches)
+}
+
+/// Two threads submit an event each. The second one comes before the first one is at the state,
+/// while it is, between its last look at the queue and its leaving, or after. Each event has been
+/// applied, once, when both have returned. Failure: an event that is left behind, or a race on the
+/// state.
+#[test]
+fn an_event_beside_another() {
+    let outcomes = Outcomes::new();
+    check("two threads submit", Bound::exhaustive(600), {
+        let outcomes = outcomes.clone();
+        move || {
+            let (combiner, told, batches) = combiner();
+            let other = thread::spawn({
+                let combiner = Arc::clone(&combiner);
+                move || combiner.submit(2)
+            });
+            combiner.submit(1);
+            other.join().unwrap();
+            let applied = told.lock().unwrap().clone();
+            outcomes.observe((applied, batches.lock().unwrap().len()));
+        }
+    });
+    // One or the other first; by one drain, or by two. loom leaves out one drain of both in the
+    // second order, which is the first one with the threads exchanged.
+    outcomes.assert_exactly([(vec![1, 2], 1), (vec![1, 2], 2), (vec![2, 1], 2)]);
+}
+
+/// Three threads, one of which submits twice. The driver finds several signals at once, and must
+/// count them all. A thread's own events keep their order. Failure: as above, or 2 before 1.
+#[test]
+fn many_signals_at_once() {
+    check(
+        "three threads submit, one of them twice",
+        Bound::preemptions(2, 50_000),
+        || {
+            let (combiner, told, _) = combiner();
+            let others = [3, 4].map(|event| {
+                let combiner = Arc::clone(&combiner);
+                thread::spawn(move || combiner.submit(event))
+            });
+            combiner.submit(1);
+            combiner.submit(2);
+            others.into_iter().for_each(|other| other.join().unwrap());
+            let mut applied = told.lock().unwrap().clone();
+            let at = |event| applied.iter().position(|&other| other == event);
+            assert!(at(1) < at(2), "out of order: {applied:?}");
+            applied.sort_unstable();
+            assert_eq!(applied, [1, 2, 3, 4], "left behind");
+        },
+    );
+}
+
+/// An event that says where its answer goes.
+struct Ask {
+    question: Arc<AtomicUsize>,
+    unparker: Unparker,
+    answer: Arc<AtomicUsize>,
+}
+
+struct Answers;
+
+impl Apply<Ask> for Answers {
+    fn apply(&mut self, ask: Ask) {
+        let question = ask.question.load(Ordering::Relaxed);
+        ask.answer.store(question + 1, Ordering::Relaxed);
+        ask.unparker.unpark();
+    }
+
+    fn applied(&mut self) {}
+}
+
+fn ask(combiner: &Combiner<Answers, Ask>) {
+    let parker = Parker::new();
+    let question = Arc::new(AtomicUsize::new(0));
+    let answer = Arc::new(AtomicUsize::new(0));
+    question.store(6, Ordering::Relaxed);
+    combiner.submit(Ask {
+        question: Arc::clone(&question),
+        unparker: parker.unparker(),
+        answer: Arc::clone(&answer),
+    });
+    parker.park();
+    assert_eq!(answer.load(Ordering::Relaxed), 7, "not published");
+}
+
+/// Two threads submit, and each sleeps until its event has been applied, by itself or by the other
+/// one. Failure: a deadlock, when an event is left behind; an answer, or what was written before
+/// the question, that is not seen.
+#[test]
+fn a_thread_that_waits_for_its_event_is_woken() {
+    check(
+        "two threads submit, and wait for the answers",
+        Bound::preemptions(3, 180),
+        || {
+            let combiner = Arc::new(Combiner::new(Answers));
+            let other = thread::spawn({
+                let combiner = Arc::clone(&combiner);
+                move || ask(&combiner)
+            });
+            ask(&combiner);
+            other.join().unwrap();
+        },
+    );
+}
