@@ -12,7 +12,7 @@ pub(crate) trait Letter: Send + Sized + 'static {
     /// For another worker.
     fn copy(&self) -> Self;
 
-    /// The task has run. Whoever waits for it is told when this is dropped.
+    /// The task has run. A thread or a worker that waits for it is told when this is dropped.
     fn has_run(&self);
 }
 

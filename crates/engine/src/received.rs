@@ -10,8 +10,8 @@ use crate::worker::inbox::Queued;
 use crate::worker::operations::Operations;
 
 /// A task that a worker's own `run` has [received](crate::Context::receive). It has run when this
-/// is dropped: then whoever waits for it goes on. Dropped by a panic, it has not. Whoever waits for
-/// one that is leaked waits for ever.
+/// is dropped: then a thread or a worker that waits for it goes on. Dropped by a panic, it has not
+/// run. If it is leaked, the wait for it does not end.
 pub struct Received<'a, T: Task> {
     /// Until it is dropped.
     queued: Option<Queued>,

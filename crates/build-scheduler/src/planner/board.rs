@@ -2,12 +2,13 @@
 //!
 //! | a job that | stands in |
 //! |---|---|
-//! | waits for a worker that has its result | `cached`; `own` of each worker that has it |
-//! | waits for a worker that has a dependency | `local`; `own` as above; `near` of each worker that has one |
-//! | waits for any worker | `global`; `own` and `near` as above |
+//! | waits for a worker that has its result | `cached`; `own` |
+//! | waits for a worker that has a dependency | `local`; `own`, `near` |
+//! | waits for any worker | `global`; `own`, `near` |
 //! | runs | `running` of its worker |
 //!
-//! From the second row on it also stands in the list of the dependents of each dependency.
+//! `own` is of each worker that has the result, `near` of each that has a dependency. In the second
+//! and the third row it also stands in the list of the dependents of each dependency.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;

@@ -94,10 +94,8 @@ impl Inbox {
     /// The order of the oldest of that kind that waits.
     pub(crate) fn oldest_of(&self, kind: TaskKind) -> Option<u64> {
         let waiting = self.waiting.borrow();
-        let mut of_kind = waiting
-            .iter()
-            .filter(|queued| queued.envelope.kind() == kind);
-        of_kind.next().map(|queued| queued.order)
+        let is_it = |queued: &&Queued| queued.envelope.kind() == kind;
+        waiting.iter().find(is_it).map(|queued| queued.order)
     }
 
     /// The order and the kind of the oldest that waits.

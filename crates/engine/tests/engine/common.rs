@@ -2,13 +2,15 @@
 //! it must be the second fails the test, with what it waited for.
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use filch_engine::{
-    Completed, Engine, Exit, LocalScheduler, Scheduler, SchedulerReport, Task, WorkerHandle,
+    Completed, Context, Engine, Exit, LocalScheduler, Scheduler, SchedulerReport, Task, Worker,
+    WorkerHandle,
 };
 
 /// Longer than anything here takes on a machine that has other things to do.
@@ -115,6 +117,19 @@ impl EndsInTime for WorkerHandle {
         };
         exit
     }
+}
+
+/// A worker that owns that data, and has it locked until the gate is 1. It stays after that.
+pub(crate) fn holds<T: Send + Sync + 'static>(data: T, gate: &Arc<AtomicUsize>) -> Worker {
+    let open = Arc::clone(gate);
+    let worker = Worker::new("holds").owns(|| data).in_fiber();
+    worker.run(move |context| {
+        let held = context.lock(|context: Context<'_>, _: &mut T| {
+            context.wait_until(|| open.load(Ordering::Relaxed) == 1)
+        });
+        assert_eq!(held, Ok(Ok(())));
+        let _ = context.wait_until(|| false);
+    })
 }
 
 /// What happened, in order.

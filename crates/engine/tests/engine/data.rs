@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{EndsInTime, Logged, drive, engine, here};
+use crate::common::{EndsInTime, Logged, drive, engine, here, holds};
 use filch_engine::{Completed, Context, Engine, Exit, LockDataError, Worker};
 
 #[derive(Clone)]
@@ -267,19 +267,7 @@ fn d9_a_function_that_has_run_is_not_run_again_when_the_next_one_waits() {
     let engine = Engine::new();
     here(&engine, |local| {
         let gate = Arc::new(AtomicUsize::new(0));
-        let open = Arc::clone(&gate);
-        let holds = Worker::new("holds")
-            .owns(|| World(0))
-            .in_fiber()
-            .run(move |context| {
-                let held = context.lock(|context: Context<'_>, _: &mut World| {
-                    context.wait_until(|| open.load(Ordering::Relaxed) == 1)
-                });
-                assert_eq!(held, Ok(Ok(())));
-                // It owns the data, and stays.
-                let _ = context.wait_until(|| false);
-            });
-        local.handle().add(holds).unwrap();
+        local.handle().add(holds(World(0), &gate)).unwrap();
         let log = Logged::new();
         let (first, second) = (log.clone(), log.clone());
         let both = Worker::new("both")

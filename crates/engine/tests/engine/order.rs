@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Logged, drive, engine, here, report};
+use crate::common::{Logged, drive, engine, here, holds, report};
 use filch_engine::{Completed, Context, Engine, Exit, WaitsFor, Worker};
 
 #[derive(Clone)]
@@ -174,18 +174,7 @@ fn a_follower_does_not_overtake_a_leader_that_waits_for_data() {
     let engine = Engine::new();
     here(&engine, |local| {
         let gate = Arc::new(AtomicUsize::new(0));
-        let open = Arc::clone(&gate);
-        let holds = Worker::new("holds")
-            .owns(|| 5_u32)
-            .in_fiber()
-            .run(move |context| {
-                let held = context.lock(|context: Context<'_>, _: &mut u32| {
-                    context.wait_until(|| open.load(Ordering::Relaxed) == 1)
-                });
-                assert_eq!(held, Ok(Ok(())));
-                let _ = context.wait_until(|| false);
-            });
-        local.handle().add(holds).unwrap();
+        local.handle().add(holds(5_u32, &gate)).unwrap();
         let log = Logged::new();
         let (first, second) = (log.clone(), log.clone());
         let leads = Worker::new("leads")
