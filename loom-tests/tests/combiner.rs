@@ -74,6 +74,74 @@ fn an_event_beside_another() {
     outcomes.assert_exactly([(vec![1, 2], 1), (vec![1, 2], 2), (vec![2, 1], 2)]);
 }
 
+/// Runs the event's work, or submits it where a thread is at the state. Whether it ran.
+fn call(combiner: &Combiner<Log, u32>, event: u32) -> bool {
+    let ran = combiner.run(|log| log.apply(event)).is_ok();
+    if !ran {
+        combiner.submit(event);
+    }
+    ran
+}
+
+/// Two threads run work, or submit it if the other one is at the state. Failure: as above, or two
+/// threads at the state, which is a race on its cell.
+#[test]
+fn work_beside_work() {
+    let outcomes = Outcomes::new();
+    check("two threads run work", Bound::exhaustive(30), {
+        let outcomes = outcomes.clone();
+        move || {
+            let (combiner, told, _) = combiner();
+            let other = thread::spawn({
+                let combiner = Arc::clone(&combiner);
+                move || call(&combiner, 2)
+            });
+            let ran = call(&combiner, 1);
+            let other_ran = other.join().unwrap();
+            let applied = told.lock().unwrap().clone();
+            outcomes.observe((applied, ran, other_ran));
+        }
+    });
+    // One after the other; or the second one finds the first at the state, and leaves its event to
+    // it, or comes too late for that.
+    outcomes.assert_exactly([
+        (vec![1, 2], true, true),
+        (vec![2, 1], true, true),
+        (vec![1, 2], true, false),
+        (vec![2, 1], false, true),
+    ]);
+}
+
+/// One thread runs work while another one submits an event, and a third one runs work, too. The
+/// second one finds the first at the state, or the first finds the second. Failure: as above.
+#[test]
+fn work_beside_events() {
+    check(
+        "two threads run work, one of them after an event of its own, and a third one submits",
+        Bound::preemptions(2, 15_000),
+        || {
+            let (combiner, told, _) = combiner();
+            let submits = thread::spawn({
+                let combiner = Arc::clone(&combiner);
+                move || combiner.submit(3)
+            });
+            let runs = thread::spawn({
+                let combiner = Arc::clone(&combiner);
+                move || call(&combiner, 4)
+            });
+            combiner.submit(1);
+            call(&combiner, 2);
+            submits.join().unwrap();
+            runs.join().unwrap();
+            let mut applied = told.lock().unwrap().clone();
+            let at = |event| applied.iter().position(|&other| other == event);
+            assert!(at(1) < at(2), "out of order: {applied:?}");
+            applied.sort_unstable();
+            assert_eq!(applied, [1, 2, 3, 4], "left behind");
+        },
+    );
+}
+
 /// Three threads, one of which submits twice. The driver finds several signals at once, and must
 /// count them all. A thread's own events keep their order. Failure: as above, or 2 before 1.
 #[test]
@@ -118,16 +186,28 @@ impl Apply<Ask> for Answers {
     fn applied(&mut self) {}
 }
 
-fn ask(combiner: &Combiner<Answers, Ask>) {
+/// Submits a question, or runs the work if no thread is at the state; and waits for the answer.
+fn ask(combiner: &Combiner<Answers, Ask>, runs: bool) {
     let parker = Parker::new();
     let question = Arc::new(AtomicUsize::new(0));
     let answer = Arc::new(AtomicUsize::new(0));
     question.store(6, Ordering::Relaxed);
-    combiner.submit(Ask {
+    let question = Ask {
         question: Arc::clone(&question),
         unparker: parker.unparker(),
         answer: Arc::clone(&answer),
-    });
+    };
+    if runs {
+        // The work is behind a reference, so that it is there still when it was refused.
+        let mut question = Some(question);
+        let work = |answers: &mut Answers| question.take().map(|ask| answers.apply(ask));
+        let refused = combiner.run(work).is_err();
+        if let (true, Some(question)) = (refused, question) {
+            combiner.submit(question);
+        }
+    } else {
+        combiner.submit(question);
+    }
     parker.park();
     assert_eq!(answer.load(Ordering::Relaxed), 7, "not published");
 }
@@ -144,9 +224,27 @@ fn a_thread_that_waits_for_its_event_is_woken() {
             let combiner = Arc::new(Combiner::new(Answers));
             let other = thread::spawn({
                 let combiner = Arc::clone(&combiner);
-                move || ask(&combiner)
+                move || ask(&combiner, false)
             });
-            ask(&combiner);
+            ask(&combiner, false);
+            other.join().unwrap();
+        },
+    );
+}
+
+/// As above, with threads that run the work themselves if they can.
+#[test]
+fn a_thread_that_was_refused_is_woken() {
+    check(
+        "two threads run work or submit it, and wait for the answers",
+        Bound::preemptions(3, 75),
+        || {
+            let combiner = Arc::new(Combiner::new(Answers));
+            let other = thread::spawn({
+                let combiner = Arc::clone(&combiner);
+                move || ask(&combiner, true)
+            });
+            ask(&combiner, true);
             other.join().unwrap();
         },
     );

@@ -15,6 +15,10 @@ enum Bug {
     LeaveByStore,
     /// The driver leaves after one pass, whatever signals have come.
     OnePass,
+    /// A thread that runs work looks whether there is a driver, and then says that it is one.
+    EnterByStore,
+    /// A thread that has run work does not look for events.
+    NoLook,
 }
 
 /// The real combiner, except for `bug`. Its queue is a vector under a lock, its state the number of
@@ -24,6 +28,8 @@ struct Toy {
     events: Mutex<Vec<u32>>,
     signals: AtomicUsize,
     applied: AtomicUsize,
+    /// Threads at the state.
+    drivers: AtomicUsize,
 }
 
 impl Toy {
@@ -38,39 +44,89 @@ impl Toy {
         }
         let drives = self.signals.fetch_add(1, Ordering::AcqRel) == 0;
         if drives {
-            self.drive();
+            self.drain();
+            self.leave();
         }
         if self.has(Bug::SignalFirst) {
             push();
         }
     }
 
-    fn drive(&self) {
+    /// Applies an event without a queue, if no thread is at the state. Whether it did.
+    fn run(&self) -> bool {
+        let entered = if self.has(Bug::EnterByStore) {
+            let is_free = self.signals.load(Ordering::Acquire) == 0;
+            if is_free {
+                self.signals.store(1, Ordering::Release);
+            }
+            is_free
+        } else {
+            let entered = self
+                .signals
+                .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
+            entered.is_ok()
+        };
+        if entered {
+            self.apply(1);
+            if self.has(Bug::NoLook) {
+                self.signals.fetch_sub(1, Ordering::AcqRel);
+            } else {
+                self.leave();
+            }
+        }
+        entered
+    }
+
+    fn call(&self, event: u32) {
+        if !self.run() {
+            self.submit(event);
+        }
+    }
+
+    fn apply(&self, events: usize) {
+        let others = self.drivers.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(others, 0, "two threads at the state");
+        self.applied.fetch_add(events, Ordering::Relaxed);
+        self.drivers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn drain(&self) {
+        let events = std::mem::take(&mut *self.events.lock().unwrap());
+        self.apply(events.len());
+    }
+
+    fn leave(&self) {
         let mut seen = 1;
         loop {
-            let events = std::mem::take(&mut *self.events.lock().unwrap());
-            self.applied.fetch_add(events.len(), Ordering::Relaxed);
             if self.has(Bug::LeaveByStore) {
                 self.signals.store(0, Ordering::Release);
                 return;
             }
-            let left = self.signals.fetch_sub(seen, Ordering::AcqRel) - seen;
+            let before = self.signals.fetch_sub(seen, Ordering::AcqRel);
+            // Below zero only with the mistakes.
+            let left = before.wrapping_sub(seen);
             if left == 0 || self.has(Bug::OnePass) {
                 return;
             }
             seen = left;
+            self.drain();
         }
     }
 }
 
-/// Two threads submit an event each; both have been applied when they have returned.
-fn two_events(bug: Option<Bug>) {
-    let toy = Arc::new(Toy {
+fn toy(bug: Option<Bug>) -> Arc<Toy> {
+    Arc::new(Toy {
         bug,
         events: Mutex::new(Vec::new()),
         signals: AtomicUsize::new(0),
         applied: AtomicUsize::new(0),
-    });
+        drivers: AtomicUsize::new(0),
+    })
+}
+
+/// Two threads submit an event each; both have been applied when they have returned.
+fn two_events(bug: Option<Bug>) {
+    let toy = toy(bug);
     let other = thread::spawn({
         let toy = Arc::clone(&toy);
         move || toy.submit(2)
@@ -118,4 +174,49 @@ fn a_driver_that_leaves_by_a_store() {
 #[test]
 fn a_driver_that_makes_one_pass() {
     refuted("the driver leaves after one pass", Bug::OnePass);
+}
+
+/// Two threads run work, or submit it; both have been applied when they have returned.
+fn two_calls(bug: Option<Bug>) {
+    let toy = toy(bug);
+    let other = thread::spawn({
+        let toy = Arc::clone(&toy);
+        move || toy.call(2)
+    });
+    toy.call(1);
+    other.join().unwrap();
+    let applied = toy.applied.load(Ordering::Relaxed);
+    assert_eq!(applied, 2, "an event is left behind");
+}
+
+/// The control: the same model, of the combiner without a mistake.
+#[test]
+fn two_calls_without_a_bug() {
+    check(
+        "work that enters by an exchange, and looks for events when it leaves",
+        Bound::exhaustive(14),
+        || two_calls(None),
+    );
+}
+
+/// Both threads see that there is no driver.
+#[test]
+fn work_that_enters_by_a_store() {
+    refute(
+        "work enters by a store",
+        "two threads at the state",
+        Bound::exhaustive(2),
+        || two_calls(Some(Bug::EnterByStore)),
+    );
+}
+
+/// An event is submitted while the work runs.
+#[test]
+fn work_that_leaves_without_a_look() {
+    refute(
+        "work leaves without a look for events",
+        "an event is left behind",
+        Bound::exhaustive(2),
+        || two_calls(Some(Bug::NoLook)),
+    );
 }

@@ -17,26 +17,30 @@ use crate::error::{JobError, Stopped};
 /// What was asked for happens whether or not the answer is awaited. Dropping it loses the answer
 /// alone.
 #[must_use = "what was asked for may have been refused"]
-pub struct Answer<T, E = Stopped> {
-    promised: Promised<Result<T, E>>,
+pub struct Answer<T, E = Stopped>(Inner<Result<T, E>>);
+
+enum Inner<T> {
+    /// It was there when the call returned. `None` once it was seen.
+    Ready(Option<T>),
+    /// It comes, or has come, from the thread that is at the scheduler.
+    Promised(Promised<T>),
 }
 
 /// A job that was scheduled: its result, when it has one.
 pub type Pending<R> = Answer<Arc<R>, JobError>;
 
-impl<T, E: From<Stopped>> Answer<T, E> {
-    /// The two ends.
-    pub(crate) fn new() -> (Reply<T, E>, Self) {
-        let (resolver, promised) = promise();
-        let reply = Reply {
-            resolver: Some(resolver),
-        };
-        (reply, Self { promised })
+impl<T, E> Answer<T, E> {
+    /// One that is there.
+    pub(crate) const fn ready(answer: Result<T, E>) -> Self {
+        Self(Inner::Ready(Some(answer)))
     }
 
     /// Whether it is there. Wait-free.
     pub fn is_ready(&self) -> bool {
-        self.promised.is_resolved()
+        match &self.0 {
+            Inner::Ready(_) => true,
+            Inner::Promised(promised) => promised.is_resolved(),
+        }
     }
 
     /// Waits for it. Blocking; not to be called by a waker that the scheduler calls.
@@ -48,20 +52,40 @@ impl<T, E: From<Stopped>> Answer<T, E> {
     }
 }
 
+impl<T, E: From<Stopped>> Answer<T, E> {
+    /// The two ends.
+    pub(crate) fn new() -> (Reply<T, E>, Self) {
+        let (resolver, promised) = promise();
+        let reply = Reply {
+            resolver: Some(resolver),
+        };
+        (reply, Self(Inner::Promised(promised)))
+    }
+}
+
+// What is ready is not pinned: no reference to it is ever given out.
+impl<T, E> Unpin for Answer<T, E> {}
+
 impl<T, E> Future for Answer<T, E> {
     type Output = Result<T, E>;
 
     /// # Panics
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.promised).poll(context)
+        match &mut self.0 {
+            Inner::Ready(answer) => Poll::Ready(answer.take().expect(SEEN)),
+            Inner::Promised(promised) => Pin::new(promised).poll(context),
+        }
     }
 }
+
+/// Why a poll panics.
+pub(crate) const SEEN: &str = "polled again after it was ready";
 
 impl<T, E> fmt::Debug for Answer<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Answer")
-            .field("ready", &self.promised.is_resolved())
+            .field("ready", &self.is_ready())
             .finish_non_exhaustive()
     }
 }

@@ -24,11 +24,11 @@ pub trait Apply<E> {
 /// | field | who touches it, and when |
 /// |---|---|
 /// | `events` | any thread pushes; the driver alone drains |
-/// | `signals` | any thread adds one after its push; the driver subtracts what it has seen |
+/// | `signals` | a thread that runs work makes it one, if it is zero; any thread adds one after its push; the driver subtracts what it has seen |
 /// | `state` | the driver |
 ///
-/// The *driver* is the thread whose signal was the first after zero, until it has brought the count
-/// back to zero.
+/// The *driver* is the thread that brought the count from zero to one, until it has brought it back
+/// to zero.
 pub struct Combiner<S, E> {
     events: CachePadded<EventQueue<E>>,
     signals: CachePadded<AtomicUsize>,
@@ -49,6 +49,42 @@ impl<S: Apply<E>, E: Send> Combiner<S, E> {
         }
     }
 
+    /// Runs the work on the state and returns what it did, if no thread is at the state; then
+    /// applies the events that have come meanwhile. The work must not panic, as [`Apply`]. It may
+    /// call [`submit`](Self::submit).
+    ///
+    /// The order is that of `submit`: what this thread submitted before has been applied.
+    ///
+    /// Lock-free for a thread that does not become the driver.
+    ///
+    /// # Errors
+    /// The work, if a thread is at the state: it may be tried again, or submitted.
+    pub fn run<T, W: FnOnce(&mut S) -> T>(&self, work: W) -> Result<T, W> {
+        // ORDERING: Relaxed: a look, so that an exchange that would fail does not take the line
+        // from the driver.
+        let is_taken = self.signals.load(Ordering::Relaxed) != 0;
+        // ORDERING: Acquire, partner of the Release of the subtraction that brought the count to
+        // zero: the new driver sees the state as the last one left it. It publishes nothing, since
+        // there is no event behind it. Relaxed on failure: the work goes back.
+        let enter = || {
+            self.signals
+                .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+        };
+        if is_taken || enter().is_err() {
+            return Err(work);
+        }
+        let output = self.state.with_mut(|state| {
+            // SAFETY: this thread is the driver: it brought the count from zero to one, which no
+            // other thread can until it is zero again. It has acquired what the last driver did.
+            let state = unsafe { &mut *state };
+            let output = work(state);
+            state.applied();
+            output
+        });
+        self.leave();
+        Ok(output)
+    }
+
     /// Has the event applied: by this thread, with all that come meanwhile, or by the thread that
     /// is at it already. May be called from within [`Apply`].
     ///
@@ -67,32 +103,37 @@ impl<S: Apply<E>, E: Send> Combiner<S, E> {
         // the push, and never before: a count that says nothing is left must not be ahead of the
         // events.
         if self.signals.fetch_add(1, Ordering::AcqRel) == 0 {
-            self.drive();
+            self.drain();
+            self.leave();
         }
     }
 
-    /// Applies events until none is left. The caller brought the count from zero to one.
-    fn drive(&self) {
+    /// Applies the events that are there. The caller is the driver.
+    fn drain(&self) {
+        self.state.with_mut(|state| {
+            // SAFETY: this thread is the driver, as in `run`.
+            let state = unsafe { &mut *state };
+            // SAFETY: the driver alone drains. `apply` may push, no more.
+            unsafe { self.events.drain(|event| state.apply(event)) };
+            state.applied();
+        });
+    }
+
+    /// Stops being the driver, when no event is left. The caller is it, and has done what its own
+    /// signal was for.
+    fn leave(&self) {
         let mut seen = 1;
         loop {
-            self.state.with_mut(|state| {
-                // SAFETY: this thread is the driver: it brought the count from zero to one, which
-                // no other thread can until it is zero again. It has acquired what the last driver
-                // did.
-                let state = unsafe { &mut *state };
-                // SAFETY: the driver alone drains. `apply` may push, no more.
-                unsafe { self.events.drain(|event| state.apply(event)) };
-                state.applied();
-            });
             // ORDERING: Acquire, partner of the Release in `submit`: the events behind the signals
             // that are left are there for the next drain. Each signal is a read-modify-write, so
-            // that this reads from all of them. Release, partner of the Acquire in `submit`: the
-            // next driver sees the state.
+            // that this reads from all of them. Release, partner of the Acquire in `submit` and
+            // `run`: the next driver sees the state.
             let left = self.signals.fetch_sub(seen, Ordering::AcqRel) - seen;
             if left == 0 {
                 return;
             }
             seen = left;
+            self.drain();
         }
     }
 }

@@ -84,6 +84,12 @@ impl From<Stopped> for PickError {
     }
 }
 
+impl From<UnknownWorker> for PickError {
+    fn from(_: UnknownWorker) -> Self {
+        Self::UnknownWorker
+    }
+}
+
 /// Why what a worker reports is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -8,7 +8,6 @@ mod answer;
 mod combiner;
 mod config;
 mod error;
-mod event;
 mod job;
 mod machine;
 mod picking;

@@ -1,46 +1,81 @@
-//! The state that all handles of a scheduler share: it applies their events to the planner.
+//! The state that all handles of a scheduler share: their calls change it one after another.
 
-use std::collections::HashMap;
 use std::hash::Hash;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, OnceLock};
 
 use filch_sync::panic::{catch_panic, drop_contained};
 
 use crate::alarm::Alarm;
-use crate::answer::Answer;
+use crate::answer::Reply;
 use crate::combiner::Apply;
 use crate::config::Config;
-use crate::error::{JobError, PickError, ReportError};
-use crate::event::{Event, JobReply, PickReply, Ticket};
+use crate::error::{JobError, PickError, ReportError, Stopped};
 use crate::job::Job;
-use crate::planner::{AlreadyPending, Grant, PickId, Planner, WorkerId};
+use crate::planner::{AlreadyPending, Counts, Grant, PickId, Planner, WorkerId};
+
+/// A call that waits for the thread that is at the machine.
+pub(crate) type Call<I, S, R> = Box<dyn FnOnce(&mut Machine<I, S, R>) + Send>;
 
 /// When it is dropped, or its planner, all replies in there tell that the scheduler was stopped.
 pub(crate) struct Machine<I, S, R> {
     /// `None` once it was stopped.
     planner: Option<Plan<I, S, R>>,
-    /// The picks that wait.
-    waiting: HashMap<Ticket, PickId>,
     alarm: Alarm,
 }
 
-type Plan<I, S, R> = Planner<I, Pending<I, S, R>, Pick<I, S>>;
+type Plan<I, S, R> = Planner<I, Pending<I, S, R>, PickReply<I, S>>;
 
 /// What is kept with a job.
 struct Pending<I, S, R> {
     job: Arc<Job<I, S>>,
-    /// Where the result goes: one for each call that scheduled it.
-    replies: Vec<JobReply<R>>,
-    /// The pick that got it last.
-    ticket: Ticket,
+    /// Where the result goes.
+    reply: JobReply<R>,
+    /// The other calls that scheduled it.
+    others: Option<Box<Others<R>>>,
+    /// How many picks have got it.
+    turn: u32,
 }
 
-/// What is kept with a pick.
-struct Pick<I, S> {
-    ticket: Ticket,
-    reply: PickReply<I, S>,
+struct Others<R>(Vec<JobReply<R>>);
+
+pub(crate) type JobReply<R> = Reply<Arc<R>, JobError>;
+
+/// What is kept with a pick that waits.
+pub(crate) type PickReply<I, S> = Reply<Granted<I, S>, PickError>;
+
+/// What a pick got.
+pub(crate) struct Granted<I, S> {
+    pub(crate) job: Arc<Job<I, S>>,
+    /// How many picks had got this job before, and this one. A later one has another number.
+    turn: u32,
+}
+
+/// Where the planner's name of a pick is noted, if it waits: it has none before. Calls of the
+/// machine set it and read it.
+pub(crate) type PickName = Arc<OnceLock<PickId>>;
+
+impl<I, S, R> Pending<I, S, R> {
+    /// Notes that a pick gets it.
+    fn grant(&mut self) -> Granted<I, S> {
+        self.turn = self.turn.wrapping_add(1);
+        Granted {
+            job: Arc::clone(&self.job),
+            turn: self.turn,
+        }
+    }
+
+    /// The job is over.
+    fn tell(self, result: &Arc<R>) {
+        self.reply.tell(Ok(Arc::clone(result)));
+        for reply in self.others.into_iter().flat_map(|others| others.0) {
+            reply.tell(Ok(Arc::clone(result)));
+        }
+    }
+}
+
+/// Tells a pick that waits what it got.
+fn tell_pick<I, S, R>(grant: Grant<'_, I, Pending<I, S, R>, PickReply<I, S>>) {
+    grant.pick.tell(Ok(grant.content.grant()));
 }
 
 impl<I, S, R> Machine<I, S, R>
@@ -51,126 +86,176 @@ where
     pub(crate) fn new(config: Config, alarm: Alarm) -> Self {
         Self {
             planner: Some(Planner::new(config)),
-            waiting: HashMap::new(),
             alarm,
         }
     }
 
-    /// Applies the event, unless the scheduler was stopped: then dropping the event tells so.
-    fn take(&mut self, event: Event<I, S, R>) {
-        let Some(planner) = &mut self.planner else {
-            return;
-        };
-        let waiting = &mut self.waiting;
-        let sink = &mut |grant: Grant<'_, I, Pending<I, S, R>, Pick<I, S>>| {
-            waiting.remove(&grant.pick.ticket);
-            grant.content.ticket = grant.pick.ticket;
-            grant.pick.reply.tell(Ok(Arc::clone(&grant.content.job)));
-        };
-        match event {
-            Event::Tick => planner.advance(self.alarm.now(), sink),
-            Event::Schedule(job, reply) => {
-                let (id, now) = (job.id.clone(), self.alarm.now());
-                let pending = Pending {
-                    job: Arc::clone(&job),
-                    replies: vec![reply],
-                    ticket: Ticket::MAX,
-                };
-                let scheduled = planner.schedule(now, id, &job.dependencies, pending, sink);
-                if let Err(already) = scheduled {
-                    join(already);
-                }
-            }
-            Event::Pick(worker, ticket, reply) => {
-                // Refused picks are dropped with their reply, so the answer has to be known first.
-                if !planner.knows(worker) {
-                    return reply.tell(Err(PickError::UnknownWorker));
-                }
-                let pick = Pick { ticket, reply };
-                if let Ok(Some(id)) = planner.pick(worker, pick, sink) {
-                    self.waiting.insert(ticket, id);
-                }
-            }
-            Event::Cancel(ticket) => self.cancel(ticket),
-            Event::Abandon(worker, ticket, answer) => {
-                self.cancel(ticket);
-                self.abandon(worker, ticket, answer);
-            }
-            Event::Complete(worker, id, result, reply) => {
-                let completed = planner.complete(worker, id, sink);
-                let told = completed.map(|pending| pending.map(|pending| tell(pending, &result)));
-                reply.tell(told.map(|told| told.is_some()).map_err(ReportError::from));
-            }
-            Event::Fail(worker, id, result, reply) => {
-                let failed = planner.fail(worker, &id);
-                reply.tell(failed.map(|pending| tell(pending, &result)));
-            }
-            Event::GiveBack(worker, id, reply) => {
-                reply.tell(planner.give_back(worker, &id, sink));
-            }
-            Event::AddArtifact(worker, id, reply) => {
-                let added = planner.add_artifact(worker, id, sink);
-                reply.tell(added.map_err(ReportError::from));
-            }
-            Event::RemoveArtifact(worker, id, reply) => {
-                let removed = planner.remove_artifact(worker, &id);
-                reply.tell(removed.map_err(ReportError::from));
-            }
-            Event::Locate(id, reply) => reply.tell(Ok(planner.locate_artifact(&id))),
-            Event::Register(reply) => reply.tell(Ok(planner.register_worker())),
-            Event::RemoveWorker(worker, reply) => {
-                let removed = planner.remove_worker(worker, sink);
-                let given_back = removed.map(|removed| {
-                    for pick in removed.picks {
-                        self.waiting.remove(&pick.ticket);
-                        pick.reply.tell(Err(PickError::UnknownWorker));
-                    }
-                    removed.given_back
-                });
-                reply.tell(given_back.map_err(ReportError::from));
-            }
-            Event::Count(reply) => reply.tell(Ok(planner.counts())),
-            Event::Stop(reply) => {
-                self.stop();
-                reply.tell(Ok(()));
-            }
+    /// Does what was called for, unless the scheduler was stopped. A panic of the ids' or the
+    /// contents' own code leaves the planner in disorder: that is a stop.
+    pub(crate) fn enter<T, E: From<Stopped>>(
+        &mut self,
+        call: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if self.planner.is_none() {
+            drop_contained(call);
+            return Err(Stopped.into());
         }
+        catch_panic(|| call(self)).unwrap_or_else(|_| {
+            self.end();
+            Err(Stopped.into())
+        })
     }
 
-    fn cancel(&mut self, ticket: Ticket) {
-        let waiting = self.waiting.remove(&ticket);
-        let planner = self.planner.as_mut();
-        let pick = waiting.and_then(|pick| planner?.cancel(pick));
-        if let Some(pick) = pick {
-            pick.reply.tell(Err(PickError::Cancelled));
-        }
+    fn planner(&mut self) -> Result<&mut Plan<I, S, R>, Stopped> {
+        self.planner.as_mut().ok_or(Stopped)
     }
 
-    /// If the pick got a job, that goes back.
-    fn abandon(
+    /// A deadline has come.
+    pub(crate) fn tick(&mut self) -> Result<(), Stopped> {
+        let now = self.alarm.now();
+        self.planner()?.advance(now, &mut tell_pick);
+        Ok(())
+    }
+
+    pub(crate) fn schedule(
+        &mut self,
+        job: Arc<Job<I, S>>,
+        reply: JobReply<R>,
+    ) -> Result<(), Stopped> {
+        let (id, now) = (job.id.clone(), self.alarm.now());
+        let pending = Pending {
+            job: Arc::clone(&job),
+            reply,
+            others: None,
+            turn: 0,
+        };
+        let planner = self.planner()?;
+        let scheduled = planner.schedule(now, id, &job.dependencies, pending, &mut tell_pick);
+        if let Err(already) = scheduled {
+            join(already);
+        }
+        Ok(())
+    }
+
+    /// A job for the worker, if there is one now.
+    pub(crate) fn try_pick(
         &mut self,
         worker: WorkerId,
-        ticket: Ticket,
-        mut answer: Answer<Arc<Job<I, S>>, PickError>,
-    ) {
-        // The pick was applied before. If it waited, it has been cancelled: there is an answer.
-        let polled = Pin::new(&mut answer).poll(&mut Context::from_waker(Waker::noop()));
-        let (Some(planner), Poll::Ready(Ok(job))) = (&mut self.planner, polled) else {
-            return;
-        };
-        let is_its = |pending: &Pending<I, S, R>| pending.ticket == ticket;
-        if planner
-            .job(&job.id)
-            .is_some_and(|(pending, _)| is_its(pending))
-        {
-            self.take(Event::GiveBack(worker, job.id.clone(), Answer::new().0));
+    ) -> Result<Option<Granted<I, S>>, PickError> {
+        let picked = self.planner()?.try_pick(worker)?;
+        Ok(picked.map(|(_, pending)| pending.grant()))
+    }
+
+    /// A pick that waits, since there is no job for the worker. The name is a new one.
+    pub(crate) fn wait(
+        &mut self,
+        worker: WorkerId,
+        reply: PickReply<I, S>,
+        name: &OnceLock<PickId>,
+    ) -> Result<(), PickError> {
+        if let Some(pick) = self.planner()?.pick(worker, reply, &mut tell_pick)? {
+            let is_new = name.set(pick).is_ok();
+            debug_assert!(is_new, "a pick has one name");
         }
+        Ok(())
+    }
+
+    /// If the pick waits, it ends.
+    pub(crate) fn cancel(&mut self, name: &OnceLock<PickId>) -> Result<(), Stopped> {
+        let planner = self.planner()?;
+        let waiting = name.get().and_then(|&pick| planner.cancel(pick));
+        if let Some(reply) = waiting {
+            reply.tell(Err(PickError::Cancelled));
+        }
+        Ok(())
+    }
+
+    /// The job goes back, unless another pick has got it since.
+    pub(crate) fn abandon(
+        &mut self,
+        worker: WorkerId,
+        granted: Granted<I, S>,
+    ) -> Result<(), ReportError> {
+        let id = &granted.job.id;
+        let is_last = |(pending, _): (&Pending<I, S, R>, _)| {
+            Arc::ptr_eq(&pending.job, &granted.job) && pending.turn == granted.turn
+        };
+        let planner = self.planner()?;
+        if planner.job(id).is_some_and(is_last) {
+            planner.give_back(worker, id, &mut tell_pick)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn complete(
+        &mut self,
+        worker: WorkerId,
+        id: I,
+        result: &Arc<R>,
+    ) -> Result<bool, ReportError> {
+        let pending = self.planner()?.complete(worker, id, &mut tell_pick)?;
+        let was_pending = pending.is_some();
+        if let Some(pending) = pending {
+            pending.tell(result);
+        }
+        Ok(was_pending)
+    }
+
+    pub(crate) fn fail(
+        &mut self,
+        worker: WorkerId,
+        id: &I,
+        result: &Arc<R>,
+    ) -> Result<(), ReportError> {
+        self.planner()?.fail(worker, id)?.tell(result);
+        Ok(())
+    }
+
+    pub(crate) fn give_back(&mut self, worker: WorkerId, id: &I) -> Result<(), ReportError> {
+        self.planner()?.give_back(worker, id, &mut tell_pick)
+    }
+
+    pub(crate) fn add_artifact(&mut self, worker: WorkerId, id: I) -> Result<(), ReportError> {
+        Ok(self.planner()?.add_artifact(worker, id, &mut tell_pick)?)
+    }
+
+    pub(crate) fn remove_artifact(
+        &mut self,
+        worker: WorkerId,
+        id: &I,
+    ) -> Result<bool, ReportError> {
+        Ok(self.planner()?.remove_artifact(worker, id)?)
+    }
+
+    pub(crate) fn locate(&mut self, id: &I) -> Result<Option<WorkerId>, Stopped> {
+        Ok(self.planner()?.locate_artifact(id))
+    }
+
+    pub(crate) fn register(&mut self) -> Result<WorkerId, Stopped> {
+        Ok(self.planner()?.register_worker())
+    }
+
+    pub(crate) fn remove_worker(&mut self, worker: WorkerId) -> Result<Vec<I>, ReportError> {
+        let removed = self.planner()?.remove_worker(worker, &mut tell_pick)?;
+        for reply in removed.picks {
+            reply.tell(Err(PickError::UnknownWorker));
+        }
+        Ok(removed.given_back)
+    }
+
+    pub(crate) fn counts(&mut self) -> Result<Counts, Stopped> {
+        Ok(self.planner()?.counts())
     }
 
     /// Whatever waits is told.
-    fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) -> Result<(), Stopped> {
+        self.planner()?;
+        self.end();
+        Ok(())
+    }
+
+    fn end(&mut self) {
         drop_contained(self.planner.take());
-        self.waiting = HashMap::new();
         self.alarm.cancel();
     }
 }
@@ -179,32 +264,22 @@ where
 fn join<I: PartialEq, S: PartialEq, R>(already: AlreadyPending<'_, Pending<I, S, R>>) {
     let AlreadyPending { there, content } = already;
     if there.job == content.job {
-        there.replies.extend(content.replies);
+        let others = there
+            .others
+            .get_or_insert_with(|| Box::new(Others(Vec::new())));
+        others.0.push(content.reply);
     } else {
-        for reply in content.replies {
-            reply.tell(Err(JobError::Conflict));
-        }
+        content.reply.tell(Err(JobError::Conflict));
     }
 }
 
-/// The job is over.
-fn tell<I, S, R>(pending: Pending<I, S, R>, result: &Arc<R>) {
-    for reply in pending.replies {
-        reply.tell(Ok(Arc::clone(result)));
-    }
-}
-
-impl<I, S, R> Apply<Event<I, S, R>> for Machine<I, S, R>
+impl<I, S, R> Apply<Call<I, S, R>> for Machine<I, S, R>
 where
     I: Clone + Eq + Hash,
     S: PartialEq,
 {
-    /// A panic of the ids' or the contents' own code leaves the planner in disorder: that ends it.
-    /// The event is dropped with its reply, and so is everything that waits.
-    fn apply(&mut self, event: Event<I, S, R>) {
-        if catch_panic(|| self.take(event)).is_err() {
-            self.stop();
-        }
+    fn apply(&mut self, call: Call<I, S, R>) {
+        call(self);
     }
 
     fn applied(&mut self) {

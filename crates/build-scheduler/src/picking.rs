@@ -2,14 +2,15 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
-use crate::answer::{Answer, block_on};
+use crate::answer::{Answer, SEEN, block_on};
 use crate::error::PickError;
-use crate::event::{Event, Ticket};
 use crate::job::{Content, Id, Job, Outcome};
+use crate::machine::{Granted, Machine, PickName};
 use crate::planner::WorkerId;
 use crate::shared::Shared;
 
@@ -19,41 +20,66 @@ use crate::shared::Shared;
 pub struct Picking<I: Id, S: Content, R: Outcome> {
     shared: Weak<Shared<I, S, R>>,
     worker: WorkerId,
-    ticket: Ticket,
-    /// `None` once it was seen.
-    answer: Option<Answer<Arc<Job<I, S>>, PickError>>,
+    stage: Stage<I, S>,
+}
+
+enum Stage<I, S> {
+    /// There is a job, which nobody has seen.
+    Granted(Granted<I, S>),
+    Refused(PickError),
+    /// Another thread applies the pick, or it waits.
+    Pending(PickName, Answer<Granted<I, S>, PickError>),
+    /// The answer was seen.
+    Seen,
 }
 
 impl<I: Id, S: Content, R: Outcome> Picking<I, S, R> {
-    pub(crate) fn new(
-        shared: Weak<Shared<I, S, R>>,
-        worker: WorkerId,
-        ticket: Ticket,
-        answer: Answer<Arc<Job<I, S>>, PickError>,
-    ) -> Self {
+    pub(crate) fn start(shared: &Arc<Shared<I, S, R>>, worker: WorkerId) -> Self {
+        let pick_now = |machine: &mut Machine<I, S, R>| {
+            machine.enter(|machine| {
+                if let Some(granted) = machine.try_pick(worker)? {
+                    return Ok(Stage::Granted(granted));
+                }
+                let (reply, answer) = Answer::new();
+                let name = PickName::default();
+                machine.wait(worker, reply, &name)?;
+                Ok(Stage::Pending(name, answer))
+            })
+        };
+        let stage = match shared.run_now(pick_now) {
+            Ok(stage) => stage.unwrap_or_else(Stage::Refused),
+            Err(_) => pick_later(shared, worker),
+        };
         Self {
-            shared,
+            shared: Arc::downgrade(shared),
             worker,
-            ticket,
-            answer: Some(answer),
+            stage,
         }
     }
 
     /// What ends the pick from elsewhere.
     pub fn canceller(&self) -> Canceller {
-        let (shared, ticket) = (Weak::clone(&self.shared), self.ticket);
+        let Stage::Pending(name, _) = &self.stage else {
+            return Canceller { cancel: None };
+        };
+        let (shared, name) = (Weak::clone(&self.shared), Arc::clone(name));
+        let cancel = move || {
+            if let Some(shared) = shared.upgrade() {
+                let name = Arc::clone(&name);
+                shared.tell(move |machine| machine.cancel(&name));
+            }
+        };
         Canceller {
-            cancel: Arc::new(move || {
-                if let Some(shared) = shared.upgrade() {
-                    shared.submit(Event::Cancel(ticket));
-                }
-            }),
+            cancel: Some(Arc::new(cancel)),
         }
     }
 
     /// Whether the answer is there. Wait-free.
     pub fn is_ready(&self) -> bool {
-        self.answer.as_ref().is_none_or(Answer::is_ready)
+        match &self.stage {
+            Stage::Pending(_, answer) => answer.is_ready(),
+            _ => true,
+        }
     }
 
     /// Waits for a job. Blocking; not to be called by a waker that the scheduler calls.
@@ -65,26 +91,70 @@ impl<I: Id, S: Content, R: Outcome> Picking<I, S, R> {
     }
 }
 
+/// Leaves the pick to the thread that is at the machine.
+fn pick_later<I: Id, S: Content, R: Outcome>(
+    shared: &Shared<I, S, R>,
+    worker: WorkerId,
+) -> Stage<I, S> {
+    let (reply, answer) = Answer::new();
+    let name = PickName::default();
+    let noted = Arc::clone(&name);
+    shared.tell(move |machine| {
+        match machine.try_pick(worker) {
+            Ok(None) => machine.wait(worker, reply, &noted)?,
+            Ok(Some(granted)) => reply.tell(Ok(granted)),
+            Err(error) => reply.tell(Err(error)),
+        }
+        Ok::<_, PickError>(())
+    });
+    Stage::Pending(name, answer)
+}
+
 impl<I: Id, S: Content, R: Outcome> Future for Picking<I, S, R> {
     type Output = Result<Arc<Job<I, S>>, PickError>;
 
     /// # Panics
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let answer = self.answer.as_mut();
-        let answer = answer.expect("polled again after it was ready");
-        let polled = Pin::new(answer).poll(context);
-        if polled.is_ready() {
-            self.answer = None;
+        if let Stage::Pending(_, answer) = &mut self.stage {
+            let Poll::Ready(answer) = Pin::new(answer).poll(context) else {
+                return Poll::Pending;
+            };
+            self.stage = Stage::Seen;
+            return Poll::Ready(answer.map(|granted| granted.job));
         }
-        polled
+        Poll::Ready(match mem::replace(&mut self.stage, Stage::Seen) {
+            Stage::Granted(granted) => Ok(granted.job),
+            Stage::Refused(error) => Err(error),
+            Stage::Pending(..) | Stage::Seen => panic!("{SEEN}"),
+        })
     }
 }
 
 impl<I: Id, S: Content, R: Outcome> Drop for Picking<I, S, R> {
     fn drop(&mut self) {
-        if let (Some(answer), Some(shared)) = (self.answer.take(), self.shared.upgrade()) {
-            shared.submit(Event::Abandon(self.worker, self.ticket, answer));
+        let worker = self.worker;
+        match mem::replace(&mut self.stage, Stage::Seen) {
+            Stage::Refused(_) | Stage::Seen => {}
+            Stage::Granted(granted) => {
+                if let Some(shared) = self.shared.upgrade() {
+                    shared.tell(move |machine| machine.abandon(worker, granted));
+                }
+            }
+            Stage::Pending(name, mut answer) => {
+                let Some(shared) = self.shared.upgrade() else {
+                    return;
+                };
+                shared.tell(move |machine| {
+                    machine.cancel(&name)?;
+                    // The pick was applied before, and waits no longer: there is an answer.
+                    let mut context = Context::from_waker(Waker::noop());
+                    match Pin::new(&mut answer).poll(&mut context) {
+                        Poll::Ready(Ok(granted)) => machine.abandon(worker, granted),
+                        _ => Ok(()),
+                    }
+                });
+            }
         }
     }
 }
@@ -101,7 +171,8 @@ impl<I: Id, S: Content, R: Outcome> fmt::Debug for Picking<I, S, R> {
 /// Ends a pick from elsewhere. Any number of threads may have a clone.
 #[derive(Clone)]
 pub struct Canceller {
-    cancel: Arc<dyn Fn() + Send + Sync>,
+    /// `None` if the pick waits no longer.
+    cancel: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 impl Canceller {
@@ -111,7 +182,9 @@ impl Canceller {
     /// As with every call, another thread may be at work on the scheduler: then that one does it,
     /// soon.
     pub fn cancel(&self) {
-        (self.cancel)();
+        if let Some(cancel) = &self.cancel {
+            cancel();
+        }
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use filch_timers::Timers;
 
-use crate::answer::{Answer, Pending, Reply};
+use crate::answer::{Answer, Pending};
 use crate::config::Config;
-use crate::error::{ReportError, Stopped};
-use crate::event::Event;
+use crate::error::ReportError;
 use crate::job::{Content, Id, Job, Outcome};
+use crate::machine::Machine;
 use crate::picking::Picking;
 use crate::planner::{Counts, WorkerId};
 use crate::shared::Shared;
@@ -70,8 +70,9 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
     /// pending that is not equal to this one.
     pub fn schedule_job(&self, job: Job<I, S>) -> Pending<R> {
         let (reply, answer) = Answer::new();
-        let event = Event::Schedule(Arc::new(job), reply);
-        self.shared.submit(event);
+        let job = Arc::new(job);
+        self.shared
+            .tell(move |machine| machine.schedule(job, reply));
         answer
     }
 
@@ -81,10 +82,7 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
     /// The answer is an error if the pick was [cancelled](Picking::canceller), the worker is not
     /// there or is removed, or the scheduler was stopped.
     pub fn pick_job(&self, worker: WorkerId) -> Picking<I, S, R> {
-        let (reply, answer) = Answer::new();
-        let ticket = self.shared.ticket();
-        self.shared.submit(Event::Pick(worker, ticket, reply));
-        Picking::new(Arc::downgrade(&self.shared), worker, ticket, answer)
+        Picking::start(&self.shared, worker)
     }
 
     /// The worker has made the artifact of that id, and has it in its cache. If the job was
@@ -92,7 +90,9 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
     ///
     /// The answer is an error if the worker is not there: then nothing is known.
     pub fn on_job_complete(&self, worker: WorkerId, id: I, result: R) -> Answer<bool, ReportError> {
-        self.ask(|reply| Event::Complete(worker, id, Arc::new(result), reply))
+        let result = Arc::new(result);
+        self.shared
+            .ask(move |machine| machine.complete(worker, id, &result))
     }
 
     /// The job, which the worker runs, has failed: those that scheduled it get the result, and
@@ -100,7 +100,9 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
     ///
     /// The answer is an error if the worker is not there, or does not run the job.
     pub fn on_job_failed(&self, worker: WorkerId, id: I, result: R) -> Answer<(), ReportError> {
-        self.ask(|reply| Event::Fail(worker, id, Arc::new(result), reply))
+        let result = Arc::new(result);
+        self.shared
+            .ask(move |machine| machine.fail(worker, &id, &result))
     }
 
     /// The worker does not run the job to its end. Any worker may have it, at once; those that
@@ -108,31 +110,34 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
     ///
     /// The answer is an error if the worker is not there, or does not run the job.
     pub fn give_back(&self, worker: WorkerId, id: I) -> Answer<(), ReportError> {
-        self.ask(|reply| Event::GiveBack(worker, id, reply))
+        self.shared
+            .ask(move |machine| machine.give_back(worker, &id))
     }
 
     /// A worker that has the artifact, a random one, if any has it.
     pub fn locate_artifact(&self, id: I) -> Answer<Option<WorkerId>> {
-        self.ask(|reply| Event::Locate(id, reply))
+        self.shared.ask(move |machine| machine.locate(&id))
     }
 
     /// The worker has the artifact in its cache, wherever it got it.
     ///
     /// The answer is an error if the worker is not there.
     pub fn add_artifact(&self, worker: WorkerId, id: I) -> Answer<(), ReportError> {
-        self.ask(|reply| Event::AddArtifact(worker, id, reply))
+        self.shared
+            .ask(move |machine| machine.add_artifact(worker, id))
     }
 
     /// The worker has the artifact in its cache no longer. Whether it was known to have it.
     ///
     /// The answer is an error if the worker is not there.
     pub fn remove_artifact(&self, worker: WorkerId, id: I) -> Answer<bool, ReportError> {
-        self.ask(|reply| Event::RemoveArtifact(worker, id, reply))
+        self.shared
+            .ask(move |machine| machine.remove_artifact(worker, &id))
     }
 
     /// A new worker, with nothing in its cache.
     pub fn register_worker(&self) -> Answer<WorkerId> {
-        self.ask(Event::Register)
+        self.shared.ask(Machine::register)
     }
 
     /// The worker is lost. The jobs that it ran may be had by any worker, at once: the answer names
@@ -140,27 +145,19 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
     ///
     /// The answer is an error if the worker is not there.
     pub fn remove_worker(&self, worker: WorkerId) -> Answer<Vec<I>, ReportError> {
-        self.ask(|reply| Event::RemoveWorker(worker, reply))
+        self.shared
+            .ask(move |machine| machine.remove_worker(worker))
     }
 
     /// How many jobs, picks, workers and artifacts there are.
     pub fn counts(&self) -> Answer<Counts> {
-        self.ask(Event::Count)
+        self.shared.ask(Machine::counts)
     }
 
     /// Everything that waits ends, pending jobs and picks, with the error that says so; later calls
     /// get it too. Stopping twice is harmless: the second answer is that error.
     pub fn stop(&self) -> Answer<()> {
-        self.ask(Event::Stop)
-    }
-
-    fn ask<T, E: From<Stopped>>(
-        &self,
-        event: impl FnOnce(Reply<T, E>) -> Event<I, S, R>,
-    ) -> Answer<T, E> {
-        let (reply, answer) = Answer::new();
-        self.shared.submit(event(reply));
-        answer
+        self.shared.ask(Machine::stop)
     }
 }
 

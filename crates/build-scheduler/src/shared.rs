@@ -2,20 +2,24 @@
 
 use std::sync::{Arc, Weak};
 
-use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_parker::{AdaptiveSpinner, Spin};
 use filch_timers::Timers;
 
 use crate::alarm::Alarm;
+use crate::answer::Answer;
 use crate::combiner::Combiner;
 use crate::config::Config;
-use crate::event::{Event, Ticket};
+use crate::error::Stopped;
 use crate::job::{Content, Id, Outcome};
-use crate::machine::Machine;
+use crate::machine::{Call, Machine};
 
 pub(crate) struct Shared<I, S, R> {
-    combiner: Combiner<Machine<I, S, R>, Event<I, S, R>>,
-    tickets: AtomicUsize,
+    combiner: Combiner<Machine<I, S, R>, Call<I, S, R>>,
 }
+
+/// How long a call waits for the thread that is at the machine, before it leaves its work there.
+/// Most calls take less than a microsecond, and a promise, a queue and a wake-up take more.
+const PATIENCE: AdaptiveSpinner = AdaptiveSpinner::with_rounds(5, 0);
 
 impl<I: Id, S: Content, R: Outcome> Shared<I, S, R> {
     pub(crate) fn new(config: Config, timers: &Timers) -> Arc<Self> {
@@ -23,25 +27,69 @@ impl<I: Id, S: Content, R: Outcome> Shared<I, S, R> {
             let shared = Weak::clone(shared);
             let ring = move || {
                 if let Some(shared) = shared.upgrade() {
-                    shared.submit(Event::Tick);
+                    shared.tell(Machine::tick);
                 }
             };
             let alarm = Alarm::new(timers.clone(), Arc::new(ring));
             Self {
                 combiner: Combiner::new(Machine::new(config, alarm)),
-                tickets: AtomicUsize::new(0),
             }
         })
     }
 
-    pub(crate) fn submit(&self, event: Event<I, S, R>) {
-        self.combiner.submit(event);
+    /// Does what is called for, or leaves it to the thread that is at the machine. In the first
+    /// case the answer is there at once.
+    pub(crate) fn ask<T, E>(
+        &self,
+        call: impl FnOnce(&mut Machine<I, S, R>) -> Result<T, E> + Send + 'static,
+    ) -> Answer<T, E>
+    where
+        T: Send + 'static,
+        E: From<Stopped> + Send + 'static,
+    {
+        let work = |machine: &mut Machine<I, S, R>| machine.enter(call);
+        match self.run_now(work) {
+            Ok(answer) => Answer::ready(answer),
+            Err(work) => {
+                let (reply, answer) = Answer::new();
+                self.submit(move |machine| reply.tell(work(machine)));
+                answer
+            }
+        }
     }
 
-    /// A number that no pick has that waits.
-    pub(crate) fn ticket(&self) -> Ticket {
-        // ORDERING: Relaxed: each is given once, by the read-modify-write alone; it publishes
-        // nothing.
-        self.tickets.fetch_add(1, Ordering::Relaxed)
+    /// As `ask`, but nobody wants the answer.
+    pub(crate) fn tell<E: From<Stopped>>(
+        &self,
+        call: impl FnOnce(&mut Machine<I, S, R>) -> Result<(), E> + Send + 'static,
+    ) {
+        // That the scheduler was stopped is no news to a caller that wants no answer.
+        let work = |machine: &mut Machine<I, S, R>| drop(machine.enter(call));
+        if let Err(work) = self.run_now(work) {
+            self.submit(work);
+        }
+    }
+
+    /// Leaves the work to the thread that is at the machine, or does it.
+    pub(crate) fn submit(&self, work: impl FnOnce(&mut Machine<I, S, R>) + Send + 'static) {
+        self.combiner.submit(Box::new(work));
+    }
+
+    /// Runs the work on the machine, unless another thread is there for longer than this one has
+    /// patience.
+    pub(crate) fn run_now<T, W>(&self, mut work: W) -> Result<T, W>
+    where
+        W: FnOnce(&mut Machine<I, S, R>) -> T,
+    {
+        let mut patience = PATIENCE;
+        loop {
+            match self.combiner.run(work) {
+                Ok(output) => return Ok(output),
+                Err(back) => work = back,
+            }
+            if patience.spin() == Spin::Block {
+                return Err(work);
+            }
+        }
     }
 }

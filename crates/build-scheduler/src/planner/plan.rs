@@ -229,6 +229,20 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Ok(Some(PickId(pick)))
     }
 
+    /// As [`pick`](Self::pick), but without a wait: the decision, if there is one, is returned, and
+    /// goes into no sink.
+    ///
+    /// # Errors
+    /// If there is no such worker.
+    pub fn try_pick(&mut self, worker: WorkerId) -> Result<Option<(&I, &mut J)>, UnknownWorker> {
+        let place = self.find(worker)?;
+        let Some(job) = self.first_for(place) else {
+            return Ok(None);
+        };
+        self.board.start(job, place);
+        Ok(Some(self.board.content_mut(job)))
+    }
+
     /// The first job of one of the worker's queues.
     fn first_for(&mut self, worker: u32) -> Option<u32> {
         let firsts = self.board.firsts_for(worker);
