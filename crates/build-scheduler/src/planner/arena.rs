@@ -3,66 +3,65 @@
 /// Values, each at a place whose number does not change while the value is there.
 pub(super) struct Arena<T> {
     places: Vec<Place<T>>,
-    free: Vec<u32>,
+    /// The place that is used next; the others follow it.
+    free: u32,
+    len: usize,
 }
 
-struct Place<T> {
-    /// How many values have left this place.
-    generation: u32,
-    value: Option<T>,
+enum Place<T> {
+    Taken(T),
+    Free { next: u32 },
 }
 
-/// A place, and which of its values is meant: a key of an earlier one finds nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Key {
-    place: u32,
-    generation: u32,
-}
+/// No place.
+const NONE: u32 = u32::MAX;
 
 impl<T> Arena<T> {
     pub(super) const fn new() -> Self {
         Self {
             places: Vec::new(),
-            free: Vec::new(),
+            free: NONE,
+            len: 0,
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.places.len() - self.free.len()
+        self.len
     }
 
     pub(super) fn insert(&mut self, value: T) -> u32 {
-        if let Some(place) = self.free.pop() {
-            self.places[place as usize].value = Some(value);
-            return place;
+        self.len += 1;
+        match self.places.get_mut(self.free as usize) {
+            Some(free) => {
+                let Place::Free { next } = std::mem::replace(free, Place::Taken(value)) else {
+                    unreachable!("a free place has no value");
+                };
+                std::mem::replace(&mut self.free, next)
+            }
+            None => {
+                self.places.push(Place::Taken(value));
+                u32::try_from(self.places.len() - 1).expect("2^32 values do not fit into memory")
+            }
         }
-        let place = u32::try_from(self.places.len()).expect("2^32 values do not fit into memory");
-        self.places.push(Place {
-            generation: 0,
-            value: Some(value),
-        });
-        place
     }
 
     /// Takes the value out. There is one.
     pub(super) fn remove(&mut self, place: u32) -> T {
-        let found = &mut self.places[place as usize];
-        let value = found.value.take().expect(FREE);
-        found.generation = found.generation.wrapping_add(1);
-        self.free.push(place);
+        let free = Place::Free { next: self.free };
+        let Place::Taken(value) = std::mem::replace(&mut self.places[place as usize], free) else {
+            panic!("{FREE}");
+        };
+        self.free = place;
+        self.len -= 1;
         value
     }
 
-    pub(super) fn key(&self, place: u32) -> Key {
-        let generation = self.places[place as usize].generation;
-        Key { place, generation }
-    }
-
-    /// The place that `key` names, if its value is still there.
-    pub(super) fn find(&self, key: Key) -> Option<u32> {
-        let place = self.places.get(key.place as usize)?;
-        let is_there = place.generation == key.generation && place.value.is_some();
-        is_there.then_some(key.place)
+    /// The value there, if there is one.
+    pub(super) fn get(&self, place: u32) -> Option<&T> {
+        match self.places.get(place as usize) {
+            Some(Place::Taken(value)) => Some(value),
+            _ => None,
+        }
     }
 }
 
@@ -72,13 +71,16 @@ impl<T> std::ops::Index<u32> for Arena<T> {
     type Output = T;
 
     fn index(&self, place: u32) -> &T {
-        self.places[place as usize].value.as_ref().expect(FREE)
+        self.get(place).expect(FREE)
     }
 }
 
 impl<T> std::ops::IndexMut<u32> for Arena<T> {
     fn index_mut(&mut self, place: u32) -> &mut T {
-        self.places[place as usize].value.as_mut().expect(FREE)
+        match &mut self.places[place as usize] {
+            Place::Taken(value) => value,
+            Place::Free { .. } => panic!("{FREE}"),
+        }
     }
 }
 
@@ -87,15 +89,17 @@ mod tests {
     use super::Arena;
 
     #[test]
-    fn a_place_is_used_again_and_its_old_key_finds_nothing() {
+    fn a_place_is_used_again() {
         let mut arena = Arena::new();
-        let (first, second) = (arena.insert("first"), arena.insert("second"));
-        let key = arena.key(first);
-        assert_eq!((arena.find(key), arena.len()), (Some(first), 2));
-        assert_eq!(arena.remove(first), "first");
-        assert_eq!(arena.find(key), None);
-        assert_eq!(arena.insert("third"), first);
-        assert_eq!(arena.find(key), None);
-        assert_eq!((arena[first], arena[second]), ("third", "second"));
+        let places = ["first", "second", "third"].map(|value| arena.insert(value));
+        assert_eq!(arena.remove(places[0]), "first");
+        assert_eq!(arena.remove(places[2]), "third");
+        assert_eq!((arena.get(places[0]), arena.len()), (None, 1));
+        assert_eq!(arena.insert("fourth"), places[2]);
+        assert_eq!(arena.insert("fifth"), places[0]);
+        assert_eq!(arena.insert("sixth"), 3);
+        let there = [places[0], places[1], places[2], 3].map(|place| arena[place]);
+        assert_eq!(there, ["fifth", "second", "fourth", "sixth"]);
+        assert_eq!(arena.len(), 4);
     }
 }

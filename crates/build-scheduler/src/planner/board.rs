@@ -10,11 +10,13 @@
 //! `own` is of each worker that has the result, `near` of each that has a dependency. In the second
 //! and the third row it also stands in the list of the dependents of each dependency.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash, RandomState};
 
 use super::arena::Arena;
+use super::grant::Key;
+use super::ids::{IdHash, Ids};
 use super::lists::{Chain, List, Lists};
+use super::numbers::{NumberSet, Numbers};
 use super::records::{Artifact, Job, Stage, Worker};
 
 /// The owner of a list that belongs to no worker.
@@ -27,12 +29,17 @@ pub(super) struct Board<I, J> {
     /// As above.
     pub(super) local: List,
     pub(super) global: List,
-    ids: HashMap<I, u32>,
+    hasher: RandomState,
+    ids: Ids,
     artifacts: Arena<Artifact<I>>,
     pub(super) jobs: Arena<Job<J>>,
     pub(super) workers: Arena<Worker>,
     /// Jobs that have come into queues since the planner looked last.
     pub(super) grown: Vec<u32>,
+    /// Workers that have been registered.
+    registered: u64,
+    /// The dependencies of the job that is put in.
+    dependencies: Vec<u32>,
 }
 
 impl<I: Clone + Eq + Hash, J> Board<I, J> {
@@ -43,11 +50,14 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             local: lists.add(NOBODY),
             global: lists.add(NOBODY),
             lists,
-            ids: HashMap::new(),
+            hasher: RandomState::new(),
+            ids: Ids::new(),
             artifacts: Arena::new(),
             jobs: Arena::new(),
             workers: Arena::new(),
             grown: Vec::new(),
+            registered: 0,
+            dependencies: Vec::new(),
         }
     }
 
@@ -57,19 +67,45 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
 
     /// The artifact of that id, as a place to note something at.
     pub(super) fn note(&mut self, id: I) -> u32 {
-        *self.ids.entry(id).or_insert_with_key(|id| {
-            self.artifacts.insert(Artifact {
-                id: id.clone(),
-                holders: Vec::new(),
-                job: None,
-                dependents: None,
-                references: 0,
-            })
-        })
+        let hash = self.hash(&id);
+        match self.find(hash, &id) {
+            Some(artifact) => artifact,
+            None => self.add_artifact(hash, id),
+        }
+    }
+
+    /// As `note`, for an id that is cloned if it is new.
+    fn note_clone(&mut self, id: &I) -> u32 {
+        let hash = self.hash(id);
+        match self.find(hash, id) {
+            Some(artifact) => artifact,
+            None => self.add_artifact(hash, id.clone()),
+        }
+    }
+
+    fn hash(&self, id: &I) -> IdHash {
+        IdHash::new(self.hasher.hash_one(id))
+    }
+
+    fn find(&self, hash: IdHash, id: &I) -> Option<u32> {
+        self.ids.find(hash, |place| self.artifacts[place].id == *id)
+    }
+
+    fn add_artifact(&mut self, hash: IdHash, id: I) -> u32 {
+        let artifact = self.artifacts.insert(Artifact {
+            id,
+            holders: Numbers::NONE,
+            job: None,
+            dependents: None,
+            references: 0,
+            hash,
+        });
+        self.ids.insert(hash, artifact);
+        artifact
     }
 
     pub(super) fn artifact(&self, id: &I) -> Option<u32> {
-        self.ids.get(id).copied()
+        self.find(self.hash(id), id)
     }
 
     pub(super) fn job_of(&self, artifact: u32) -> Option<u32> {
@@ -119,13 +155,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         content: J,
         stage_ends: impl Fn(Stage) -> u64,
     ) {
-        let note = |id: &I| self.note(id.clone());
-        let mut dependencies: Vec<_> = dependencies.iter().map(note).collect();
-        dependencies.sort_unstable();
-        dependencies.dedup();
-        for &dependency in &dependencies {
-            self.artifacts[dependency].references += 1;
-        }
+        let dependencies = self.note_all(dependencies);
         let stage = match self.holders(artifact) {
             [] => Stage::Local,
             _ => Stage::Cached,
@@ -134,7 +164,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             stage,
             deadline: 0,
             artifact,
-            dependencies: dependencies.into(),
+            dependencies,
             home: Chain::EMPTY,
             near: Chain::EMPTY,
             content,
@@ -146,6 +176,21 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             self.enter_near(job);
         }
         self.grown.push(job);
+    }
+
+    /// The artifacts of these ids, each once, with a reference more.
+    fn note_all(&mut self, ids: &[I]) -> Numbers {
+        let mut artifacts = std::mem::take(&mut self.dependencies);
+        artifacts.clear();
+        artifacts.extend(ids.iter().map(|id| self.note_clone(id)));
+        artifacts.sort_unstable();
+        artifacts.dedup();
+        for &artifact in &artifacts {
+            self.artifacts[artifact].references += 1;
+        }
+        let numbers = Numbers::from(&*artifacts);
+        self.dependencies = artifacts;
+        numbers
     }
 
     /// Makes the job wait in that stage, which is not `Running`.
@@ -193,7 +238,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         let mut job = self.jobs.remove(job);
         self.lists.take_all(&mut job.home);
         self.lists.take_all(&mut job.near);
-        for dependency in job.dependencies {
+        for &dependency in &*job.dependencies {
             self.artifacts[dependency].references -= 1;
             self.forget_unused(dependency);
         }
@@ -204,7 +249,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
     /// Into the first queue of each worker that has the result.
     fn enter_own(&mut self, job: u32) {
         let found = &mut self.jobs[job];
-        for &worker in &self.artifacts[found.artifact].holders {
+        for &worker in &*self.artifacts[found.artifact].holders {
             self.lists
                 .push(self.workers[worker].own, job, &mut found.near);
         }
@@ -219,7 +264,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
                 .dependents
                 .get_or_insert_with(|| self.lists.add(NOBODY));
             self.lists.push(dependents, job, &mut found.near);
-            for &holder in &artifact.holders {
+            for &holder in &*artifact.holders {
                 let worker = &self.workers[holder];
                 let mut earlier = found.dependencies[..at].iter();
                 if !earlier.any(|other| worker.held.contains(other)) {
@@ -286,10 +331,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
     }
 
     fn no_longer_held(&mut self, worker: u32, artifact: u32) {
-        let holders = &mut self.artifacts[artifact].holders;
-        if let Some(at) = holders.iter().position(|&holder| holder == worker) {
-            holders.swap_remove(at);
-        }
+        self.artifacts[artifact].holders.remove(worker);
         self.forget_unused(artifact);
     }
 
@@ -300,7 +342,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             return;
         }
         let found = self.artifacts.remove(artifact);
-        self.ids.remove(&found.id);
+        self.ids.remove(found.hash, artifact);
         if let Some(list) = found.dependents {
             self.lists.remove(list);
         }
@@ -329,14 +371,28 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             near: self.cached,
             running: self.cached,
             picks: self.cached,
-            held: HashSet::new(),
+            held: NumberSet::default(),
+            serial: self.registered,
         });
+        self.registered += 1;
         let worker = &mut self.workers[place];
         worker.own = self.lists.add(place);
         worker.near = self.lists.add(place);
         worker.running = self.lists.add(place);
         worker.picks = self.lists.add(place);
         place
+    }
+
+    /// The name of the worker there.
+    pub(super) fn worker_key(&self, place: u32) -> Key {
+        let serial = self.workers[place].serial;
+        Key { place, serial }
+    }
+
+    /// Where the worker of that name is, if it is there.
+    pub(super) fn find_worker(&self, key: Key) -> Option<u32> {
+        let worker = self.workers.get(key.place)?;
+        (worker.serial == key.serial).then_some(key.place)
     }
 
     /// Takes a worker away, whose picks are gone already. What it had is forgotten, what it ran is
@@ -365,7 +421,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
 }
 
 /// Whether the worker that has `held` has another one of `dependencies` than `artifact`.
-fn has_other(dependencies: &[u32], artifact: u32, held: &HashSet<u32>) -> bool {
+fn has_other(dependencies: &[u32], artifact: u32, held: &NumberSet) -> bool {
     let mut others = dependencies.iter().filter(|&&other| other != artifact);
     others.any(|other| held.contains(other))
 }

@@ -1,6 +1,11 @@
 //! A decision, and the names in it.
 
-use super::arena::Key;
+/// A place, and which of those that were there is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) place: u32,
+    pub(super) serial: u64,
+}
 
 /// Names a worker of one scheduler, until that worker is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

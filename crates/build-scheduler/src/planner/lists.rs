@@ -14,8 +14,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     nodes: Vec<Node>,
-    /// Nodes that are free.
-    free: Vec<u32>,
+    /// The node that is used next, if one is free; the others follow it.
+    free: Option<u32>,
     ends: Vec<Ends>,
     /// Lists that are free.
     free_lists: Vec<u32>,
@@ -133,9 +133,10 @@ impl Lists {
             previous_of_item: NONE,
             next_of_item: chain.0,
         };
-        let new = match self.free.pop() {
+        let new = match self.free {
             Some(free) => {
-                self.nodes[free as usize] = node;
+                let next = std::mem::replace(&mut self.nodes[free as usize], node).next;
+                self.free = (next != NONE).then_some(next);
                 free
             }
             None => {
@@ -185,7 +186,8 @@ impl Lists {
             NONE => ends.last = node.previous,
             next => self.nodes[next as usize].previous = node.previous,
         }
-        self.free.push(at);
+        self.nodes[at as usize].next = self.free.unwrap_or(NONE);
+        self.free = Some(at);
         node
     }
 }

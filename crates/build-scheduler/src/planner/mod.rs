@@ -3,7 +3,9 @@
 mod arena;
 mod board;
 mod grant;
+mod ids;
 mod lists;
+mod numbers;
 mod picks;
 mod plan;
 mod random;

@@ -1,7 +1,8 @@
 //! The picks that wait.
 
-use super::arena::{Arena, Key};
+use super::arena::Arena;
 use super::board::NOBODY;
+use super::grant::Key;
 use super::lists::{Chain, List, Lists};
 
 /// Picks, in the order of their arrival. Each also stands in a list of its worker's.
@@ -35,9 +36,10 @@ impl<P> Picks<P> {
 
     /// Adds a pick of that worker, which has the picks in `own`.
     pub(super) fn add(&mut self, lists: &mut Lists, own: List, worker: u32, content: P) -> Key {
+        let serial = self.arrived;
         let place = self.all.insert(Pick {
             worker,
-            arrival: self.arrived,
+            arrival: serial,
             places: Chain::EMPTY,
             content,
         });
@@ -45,11 +47,12 @@ impl<P> Picks<P> {
         let places = &mut self.all[place].places;
         lists.push(self.order, place, places);
         lists.push(own, place, places);
-        self.all.key(place)
+        Key { place, serial }
     }
 
     pub(super) fn find(&self, pick: Key) -> Option<u32> {
-        self.all.find(pick)
+        let found = self.all.get(pick.place)?;
+        (found.arrival == pick.serial).then_some(pick.place)
     }
 
     /// Takes a pick out. Its worker, and what was given with it.

@@ -135,7 +135,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// A worker that has no artifacts yet.
     pub fn register_worker(&mut self) -> WorkerId {
         let place = self.board.add_worker();
-        WorkerId(self.board.workers.key(place))
+        WorkerId(self.board.worker_key(place))
     }
 
     /// Whether that worker is there. O(1).
@@ -203,7 +203,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         let holders = self.board.holders(artifact);
         let one_of = |random: &mut Random| holders[random.below(holders.len())];
         let place = (!holders.is_empty()).then(|| one_of(&mut self.random))?;
-        Some(WorkerId(self.board.workers.key(place)))
+        Some(WorkerId(self.board.worker_key(place)))
     }
 
     /// The worker asks for a job. If one of its queues has one, it gets the first job of a random
@@ -322,7 +322,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     pub fn job(&self, id: &I) -> Option<(&J, Option<WorkerId>)> {
         let job = self.board.job(id)?;
         let worker = match self.board.jobs[job].stage {
-            Stage::Running(place) => Some(WorkerId(self.board.workers.key(place))),
+            Stage::Running(place) => Some(WorkerId(self.board.worker_key(place))),
             _ => None,
         };
         Some((self.board.content(job).1, worker))
@@ -352,7 +352,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     }
 
     fn find(&self, worker: WorkerId) -> Result<u32, UnknownWorker> {
-        self.board.workers.find(worker.0).ok_or(UnknownWorker)
+        self.board.find_worker(worker.0).ok_or(UnknownWorker)
     }
 
     /// Offers the jobs that have come into queues to the picks that wait: before, none of these had
@@ -389,7 +389,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
 
     fn grant(&mut self, job: u32, worker: u32, pick: P, sink: Sink<'_, I, J, P>) {
         self.board.start(job, worker);
-        let worker = WorkerId(self.board.workers.key(worker));
+        let worker = WorkerId(self.board.worker_key(worker));
         let (id, content) = self.board.content_mut(job);
         sink(Grant {
             worker,

@@ -1,30 +1,31 @@
 //! What is noted of an artifact, a job and a worker.
 
-use std::collections::HashSet;
-
+use super::ids::IdHash;
 use super::lists::{Chain, List};
+use super::numbers::{NumberSet, Numbers};
 
 /// An id that a worker has, that a job has, or that a job depends on.
 pub(super) struct Artifact<I> {
     pub(super) id: I,
-    pub(super) holders: Vec<u32>,
+    pub(super) holders: Numbers,
     pub(super) job: Option<u32>,
     /// The jobs that depend on it and do not run; `None` before the first one.
     pub(super) dependents: Option<List>,
     /// How many jobs depend on it.
     pub(super) references: u32,
+    pub(super) hash: IdHash,
 }
 
 pub(super) struct Job<J> {
-    pub(super) stage: Stage,
     /// When the stage ends: `Cached` and `Local`.
     pub(super) deadline: u64,
+    pub(super) stage: Stage,
     pub(super) artifact: u32,
-    pub(super) dependencies: Box<[u32]>,
     /// Its place in `cached`, `local`, `global` or `running`.
     pub(super) home: Chain,
     /// Its places in queues of workers, and among the dependents of artifacts.
     pub(super) near: Chain,
+    pub(super) dependencies: Numbers,
     pub(super) content: J,
 }
 
@@ -41,6 +42,8 @@ pub(super) enum Stage {
 }
 
 pub(super) struct Worker {
+    /// How many workers had been there before.
+    pub(super) serial: u64,
     /// The first queue: jobs of which it has the result.
     pub(super) own: List,
     /// The second queue: jobs of which it has a dependency.
@@ -49,5 +52,5 @@ pub(super) struct Worker {
     pub(super) running: List,
     /// Its picks that wait.
     pub(super) picks: List,
-    pub(super) held: HashSet<u32>,
+    pub(super) held: NumberSet,
 }
