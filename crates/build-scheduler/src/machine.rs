@@ -284,6 +284,7 @@ where
 
     fn applied(&mut self) {
         let planner = self.planner.as_ref();
-        self.alarm.set(planner.and_then(Planner::next_deadline));
+        self.alarm
+            .set(planner.and_then(Planner::no_deadline_before));
     }
 }

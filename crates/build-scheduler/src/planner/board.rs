@@ -31,6 +31,8 @@ pub(super) struct Board<I, J> {
     pub(super) global: List,
     hasher: RandomState,
     ids: Ids,
+    /// No wait ends before.
+    soonest: u64,
     artifacts: Arena<Artifact<I>>,
     pub(super) jobs: Arena<Job<J>>,
     pub(super) workers: Arena<Worker>,
@@ -52,6 +54,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             lists,
             hasher: RandomState::new(),
             ids: Ids::new(),
+            soonest: u64::MAX,
             artifacts: Arena::new(),
             jobs: Arena::new(),
             workers: Arena::new(),
@@ -203,8 +206,10 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         };
         let found = &mut self.jobs[job];
         (found.stage, found.deadline) = (stage, deadline);
-        self.lists.take_all(&mut found.home);
-        self.lists.push(list, job, &mut found.home);
+        self.lists.put(list, job, &mut found.home);
+        if matches!(stage, Stage::Cached | Stage::Local) {
+            self.soonest = self.soonest.min(deadline);
+        }
     }
 
     /// The wait in `Cached` is over.
@@ -346,6 +351,21 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         if let Some(list) = found.dependents {
             self.lists.remove(list);
         }
+    }
+
+    /// No wait ends before. O(1), and looks at no job.
+    pub(super) fn soonest(&self) -> u64 {
+        self.soonest
+    }
+
+    /// A job whose wait has ended `now`, the one whose wait ended first, and when that was.
+    pub(super) fn next_ended(&mut self, now: u64) -> Option<(u64, u32)> {
+        if now < self.soonest {
+            return None;
+        }
+        let next = self.next_end();
+        self.soonest = next.map_or(u64::MAX, |(deadline, _)| deadline);
+        next.filter(|&(deadline, _)| deadline <= now)
     }
 
     /// The job whose wait ends next, and when; a wait that has no end does not end.

@@ -124,11 +124,10 @@ impl Lists {
 
     /// Appends `item`, of which `chain` has the places.
     pub(super) fn push(&mut self, list: List, item: u32, chain: &mut Chain) {
-        let ends = &mut self.ends[list.0 as usize];
         let node = Node {
             list: list.0,
             item,
-            previous: ends.last,
+            previous: NONE,
             next: NONE,
             previous_of_item: NONE,
             next_of_item: chain.0,
@@ -144,20 +143,39 @@ impl Lists {
                 index(self.nodes.len() - 1)
             }
         };
-        match ends.last {
-            NONE => ends.first = new,
-            last => self.nodes[last as usize].next = new,
-        }
-        ends.last = new;
+        self.append(list, new);
         if chain.0 != NONE {
             self.nodes[chain.0 as usize].previous_of_item = new;
         }
         chain.0 = new;
     }
 
+    /// Appends `item`, which has one place at most, and leaves that for this one.
+    pub(super) fn put(&mut self, list: List, item: u32, chain: &mut Chain) {
+        if chain.0 == NONE {
+            self.push(list, item, chain);
+        } else {
+            self.unlink(chain.0);
+            self.append(list, chain.0);
+        }
+    }
+
+    /// Makes a node, which is in no list, the last one of a list.
+    fn append(&mut self, list: List, at: u32) {
+        let ends = &mut self.ends[list.0 as usize];
+        let last = std::mem::replace(&mut ends.last, at);
+        match last {
+            NONE => ends.first = at,
+            last => self.nodes[last as usize].next = at,
+        }
+        let node = &mut self.nodes[at as usize];
+        (node.list, node.previous, node.next) = (list.0, last, NONE);
+    }
+
     /// Takes an item out of one list. `chain` has the item's places.
     pub(super) fn take(&mut self, place: Place, chain: &mut Chain) {
         let node = self.unlink(place.0);
+        self.set_free(place.0);
         match node.previous_of_item {
             NONE => chain.0 = node.next_of_item,
             previous => self.nodes[previous as usize].next_of_item = node.next_of_item,
@@ -170,11 +188,19 @@ impl Lists {
     /// Takes an item out of all its lists.
     pub(super) fn take_all(&mut self, chain: &mut Chain) {
         while chain.0 != NONE {
-            chain.0 = self.unlink(chain.0).next_of_item;
+            let next = self.unlink(chain.0).next_of_item;
+            self.set_free(chain.0);
+            chain.0 = next;
         }
     }
 
-    /// Takes a node out of its list, and frees it. Returns what it was.
+    /// The node may be used again.
+    fn set_free(&mut self, at: u32) {
+        self.nodes[at as usize].next = self.free.unwrap_or(NONE);
+        self.free = Some(at);
+    }
+
+    /// Takes a node out of its list. Returns what it was.
     fn unlink(&mut self, at: u32) -> Node {
         let node = self.nodes[at as usize];
         let ends = &mut self.ends[node.list as usize];
@@ -186,8 +212,6 @@ impl Lists {
             NONE => ends.last = node.previous,
             next => self.nodes[next as usize].previous = node.previous,
         }
-        self.nodes[at as usize].next = self.free.unwrap_or(NONE);
-        self.free = Some(at);
         node
     }
 }

@@ -113,8 +113,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     }
 
     fn end_waits(&mut self, sink: Sink<'_, I, J, P>) {
-        while let Some((deadline, job)) = self.board.next_end().filter(|&(due, _)| due <= self.now)
-        {
+        while let Some((deadline, job)) = self.board.next_ended(self.now) {
             match self.board.jobs[job].stage {
                 Stage::Cached => {
                     let deadline = deadline.saturating_add(self.deps_timeout);
@@ -130,6 +129,14 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     pub fn next_deadline(&self) -> Option<Duration> {
         let (deadline, _) = self.board.next_end()?;
         Some(Duration::from_nanos(deadline))
+    }
+
+    /// A moment before which no wait ends, if a wait may end; mostly earlier than
+    /// [`next_deadline`](Self::next_deadline), but it looks at no job. An
+    /// [`advance`](Self::advance) at that moment finds a later one.
+    pub fn no_deadline_before(&self) -> Option<Duration> {
+        let soonest = self.board.soonest();
+        (soonest < u64::MAX).then(|| Duration::from_nanos(soonest))
     }
 
     /// A worker that has no artifacts yet.
