@@ -3,6 +3,7 @@
 //! An [`Operation`] is done by one thread, with a primitive that no other thread touches. A
 //! [`Job`](job::Job) needs a worker's thread; it is counted only.
 
+mod build_scheduler;
 pub mod data_cell;
 pub mod deque;
 mod engine;
@@ -45,6 +46,7 @@ pub trait Visitor {
 
 /// Shows `visitor` all operations.
 pub fn visit_all(visitor: &mut impl Visitor) {
+    visitor.visit::<build_scheduler::Build>();
     visitor.visit::<data_cell::Write>();
     visitor.visit::<data_cell::Read>();
     visitor.visit::<deque::Push>();

@@ -7,7 +7,7 @@ mod contenders;
 
 use std::hint::black_box;
 
-use self::contenders::{Farm, Filch, Locked, Planned};
+use self::contenders::{Actor, Farm, Filch, Locked, Planned};
 use crate::harness::{Effort, Scenario, per_operation, time, time_together};
 use crate::memory::left_in_use;
 
@@ -21,6 +21,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         Scenario::new(name, "ns per job")
             .contender("filch-build-scheduler", on_threads::<Filch>(threads, jobs))
             .contender("mutex, queues, set", on_threads::<Locked>(threads, jobs))
+            .contender("channel to a thread", on_threads::<Actor>(threads, jobs))
     };
     let mut scenarios = vec![on(1), on(2)];
     for waiting in [1_000, 10_000, 100_000, 1_000_000] {

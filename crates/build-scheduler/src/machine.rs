@@ -64,12 +64,13 @@ impl<I, S, R> Pending<I, S, R> {
         }
     }
 
-    /// The job is over.
-    fn tell(self, result: &Arc<R>) {
-        self.reply.tell(Ok(Arc::clone(result)));
+    /// The job is over. A panic of a destructor ends here: the planner is in order.
+    fn tell(self, result: Arc<R>) {
         for reply in self.others.into_iter().flat_map(|others| others.0) {
-            reply.tell(Ok(Arc::clone(result)));
+            reply.tell(Ok(Arc::clone(&result)));
         }
+        self.reply.tell(Ok(result));
+        drop_contained(self.job);
     }
 }
 
@@ -134,6 +135,7 @@ where
         if let Err(already) = scheduled {
             join(already);
         }
+        drop_contained(job);
         Ok(())
     }
 
@@ -191,12 +193,13 @@ where
         &mut self,
         worker: WorkerId,
         id: I,
-        result: &Arc<R>,
+        result: Arc<R>,
     ) -> Result<bool, ReportError> {
         let pending = self.planner()?.complete(worker, id, &mut tell_pick)?;
         let was_pending = pending.is_some();
-        if let Some(pending) = pending {
-            pending.tell(result);
+        match pending {
+            Some(pending) => pending.tell(result),
+            None => drop_contained(result),
         }
         Ok(was_pending)
     }
@@ -205,7 +208,7 @@ where
         &mut self,
         worker: WorkerId,
         id: &I,
-        result: &Arc<R>,
+        result: Arc<R>,
     ) -> Result<(), ReportError> {
         self.planner()?.fail(worker, id)?.tell(result);
         Ok(())

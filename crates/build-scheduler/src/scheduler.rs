@@ -92,7 +92,7 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
     pub fn on_job_complete(&self, worker: WorkerId, id: I, result: R) -> Answer<bool, ReportError> {
         let result = Arc::new(result);
         self.shared
-            .ask(move |machine| machine.complete(worker, id, &result))
+            .ask(move |machine| machine.complete(worker, id, result))
     }
 
     /// The job, which the worker runs, has failed: those that scheduled it get the result, and
@@ -102,7 +102,7 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
     pub fn on_job_failed(&self, worker: WorkerId, id: I, result: R) -> Answer<(), ReportError> {
         let result = Arc::new(result);
         self.shared
-            .ask(move |machine| machine.fail(worker, &id, &result))
+            .ask(move |machine| machine.fail(worker, &id, result))
     }
 
     /// The worker does not run the job to its end. Any worker may have it, at once; those that

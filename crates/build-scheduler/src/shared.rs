@@ -17,9 +17,10 @@ pub(crate) struct Shared<I, S, R> {
     combiner: Combiner<Machine<I, S, R>, Call<I, S, R>>,
 }
 
-/// How long a call waits for the thread that is at the machine, before it leaves its work there.
-/// Most calls take less than a microsecond, and a promise, a queue and a wake-up take more.
-const PATIENCE: AdaptiveSpinner = AdaptiveSpinner::with_rounds(5, 0);
+/// How long a call waits for the thread that is at the machine before it leaves its work there: a
+/// few microseconds, as long as the wake-up takes that it would wait for instead. Most calls take
+/// a part of one.
+const PATIENCE: AdaptiveSpinner = AdaptiveSpinner::with_rounds(8, 0);
 
 impl<I: Id, S: Content, R: Outcome> Shared<I, S, R> {
     pub(crate) fn new(config: Config, timers: &Timers) -> Arc<Self> {

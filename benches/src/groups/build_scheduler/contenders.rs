@@ -1,14 +1,15 @@
-//! The build scheduler, its planner alone, and the form that one writes first: a mutex over queues
-//! and a set of what has been picked.
+//! The build scheduler, its planner alone, and the forms that one writes first: queues and a set of
+//! what has been picked, under a mutex, or behind a channel.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use filch_build_scheduler::{Config, Grant, Job, Pending, Planner, Scheduler, WorkerId};
 use filch_timers::Timers;
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 /// What the scenarios need. Workers are numbers, and so are jobs and artifacts; each worker has the
 /// artifact of its own number.
@@ -120,9 +121,11 @@ impl Farm for Planned {
     }
 }
 
-/// Jobs that were picked are passed over where they are met again.
+/// A mutex over the state.
 pub(super) struct Locked(Mutex<State>);
 
+/// Jobs that were picked are passed over where they are met again. The hashers are the standard
+/// ones, as ours is.
 struct State {
     jobs: HashMap<u64, Waiting>,
     picked: HashSet<u64>,
@@ -140,6 +143,42 @@ struct Waiting {
 }
 
 impl State {
+    fn new(workers: u64) -> Self {
+        let queues = || (0..workers).map(|_| VecDeque::new()).collect();
+        Self {
+            jobs: HashMap::new(),
+            picked: HashSet::new(),
+            holders: (0..workers).map(|worker| (worker, vec![worker])).collect(),
+            deadlines: VecDeque::new(),
+            global: VecDeque::new(),
+            own: queues(),
+            near: queues(),
+        }
+    }
+
+    fn schedule(&mut self, now: Instant, id: u64, dependency: u64, reply: oneshot::Sender<u64>) {
+        self.end_waits(now);
+        let waiting = Waiting {
+            _dependency: dependency,
+            reply,
+        };
+        self.jobs.insert(id, waiting);
+        for &worker in self.holders.get(&id).into_iter().flatten() {
+            self.own[worker as usize].push_back(id);
+        }
+        for &worker in self.holders.get(&dependency).into_iter().flatten() {
+            self.near[worker as usize].push_back(id);
+        }
+        let deadline = now + Duration::from_secs(60);
+        self.deadlines.push_back((deadline, id));
+    }
+
+    /// The worker has the result. Where it goes, if somebody awaits it.
+    fn complete(&mut self, worker: u64, id: u64) -> Option<oneshot::Sender<u64>> {
+        self.holders.entry(id).or_default().push(worker);
+        Some(self.jobs.remove(&id)?.reply)
+    }
+
     /// Jobs that have waited for a minute go into the global queue.
     fn end_waits(&mut self, now: Instant) {
         while self.deadlines.front().is_some_and(|&(at, _)| at <= now) {
@@ -169,36 +208,13 @@ impl Farm for Locked {
     type Pending = oneshot::Receiver<u64>;
 
     fn new(workers: u64) -> Self {
-        let queues = || (0..workers).map(|_| VecDeque::new()).collect();
-        Self(Mutex::new(State {
-            jobs: HashMap::new(),
-            picked: HashSet::new(),
-            holders: (0..workers).map(|worker| (worker, vec![worker])).collect(),
-            deadlines: VecDeque::new(),
-            global: VecDeque::new(),
-            own: queues(),
-            near: queues(),
-        }))
+        Self(Mutex::new(State::new(workers)))
     }
 
     fn schedule(&self, id: u64, dependency: u64) -> oneshot::Receiver<u64> {
         let (reply, pending) = oneshot::channel();
         let now = Instant::now();
-        let state = &mut *self.0.lock();
-        state.end_waits(now);
-        let waiting = Waiting {
-            _dependency: dependency,
-            reply,
-        };
-        state.jobs.insert(id, waiting);
-        for &worker in state.holders.get(&id).into_iter().flatten() {
-            state.own[worker as usize].push_back(id);
-        }
-        for &worker in state.holders.get(&dependency).into_iter().flatten() {
-            state.near[worker as usize].push_back(id);
-        }
-        let deadline = now + Duration::from_secs(60);
-        state.deadlines.push_back((deadline, id));
+        self.0.lock().schedule(now, id, dependency, reply);
         pending
     }
 
@@ -208,12 +224,74 @@ impl Farm for Locked {
     }
 
     fn complete(&self, worker: u64, id: u64) {
-        let mut state = self.0.lock();
-        state.holders.entry(id).or_default().push(worker);
-        let job = state.jobs.remove(&id);
-        drop(state);
-        let told = job.expect("it was scheduled").reply.send(id);
+        let reply = self.0.lock().complete(worker, id);
+        let told = reply.expect("it was scheduled").send(id);
         assert!(told.is_ok());
+    }
+
+    fn wait(&self, mut pending: oneshot::Receiver<u64>) -> u64 {
+        pending.try_recv().expect("it was completed")
+    }
+}
+
+/// A thread that owns the state, and a channel of calls to it, each with a channel for its answer.
+pub(super) struct Actor(mpsc::UnboundedSender<Call>);
+
+enum Call {
+    Schedule(u64, u64, oneshot::Sender<u64>),
+    Pick(u64, oneshot::Sender<Option<u64>>),
+    Complete(u64, u64, oneshot::Sender<bool>),
+}
+
+fn serve(mut state: State, mut calls: mpsc::UnboundedReceiver<Call>) {
+    while let Some(call) = calls.blocking_recv() {
+        // A caller that has gone wants no answer.
+        match call {
+            Call::Schedule(id, dependency, reply) => {
+                state.schedule(Instant::now(), id, dependency, reply);
+            }
+            Call::Pick(worker, reply) => {
+                let _ = reply.send(state.first_for(worker as usize));
+            }
+            Call::Complete(worker, id, reply) => {
+                let pending = state.complete(worker, id);
+                let told = pending.is_some_and(|pending| pending.send(id).is_ok());
+                let _ = reply.send(told);
+            }
+        }
+    }
+}
+
+impl Actor {
+    fn ask<T>(&self, call: impl FnOnce(oneshot::Sender<T>) -> Call) -> oneshot::Receiver<T> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.0.send(call(reply));
+        assert!(sent.is_ok(), "the thread is there");
+        answer
+    }
+}
+
+impl Farm for Actor {
+    type Pending = oneshot::Receiver<u64>;
+
+    fn new(workers: u64) -> Self {
+        let (sender, calls) = mpsc::unbounded_channel();
+        thread::spawn(move || serve(State::new(workers), calls));
+        Self(sender)
+    }
+
+    fn schedule(&self, id: u64, dependency: u64) -> oneshot::Receiver<u64> {
+        self.ask(|reply| Call::Schedule(id, dependency, reply))
+    }
+
+    fn pick(&self, worker: u64) -> u64 {
+        let answer = self.ask(|reply| Call::Pick(worker, reply));
+        answer.blocking_recv().expect("it lives").expect("a job")
+    }
+
+    fn complete(&self, worker: u64, id: u64) {
+        let answer = self.ask(|reply| Call::Complete(worker, id, reply));
+        assert_eq!(answer.blocking_recv(), Ok(true));
     }
 
     fn wait(&self, mut pending: oneshot::Receiver<u64>) -> u64 {
