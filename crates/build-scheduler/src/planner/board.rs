@@ -10,14 +10,15 @@
 //! `own` is of each worker that has the result, `near` of each that has a dependency. In the second
 //! and the third row it also stands in the list of the dependents of each dependency.
 
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::Hash;
 
 use super::arena::Arena;
+use super::artifacts::Artifacts;
 use super::grant::Key;
-use super::ids::{IdHash, Ids};
 use super::lists::{Chain, List, Lists};
 use super::numbers::{NumberSet, Numbers};
-use super::records::{Artifact, Job, Stage, Worker};
+use super::random::Random;
+use super::records::{Job, Stage, Worker};
 
 /// The owner of a list that belongs to no worker.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -29,11 +30,9 @@ pub(super) struct Board<I, J> {
     /// As above.
     pub(super) local: List,
     pub(super) global: List,
-    hasher: RandomState,
-    ids: Ids,
     /// No wait ends before.
     soonest: u64,
-    artifacts: Arena<Artifact<I>>,
+    pub(super) artifacts: Artifacts<I>,
     pub(super) jobs: Arena<Job<J>>,
     pub(super) workers: Arena<Worker>,
     /// Jobs that have come into queues since the planner looked last.
@@ -52,10 +51,8 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             local: lists.add(NOBODY),
             global: lists.add(NOBODY),
             lists,
-            hasher: RandomState::new(),
-            ids: Ids::new(),
             soonest: u64::MAX,
-            artifacts: Arena::new(),
+            artifacts: Artifacts::new(),
             jobs: Arena::new(),
             workers: Arena::new(),
             grown: Vec::new(),
@@ -64,66 +61,23 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    pub(super) fn artifacts(&self) -> usize {
-        self.artifacts.len()
-    }
-
-    /// The artifact of that id, as a place to note something at.
-    pub(super) fn note(&mut self, id: I) -> u32 {
-        let hash = self.hash(&id);
-        match self.find(hash, &id) {
-            Some(artifact) => artifact,
-            None => self.add_artifact(hash, id),
-        }
-    }
-
-    /// As `note`, for an id that is cloned if it is new.
-    fn note_clone(&mut self, id: &I) -> u32 {
-        let hash = self.hash(id);
-        match self.find(hash, id) {
-            Some(artifact) => artifact,
-            None => self.add_artifact(hash, id.clone()),
-        }
-    }
-
-    fn hash(&self, id: &I) -> IdHash {
-        IdHash::new(self.hasher.hash_one(id))
-    }
-
-    fn find(&self, hash: IdHash, id: &I) -> Option<u32> {
-        self.ids.find(hash, |place| self.artifacts[place].id == *id)
-    }
-
-    fn add_artifact(&mut self, hash: IdHash, id: I) -> u32 {
-        let artifact = self.artifacts.insert(Artifact {
-            id,
-            holders: Numbers::NONE,
-            job: None,
-            dependents: None,
-            references: 0,
-            hash,
-        });
-        self.ids.insert(hash, artifact);
-        artifact
-    }
-
-    pub(super) fn artifact(&self, id: &I) -> Option<u32> {
-        self.find(self.hash(id), id)
-    }
-
     pub(super) fn job_of(&self, artifact: u32) -> Option<u32> {
         self.artifacts[artifact].job
     }
 
     /// The job of that id.
     pub(super) fn job(&self, id: &I) -> Option<u32> {
-        self.job_of(self.artifact(id)?)
+        self.job_of(self.artifacts.find(id)?)
     }
 
-    /// The first job of each of the worker's three queues.
-    pub(super) fn firsts_for(&self, worker: u32) -> [Option<u32>; 3] {
+    /// The first job of a random one of those of the worker's three queues that have one.
+    pub(super) fn first_for(&self, worker: u32, random: &mut Random) -> Option<u32> {
         let worker = &self.workers[worker];
-        [self.global, worker.own, worker.near].map(|queue| self.lists.first(queue))
+        let firsts = [self.global, worker.own, worker.near].map(|queue| self.lists.first(queue));
+        match firsts.iter().flatten().count() {
+            0 => None,
+            count => firsts.into_iter().flatten().nth(random.below(count)),
+        }
     }
 
     pub(super) fn holders(&self, artifact: u32) -> &[u32] {
@@ -185,7 +139,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
     fn note_all(&mut self, ids: &[I]) -> Numbers {
         let mut artifacts = std::mem::take(&mut self.dependencies);
         artifacts.clear();
-        artifacts.extend(ids.iter().map(|id| self.note_clone(id)));
+        artifacts.extend(ids.iter().map(|id| self.artifacts.note_clone(id)));
         artifacts.sort_unstable();
         artifacts.dedup();
         for &artifact in &artifacts {
@@ -347,7 +301,6 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             return;
         }
         let found = self.artifacts.remove(artifact);
-        self.ids.remove(found.hash, artifact);
         if let Some(list) = found.dependents {
             self.lists.remove(list);
         }

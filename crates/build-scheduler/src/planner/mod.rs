@@ -1,6 +1,7 @@
 //! The sequential scheduler: which worker runs which job, without threads, clock or I/O.
 
 mod arena;
+mod artifacts;
 mod board;
 mod grant;
 mod ids;

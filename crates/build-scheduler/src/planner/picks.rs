@@ -1,9 +1,10 @@
 //! The picks that wait.
 
 use super::arena::Arena;
-use super::board::NOBODY;
+use super::board::{Board, NOBODY};
 use super::grant::Key;
 use super::lists::{Chain, List, Lists};
+use super::records::Stage;
 
 /// Picks, in the order of their arrival. Each also stands in a list of its worker's.
 pub(super) struct Picks<P> {
@@ -62,13 +63,17 @@ impl<P> Picks<P> {
         (pick.worker, pick.content)
     }
 
-    /// The pick that has waited for longest.
-    pub(super) fn first(&self, lists: &Lists) -> Option<u32> {
-        lists.first(self.order)
-    }
-
-    /// Of these picks, the one that has waited for longest.
-    pub(super) fn earliest(&self, picks: impl Iterator<Item = u32>) -> Option<u32> {
-        picks.min_by_key(|&pick| self.all[pick].arrival)
+    /// Of the picks that may have the job, the one that has waited for longest.
+    pub(super) fn earliest_for<I, J>(&self, board: &Board<I, J>, job: u32) -> Option<u32> {
+        let (lists, found) = (&board.lists, &board.jobs[job]);
+        match found.stage {
+            Stage::Running(_) => None,
+            Stage::Global => lists.first(self.order),
+            Stage::Cached | Stage::Local => {
+                let workers = lists.owners(&found.near).filter(|&owner| owner != NOBODY);
+                let picks = workers.filter_map(|at| lists.first(board.workers[at].picks));
+                picks.min_by_key(|&pick| self.all[pick].arrival)
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::time::Duration;
 
-use super::board::{Board, NOBODY};
+use super::board::Board;
 use super::grant::{Grant, PickId, Sink, WorkerId};
 use super::picks::Picks;
 use super::random::Random;
@@ -89,7 +89,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         sink: Sink<'_, I, J, P>,
     ) -> Result<(), AlreadyPending<'_, J>> {
         self.advance(now, sink);
-        let artifact = self.board.note(id);
+        let artifact = self.board.artifacts.note(id);
         if let Some(job) = self.board.job_of(artifact) {
             let (_, there) = self.board.content_mut(job);
             return Err(AlreadyPending { there, content });
@@ -186,7 +186,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         sink: Sink<'_, I, J, P>,
     ) -> Result<(), UnknownWorker> {
         let place = self.find(worker)?;
-        let artifact = self.board.note(id);
+        let artifact = self.board.artifacts.note(id);
         self.board.hold(place, artifact);
         self.settle(sink);
         Ok(())
@@ -200,13 +200,13 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// If there is no such worker.
     pub fn remove_artifact(&mut self, worker: WorkerId, id: &I) -> Result<bool, UnknownWorker> {
         let place = self.find(worker)?;
-        let artifact = self.board.artifact(id);
+        let artifact = self.board.artifacts.find(id);
         Ok(artifact.is_some_and(|artifact| self.board.drop_artifact(place, artifact)))
     }
 
     /// A worker that has the artifact, a random one. O(1).
     pub fn locate_artifact(&mut self, id: &I) -> Option<WorkerId> {
-        let artifact = self.board.artifact(id)?;
+        let artifact = self.board.artifacts.find(id)?;
         let holders = self.board.holders(artifact);
         let one_of = |random: &mut Random| holders[random.below(holders.len())];
         let place = (!holders.is_empty()).then(|| one_of(&mut self.random))?;
@@ -227,7 +227,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         sink: Sink<'_, I, J, P>,
     ) -> Result<Option<PickId>, UnknownWorker> {
         let place = self.find(worker)?;
-        if let Some(job) = self.first_for(place) {
+        if let Some(job) = self.board.first_for(place, &mut self.random) {
             self.grant(job, place, pick, sink);
             return Ok(None);
         }
@@ -243,20 +243,11 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// If there is no such worker.
     pub fn try_pick(&mut self, worker: WorkerId) -> Result<Option<(&I, &mut J)>, UnknownWorker> {
         let place = self.find(worker)?;
-        let Some(job) = self.first_for(place) else {
+        let Some(job) = self.board.first_for(place, &mut self.random) else {
             return Ok(None);
         };
         self.board.start(job, place);
         Ok(Some(self.board.content_mut(job)))
-    }
-
-    /// The first job of one of the worker's queues.
-    fn first_for(&mut self, worker: u32) -> Option<u32> {
-        let firsts = self.board.firsts_for(worker);
-        match firsts.iter().flatten().count() {
-            0 => None,
-            count => firsts.into_iter().flatten().nth(self.random.below(count)),
-        }
     }
 
     /// Ends a pick that waits, and returns what was given with it; `None` if it waits no longer.
@@ -278,7 +269,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         sink: Sink<'_, I, J, P>,
     ) -> Result<Option<J>, UnknownWorker> {
         let place = self.find(worker)?;
-        let artifact = self.board.note(id);
+        let artifact = self.board.artifacts.note(id);
         // Before the news, which is not for this job any more.
         let job = self.board.job_of(artifact);
         let content = job.map(|job| self.board.remove_job(job));
@@ -293,7 +284,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// If there is no such worker, or it does not run that job.
     pub fn fail(&mut self, worker: WorkerId, id: &I) -> Result<J, ReportError> {
         let job = self.running(worker, id)?;
-        let artifact = self.board.artifact(id);
+        let artifact = self.board.artifacts.find(id);
         let content = self.board.remove_job(job);
         if let Some(artifact) = artifact {
             self.board.forget_unused(artifact);
@@ -354,7 +345,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
             jobs: self.board.jobs.len(),
             picks: self.picks.len(),
             workers: self.board.workers.len(),
-            artifacts: self.board.artifacts(),
+            artifacts: self.board.artifacts.len(),
         }
     }
 
@@ -371,27 +362,12 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         }
         for at in 0..self.board.grown.len() {
             let job = self.board.grown[at];
-            if let Some(place) = self.earliest_pick_for(job) {
+            if let Some(place) = self.picks.earliest_for(&self.board, job) {
                 let (worker, pick) = self.picks.remove(&mut self.board.lists, place);
                 self.grant(job, worker, pick, sink);
             }
         }
         self.board.grown.clear();
-    }
-
-    /// Of the picks that wait and may have the job, the one that has waited for longest.
-    fn earliest_pick_for(&self, job: u32) -> Option<u32> {
-        let lists = &self.board.lists;
-        let found = &self.board.jobs[job];
-        match found.stage {
-            Stage::Running(_) => None,
-            Stage::Global => self.picks.first(lists),
-            Stage::Cached | Stage::Local => {
-                let workers = lists.owners(&found.near).filter(|&owner| owner != NOBODY);
-                let picks = workers.filter_map(|at| lists.first(self.board.workers[at].picks));
-                self.picks.earliest(picks)
-            }
-        }
     }
 
     fn grant(&mut self, job: u32, worker: u32, pick: P, sink: Sink<'_, I, J, P>) {
