@@ -72,6 +72,7 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("data-cell", "crates/data-cell/src"),
     ("event-queue", "crates/event-queue/src"),
     ("timers", "crates/timers/src/queue.rs"),
+    ("build-scheduler", "crates/build-scheduler/src/combiner.rs"),
     ("process-table", "crates/process-table/src"),
     ("processors", "crates/processors/src/protocol"),
 ];
