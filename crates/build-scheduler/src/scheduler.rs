@@ -26,9 +26,9 @@ use crate::shared::Shared;
 /// [`on_job_complete`](Self::on_job_complete) to the result of the pending job.
 ///
 /// No call takes a lock, but the scheduler's timer does, when the first deadline changes. A call
-/// finds the scheduler at rest, and does what was asked for; or it leaves that to the thread that
-/// is at it, so that a caller may be kept for as long as others go on calling. A waker that it
-/// wakes may call the scheduler, but not wait for an answer.
+/// finds the scheduler at rest, and does what was asked for; or, after a few microseconds, it
+/// leaves that to the thread that is at it, so that a caller may be kept for as long as others go
+/// on calling. A waker that it wakes may call the scheduler, but not wait for an answer.
 ///
 /// If `Eq`, `Hash` or `Clone` of an id panics, or `PartialEq` of a content, the scheduler stops.
 ///
