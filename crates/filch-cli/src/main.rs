@@ -5,10 +5,12 @@
 //! `mandelbrot/mod.rs` is that of a recursion, `simulate/mod.rs` that of a game.
 #![forbid(unsafe_code)]
 
+mod build;
 mod cli;
 mod count;
 mod mandelbrot;
 mod png;
+mod random;
 mod simulate;
 
 use std::process::ExitCode;
