@@ -38,7 +38,11 @@ use trials::{Trial, run_all};
 
 /// Simulates all policies, and draws the plots.
 pub(crate) fn run(settings: &Settings) -> Result<Report, BuildSimulateError> {
+    // What may be refused comes before the work.
     settings.check()?;
+    if let Some(folder) = &settings.plots {
+        plots::prepare(folder)?;
+    }
     let graph = Graph::generate(&settings.shape);
     let (setup, ratio) = settings.setup_for(&graph);
     let sweeps = if settings.plots.is_some() {

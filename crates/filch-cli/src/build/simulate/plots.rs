@@ -30,14 +30,15 @@ pub(super) struct Shown<'a> {
     pub(super) slots: u64,
 }
 
-/// A colour of Okabe and Ito, whom the colour-blind can tell apart, and a width.
+/// A colour of Okabe and Ito, which the colour-blind can tell apart. What is drawn first is wider, so
+/// that it is seen below another curve.
 fn style(kind: Kind) -> ShapeStyle {
     let (red, green, blue, width) = match kind {
-        Kind::Filch => (213, 94, 0, 3),
+        Kind::Filch => (213, 94, 0, 2),
         Kind::Fifo => (0, 0, 0, 2),
         Kind::AlwaysWait => (0, 114, 178, 2),
-        Kind::TwoChoices => (204, 121, 167, 2),
-        Kind::NearFirst => (0, 158, 115, 2),
+        Kind::TwoChoices => (204, 121, 167, 5),
+        Kind::NearFirst => (0, 158, 115, 6),
     };
     RGBColor(red, green, blue).stroke_width(width)
 }
@@ -58,10 +59,14 @@ struct Frame<'a> {
     legend: SeriesLabelPosition,
 }
 
-/// Draws all into the folder, which is made. The files, in the order of the page.
-pub(super) fn draw(folder: &Path, shown: &Shown<'_>) -> Result<Vec<PathBuf>, BuildSimulateError> {
+/// Makes the folder.
+pub(super) fn prepare(folder: &Path) -> Result<(), BuildSimulateError> {
     let unmade = |error| BuildSimulateError::Folder(folder.to_owned(), error);
-    fs::create_dir_all(folder).map_err(unmade)?;
+    fs::create_dir_all(folder).map_err(unmade)
+}
+
+/// Draws all into the folder, and returns the files.
+pub(super) fn draw(folder: &Path, shown: &Shown<'_>) -> Result<Vec<PathBuf>, BuildSimulateError> {
     let mut files = Vec::new();
     type Draw = fn(&Path, &Shown<'_>) -> Result<(), Box<dyn Error>>;
     let plots: [(&str, Draw); 4] = [
@@ -82,14 +87,21 @@ pub(super) fn draw(folder: &Path, shown: &Shown<'_>) -> Result<Vec<PathBuf>, Bui
 
 fn ratios(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
     let frame = Frame {
-        title: "The slower the link, the more a near worker is worth",
+        title: "Slower and slower links: below 1, a policy is faster than FIFO",
         x: "transfer of all inputs / run time of all jobs",
-        y: "makespan / lower bound",
-        legend: SeriesLabelPosition::UpperLeft,
+        y: "makespan / makespan of FIFO",
+        legend: SeriesLabelPosition::LowerLeft,
     };
-    let curves = curves(shown.ratios, shown.least);
+    let mut curves = curves(shown.ratios, 1.0);
+    if let Some(fifo) = shown.ratios.line(Kind::Fifo) {
+        for curve in &mut curves {
+            for (point, &unit) in curve.points.iter_mut().zip(&fifo.makespans) {
+                point.1 /= unit as f64;
+            }
+        }
+    }
     let (x, y) = (span(shown.ratios), heights(&curves));
-    plot(file, &frame, x.log_scale(), y.log_scale(), &curves)
+    plot(file, &frame, x.log_scale(), y, &curves)
 }
 
 fn timeouts(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
@@ -115,7 +127,7 @@ fn timeouts(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
         });
     }
     let y = heights(&curves);
-    plot(file, &frame, x.log_scale(), y.log_scale(), &curves)
+    plot(file, &frame, x.log_scale(), y, &curves)
 }
 
 fn waits(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
@@ -152,7 +164,7 @@ fn busy(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
         title: "How many jobs run or fetch their inputs",
         x: "seconds since the begin",
         y: "jobs at a time",
-        legend: SeriesLabelPosition::LowerRight,
+        legend: SeriesLabelPosition::LowerMiddle,
     };
     let curve = |figures: &Figures| {
         let part = figures.busy.part as f64 / 1e9;
@@ -199,10 +211,17 @@ fn span(sweep: &Sweep) -> Range<f64> {
     first..last
 }
 
-/// From just below one, which nothing is below, to above all.
-fn heights(curves: &[Curve]) -> Range<f64> {
-    let points = curves.iter().flat_map(|curve| &curve.points);
-    0.95..points.map(|point| point.1).fold(2.0, f64::max) * 1.3
+/// From below all points to above them.
+fn heights(curves: &[Curve]) -> RangedCoordf64 {
+    let heights = || {
+        curves
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .map(|point| point.1)
+    };
+    let (least, most) = (heights().fold(1.0, f64::min), heights().fold(1.1, f64::max));
+    let margin = (most - least) * 0.08;
+    ticks(least - margin..most + margin)
 }
 
 /// Draws the curves: those of filch last, so that they are above the others.
@@ -226,10 +245,12 @@ where
         let mut chart = ChartBuilder::on(&root)
             .caption(frame.title, (FONT, 20))
             .margin(14)
+            .margin_right(30)
             .x_label_area_size(46)
             .y_label_area_size(64)
             .build_cartesian_2d(x, y)?;
-        let number = |value: &f64| format!("{value}");
+        // Sums of a step, as 0.1, are rarely what they look like.
+        let number = |value: &f64| format!("{}", (value * 1e4).round() / 1e4);
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)

@@ -27,10 +27,10 @@ impl Trial {
         let mut policy = self
             .kind
             .policy(setup.workers, jobs, self.timeouts, setup.seed);
-        let ended = Cell::new(0);
+        let ended = Cell::new(0_u64);
         let tick = || {
             ended.set(ended.get() + 1);
-            if ended.get() % AT_A_TIME == 0 {
+            if ended.get().is_multiple_of(AT_A_TIME) {
                 progress.add(AT_A_TIME);
             }
         };
