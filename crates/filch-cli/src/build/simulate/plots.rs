@@ -30,8 +30,8 @@ pub(super) struct Shown<'a> {
     pub(super) slots: u64,
 }
 
-/// A colour of Okabe and Ito, which the colour-blind can tell apart. What is drawn first is wider, so
-/// that it is seen below another curve.
+/// A colour of Okabe and Ito, which the colour-blind can tell apart. What is drawn first is wider,
+/// so that it is seen below another curve.
 fn style(kind: Kind) -> ShapeStyle {
     let (red, green, blue, width) = match kind {
         Kind::Filch => (213, 94, 0, 2),
@@ -90,7 +90,7 @@ fn ratios(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
         title: "Slower and slower links: below 1, a policy is faster than FIFO",
         x: "transfer of all inputs / run time of all jobs",
         y: "makespan / makespan of FIFO",
-        legend: SeriesLabelPosition::LowerLeft,
+        legend: SeriesLabelPosition::UpperLeft,
     };
     let mut curves = curves(shown.ratios, 1.0);
     if let Some(fifo) = shown.ratios.line(Kind::Fifo) {
@@ -135,7 +135,7 @@ fn waits(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
         title: "How long jobs wait from being ready to their start",
         x: "seconds",
         y: "jobs that wait no longer, per cent",
-        legend: SeriesLabelPosition::UpperLeft,
+        legend: SeriesLabelPosition::LowerRight,
     };
     let curve = |figures: &Figures| Curve {
         kind: figures.kind,
@@ -149,7 +149,8 @@ fn waits(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
     };
     let curves: Vec<_> = shown.policies.iter().map(curve).collect();
     let ends = curves.iter().filter_map(|curve| curve.points.last());
-    let end = ends.map(|point| point.0).fold(0.01, f64::max);
+    // Beyond the longest wait is room for the legend.
+    let end = 30.0 * ends.map(|point| point.0).fold(0.01, f64::max);
     plot(
         file,
         &frame,
@@ -164,7 +165,7 @@ fn busy(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
         title: "How many jobs run or fetch their inputs",
         x: "seconds since the begin",
         y: "jobs at a time",
-        legend: SeriesLabelPosition::LowerMiddle,
+        legend: SeriesLabelPosition::UpperRight,
     };
     let curve = |figures: &Figures| {
         let part = figures.busy.part as f64 / 1e9;
@@ -181,7 +182,8 @@ fn busy(file: &Path, shown: &Shown<'_>) -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|figures| figures.makespan as f64 / 1e9);
     let end = ends.fold(0.0, f64::max);
-    let most = shown.slots as f64 * 1.05;
+    // Above all slots is room for the legend.
+    let most = shown.slots as f64 * 1.5;
     plot(file, &frame, ticks(0.0..end), ticks(0.0..most), &curves)
 }
 
@@ -211,7 +213,7 @@ fn span(sweep: &Sweep) -> Range<f64> {
     first..last
 }
 
-/// From below all points to above them.
+/// From below all points to above them, with room for the legend.
 fn heights(curves: &[Curve]) -> RangedCoordf64 {
     let heights = || {
         curves
@@ -221,7 +223,7 @@ fn heights(curves: &[Curve]) -> RangedCoordf64 {
     };
     let (least, most) = (heights().fold(1.0, f64::min), heights().fold(1.1, f64::max));
     let margin = (most - least) * 0.08;
-    ticks(least - margin..most + margin)
+    ticks(least - margin..most + 6.0 * margin)
 }
 
 /// Draws the curves: those of filch last, so that they are above the others.

@@ -164,11 +164,11 @@ impl fmt::Display for Verdict<'_> {
         let Self(sweep) = self;
         let list = |ranges: Vec<(f64, f64)>| {
             let range = |(from, to): (f64, f64)| match from == to {
-                true => format!("at {from}"),
-                false => format!("between {from} and {to}"),
+                true => format!("{from}"),
+                false => format!("{from} to {to}"),
             };
             let ranges: Vec<_> = ranges.into_iter().map(range).collect();
-            ranges.join(", and ")
+            ranges.join(", or ")
         };
         let pays = list(sweep.ranges(Kind::Filch, Kind::Fifo, DIFFERENCE));
         let costs = list(sweep.ranges(Kind::Fifo, Kind::Filch, DIFFERENCE));
@@ -181,14 +181,14 @@ impl fmt::Display for Verdict<'_> {
         } else {
             write!(
                 f,
-                "The heuristic pays when the transfer of a job's inputs takes {pays} of its run \
-                 time."
+                "The heuristic pays when the transfer of a job's inputs takes {pays} times its \
+                 run time."
             )?;
         }
         if costs.is_empty() {
             write!(f, " It is nowhere slower than plain FIFO.")?;
         } else {
-            write!(f, " It is slower than plain FIFO {costs}.")?;
+            write!(f, " It is slower than plain FIFO at {costs}.")?;
         }
         write!(
             f,
@@ -205,5 +205,35 @@ impl fmt::Display for Report {
             sweeps.write(self.bounds.least() as f64, f)?;
         }
         self.speed(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Sweep, Verdict};
+    use crate::build::simulate::sweep::Line;
+
+    #[test]
+    fn a_verdict_says_where_it_pays_and_where_it_does_not() {
+        let verdict = |own: [u64; 4]| {
+            let line = |kind, makespans: [u64; 4]| Line {
+                kind,
+                makespans: makespans.to_vec(),
+                local: vec![0.0; 4],
+            };
+            let lines = vec![line(Kind::Filch, own), line(Kind::Fifo, [1_000; 4])];
+            let at = vec![0.1, 0.5, 1.0, 2.0];
+            let verdict = Verdict(&Sweep { at, lines }).to_string();
+            verdict.lines().next().unwrap().to_owned()
+        };
+        assert_eq!(
+            verdict([1_100, 995, 980, 900]),
+            "The heuristic pays when the transfer of a job's inputs takes 1 to 2 times its run \
+             time. It is slower than plain FIFO at 0.1."
+        );
+        assert_eq!(
+            verdict([1_000, 995, 991, 1_005]),
+            "The heuristic pays for no ratio. It is nowhere slower than plain FIFO."
+        );
     }
 }

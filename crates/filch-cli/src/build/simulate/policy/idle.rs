@@ -44,3 +44,24 @@ impl Idle {
         Some(worker)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Idle;
+
+    #[test]
+    fn the_slot_that_has_been_free_for_longest_is_taken_first() {
+        let mut idle = Idle::of(4);
+        [2, 0, 3, 2, 1]
+            .into_iter()
+            .for_each(|worker| idle.add(worker));
+        assert_eq!(idle.take_of([3, 0, 1].into_iter()), Some(0));
+        assert_eq!(idle.take(), Some(2));
+        assert_eq!(idle.take_of([0].into_iter()), None);
+        assert_eq!(idle.take_of([2, 1].into_iter()), Some(2));
+        assert_eq!(
+            [idle.take(), idle.take(), idle.take()],
+            [Some(3), Some(1), None]
+        );
+    }
+}

@@ -9,12 +9,12 @@ use crate::build::simulate::graph::{Job, Time};
 
 /// A queue for each worker, and one for all. A job stands in the queues of the workers that have
 /// its result; if there are none, of those that have one of its inputs. It stands in the queue for
-/// all, too, if there is no such worker, or after `patience`. A free worker looks into its own queue before it looks into that
-/// for all.
+/// all, too, if there is no such worker, or after `patience`. A free worker looks into its own
+/// queue before it looks into that for all.
 ///
 /// With patience without end, this is *always wait*. With the timeout of the heuristic, it differs
-/// from that in two things: a job that nobody is near to does not wait, and a worker prefers what
-/// it is near to. Delay scheduling by Zaharia and others (2010) has both.
+/// from that in three things: a job that nobody is near to does not wait; a worker prefers what it
+/// is near to; and a job whose result is somewhere waits for that worker as long as for inputs.
 #[derive(Debug)]
 pub(super) struct Near {
     /// `None`: without end.

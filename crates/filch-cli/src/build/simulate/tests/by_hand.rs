@@ -96,8 +96,8 @@ fn always_wait_fetches_only_what_no_choice_spares() {
 #[test]
 fn near_first_waits_for_its_timeout_and_no_longer() {
     let outcome = run(Kind::NearFirst, &five(), &two(), timeouts(1));
-    // At 5 the wait of job 3 is over, and worker 1 is free: it fetches 4 bytes. Job 4 is ready at 6,
-    // where job 2 ended.
+    // At 5 the wait of job 3 is over, and worker 1 is free: it fetches 4 bytes. Job 4 is ready at
+    // 6, where job 2 ended.
     let expected = [(0, 4, 0), (0, 1, 1), (4, 6, 0), (5, 12, 1), (6, 8, 0)];
     assert_eq!(times(&outcome), expected);
     assert_eq!(outcome.moved, moved(2, 5));

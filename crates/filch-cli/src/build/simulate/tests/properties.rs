@@ -69,8 +69,8 @@ fn run(kind: Kind, graph: &Graph, case: &Case) -> Outcome {
     simulate(graph, setup, &mut *policy, &|| {}).unwrap()
 }
 
-/// What was moved, from the records alone, if caches have no limit: for each job, a scan of what its
-/// worker ran before. Also checks how long each job took.
+/// What was moved, from the records alone, if caches have no limit: for each job, a scan of what
+/// its worker ran before. Also checks how long each job took.
 fn recount(graph: &Graph, setup: &Setup, outcome: &Outcome) -> Amount {
     let results: HashSet<_> = setup.cached_results(graph.jobs()).into_iter().collect();
     let mut moved = Amount::default();
