@@ -59,9 +59,9 @@ fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
         });
         (report.replace(folder, ""), files)
     };
-    let first = draw("1", "first");
-    assert!(first == draw("1", "again"));
-    let other = draw("2", "other");
+    let first = draw("1", "folder-a");
+    assert!(first == draw("1", "folder-b"));
+    let other = draw("2", "folder-c");
     assert!(first.0 != other.0 && first.1[0] != other.1[0]);
     for svg in &first.1 {
         assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
