@@ -7,12 +7,13 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::build;
 use crate::count;
 use crate::mandelbrot::{self, Size};
 use crate::simulate;
 
-/// Jobs on filch's schedulers: counts the words of text files, draws the Mandelbrot set, or
-/// simulates boids.
+/// Jobs on filch's schedulers: counts the words of text files, draws the Mandelbrot set, simulates
+/// boids, or simulates a build farm.
 ///
 /// Without a command, counts the folder it is run in. A word is a maximal run of alphanumeric
 /// characters and underscores, in lower case.
@@ -60,6 +61,9 @@ enum Command {
     /// The table has how long frames took, and what each worker did. A worker gives way where data
     /// that it needs is locked.
     Simulate(Simulation),
+    /// Build farms: a simulation of how jobs are spread over workers.
+    #[command(subcommand)]
+    Build(build::Command),
 }
 
 #[derive(Debug, Args)]
@@ -123,6 +127,12 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Count { path, counting }) => count(&path, &counting),
         Some(Command::Mandelbrot(drawing)) => draw(drawing),
         Some(Command::Simulate(simulation)) => simulate(simulation),
+        Some(Command::Build(build::Command::Simulate(arguments))) => {
+            match build::simulate::run(&arguments.settings()) {
+                Ok(report) => print(report),
+                Err(error) => fail(&error, error.is_usage()),
+            }
+        }
     }
 }
 

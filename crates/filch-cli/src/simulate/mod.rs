@@ -26,7 +26,6 @@ mod frame_times;
 mod grid;
 mod input;
 mod physics;
-mod random;
 mod render;
 mod report;
 mod script;

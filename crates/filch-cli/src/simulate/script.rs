@@ -1,9 +1,9 @@
 //! A player that always plays the same.
 
-use super::random::Random;
 use super::tasks::Input;
 use super::vector::Vector;
 use super::world::SIZE;
+use crate::random::Random;
 
 /// The attractor goes straight to a place, then to another one.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! What the world sounds like: wind, and a tone for those that touch.
 
 use super::checksum::Checksum;
-use super::random::Random;
 use super::world::{STEPS_A_SECOND, Touches};
+use crate::random::Random;
 
 /// Samples of a second, of 16 bits, on one channel.
 const RATE: u32 = 48_000;

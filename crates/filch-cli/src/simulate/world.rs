@@ -6,8 +6,8 @@
 
 use super::checksum::Checksum;
 use super::grid::Grid;
-use super::random::Random;
 use super::vector::Vector;
+use crate::random::Random;
 
 /// The size of the world. A pixel of the picture is one by one.
 pub(super) const SIZE: Vector = Vector {

@@ -2,11 +2,11 @@
 
 /// A sequence of numbers: `SplitMix64` by Steele, Lea and Flood.
 #[derive(Debug, Clone)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// Another `stream` of the same seed is another sequence: the world's is not the audio's.
-    pub(super) fn new(seed: u64, stream: u64) -> Self {
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut random = Self(seed ^ stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
         random.next();
         random
@@ -21,9 +21,25 @@ impl Random {
     }
 
     /// From `least` to below `most`, exact to the last bit on every machine.
-    pub(super) fn between(&mut self, least: f32, most: f32) -> f32 {
+    pub(crate) fn between(&mut self, least: f32, most: f32) -> f32 {
         let fraction = (self.next() >> 40) as f32 / (1_u32 << 24) as f32;
         least + (most - least) * fraction
+    }
+
+    /// A number below `n`, which is not zero.
+    pub(crate) fn below(&mut self, n: u32) -> u32 {
+        ((u64::from(n) * (self.next() >> 32)) >> 32) as u32
+    }
+
+    /// From zero to below one.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Normally distributed, nearly: the sum of twelve from zero to one, less six. Mean zero,
+    /// deviation one, and the same bits on every machine.
+    pub(crate) fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 }
 
@@ -49,5 +65,24 @@ mod tests {
         assert!(numbers.iter().all(|number| (-3.0..5.0).contains(number)));
         assert!(numbers.iter().any(|&number| number < -2.9));
         assert!(numbers.iter().any(|&number| number > 4.9));
+        let mut seen = [0; 5];
+        (0..10_000).for_each(|_| seen[random.below(5) as usize] += 1);
+        assert!(
+            seen.iter().all(|times| (1_800..2_200).contains(times)),
+            "{seen:?}"
+        );
+    }
+
+    #[test]
+    fn normal_numbers_have_their_mean_and_their_deviation() {
+        let mut random = Random::new(3, 0);
+        let numbers: Vec<f64> = (0..20_000).map(|_| random.normal()).collect();
+        let mean = numbers.iter().sum::<f64>() / 20_000.0;
+        let squares = numbers.iter().map(|number| (number - mean).powi(2));
+        let variance = squares.sum::<f64>() / 20_000.0;
+        assert!(
+            mean.abs() < 0.03 && (variance - 1.0).abs() < 0.05,
+            "{mean} {variance}"
+        );
     }
 }

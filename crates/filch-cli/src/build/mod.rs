@@ -1,0 +1,25 @@
+//! `filch build`: build farms.
+
+pub(crate) mod simulate;
+
+use clap::Subcommand;
+
+/// What can be done about a build farm.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Simulates a build on a farm in virtual time, under five policies.
+    ///
+    /// The graph is made by a generator: the same options give the same graph, the same figures and
+    /// the same plots. A worker has a cache. What is not in it must be fetched before a job runs.
+    ///
+    /// The policies: filch's build scheduler; plain FIFO, where any free worker takes the oldest
+    /// job; always wait, where a job waits for a worker that has one of its inputs, however long;
+    /// two choices, where a job goes to the less loaded of two random workers; near first, which is
+    /// filch's heuristic with two changes: a worker prefers jobs that it has an input of, and a job
+    /// that no worker is near to does not wait.
+    ///
+    /// The table has how long the build takes (makespan), how that compares with the lower bound,
+    /// how many inputs and bytes were where they were needed, what was moved, and how long jobs
+    /// waited from being ready to their start.
+    Simulate(simulate::Arguments),
+}

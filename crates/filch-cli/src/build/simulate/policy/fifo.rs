@@ -1,0 +1,41 @@
+//! The oldest job goes to any worker.
+
+use std::collections::VecDeque;
+
+use super::idle::Idle;
+use super::interface::{Moment, Policy};
+use crate::build::simulate::farm::Worker;
+use crate::build::simulate::graph::Job;
+
+/// One queue. A free worker takes the oldest job; a job goes to the worker that has been free for
+/// longest. Caches do not matter.
+#[derive(Debug)]
+pub(super) struct Fifo {
+    waiting: VecDeque<Job>,
+    idle: Idle,
+}
+
+impl Fifo {
+    pub(super) fn new(workers: u32) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            idle: Idle::of(workers),
+        }
+    }
+}
+
+impl Policy for Fifo {
+    fn ready(&mut self, job: Job, moment: &mut Moment<'_, '_>) {
+        match self.idle.take() {
+            Some(worker) => moment.starts.push((worker, job)),
+            None => self.waiting.push_back(job),
+        }
+    }
+
+    fn free(&mut self, worker: Worker, moment: &mut Moment<'_, '_>) {
+        match self.waiting.pop_front() {
+            Some(job) => moment.starts.push((worker, job)),
+            None => self.idle.add(worker),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The course of a build in virtual time: a queue of ends, and a policy that is told of them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::mem;
+
+use super::farm::{Amount, Farm, Link, Worker};
+use super::graph::{Graph, Job, Time};
+use super::policy::{Moment, Policy};
+use crate::random::Random;
+
+/// The farm before the build.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Setup {
+    pub(crate) workers: u32,
+    /// How many jobs a worker runs at a time.
+    pub(crate) slots: u32,
+    pub(crate) link: Link,
+    /// How many bytes each cache holds; `None`: all.
+    pub(crate) cache_limit: Option<u64>,
+    /// The share of jobs whose result a random worker has already.
+    pub(crate) cached: f64,
+    pub(crate) seed: u64,
+}
+
+impl Setup {
+    /// Which worker has a result already: pairs in the order of the jobs.
+    pub(super) fn cached_results(&self, jobs: u32) -> Vec<(Job, Worker)> {
+        let mut random = Random::new(self.seed, 1);
+        let mut holder = |job| {
+            let (is_cached, worker) = (random.unit() < self.cached, random.below(self.workers));
+            is_cached.then_some((job, worker))
+        };
+        (0..jobs).filter_map(&mut holder).collect()
+    }
+}
+
+/// When a job was ready, began and ended, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) ready: Time,
+    pub(super) start: Time,
+    pub(super) end: Time,
+    pub(super) worker: Worker,
+}
+
+/// What is known of a job that has not ended.
+const NEVER: Record = Record {
+    ready: Time::MAX,
+    start: Time::MAX,
+    end: Time::MAX,
+    worker: Worker::MAX,
+};
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// By the job's number.
+    pub(super) records: Vec<Record>,
+    /// What was not there when jobs began.
+    pub(super) moved: Amount,
+    /// Of the jobs that ran: not of those whose worker had the result.
+    pub(super) needed: Amount,
+    /// Jobs that a worker began which had their result.
+    pub(super) results_used: u64,
+    /// Jobs that became ready, began and ended, artifacts that came and went, deadlines.
+    pub(super) events: u64,
+}
+
+/// Runs all jobs of the graph, each when its inputs have been made. `tick` is called for each that
+/// ends.
+///
+/// At one moment things happen in this order: a deadline; then the ends, in the order of the
+/// starts. At an end: the worker has the result, and what it fetched for it; dependents become
+/// ready, in ascending order; the slot is free.
+///
+/// # Errors
+/// How many jobs have ended, if the policy leaves the others waiting for ever.
+pub(super) fn simulate(
+    graph: &Graph,
+    setup: &Setup,
+    policy: &mut dyn Policy,
+    tick: &dyn Fn(),
+) -> Result<Outcome, u32> {
+    let mut course = Course::new(graph, setup, policy);
+    course.open();
+    let mut ended = 0;
+    loop {
+        let end = course.ends.peek().map(|Reverse(end)| end.time);
+        let deadline = course.policy.next_deadline();
+        match (end, deadline) {
+            (end, Some(deadline)) if end.is_none_or(|end| deadline <= end) => {
+                // A policy may notice late that a deadline was past.
+                course.now = course.now.max(deadline);
+                course.tell(|policy, moment| policy.advance(moment));
+            }
+            (Some(_), _) => {
+                course.end_next();
+                ended += 1;
+                tick();
+            }
+            (None, _) => break,
+        }
+    }
+    if ended < graph.jobs() {
+        return Err(ended);
+    }
+    Ok(course.outcome)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct End {
+    time: Time,
+    /// How many jobs had started before.
+    number: u32,
+    job: Job,
+}
+
+struct Course<'a, 'g> {
+    graph: &'g Graph,
+    slots: u32,
+    policy: &'a mut dyn Policy,
+    now: Time,
+    farm: Farm<'g>,
+    ends: BinaryHeap<Reverse<End>>,
+    /// Of each job, how many inputs have not been made.
+    unmade: Vec<u32>,
+    started: u32,
+    outcome: Outcome,
+    /// Empty between two calls.
+    starts: Vec<(Worker, Job)>,
+    /// As above.
+    gone: Vec<Job>,
+    /// What the policy has not been told.
+    changes: Vec<Change>,
+}
+
+/// In the cache of a worker.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Gained(Job),
+    Lost(Job),
+}
+
+impl<'a, 'g> Course<'a, 'g> {
+    fn new(graph: &'g Graph, setup: &Setup, policy: &'a mut dyn Policy) -> Self {
+        let mut course = Self {
+            graph,
+            slots: setup.slots,
+            policy,
+            now: 0,
+            farm: Farm::new(graph, setup.workers, setup.link, setup.cache_limit),
+            ends: BinaryHeap::new(),
+            unmade: (0..graph.jobs())
+                .map(|job| graph.inputs(job).len() as u32)
+                .collect(),
+            started: 0,
+            outcome: Outcome {
+                records: vec![NEVER; graph.jobs() as usize],
+                moved: Amount::default(),
+                needed: Amount::default(),
+                results_used: 0,
+                events: 0,
+            },
+            starts: Vec::new(),
+            gone: Vec::new(),
+            changes: Vec::new(),
+        };
+        for (job, worker) in setup.cached_results(graph.jobs()) {
+            course.keep(worker, job);
+            course.tell_changes(worker);
+        }
+        course
+    }
+
+    /// All slots are free, and the jobs without inputs are ready.
+    fn open(&mut self) {
+        for _ in 0..self.slots {
+            for worker in 0..self.farm.workers() {
+                self.tell(|policy, moment| policy.free(worker, moment));
+            }
+        }
+        for job in 0..self.graph.jobs() {
+            if self.unmade[job as usize] == 0 {
+                self.make_ready(job);
+            }
+        }
+    }
+
+    fn make_ready(&mut self, job: Job) {
+        self.outcome.records[job as usize].ready = self.now;
+        self.tell(|policy, moment| policy.ready(job, moment));
+    }
+
+    fn end_next(&mut self) {
+        let Some(Reverse(End { time, job, .. })) = self.ends.pop() else {
+            return;
+        };
+        self.now = time;
+        let Record { worker, start, .. } = self.outcome.records[job as usize];
+        // Else it had the result when the job began, and fetched nothing.
+        if time > start {
+            for &input in self.graph.inputs(job) {
+                self.keep(worker, input);
+            }
+        }
+        self.keep(worker, job);
+        self.tell(|policy, moment| policy.ended(worker, job, moment));
+        self.tell_changes(worker);
+        let graph = self.graph;
+        for &dependent in graph.dependents(job) {
+            let unmade = &mut self.unmade[dependent as usize];
+            *unmade -= 1;
+            if *unmade == 0 {
+                self.make_ready(dependent);
+            }
+        }
+        self.tell(|policy, moment| policy.free(worker, moment));
+    }
+
+    /// The artifact comes into the cache of the worker, and others may go.
+    fn keep(&mut self, worker: Worker, artifact: Job) {
+        let is_new = self.farm.insert(worker, artifact, &mut self.gone);
+        let gone = self.gone.drain(..).map(Change::Lost);
+        self.changes.extend(gone);
+        if is_new {
+            self.changes.push(Change::Gained(artifact));
+        }
+    }
+
+    /// Tells the policy what has changed in the cache of the worker.
+    fn tell_changes(&mut self, worker: Worker) {
+        let mut changes = mem::take(&mut self.changes);
+        for change in changes.drain(..) {
+            self.tell(|policy, moment| match change {
+                Change::Gained(artifact) => policy.gained(worker, artifact, moment),
+                Change::Lost(artifact) => policy.lost(worker, artifact, moment),
+            });
+        }
+        self.changes = changes;
+    }
+
+    /// Tells the policy something, and starts what it decides to start.
+    fn tell(&mut self, news: impl FnOnce(&mut dyn Policy, &mut Moment<'_, 'g>)) {
+        self.outcome.events += 1;
+        let mut starts = mem::take(&mut self.starts);
+        let mut moment = Moment {
+            now: self.now,
+            farm: &self.farm,
+            starts: &mut starts,
+        };
+        news(self.policy, &mut moment);
+        for (worker, job) in starts.drain(..) {
+            self.start(worker, job);
+        }
+        self.starts = starts;
+    }
+
+    fn start(&mut self, worker: Worker, job: Job) {
+        let has_result = self.farm.holds(worker, job);
+        let (missing, busy) = self.farm.begin(worker, job);
+        let end = self.now.saturating_add(busy);
+        let record = &mut self.outcome.records[job as usize];
+        (record.start, record.end, record.worker) = (self.now, end, worker);
+        let outcome = &mut self.outcome;
+        outcome.moved.add(missing);
+        if has_result {
+            outcome.results_used += 1;
+        } else {
+            let inputs = self.graph.inputs(job);
+            outcome.needed.add(Amount {
+                inputs: inputs.len() as u64,
+                bytes: inputs.iter().map(|&input| self.graph.size(input)).sum(),
+            });
+        }
+        outcome.events += 1;
+        self.ends.push(Reverse(End {
+            time: end,
+            number: self.started,
+            job,
+        }));
+        self.started += 1;
+    }
+}

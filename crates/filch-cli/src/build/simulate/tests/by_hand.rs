@@ -1,0 +1,203 @@
+//! Five jobs on two workers, worked out by hand.
+
+use std::time::Duration;
+
+use crate::build::simulate::farm::{Amount, Link};
+use crate::build::simulate::figures::makespan;
+use crate::build::simulate::graph::{Bounds, Graph, Time};
+use crate::build::simulate::policy::{Kind, Timeouts};
+use crate::build::simulate::simulation::{Outcome, Setup, simulate};
+
+const SECOND: Time = 1_000_000_000;
+
+/// `0` and `1` are made from nothing. `2` and `3` need `0`, which is 4 bytes large; `4` needs `2`
+/// and `1`.
+///
+/// ```text
+///   0 (4 s, 4 bytes) ──┬─▶ 2 (2 s, 2 bytes) ──▶ 4 (1 s)
+///                      └─▶ 3 (3 s)              ▲
+///   1 (1 s, 1 byte) ────────────────────────────┘
+/// ```
+fn five() -> Graph {
+    Graph::of(&[
+        (4 * SECOND, 4, &[]),
+        (SECOND, 1, &[]),
+        (2 * SECOND, 2, &[0]),
+        (3 * SECOND, 1, &[0]),
+        (SECOND, 1, &[1, 2]),
+    ])
+}
+
+/// Two workers; a byte takes a second to fetch.
+fn two() -> Setup {
+    Setup {
+        workers: 2,
+        slots: 1,
+        link: Link {
+            latency: 0.0,
+            bandwidth: 1.0,
+        },
+        cache_limit: None,
+        cached: 0.0,
+        seed: 1,
+    }
+}
+
+fn timeouts(deps: u64) -> Timeouts {
+    Timeouts {
+        cache: Some(Duration::from_secs(1)),
+        deps: Some(Duration::from_secs(deps)),
+    }
+}
+
+#[track_caller]
+fn run(kind: Kind, graph: &Graph, setup: &Setup, timeouts: Timeouts) -> Outcome {
+    let mut policy = kind.policy(setup.workers, graph.jobs(), timeouts, setup.seed);
+    simulate(graph, setup, &mut *policy, &|| {}).unwrap()
+}
+
+/// When each job begins and ends, in seconds, and where.
+fn times(outcome: &Outcome) -> Vec<(u64, u64, u32)> {
+    let records = outcome.records.iter();
+    let seconds = |time: Time| {
+        assert_eq!(time % SECOND, 0);
+        time / SECOND
+    };
+    records
+        .map(|record| (seconds(record.start), seconds(record.end), record.worker))
+        .collect()
+}
+
+fn moved(inputs: u64, bytes: u64) -> Amount {
+    Amount { inputs, bytes }
+}
+
+#[test]
+fn fifo_takes_the_oldest_wherever_its_inputs_are() {
+    let outcome = run(Kind::Fifo, &five(), &two(), timeouts(60));
+    // At 4, worker 1 has been free for longest: it gets job 2 and fetches 4 bytes. Worker 0 gets
+    // job 3, and has its input. At 10, job 4 goes to worker 0, free since 7: it fetches both.
+    let expected = [(0, 4, 0), (0, 1, 1), (4, 10, 1), (4, 7, 0), (10, 14, 0)];
+    assert_eq!(times(&outcome), expected);
+    assert_eq!(outcome.moved, moved(3, 7));
+    assert_eq!(outcome.needed, moved(4, 11));
+}
+
+#[test]
+fn always_wait_fetches_only_what_no_choice_spares() {
+    let outcome = run(Kind::AlwaysWait, &five(), &two(), timeouts(60));
+    // Jobs 2 and 3 wait for worker 0, which has their input. Job 4 is ready at 6, and worker 1 has
+    // one of its inputs, and is free: it fetches the other one.
+    let expected = [(0, 4, 0), (0, 1, 1), (4, 6, 0), (6, 9, 0), (6, 9, 1)];
+    assert_eq!(times(&outcome), expected);
+    assert_eq!(outcome.moved, moved(1, 2));
+}
+
+#[test]
+fn near_first_waits_for_its_timeout_and_no_longer() {
+    let outcome = run(Kind::NearFirst, &five(), &two(), timeouts(1));
+    // At 5 the wait of job 3 is over, and worker 1 is free: it fetches 4 bytes. Job 4 is ready at
+    // 6, where job 2 ended.
+    let expected = [(0, 4, 0), (0, 1, 1), (4, 6, 0), (5, 12, 1), (6, 8, 0)];
+    assert_eq!(times(&outcome), expected);
+    assert_eq!(outcome.moved, moved(2, 5));
+    let patient = run(Kind::NearFirst, &five(), &two(), timeouts(60));
+    let always = run(Kind::AlwaysWait, &five(), &two(), timeouts(60));
+    assert_eq!(times(&patient), times(&always));
+}
+
+#[test]
+fn filch_keeps_even_a_job_without_inputs_for_the_timeout() {
+    let outcome = run(Kind::Filch, &five(), &two(), timeouts(1));
+    // As near first, one second later: nobody is near to jobs 0 and 1, and yet they wait.
+    let expected = [(1, 5, 0), (1, 2, 1), (5, 7, 0), (6, 13, 1), (7, 9, 0)];
+    assert_eq!(times(&outcome), expected);
+    assert_eq!(outcome.moved, moved(2, 5));
+    let outcome = run(Kind::Filch, &five(), &two(), timeouts(60));
+    let expected = [
+        (60, 64, 0),
+        (60, 61, 1),
+        (64, 66, 0),
+        (66, 69, 0),
+        (66, 69, 1),
+    ];
+    assert_eq!(times(&outcome), expected);
+}
+
+#[test]
+fn two_choices_of_two_are_both_and_the_shorter_queue_gets_the_job() {
+    let outcome = run(Kind::TwoChoices, &five(), &two(), timeouts(60));
+    let records = &outcome.records;
+    // Of two workers, both are drawn: no queue gets a second job before the other one has a first.
+    let at = |job: usize| records[job].worker;
+    assert_ne!(at(0), at(1));
+    assert_ne!(at(2), at(3));
+    let starts: Vec<_> = times(&outcome).iter().map(|time| time.0).collect();
+    assert_eq!(starts[..4], [0, 0, 4, 4]);
+    // The one of 2 and 3 that is not where 0 was made has fetched 4 bytes.
+    let expected = match at(2) == at(0) {
+        // Job 4 is ready at 6. Worker 0 is free, the other one runs job 3 until 11: it fetches 1.
+        true => (6, 8),
+        // Job 4 is ready at 10, and both are free: where 2 was made and 1 is, or elsewhere.
+        false if at(4) == at(2) => (10, 11),
+        false => (10, 14),
+    };
+    assert_eq!(times(&outcome)[4].0, expected.0);
+    assert_eq!(times(&outcome)[4].1, expected.1);
+}
+
+#[test]
+fn the_lower_bound_is_the_longest_chain_or_the_work() {
+    let graph = five();
+    let bounds = graph.bounds(2, |job| graph.run(job));
+    let expected = Bounds {
+        chain: 7 * SECOND,
+        work: 5_500_000_000,
+    };
+    assert_eq!(bounds, expected);
+    assert_eq!(bounds.least(), 7 * SECOND);
+    assert_eq!(graph.bounds(1, |job| graph.run(job)).least(), 11 * SECOND);
+}
+
+#[test]
+fn a_result_that_a_worker_has_takes_no_time_there() {
+    let setup = Setup {
+        cached: 1.0,
+        ..two()
+    };
+    let outcome = run(Kind::AlwaysWait, &five(), &setup, timeouts(60));
+    assert_eq!(makespan(&outcome), 0);
+    assert_eq!(outcome.results_used, 5);
+    assert_eq!((outcome.moved, outcome.needed), (moved(0, 0), moved(0, 0)));
+    let outcome = run(Kind::Filch, &five(), &setup, timeouts(60));
+    assert_eq!((makespan(&outcome), outcome.results_used), (0, 5));
+}
+
+#[test]
+fn an_artifact_larger_than_the_cache_is_fetched_each_time() {
+    let setup = Setup {
+        workers: 1,
+        cache_limit: Some(3),
+        ..two()
+    };
+    for kind in Kind::ALL {
+        let outcome = run(kind, &five(), &setup, timeouts(1));
+        // Artifact 0 twice. 1 and 2 fit together, if 3 has not come between.
+        let bytes = outcome.moved.bytes;
+        assert!((8..=11).contains(&bytes), "{kind}: {bytes}");
+    }
+}
+
+#[test]
+fn a_wait_without_end_for_nobody_is_an_error() {
+    let mut policy = Kind::Filch.policy(
+        2,
+        5,
+        Timeouts {
+            cache: None,
+            deps: None,
+        },
+        1,
+    );
+    assert_eq!(simulate(&five(), &two(), &mut *policy, &|| {}), Err(0));
+}
