@@ -29,7 +29,7 @@ enum Command {
     Test,
     /// What CI runs: `test` with the models' own bounds, format, clippy, docs, house rules, the
     /// book, the packages.
-    Ci,
+    Ci(ci::Options),
     /// The models, each in a process of its own, with a table of what was explored.
     Loom(loom::Options),
     /// The house rules that rustc and clippy cannot check: layers, circles, orderings, words.
@@ -61,7 +61,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Test => test::run(),
-        Command::Ci => ci::run(),
+        Command::Ci(options) => ci::run(&options),
         Command::Loom(options) => loom::run(&options),
         Command::Lint => lint::run(),
         Command::Book => book::run(),

@@ -1,14 +1,41 @@
 //! `cargo xtask ci`: what a change must pass before it is merged.
+//!
+//! In two halves, by two processes at a time: much of each is waited for by one core alone, be it a
+//! test that waits or the last crate of a build.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
 
 use crate::commands::{book, lint, package, rayon, sanitize, soak, test};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
-use crate::support::process::{cargo, cargo_with_cfg, other_toolchain, target_directory};
+use crate::support::process::{
+    cargo, cargo_with_cfg, other_toolchain, run_within, target_directory,
+};
 use crate::support::stages::Stages;
-use crate::support::tally::libtest;
+use crate::support::tally::{closing_tally, libtest};
+
+#[derive(Args, Default)]
+pub(crate) struct Options {
+    /// One half alone.
+    #[arg(long)]
+    half: Option<Half>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Half {
+    /// What is built where `cargo build` builds: form, packages, tests, documentation.
+    Code,
+    /// What has builds of its own: models, schedules, sanitizer, the tests of rayon, the book.
+    Checkers,
+}
+
+/// A half that runs for longer has hung.
+const LIMIT: Duration = Duration::from_secs(2 * 3600);
 
 /// A target that has no std, and 64-bit atomics.
 const TARGET_WITHOUT_STD: &str = "x86_64-unknown-none";
@@ -28,24 +55,50 @@ const NARROW: &[&str] = &[
     "filch-data-cell",
 ];
 
-pub(crate) fn run() -> Result<ExitCode> {
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let workspace = Workspace::read()?;
     let mut stages = Stages::default();
+    match options.half {
+        Some(Half::Code) => add_code(&workspace, &mut stages),
+        Some(Half::Checkers) => add_checkers(&workspace, &mut stages),
+        None => {
+            let program = std::env::current_exe()?;
+            let checkers = thread::spawn(move || {
+                let mut command = Command::new(program);
+                run_within(command.args(["ci", "--half", "checkers"]), LIMIT)
+                    .map_err(|error| error.to_string())
+            });
+            add_code(&workspace, &mut stages);
+            stages.run("the other half, which ran meanwhile", || {
+                let ended = checkers.join().expect("it does not panic")?;
+                print!("{}", ended.output);
+                let status = ended.status.ok_or("it was killed at its limit")?;
+                Ok(closing_tally(status, &ended.output))
+            });
+        }
+    }
+    Ok(stages.summary())
+}
+
+fn add_code(workspace: &Workspace, stages: &mut Stages) {
     // The quick ones first: what is wrong with the form of a change is known within a minute.
     stages.check("format", cargo().args(["fmt", "--all", "--check"]));
-    stages.run("house rules", || lint::check(&workspace));
-    add_clippy(&mut stages);
-    package::add_stages(&workspace, &mut stages);
-    test::add_ci_stages(&workspace, &mut stages);
-    add_builds(&workspace, &mut stages);
-    add_documentation(&mut stages);
-    stages.run("the book, and its links", book::check);
-    rayon::add_ci_stages(&mut stages);
-    sanitize::add_ci_stage(&workspace, &mut stages);
+    stages.run("house rules", || lint::check(workspace));
+    add_clippy(stages);
+    package::add_stages(workspace, stages);
+    test::add_ci_stages(workspace, stages);
+    add_builds(workspace, stages);
+    add_documentation(stages);
+    add_window(stages);
     stages.run("a minute of the soak", soak::for_ci);
-    add_window(&mut stages);
-    add_instruction_counts(&mut stages);
-    Ok(stages.summary())
+    add_instruction_counts(stages);
+}
+
+fn add_checkers(workspace: &Workspace, stages: &mut Stages) {
+    test::add_models(stages);
+    sanitize::add_ci_stage(workspace, stages);
+    rayon::add_ci_stages(stages);
+    stages.run("the book, and its links", book::check);
 }
 
 /// The whole workspace, and the checkers' packages as they see the code: clippy lints the members

@@ -29,12 +29,16 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(stages.summary())
 }
 
-/// What `ci` runs of this, with the models at their committed bounds. The tests of what is
-/// published are left out: `ci` runs them from the packages.
+/// What `ci` runs of this, beside the models. The tests of what is published are left out: `ci` runs
+/// them from the packages.
 pub(crate) fn add_ci_stages(workspace: &Workspace, stages: &mut Stages) {
     let published: Vec<_> = workspace.published().map(|(name, _)| name).collect();
     stages.run("tests of what is not published", || code_tests(&published));
     add_documentation_stages(workspace, stages);
+}
+
+/// The models at their committed bounds, and the random schedules.
+pub(crate) fn add_models(stages: &mut Stages) {
     stages.run("models, at their committed bounds", || {
         loom::explore(&loom::Options::default())
     });
