@@ -1,0 +1,3 @@
+//! The program `filch-build`.
+
+fn main() {}
