@@ -2,6 +2,7 @@
 
 pub mod digest;
 pub mod storage;
+pub mod worker;
 
 /// What coordinator and workers say to each other: `proto/farm.proto`.
 pub mod protocol {

@@ -1,0 +1,100 @@
+//! How the runner of an action gets at blobs.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use bytes::Bytes;
+use tokio::fs;
+
+use crate::digest::Digest;
+use crate::storage::{Blobs, StorageError};
+
+/// How the runner of an action gets at blobs: at those that it needs, and to where its outputs go.
+pub trait Access: Send + Sync {
+    /// The whole blob, checked: a message.
+    fn read(&self, blob: Digest) -> impl Future<Output = Result<Bytes, AccessError>> + Send;
+
+    /// Makes the blob a file at this path, where nothing is yet; its folder is there. It may be a
+    /// link only if a change of the file does not change what it is a link of: the action may
+    /// write to its inputs.
+    fn place(
+        &self,
+        blob: Digest,
+        path: &Path,
+        executable: bool,
+    ) -> impl Future<Output = Result<(), AccessError>> + Send;
+
+    /// Keeps the file as a blob. The file stays where it is, and is removed later.
+    fn keep(&self, path: &Path) -> impl Future<Output = Result<Digest, AccessError>> + Send;
+
+    /// Keeps these bytes as a blob.
+    fn write(&self, bytes: Bytes) -> impl Future<Output = Result<Digest, AccessError>> + Send;
+}
+
+/// Why a blob could not be had, or not be kept.
+#[derive(Debug)]
+pub enum AccessError {
+    /// Nobody has it.
+    Missing(Digest),
+    /// The storage failed.
+    Storage(StorageError),
+    /// The disk of the worker failed.
+    Disk(io::Error),
+    /// The way there failed: the network, or the coordinator.
+    Unreachable(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Access for Blobs {
+    async fn read(&self, blob: Digest) -> Result<Bytes, AccessError> {
+        Ok(Self::read(self, blob).await?)
+    }
+
+    async fn place(&self, blob: Digest, path: &Path, executable: bool) -> Result<(), AccessError> {
+        fs::write(path, Self::read(self, blob).await?).await?;
+        if executable {
+            fs::set_permissions(path, PermissionsExt::from_mode(0o755)).await?;
+        }
+        Ok(())
+    }
+
+    async fn keep(&self, path: &Path) -> Result<Digest, AccessError> {
+        Access::write(self, fs::read(path).await?.into()).await
+    }
+
+    async fn write(&self, bytes: Bytes) -> Result<Digest, AccessError> {
+        let digest = Digest::of(&bytes);
+        Self::write(self, digest, bytes).await?;
+        Ok(digest)
+    }
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(blob) => write!(f, "the blob {blob} is missing"),
+            Self::Storage(error) => error.fmt(f),
+            Self::Disk(error) => write!(f, "the disk of the worker failed: {error}"),
+            Self::Unreachable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AccessError {}
+
+impl From<StorageError> for AccessError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Missing(blob) => Self::Missing(blob),
+            error => Self::Storage(error),
+        }
+    }
+}
+
+impl From<io::Error> for AccessError {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error)
+    }
+}

@@ -1,0 +1,13 @@
+//! A worker: runs an action in a clean folder that holds its inputs, and keeps its outputs.
+//!
+//! What is *not* done: an action is not isolated from its machine. It has the user, the network and
+//! the file system of the worker; a process that leaves its process group (`setsid`) outlives the
+//! action. Run the worker in a container where actions are not to be trusted.
+
+mod access;
+mod error;
+mod runner;
+
+pub use access::{Access, AccessError};
+pub use error::RunError;
+pub use runner::{Limits, Runner};
