@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod digest;
+pub mod farm;
 pub mod storage;
 pub mod worker;
 

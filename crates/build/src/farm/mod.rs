@@ -1,0 +1,5 @@
+//! The farm: workers, and the actions that they run.
+
+mod snapshot;
+
+pub use snapshot::{Actions, Build, Running, Snapshot, Worker};
