@@ -32,6 +32,11 @@ impl Digest {
         hasher.digest()
     }
 
+    /// Of a hash and a size.
+    pub const fn from_hash(hash: [u8; 32], size: u64) -> Self {
+        Self { hash, size }
+    }
+
     /// Of a hash in hexadecimal digits, and a size.
     ///
     /// # Errors
@@ -67,8 +72,17 @@ impl Digest {
 
     /// The hash in hexadecimal digits.
     pub fn hex(&self) -> String {
-        self.hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.hash)
     }
+}
+
+/// A hash in hexadecimal digits.
+pub(crate) fn hex(hash: &[u8; 32]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |digit: u8| char::from(DIGITS[usize::from(digit)]);
+    hash.iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 /// Computes a digest while bytes come.

@@ -1,6 +1,6 @@
 //! Why storage has not done what it was asked for.
 
-use std::fmt;
+use std::{fmt, io};
 
 use crate::digest::Digest;
 
@@ -16,8 +16,17 @@ pub enum StorageError {
         /// What the bytes are.
         found: Digest,
     },
+    /// More bytes than the blob has came: nothing was stored.
+    TooLong(Digest),
+    /// The blob is larger than the storage takes: nothing was stored.
+    TooLarge {
+        /// How many bytes it takes.
+        limit: u64,
+    },
     /// The storage behind has failed.
     Failed(opendal::Error),
+    /// The disk has failed.
+    Disk(io::Error),
 }
 
 impl fmt::Display for StorageError {
@@ -27,15 +36,32 @@ impl fmt::Display for StorageError {
             Self::WrongDigest { wanted, found } => {
                 write!(f, "the bytes of {wanted} are those of {found}")
             }
+            Self::TooLong(digest) => write!(f, "there are more bytes than {digest} has"),
+            Self::TooLarge { limit } => write!(f, "a blob may have {limit} bytes at most"),
             Self::Failed(error) => write!(f, "the storage failed: {error}"),
+            Self::Disk(error) => write!(f, "the disk failed: {error}"),
         }
     }
 }
 
-impl std::error::Error for StorageError {}
+impl std::error::Error for StorageError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Failed(error) => Some(error),
+            Self::Disk(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<opendal::Error> for StorageError {
     fn from(error: opendal::Error) -> Self {
         Self::Failed(error)
+    }
+}
+
+impl From<io::Error> for StorageError {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error)
     }
 }
