@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod cache;
 pub mod digest;
 pub mod farm;
 pub mod storage;
