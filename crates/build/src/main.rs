@@ -1,3 +1,44 @@
 //! The program `filch-build`.
 
-fn main() {}
+mod cli;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use filch_build::server::{ServeArguments, Server};
+use tokio::signal::unix::{SignalKind, signal};
+
+use cli::{Cli, Command};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(tracing::Level::INFO)
+        .init();
+    let ended = match cli.command {
+        Command::Serve(arguments) => serve(arguments).await,
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("filch-build: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(arguments: ServeArguments) -> Result<(), Box<dyn Error>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let running = Server::start(arguments.config()?).await?;
+    println!("filch-build listens on {}", running.address());
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    running.shutdown().await;
+    Ok(())
+}

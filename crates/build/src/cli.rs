@@ -1,0 +1,18 @@
+//! The command line of `filch-build`.
+
+use clap::{Parser, Subcommand};
+use filch_build::server::ServeArguments;
+
+/// A build farm for Bazel and its like
+#[derive(Debug, Parser)]
+#[command(name = "filch-build", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a coordinator: the cache that clients and workers share
+    Serve(ServeArguments),
+}

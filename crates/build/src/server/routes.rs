@@ -1,0 +1,43 @@
+//! Which services there are.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::{IntoResponse as _, Response};
+use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStreamServer;
+use http::StatusCode;
+use tokio_util::sync::CancellationToken;
+use tonic::Status;
+use tonic::service::Routes;
+
+use super::auth::is_grpc;
+use crate::cache::{self, Cache, MAX_MESSAGE, Offer};
+use crate::reapi::action_cache_server::ActionCacheServer;
+use crate::reapi::capabilities_server::CapabilitiesServer;
+use crate::reapi::content_addressable_storage_server::ContentAddressableStorageServer;
+
+/// All that the server answers. What goes on without an end has to end when `stopping` says so.
+pub(super) fn routes(cache: &Cache, _stopping: &CancellationToken) -> Router {
+    let mut services = Routes::builder();
+    services
+        .add_service(CapabilitiesServer::new(Offer::new(cache.clone(), None)))
+        .add_service(
+            ContentAddressableStorageServer::new(cache.clone())
+                .max_decoding_message_size(MAX_MESSAGE),
+        )
+        .add_service(ByteStreamServer::new(cache.clone()).max_decoding_message_size(MAX_MESSAGE))
+        .add_service(ActionCacheServer::new(cache.clone()).max_decoding_message_size(MAX_MESSAGE));
+    services
+        .routes()
+        .into_axum_router()
+        .merge(cache::router(cache.clone()))
+        .fallback(unknown)
+}
+
+async fn unknown(request: Request) -> Response {
+    if is_grpc(request.headers()) {
+        let path = request.uri().path();
+        return Status::unimplemented(format!("there is no method {path}")).into_http();
+    }
+    let text = "there is nothing here; the cache is at /ac/HASH and /cas/HASH\n";
+    (StatusCode::NOT_FOUND, text).into_response()
+}
