@@ -24,6 +24,8 @@ pub enum RunError {
     TooLong(Duration),
     /// There is more output than the worker's limits allow: says what.
     TooMuch(String),
+    /// An output is not one that can be kept: says why.
+    Output(String),
     /// Nobody waits for it any more: it was killed.
     Cancelled,
     /// A blob could not be had, or not be kept.
@@ -38,6 +40,10 @@ pub enum RunError {
 }
 
 impl RunError {
+    pub(super) fn machine(doing: &'static str, error: io::Error) -> Self {
+        Self::Machine { doing, error }
+    }
+
     /// The code for the client.
     pub fn code(&self) -> Code {
         match self {
@@ -45,7 +51,7 @@ impl RunError {
             Self::TooLong(_) => Code::DeadlineExceeded,
             Self::TooMuch(_) => Code::ResourceExhausted,
             Self::Cancelled => Code::Cancelled,
-            Self::Access(AccessError::Missing(_)) => Code::FailedPrecondition,
+            Self::Output(_) | Self::Access(AccessError::Missing(_)) => Code::FailedPrecondition,
             Self::Access(AccessError::Unreachable(_)) => Code::Unavailable,
             Self::Access(AccessError::Storage(_) | AccessError::Disk(_)) => Code::Internal,
             Self::Machine { .. } => Code::Internal,
@@ -58,7 +64,7 @@ impl RunError {
             Self::Access(error) => !matches!(error, AccessError::Missing(_)),
             Self::Machine { .. } => true,
             Self::Refused(_) | Self::NotStarted { .. } | Self::TooLong(_) => false,
-            Self::TooMuch(_) | Self::Cancelled => false,
+            Self::TooMuch(_) | Self::Output(_) | Self::Cancelled => false,
         }
     }
 }
@@ -74,6 +80,7 @@ impl fmt::Display for RunError {
                 write!(f, "the action was killed: it took longer than {limit:?}")
             }
             Self::TooMuch(what) => write!(f, "the action made too much output: {what}"),
+            Self::Output(why) => write!(f, "an output of the action is refused: {why}"),
             Self::Cancelled => write!(f, "the action was cancelled"),
             Self::Access(error) => error.fmt(f),
             Self::Machine { doing, error } => write!(f, "the worker cannot {doing}: {error}"),

@@ -5,9 +5,21 @@
 //! action. Run the worker in a container where actions are not to be trusted.
 
 mod access;
+mod command;
 mod error;
+mod folder;
+mod inherited;
+mod inputs;
+mod keep;
+mod limits;
+mod message;
+mod names;
+mod outputs;
+mod process;
 mod runner;
 
 pub use access::{Access, AccessError};
 pub use error::RunError;
-pub use runner::{Limits, Runner};
+pub use inherited::keep_from_actions;
+pub use limits::Limits;
+pub use runner::Runner;

@@ -2,12 +2,21 @@
 
 use std::future::Future;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bazel_remote_apis::google::protobuf::Timestamp;
+use tokio::task;
 
 use super::access::Access;
+use super::command::{Command, time_limit};
 use super::error::RunError;
+use super::folder::Folder;
+use super::inputs::Inputs;
+use super::limits::Limits;
+use super::outputs::Search;
+use super::{keep, message, process};
 use crate::digest::Digest;
-use crate::reapi::ActionResult;
+use crate::reapi::{Action, ActionResult, ExecutedActionMetadata};
 
 /// Runs actions, each in a folder of its own. It may run many at a time.
 #[derive(Debug, Clone)]
@@ -15,37 +24,6 @@ pub struct Runner {
     name: String,
     folder: PathBuf,
     limits: Limits,
-}
-
-/// What an action may take.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// How long it may run, whatever its own time limit says.
-    pub time: Duration,
-    /// How many bytes its standard output may have, and its standard error.
-    pub stream: u64,
-    /// How many files, folders and symbolic links its inputs may have.
-    pub input_nodes: usize,
-    /// How many bytes its inputs may have.
-    pub input_bytes: u64,
-    /// How many files, folders and symbolic links its outputs may have.
-    pub output_nodes: usize,
-    /// How many bytes its outputs may have.
-    pub output_bytes: u64,
-}
-
-impl Default for Limits {
-    /// An hour; 16 MiB; a million nodes of 16 GiB in, 100 000 nodes of 4 GiB out.
-    fn default() -> Self {
-        Self {
-            time: Duration::from_secs(3600),
-            stream: 16 << 20,
-            input_nodes: 1_000_000,
-            input_bytes: 16 << 30,
-            output_nodes: 100_000,
-            output_bytes: 4 << 30,
-        }
-    }
 }
 
 impl Runner {
@@ -70,14 +48,71 @@ impl Runner {
         access: &impl Access,
         cancel: impl Future<Output = ()> + Send,
     ) -> Result<ActionResult, RunError> {
-        let _ = (
-            &self.name,
-            &self.folder,
-            &self.limits,
-            action,
-            access,
-            cancel,
-        );
-        Err(RunError::Cancelled)
+        let mut metadata = ExecutedActionMetadata {
+            worker: self.name.clone(),
+            worker_start_timestamp: now(),
+            ..ExecutedActionMetadata::default()
+        };
+        let made = Folder::new(&self.folder);
+        let folder = made.map_err(|error| RunError::machine("make a folder", error))?;
+        let result = tokio::select! {
+            result = self.run_in(&folder, action, access, &mut metadata) => result,
+            () = cancel => Err(RunError::Cancelled),
+        };
+        folder.remove().await;
+        let mut result = result?;
+        metadata.worker_completed_timestamp = now();
+        result.execution_metadata = Some(metadata);
+        Ok(result)
     }
+
+    async fn run_in(
+        &self,
+        folder: &Folder,
+        action: Digest,
+        access: &impl Access,
+        metadata: &mut ExecutedActionMetadata,
+    ) -> Result<ActionResult, RunError> {
+        metadata.input_fetch_start_timestamp = now();
+        let action: Action = message::read(action, "Action", access).await?;
+        let time_limit = time_limit(&action, self.limits.time)?;
+        let command = message::blob(action.command_digest.as_ref(), "the command")?;
+        let command = Command::new(message::read(command, "Command", access).await?)?;
+        let root = message::blob(action.input_root_digest.as_ref(), "the input root")?;
+        let inputs = Inputs::read(root, access, &self.limits).await?;
+        let folders = command.folders(&inputs)?;
+        folder.fill(inputs, folders, access).await?;
+        metadata.input_fetch_completed_timestamp = now();
+
+        metadata.execution_start_timestamp = now();
+        let ended = process::run(&command, folder.path(), time_limit, self.limits.stream).await?;
+        metadata.execution_completed_timestamp = now();
+
+        metadata.output_upload_start_timestamp = now();
+        let (stdout_raw, stdout) = keep::stream(ended.stdout, access).await?;
+        let (stderr_raw, stderr) = keep::stream(ended.stderr, access).await?;
+        let mut result = ActionResult {
+            exit_code: ended.exit_code,
+            stdout_raw,
+            stdout_digest: stdout.map(Into::into),
+            stderr_raw,
+            stderr_digest: stderr.map(Into::into),
+            ..ActionResult::default()
+        };
+        let search = Search::new(folder.path(), self.limits.clone());
+        let find = move || (search.find(&command), command);
+        let (outputs, command) = task::spawn_blocking(find).await.expect("it does not panic");
+        keep::outputs(&outputs?, &command, access, &mut result).await?;
+        metadata.output_upload_completed_timestamp = now();
+        Ok(result)
+    }
+}
+
+/// The time of day.
+fn now() -> Option<Timestamp> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    Some(Timestamp {
+        seconds: i64::try_from(since.as_secs()).ok()?,
+        nanos: i32::try_from(since.subsec_nanos()).ok()?,
+    })
 }
