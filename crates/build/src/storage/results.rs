@@ -82,7 +82,11 @@ impl Results {
         Ok(complete.then_some(result))
     }
 
-    async fn is_complete(&self, result: &StoredResult) -> Result<bool, StorageError> {
+    /// Whether all blobs of the result are there; these count as used.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn is_complete(&self, result: &StoredResult) -> Result<bool, StorageError> {
         let blobs = self.blobs.missing(result.blobs.iter().copied()).await?;
         if !blobs.is_empty() {
             return Ok(false);
