@@ -190,9 +190,11 @@ impl Farm {
         }
     }
 
-    /// New actions are refused. Workers end what they run, and leave.
+    /// New actions are refused. Workers end what they run, and leave; what waits then has no
+    /// result.
     pub fn leave(&self) {
         self.shared.leaving.send_replace(true);
+        self.shared.stop_if_left();
     }
 }
 
@@ -288,6 +290,14 @@ impl Shared {
         }
         near.push(ANYWHERE);
         Ok(near)
+    }
+
+    /// A farm that is about to end, and has no workers, has no results.
+    pub(super) fn stop_if_left(&self) {
+        if *self.leaving.borrow() && self.roster.len() == 0 {
+            // It may have been stopped before.
+            drop(self.scheduler.stop());
+        }
     }
 
     /// Nobody waits for the run. False if somebody does, or it is over.

@@ -108,7 +108,7 @@ fn precondition(blobs: &[Digest]) -> Any {
     };
     Any {
         type_url: "type.googleapis.com/google.rpc.PreconditionFailure".to_owned(),
-        value: failure.encode_to_vec().into(),
+        value: failure.encode_to_vec(),
     }
 }
 

@@ -56,6 +56,6 @@ fn response(cached: bool, outcome: &Outcome) -> ExecuteResponse {
 fn any(name: &str, message: &impl Message) -> Any {
     Any {
         type_url: format!("type.googleapis.com/build.bazel.remote.execution.v2.{name}"),
-        value: message.encode_to_vec().into(),
+        value: message.encode_to_vec(),
     }
 }

@@ -364,6 +364,7 @@ impl Session {
             tracing::debug!("the scheduler was stopped before the worker {name} left");
         }
         self.running.clear();
+        self.shared.stop_if_left();
     }
 }
 
@@ -431,6 +432,6 @@ async fn rest(until: Option<Instant>) {
 
 async fn leaves(farm: &mut watch::Receiver<bool>) {
     if farm.wait_for(|&leaving| leaving).await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

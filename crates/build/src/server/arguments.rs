@@ -10,6 +10,7 @@ use super::auth::Tokens;
 use super::config::{Certificate, Config};
 use super::error::StartError;
 use crate::cache::CacheConfig;
+use crate::farm::FarmConfig;
 use crate::storage::{Limits, Location};
 
 /// The options of `filch-build serve`.
@@ -47,6 +48,16 @@ pub struct ServeArguments {
     /// The private key of the certificate, in the PEM format
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// A property of the workers' platform, as `OSFamily=linux`; an action that asks for another
+    /// one is refused
+    #[arg(long, value_name = "NAME=VALUE", value_parser = property)]
+    platform: Vec<(String, String)>,
+    /// How many milliseconds an action waits for a worker that has its larger inputs
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 50)]
+    patience: u64,
+    /// An input of that size makes a worker that has it worth waiting for
+    #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = size)]
+    near_size: u64,
     /// How many seconds what runs may go on after the end was asked for
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     grace: u64,
@@ -78,6 +89,12 @@ impl ServeArguments {
                 updates: !self.no_updates,
                 ..CacheConfig::default()
             },
+            farm: FarmConfig {
+                platform: self.platform,
+                patience: Duration::from_millis(self.patience),
+                near_size: self.near_size,
+                ..FarmConfig::default()
+            },
             tokens,
             certificate,
             grace: Duration::from_secs(self.grace),
@@ -100,6 +117,13 @@ fn size(text: &str) -> Result<u64, String> {
     match number.checked_mul(1 << shift) {
         Some(0) | None => Err("out of range".into()),
         Some(size) => Ok(size),
+    }
+}
+
+fn property(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("not NAME=VALUE".into()),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::auth::Tokens;
 use crate::cache::CacheConfig;
+use crate::farm::FarmConfig;
 use crate::storage::{Limits, Location};
 
 /// What a server is told when it starts.
@@ -19,6 +20,8 @@ pub struct Config {
     pub limits: Limits,
     /// What clients may do with the cache.
     pub cache: CacheConfig,
+    /// How it runs actions; the instance is that of the cache.
+    pub farm: FarmConfig,
     /// Who may ask: everybody if there are none.
     pub tokens: Option<Tokens>,
     /// With TLS, if there is one.
@@ -44,6 +47,7 @@ impl Default for Config {
             storage: Location::Memory,
             limits: Limits::default(),
             cache: CacheConfig::default(),
+            farm: FarmConfig::default(),
             tokens: None,
             certificate: None,
             grace: Duration::from_secs(10),

@@ -24,6 +24,8 @@ pub enum StartError {
         /// Why.
         error: io::Error,
     },
+    /// The farm's timers cannot be started.
+    Farm(io::Error),
     /// A file with a token has none.
     Token(NotATokenFile),
     /// The certificate or its key cannot be used.
@@ -42,6 +44,7 @@ impl fmt::Display for StartError {
                 write!(f, "the storage {location} cannot be used: {error}")
             }
             Self::Listen { address, error } => write!(f, "cannot listen on {address}: {error}"),
+            Self::Farm(error) => write!(f, "the farm cannot be started: {error}"),
             Self::Token(error) => error.fmt(f),
             Self::Certificate { file, why } => {
                 write!(

@@ -14,6 +14,7 @@ use super::error::StartError;
 use super::routes::routes;
 use super::tls;
 use crate::cache::Cache;
+use crate::farm::{Farm, FarmConfig};
 use crate::storage::Storage;
 
 /// A coordinator as a server.
@@ -38,9 +39,14 @@ impl Server {
             location: config.storage.clone(),
             error,
         })?;
+        let farm = FarmConfig {
+            instance: config.cache.instance.clone(),
+            ..config.farm
+        };
+        let farm = Farm::start(farm, storage.clone()).map_err(StartError::Farm)?;
         let cache = Cache::new(storage, config.cache);
         let stopping = CancellationToken::new();
-        let mut routes = routes(&cache, &stopping);
+        let mut routes = routes(&cache, &farm);
         if let Some(tokens) = config.tokens {
             routes = routes.layer(from_fn_with_state(tokens, auth::check));
         }
@@ -54,6 +60,7 @@ impl Server {
         Ok(Running {
             address,
             cache,
+            farm,
             stopping,
             ended,
         })
@@ -65,6 +72,7 @@ impl Server {
 pub struct Running {
     address: SocketAddr,
     cache: Cache,
+    farm: Farm,
     stopping: CancellationToken,
     ended: JoinHandle<()>,
 }
@@ -80,8 +88,14 @@ impl Running {
         &self.cache
     }
 
+    /// Its farm.
+    pub const fn farm(&self) -> &Farm {
+        &self.farm
+    }
+
     /// Ends it: no new connections; what runs goes on until its end, or until its time is over.
     pub async fn shutdown(self) {
+        self.farm.leave();
         self.stopping.cancel();
         // It ends by a panic or by itself.
         let _ = self.ended.await;
