@@ -5,8 +5,13 @@ mod auth;
 mod config;
 mod connections;
 mod error;
+mod metrics;
+mod pages;
 mod routes;
 mod serve;
+mod status;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 pub use arguments::ServeArguments;

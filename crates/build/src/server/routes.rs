@@ -9,6 +9,7 @@ use tonic::Status;
 use tonic::service::Routes;
 
 use super::auth::is_grpc;
+use super::pages::with_pages;
 use crate::cache::{self, Cache, MAX_MESSAGE, Offer};
 use crate::farm::{self, ExecutionService, Farm, WorkersService};
 use crate::protocol::farm_server::FarmServer;
@@ -34,11 +35,12 @@ pub(super) fn routes(cache: &Cache, farm: &Farm) -> Router {
             FarmServer::new(WorkersService::new(farm.clone()))
                 .max_decoding_message_size(MAX_MESSAGE),
         );
-    services
+    let routes = services
         .routes()
         .into_axum_router()
         .merge(cache::router(cache.clone()))
-        .fallback(unknown)
+        .fallback(unknown);
+    with_pages(routes, cache, farm)
 }
 
 async fn unknown(request: Request) -> Response {
@@ -46,6 +48,6 @@ async fn unknown(request: Request) -> Response {
         let path = request.uri().path();
         return Status::unimplemented(format!("there is no method {path}")).into_http();
     }
-    let text = "there is nothing here; the cache is at /ac/HASH and /cas/HASH\n";
+    let text = "there is nothing here; see /status; the cache is at /ac/HASH and /cas/HASH\n";
     (StatusCode::NOT_FOUND, text).into_response()
 }
