@@ -1,6 +1,7 @@
 //! The command line of `filch-build`.
 
 use clap::{Parser, Subcommand};
+use filch_build::graph::RunArguments;
 use filch_build::server::ServeArguments;
 
 /// A build farm for Bazel and its like
@@ -15,4 +16,6 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a coordinator: the cache that clients and workers share
     Serve(ServeArguments),
+    /// Build a graph of jobs here, without a farm
+    Run(RunArguments),
 }

@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod digest;
 pub mod farm;
+pub mod graph;
 pub mod server;
 pub mod storage;
 pub mod worker;

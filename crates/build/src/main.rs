@@ -6,13 +6,16 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use filch_build::graph::RunArguments;
 use filch_build::server::{ServeArguments, Server};
+use filch_build::worker::keep_from_actions;
 use tokio::signal::unix::{SignalKind, signal};
 
 use cli::{Cli, Command};
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    keep_from_actions();
     let cli = Cli::parse();
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
@@ -20,6 +23,7 @@ async fn main() -> ExitCode {
         .init();
     let ended = match cli.command {
         Command::Serve(arguments) => serve(arguments).await,
+        Command::Run(arguments) => return run(&arguments).await,
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -41,4 +45,22 @@ async fn serve(arguments: ServeArguments) -> Result<(), Box<dyn Error>> {
     }
     running.shutdown().await;
     Ok(())
+}
+
+async fn run(arguments: &RunArguments) -> ExitCode {
+    let summary = tokio::select! {
+        summary = arguments.run() => summary,
+        // What runs is killed, its folders are removed.
+        _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
+    };
+    match summary {
+        Ok(summary) => {
+            println!("{summary}");
+            ExitCode::from(u8::from(summary.failed > 0))
+        }
+        Err(error) => {
+            eprintln!("filch-build: {error}");
+            ExitCode::from(2)
+        }
+    }
 }

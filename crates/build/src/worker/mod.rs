@@ -23,3 +23,5 @@ pub use error::RunError;
 pub use inherited::keep_from_actions;
 pub use limits::Limits;
 pub use runner::Runner;
+
+pub(crate) use names::{check_link, check_name, check_path};

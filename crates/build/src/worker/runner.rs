@@ -1,7 +1,7 @@
 //! Runs actions.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bazel_remote_apis::google::protobuf::Timestamp;
@@ -31,7 +31,7 @@ impl Runner {
     pub fn new(name: impl Into<String>, folder: impl Into<PathBuf>, limits: Limits) -> Self {
         Self {
             name: name.into(),
-            folder: folder.into(),
+            folder: path::absolute(folder.into()).unwrap_or_default(),
             limits,
         }
     }
