@@ -1,7 +1,8 @@
 //! The farm: what clients ask it for.
 
 use std::collections::HashMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -49,6 +50,8 @@ pub(super) struct Shared {
     pub(super) roster: Roster,
     pub(super) started: SystemTime,
     pub(super) builds: Builds,
+    /// What workers show each other.
+    pub(super) key: String,
     /// Whether the coordinator is about to end.
     pub(super) leaving: watch::Sender<bool>,
 }
@@ -94,6 +97,7 @@ impl Farm {
             roster: Roster::default(),
             started,
             builds: Builds::default(),
+            key: key()?,
             leaving: watch::Sender::new(false),
         };
         Ok(Self {
@@ -324,6 +328,13 @@ impl Shared {
     fn runs(&self) -> MutexGuard<'_, Runs> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What nobody guesses.
+fn key() -> io::Result<String> {
+    let mut random = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut random)?;
+    Ok(Digest::of(&random).hex())
 }
 
 impl Runs {

@@ -136,6 +136,7 @@ impl Session {
         self.order(Order::Welcome(Welcome {
             silence_ms: u64::try_from(silence).unwrap_or(u64::MAX),
             most_held: MOST_HELD as u64,
+            key: self.shared.key.clone(),
         }))
     }
 
@@ -329,9 +330,12 @@ impl Session {
         let result = result.map_err(|error| invalid(error.to_string()))?;
         match self.shared.storage.results.is_complete(&result).await {
             Ok(true) => Ok(result.into_message()),
-            Ok(false) => Err(invalid(
-                "the result names blobs that are not in the storage".to_owned(),
-            )),
+            Ok(false) => {
+                // An honest worker may come back: they may have been forgotten just now.
+                let absent = "names blobs that are not in the storage";
+                let absent = format!("the result of run {number} {absent}");
+                Err(Status::failed_precondition(absent))
+            }
             Err(error) => Err(Status::internal(error.to_string())),
         }
     }

@@ -103,7 +103,7 @@ impl ServeArguments {
 }
 
 /// Bytes, with a unit or without.
-fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|unit: char| !unit.is_ascii_digit());
     let shift = match &text[digits.len()..] {
         "" => 0,

@@ -75,6 +75,14 @@ impl Tokens {
         Ok(Self::new(&all, reading.as_deref()))
     }
 
+    /// Reads the one token of a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has none.
+    pub fn line(file: &Path) -> Result<String, NotATokenFile> {
+        line(file)
+    }
+
     fn check(&self, request: &Request) -> Result<(), Refused> {
         let token = sent(request.headers()).ok_or(Refused::Unknown)?;
         // Both are compared, so that it takes the same time whichever it is.

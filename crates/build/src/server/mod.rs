@@ -15,6 +15,7 @@ mod tests;
 mod tls;
 
 pub use arguments::ServeArguments;
+pub(crate) use arguments::size;
 pub use auth::{NotATokenFile, Tokens};
 pub use config::{Certificate, Config};
 pub use error::StartError;

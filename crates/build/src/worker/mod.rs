@@ -16,6 +16,7 @@ mod message;
 mod names;
 mod outputs;
 mod process;
+pub mod remote;
 mod runner;
 
 pub use access::{Access, AccessError};

@@ -54,7 +54,7 @@ async fn lies_about_results() {
     .await;
     let absent = with_output(Some(Digest::of(b"absent").into()));
     let lie = async |liar: &Fake, run| liar.result(run, &absent).await;
-    refused(&client, lie, invalid, "not in the storage").await;
+    refused(&client, lie, Code::FailedPrecondition, "not in the storage").await;
     let wrong = with_output(Some(filch_build::reapi::Digest {
         hash: "../../etc/passwd".to_owned(),
         size_bytes: 3,
