@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 use filch_build::graph::RunArguments;
 use filch_build::server::ServeArguments;
+use filch_build::worker::remote::WorkerArguments;
 
 /// A build farm for Bazel and its like
 #[derive(Debug, Parser)]
@@ -14,8 +15,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a coordinator: the cache that clients and workers share
+    /// Run a coordinator: the cache that clients and workers share, and the queue of actions
     Serve(ServeArguments),
     /// Build a graph of jobs here, without a farm
     Run(RunArguments),
+    /// Run actions for a coordinator
+    Worker(WorkerArguments),
 }

@@ -9,6 +9,7 @@ use clap::Parser as _;
 use filch_build::graph::RunArguments;
 use filch_build::server::{ServeArguments, Server};
 use filch_build::worker::keep_from_actions;
+use filch_build::worker::remote::{RunningWorker, WorkerArguments};
 use tokio::signal::unix::{SignalKind, signal};
 
 use cli::{Cli, Command};
@@ -24,6 +25,7 @@ async fn main() -> ExitCode {
     let ended = match cli.command {
         Command::Serve(arguments) => serve(arguments).await,
         Command::Run(arguments) => return run(&arguments).await,
+        Command::Worker(arguments) => worker(arguments).await,
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -63,4 +65,21 @@ async fn run(arguments: &RunArguments) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Until the coordinator refuses it, or it is asked to leave: then it ends what it runs.
+async fn worker(arguments: WorkerArguments) -> Result<(), Box<dyn Error>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut running = RunningWorker::start(arguments.config()?).await?;
+    if let Some(address) = running.address() {
+        println!("filch-build serves its blobs on {address}");
+    }
+    tokio::select! {
+        ended = running.ended() => return Ok(ended?),
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    running.leave();
+    Ok(running.ended().await?)
 }

@@ -1,5 +1,7 @@
 //! A client of a coordinator.
 
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
 use std::net::SocketAddr;
 use std::time::Duration;
 

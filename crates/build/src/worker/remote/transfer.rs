@@ -127,8 +127,7 @@ async fn upload_large(
     from: &Blobs,
 ) -> Result<(), TransferError> {
     let reader = from.open(blob, Range::ALL).await?;
-    // The name has to be one of this upload alone.
-    let upload = format!("uploads/{:?}/blobs/{blob}", tokio::task::id());
+    let upload = format!("uploads/{}/blobs/{blob}", uuid::Uuid::new_v4());
     let resource_name = name(instance, &upload);
     let requests = stream::unfold(Some((reader, 0)), move |state| {
         let resource_name = resource_name.clone();
