@@ -121,20 +121,23 @@ pub(super) fn redis(url: &Url) -> Result<Operator, StorageError> {
     if let Some(user) = decode(url.username()) {
         builder = builder.username(&user);
     }
-    if url.scheme() != "redis+unix" {
-        // Neither fails for a URL with a host, and those without one opendal refuses.
-        let _ = endpoint.set_password(None);
-        let _ = endpoint.set_username("");
-        let database = url.path().trim_start_matches('/');
-        if !database.is_empty() {
-            let number = database.parse().map_err(|_| {
-                let what = format!("not the number of a database of Redis: {database:?}");
-                opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what)
-            })?;
-            builder = builder.db(number);
-        }
-        endpoint.set_path("");
+    if url.scheme() == "redis+unix" {
+        // It has to have a host there, which means nothing.
+        let socket = format!("unix://localhost{}", url.path());
+        return Ok(patient(Operator::new(builder.endpoint(&socket))?));
     }
+    // Neither fails for a URL with a host, and those without one opendal refuses.
+    let _ = endpoint.set_password(None);
+    let _ = endpoint.set_username("");
+    let database = url.path().trim_start_matches('/');
+    if !database.is_empty() {
+        let number = database.parse().map_err(|_| {
+            let what = format!("not the number of a database of Redis: {database:?}");
+            opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what)
+        })?;
+        builder = builder.db(number);
+    }
+    endpoint.set_path("");
     Ok(patient(Operator::new(builder.endpoint(endpoint.as_str()))?))
 }
 
