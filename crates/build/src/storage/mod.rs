@@ -17,6 +17,9 @@ mod store;
 mod writer;
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 pub use blobs::{Blobs, Range};
 pub use counters::Counters;
@@ -27,6 +30,9 @@ pub use results::{NotAResult, Results, StoredResult};
 pub use writer::{Expected, Writer};
 
 use store::{Store, blocking};
+
+/// Within that time a storage has to answer at all.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Blobs and results of one place. Clones are handles of the same storage.
 #[derive(Debug, Clone)]
@@ -79,7 +85,14 @@ impl Storage {
             Location::S3(url) => Store::Shared(location::s3(url)?),
         };
         // A question like any other: whether it answers at all.
-        store.size(name::Name::blob(&[0; 32])).await?;
+        let question = store.size(name::Name::blob(&[0; 32]));
+        match timeout(PATIENCE, question).await {
+            Ok(answer) => answer?,
+            Err(_) => {
+                let what = format!("no answer within {PATIENCE:?}");
+                return Err(opendal::Error::new(opendal::ErrorKind::Unexpected, what).into());
+            }
+        };
         Ok(Self::new(store, limit))
     }
 

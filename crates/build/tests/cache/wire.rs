@@ -227,10 +227,10 @@ fn send(method: usize, messages: Vec<Vec<u8>>) -> Result<(), TestCaseError> {
     let answer = runtime.block_on(call(server, METHODS[method], messages));
     if let Err(status) = answer {
         let code = status.code();
-        // What is no message of protobuf is an internal error to tonic.
-        let no_message = status
-            .message()
-            .contains("failed to decode Protobuf message");
+        // What is no message of protobuf, or none at all, is an internal error to tonic.
+        let text = status.message();
+        let no_message = text.contains("failed to decode Protobuf message")
+            || text == "Missing request message.";
         let expected = !matches!(code, Code::Internal | Code::Unknown | Code::Unavailable);
         prop_assert!(expected || no_message, "{}", status);
     }
@@ -240,7 +240,7 @@ fn send(method: usize, messages: Vec<Vec<u8>>) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn any_bytes_are_answered(
