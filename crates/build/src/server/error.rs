@@ -15,7 +15,7 @@ pub enum StartError {
         /// Which one.
         location: Location,
         /// Why.
-        error: StorageError,
+        error: Box<StorageError>,
     },
     /// It cannot listen there: most often, another process does.
     Listen {

@@ -37,7 +37,7 @@ impl Server {
         let storage = Storage::open(&config.storage, config.limits).await;
         let storage = storage.map_err(|error| StartError::Storage {
             location: config.storage.clone(),
-            error,
+            error: Box::new(error),
         })?;
         let farm = FarmConfig {
             instance: config.cache.instance.clone(),
