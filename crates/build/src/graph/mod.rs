@@ -1,4 +1,4 @@
-//! A build in one process: jobs from a TOML file, run as actions, with a cache in `.filch/`.
+#![doc = include_str!("../../GRAPH.md")]
 
 mod arguments;
 mod bar;

@@ -3,14 +3,17 @@
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use bytes::Bytes;
-use tokio::fs;
+use bytes::{Bytes, BytesMut};
+use tokio::fs::{File, OpenOptions};
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
-use crate::digest::Digest;
-use crate::storage::{Blobs, StorageError};
+use crate::digest::{Digest, Hasher};
+use crate::storage::{Blobs, Range, StorageError};
+
+/// How much of a file is in memory at a time.
+const PIECE: usize = 1 << 20;
 
 /// How the runner of an action gets at blobs: at those that it needs, and to where its outputs go.
 pub trait Access: Send + Sync {
@@ -53,15 +56,45 @@ impl Access for Blobs {
     }
 
     async fn place(&self, blob: Digest, path: &Path, executable: bool) -> Result<(), AccessError> {
-        fs::write(path, Self::read(self, blob).await?).await?;
-        if executable {
-            fs::set_permissions(path, PermissionsExt::from_mode(0o755)).await?;
+        let mut pieces = self.open(blob, Range::default()).await?;
+        let mode = if executable { 0o755 } else { 0o644 };
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(path)
+            .await?;
+        while let Some(piece) = pieces.next().await? {
+            file.write_all(&piece).await?;
         }
+        // A write that has begun may go on after a drop.
+        file.flush().await?;
         Ok(())
     }
 
     async fn keep(&self, path: &Path) -> Result<Digest, AccessError> {
-        Access::write(self, fs::read(path).await?.into()).await
+        // What it is called must be known before it is written: a large file is read twice.
+        let mut file = File::open(path).await?;
+        if file.metadata().await?.len() <= PIECE as u64 {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).await?;
+            return Access::write(self, bytes.into()).await;
+        }
+        let mut hasher = Hasher::new();
+        while let Some(piece) = read(&mut file).await? {
+            hasher.update(&piece);
+        }
+        let digest = hasher.digest();
+        if !self.contains(digest).await? {
+            file.rewind().await?;
+            let mut writer = self.writer(digest).await?;
+            while let Some(piece) = read(&mut file).await? {
+                writer.write(piece).await?;
+            }
+            writer.finish().await?;
+        }
+        Ok(digest)
     }
 
     async fn write(&self, bytes: Bytes) -> Result<Digest, AccessError> {
@@ -69,6 +102,13 @@ impl Access for Blobs {
         Self::write(self, digest, bytes).await?;
         Ok(digest)
     }
+}
+
+/// The next piece of a file, none at its end.
+async fn read(file: &mut File) -> io::Result<Option<Bytes>> {
+    let mut piece = BytesMut::with_capacity(PIECE);
+    let count = file.read_buf(&mut piece).await?;
+    Ok((count > 0).then(|| piece.freeze()))
 }
 
 impl fmt::Display for AccessError {

@@ -60,8 +60,8 @@ pub(super) async fn run(
     })
 }
 
-/// Waits until the process has ended, and leaves its id reserved: so nothing else can have the id of
-/// its process group.
+/// Waits until the process has ended, and leaves its id reserved: so nothing else can have the id
+/// of its process group.
 async fn ended(pid: Pid) -> io::Result<()> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     let wait = move || rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));

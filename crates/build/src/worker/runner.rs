@@ -37,8 +37,9 @@ impl Runner {
     }
 
     /// Runs the action with this digest of its `Action` message, until it ends, its time is over or
-    /// `cancel` is ready. All of its processes have been killed then, its folder is removed, and its
-    /// outputs are kept. If the future is dropped, that is as `cancel`.
+    /// `cancel` is ready. Then all of its processes have been killed, its folder is removed and its
+    /// outputs are kept. A drop of the future is as `cancel`. Whether the result may be cached
+    /// (`do_not_cache`), and which worker is right for its platform, is for the caller to say.
     ///
     /// # Errors
     /// If the action cannot be run, or not to its end.

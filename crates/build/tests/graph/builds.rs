@@ -90,7 +90,10 @@ async fn folders_links_and_programs_are_outputs_and_inputs() {
     let graph = r#"
         [[job]]
         id = "make"
-        sh = "mkdir -p d/e; echo 'echo ran' > d/e/tool; chmod +x d/e/tool; ln -s e/tool d/l; ln -s d/l l"
+        sh = """
+            mkdir -p d/e; echo 'echo ran' > d/e/tool; chmod +x d/e/tool
+            ln -s e/tool d/l; ln -s d/l l
+        """
         outputs = ["d", "l"]
 
         [[job]]
@@ -129,15 +132,16 @@ async fn only_what_is_named_is_there() {
         env = { A = "1", B = "1" }
         [[job]]
         id = "a"
-        sh = "find . -type f | sort > found; echo $A $B $HOME >> found"
+        sh = "find . -type f | sort > found; echo $A $B $HOME >> found; touch src/made"
         inputs = ["src", "top.*", "*.sh"]
-        outputs = ["found"]
+        outputs = ["found", "src/made"]
         env = { B = "2" }
     "#;
     let files = [
         "src/a",
         "src/b/c",
         "src/.hidden",
+        "src/made",
         "top.x",
         "other",
         "run.sh",

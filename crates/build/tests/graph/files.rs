@@ -89,15 +89,18 @@ fn each_mistake_is_named_with_its_place() {
             "graph.toml:4: job \"a\": the output \".filch/storage\" is in the cache",
         ),
         (
-            "[[job]]\nid = 'a'\nsh = 'x'\noutputs = ['o']\n[[job]]\nid = 'b'\nsh = 'x'\noutputs = ['o']",
+            "[[job]]\nid = 'a'\nsh = 'x'\noutputs = ['o']\n\
+             [[job]]\nid = 'b'\nsh = 'x'\noutputs = ['o']",
             "graph.toml:8: job \"b\": the output \"o\" is one of the job \"a\", too",
         ),
         (
-            "[[job]]\nid = 'a'\nsh = 'x'\noutputs = ['o/p']\n[[job]]\nid = 'b'\nsh = 'x'\noutputs = ['o']",
+            "[[job]]\nid = 'a'\nsh = 'x'\noutputs = ['o/p']\n\
+             [[job]]\nid = 'b'\nsh = 'x'\noutputs = ['o']",
             "graph.toml:4: job \"a\": the output \"o/p\" and \"o\" of the job \"b\" overlap",
         ),
         (
-            "[[job]]\nid = 'a'\nsh = 'x'\noutputs = ['o']\n[[job]]\nid = 'b'\nsh = 'x'\ninputs = ['o/x']",
+            "[[job]]\nid = 'a'\nsh = 'x'\noutputs = ['o']\n\
+             [[job]]\nid = 'b'\nsh = 'x'\ninputs = ['o/x']",
             "graph.toml:8: job \"b\": the input \"o/x\" is made by the job \"a\"",
         ),
     ] {

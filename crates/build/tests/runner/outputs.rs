@@ -142,6 +142,29 @@ async fn too_many_and_too_large_outputs_are_refused() {
 }
 
 #[tokio::test]
+async fn large_files_go_in_and_out() {
+    let bench = Bench::new();
+    let make = "head -c 3000001 /dev/zero | tr '\\0' x > large";
+    let made = bench
+        .sh_with(make, &Directory::default(), &["large"])
+        .await
+        .unwrap();
+    let large = Digest::try_from(made.output_files[0].digest.as_ref().unwrap()).unwrap();
+    assert_eq!(large, Digest::of(&[b'x'; 3_000_001]));
+    let mut file = bench.file("large", "").await;
+    file.digest = Some(large.into());
+    let root = Directory {
+        files: vec![file],
+        ..Directory::default()
+    };
+    let copied = bench
+        .sh_with("cp large again", &root, &["again"])
+        .await
+        .unwrap();
+    assert_eq!(copied.output_files[0].digest, Some(large.into()));
+}
+
+#[tokio::test]
 async fn closed_folders_are_removed() {
     let bench = Bench::new();
     let script = "mkdir -p a/b/c; touch a/b/c/f; chmod 0 a/b/c a/b; chmod 500 a .";
