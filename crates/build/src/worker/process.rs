@@ -4,12 +4,12 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
+use tokio::sync::Mutex;
 use tokio::{task, time};
 
 use super::command::Command;
@@ -17,6 +17,9 @@ use super::error::RunError;
 
 /// Where a program is looked for if its action does not say: the worker's own `PATH` is not used.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// How often a start is tried.
+const TRIES: usize = 1000;
 
 /// What an ended action leaves behind, beside its outputs.
 #[derive(Debug)]
@@ -40,7 +43,7 @@ pub(super) async fn run(
     };
     let (stdout, mut out) = Stream::new("standard output", stream_limit).map_err(machine)?;
     let (stderr, mut err) = Stream::new("standard error", stream_limit).map_err(machine)?;
-    let mut leader = Leader::start(command, root, stdout, stderr)?;
+    let mut leader = Leader::start(command, root, stdout, stderr).await?;
     let pid = leader.pid;
     let streams = async { tokio::try_join!(out.fill(), err.fill()) };
     let ended = tokio::select! {
@@ -87,18 +90,12 @@ struct Leader {
 }
 
 impl Leader {
-    fn start(
+    async fn start(
         command: &Command,
         root: &Path,
         stdout: Stdio,
         stderr: Stdio,
     ) -> Result<Self, RunError> {
-        /// Starts are one at a time. A process that is being started has, for a moment, copies of
-        /// all open files of the worker, also of an executable that is being written; it could not
-        /// be executed by then ("text file busy"). Whoever starts a process has all of its files
-        /// written, and after this lock nobody else has copies of them.
-        static STARTS: Mutex<()> = Mutex::new(());
-
         let directory = root.join(&command.directory);
         let name = &command.arguments[0];
         let not_started = |error| RunError::NotStarted {
@@ -123,10 +120,7 @@ impl Leader {
             .stdout(stdout)
             .stderr(stderr)
             .process_group(0);
-        let start = STARTS.lock().unwrap_or_else(PoisonError::into_inner);
-        let child = process.spawn();
-        drop(start);
-        let child = child.map_err(not_started)?;
+        let child = spawn(&mut process).await.map_err(not_started)?;
         Ok(Self {
             pid: Pid::from_child(&child),
             child,
@@ -149,6 +143,24 @@ impl Drop for Leader {
         if !self.has_ended {
             // Nobody is left to tell of an error.
             let _ = self.end();
+        }
+    }
+}
+
+/// Starts a process. While one is started it has, for a moment, copies of all open files of the
+/// worker, also of an executable that is being written, and that cannot be executed as long ("text
+/// file busy"). So starts are one at a time, and are tried again for what the last one still has.
+async fn spawn(process: &mut process::Command) -> io::Result<Child> {
+    static STARTS: Mutex<()> = Mutex::const_new(());
+    let _alone = STARTS.lock().await;
+    let mut tries = 0;
+    loop {
+        match process.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < TRIES => {
+                tries += 1;
+                time::sleep(Duration::from_millis(1)).await;
+            }
+            spawned => return spawned,
         }
     }
 }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use bazel_remote_apis::google::protobuf;
 use filch_build::reapi::{Action, Command, Directory};
 use filch_build::worker::{RunError, keep_from_actions};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::oneshot;
 use tonic::Code;
 
@@ -245,11 +247,8 @@ async fn a_time_limit_kills_all_processes() {
 async fn a_cancel_kills_all_processes() {
     let bench = Bench::new();
     let pids = bench.folder.path().with_extension("fifo");
-    let made = std::process::Command::new("mkfifo")
-        .arg(&pids)
-        .status()
-        .unwrap();
-    assert!(made.success());
+    // Not by a program: its start would not be under the lock of the runner's starts.
+    mknodat(CWD, &pids, FileType::Fifo, Mode::RWXU, 0).unwrap();
     let script = format!("sleep 1000 & echo $$ $! > {}; wait", pids.display());
     let action = bench.action(&sh(&script), &Directory::default()).await;
     // By the argument, and by a drop of the future.
@@ -296,10 +295,8 @@ async fn what_the_first_process_leaves_behind_is_killed() {
     let result = bench.sh(&script).await.unwrap();
     assert_eq!((result.exit_code, stdout(&result)), (0, "done\n"));
     let pid = fs::read_to_string(&pids).unwrap();
-    let killed = std::process::Command::new("kill")
-        .args(["-9", pid.trim()])
-        .status();
-    assert!(killed.unwrap().success());
+    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
     fs::remove_file(pids).unwrap();
 }
 
