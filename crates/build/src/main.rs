@@ -1,5 +1,7 @@
 //! The program `filch-build`.
 
+#![forbid(unsafe_code)]
+
 mod cli;
 
 use std::error::Error;
