@@ -65,7 +65,8 @@ pub struct Running {
     pub since: SystemTime,
 }
 
-/// A build: the actions of one invocation of a client, or of clients that do not say which one it is.
+/// A build: the actions of one invocation of a client, or of clients that do not say which one it
+/// is.
 #[derive(Debug, Clone)]
 pub struct Build {
     /// As the client calls it; empty if it does not.
