@@ -1,0 +1,181 @@
+//! Blobs by their digests, several at a time.
+
+use std::pin::Pin;
+
+use bazel_remote_apis::google::rpc;
+use futures_util::{Stream, StreamExt as _, stream};
+use tonic::{Code, Request, Response, Status, Streaming};
+
+use super::service::{Cache, MAX_BATCH, digest};
+use super::status::{code, read_failed, text};
+use super::tree;
+use crate::digest::Digest;
+use crate::reapi::content_addressable_storage_server::ContentAddressableStorage;
+use crate::reapi::{
+    BatchReadBlobsRequest, BatchReadBlobsResponse, BatchUpdateBlobsRequest,
+    BatchUpdateBlobsResponse, FindMissingBlobsRequest, FindMissingBlobsResponse,
+    GetChunkMappingRequest, GetChunkMappingResponse, GetTreeRequest, GetTreeResponse,
+    RegisterChunkMappingRequest, RegisterChunkMappingResponse, SpliceBlobRequest,
+    SpliceBlobResponse, SplitBlobRequest, SplitBlobResponse, batch_read_blobs_response,
+    batch_update_blobs_request, batch_update_blobs_response, compressor,
+};
+use crate::storage::StorageError;
+
+/// So many blobs of a batch are read or written at a time.
+const AT_A_TIME: usize = 8;
+
+type Responses<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl ContentAddressableStorage for Cache {
+    async fn find_missing_blobs(
+        &self,
+        request: Request<FindMissingBlobsRequest>,
+    ) -> Result<Response<FindMissingBlobsResponse>, Status> {
+        let request = request.into_inner();
+        self.check(&request.instance_name, request.digest_function)?;
+        let digests = request.blob_digests.iter();
+        let digests: Result<Vec<Digest>, Status> =
+            digests.map(|blob| digest(Some(blob), "a blob")).collect();
+        let missing = self.storage().blobs.missing(digests?).await;
+        let missing = missing.map_err(|error| read_failed(&error))?;
+        Ok(Response::new(FindMissingBlobsResponse {
+            missing_blob_digests: missing.into_iter().map(Into::into).collect(),
+        }))
+    }
+
+    async fn batch_update_blobs(
+        &self,
+        request: Request<BatchUpdateBlobsRequest>,
+    ) -> Result<Response<BatchUpdateBlobsResponse>, Status> {
+        let request = request.into_inner();
+        self.check(&request.instance_name, request.digest_function)?;
+        let sizes = request.requests.iter().map(|blob| blob.data.len() as u64);
+        check_batch(sizes)?;
+        let blobs = request.requests.into_iter();
+        let responses = stream::iter(blobs)
+            .map(|blob| async move {
+                let name = blob.digest.clone();
+                let status = self.update(blob).await.err().unwrap_or(Status::ok(""));
+                batch_update_blobs_response::Response {
+                    digest: name,
+                    status: Some(rpc_status(&status)),
+                }
+            })
+            .buffered(AT_A_TIME);
+        Ok(Response::new(BatchUpdateBlobsResponse {
+            responses: responses.collect().await,
+        }))
+    }
+
+    async fn batch_read_blobs(
+        &self,
+        request: Request<BatchReadBlobsRequest>,
+    ) -> Result<Response<BatchReadBlobsResponse>, Status> {
+        let request = request.into_inner();
+        self.check(&request.instance_name, request.digest_function)?;
+        let digests = request.digests.iter();
+        let digests: Result<Vec<Digest>, Status> =
+            digests.map(|blob| digest(Some(blob), "a blob")).collect();
+        let digests = digests?;
+        check_batch(digests.iter().map(Digest::size))?;
+        let responses = stream::iter(digests)
+            .map(|digest| async move {
+                let (data, status) = match self.storage().blobs.read(digest).await {
+                    Ok(bytes) => (bytes, Status::ok("")),
+                    Err(error) => (bytes::Bytes::new(), read_failed(&error)),
+                };
+                batch_read_blobs_response::Response {
+                    digest: Some(digest.into()),
+                    data: data.into(),
+                    compressor: compressor::Value::Identity.into(),
+                    status: Some(rpc_status(&status)),
+                }
+            })
+            .buffered(AT_A_TIME);
+        Ok(Response::new(BatchReadBlobsResponse {
+            responses: responses.collect().await,
+        }))
+    }
+
+    type GetTreeStream = Responses<GetTreeResponse>;
+
+    async fn get_tree(
+        &self,
+        request: Request<GetTreeRequest>,
+    ) -> Result<Response<Self::GetTreeStream>, Status> {
+        let request = request.into_inner();
+        self.check(&request.instance_name, request.digest_function)?;
+        if !request.page_token.is_empty() {
+            return Err(Status::invalid_argument(
+                "a tree comes as one stream here: there are no page tokens",
+            ));
+        }
+        let root = digest(request.root_digest.as_ref(), "the root")?;
+        let pages = tree::pages(self.storage().blobs.clone(), root).await?;
+        Ok(Response::new(pages.boxed()))
+    }
+
+    async fn split_blob(
+        &self,
+        _: Request<SplitBlobRequest>,
+    ) -> Result<Response<SplitBlobResponse>, Status> {
+        Err(no_chunks())
+    }
+
+    type GetChunkMappingStream = Responses<GetChunkMappingResponse>;
+
+    async fn get_chunk_mapping(
+        &self,
+        _: Request<GetChunkMappingRequest>,
+    ) -> Result<Response<Self::GetChunkMappingStream>, Status> {
+        Err(no_chunks())
+    }
+
+    async fn splice_blob(
+        &self,
+        _: Request<SpliceBlobRequest>,
+    ) -> Result<Response<SpliceBlobResponse>, Status> {
+        Err(no_chunks())
+    }
+
+    async fn register_chunk_mapping(
+        &self,
+        _: Request<Streaming<RegisterChunkMappingRequest>>,
+    ) -> Result<Response<RegisterChunkMappingResponse>, Status> {
+        Err(no_chunks())
+    }
+}
+
+impl Cache {
+    async fn update(&self, blob: batch_update_blobs_request::Request) -> Result<(), Status> {
+        if blob.compressor != i32::from(compressor::Value::Identity) {
+            return Err(Status::unimplemented("compressed blobs are not offered"));
+        }
+        let digest = digest(blob.digest.as_ref(), "a blob")?;
+        let written = self.storage().blobs.write(digest, blob.data.into()).await;
+        written.map_err(|error: StorageError| Status::new(code(&error, false), text(&error)))
+    }
+}
+
+fn no_chunks() -> Status {
+    Status::unimplemented("blobs are whole here: they are neither split nor spliced")
+}
+
+fn check_batch(mut sizes: impl Iterator<Item = u64>) -> Result<(), Status> {
+    let total = sizes.try_fold(0_u64, u64::checked_add);
+    if total.is_some_and(|total| total <= MAX_BATCH) {
+        return Ok(());
+    }
+    Err(Status::invalid_argument(format!(
+        "the blobs of a batch have {MAX_BATCH} bytes at most: use ByteStream"
+    )))
+}
+
+fn rpc_status(status: &Status) -> rpc::Status {
+    rpc::Status {
+        code: Code::from(status.code() as i32) as i32,
+        message: status.message().to_owned(),
+        details: Vec::new(),
+    }
+}

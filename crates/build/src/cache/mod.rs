@@ -1,0 +1,20 @@
+//! The cache that clients see: the services of the Remote Execution API over a [`Storage`], and the
+//! simple HTTP cache of Bazel.
+//!
+//! [`Storage`]: crate::storage::Storage
+
+mod action_cache;
+mod byte_stream;
+mod capabilities;
+mod content;
+mod http;
+mod resource_name;
+mod service;
+mod status;
+mod tree;
+mod uploads;
+
+pub use capabilities::Offer;
+pub use http::router;
+pub use resource_name::{NotAResource, ResourceName};
+pub use service::{Cache, CacheConfig, MAX_BATCH, MAX_MESSAGE};

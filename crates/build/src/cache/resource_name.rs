@@ -1,0 +1,280 @@
+//! The names by which `ByteStream` calls blobs.
+
+use std::fmt;
+
+use crate::digest::Digest;
+
+/// The name by which `ByteStream` calls a blob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceName {
+    /// Of which instance it is. It may have several parts.
+    pub instance: String,
+    /// Which of its uploads this is; none for a read.
+    pub upload: Option<String>,
+    /// Which blob.
+    pub digest: Digest,
+}
+
+/// Why a text is not the name of a blob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotAResource {
+    /// Compressed blobs are not offered.
+    Compressed,
+    /// Digests of other functions are not offered.
+    OtherFunction(String),
+    /// It has another form.
+    Malformed,
+    /// The upload's name is empty, or too long, or has strange characters.
+    BadUpload,
+    /// The hash or the size is none.
+    BadDigest(String),
+}
+
+impl fmt::Display for NotAResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compressed => f.write_str("compressed blobs are not offered"),
+            Self::OtherFunction(name) => {
+                write!(f, "digests are of SHA-256 here, and not of {name:?}")
+            }
+            Self::Malformed => f.write_str(
+                "not [INSTANCE/]blobs/HASH/SIZE or [INSTANCE/]uploads/UUID/blobs/HASH/SIZE",
+            ),
+            Self::BadUpload => f.write_str("the part after uploads/ is no UUID"),
+            Self::BadDigest(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for NotAResource {}
+
+impl ResourceName {
+    /// What a read asks for: `{instance}/blobs/{hash}/{size}`.
+    ///
+    /// # Errors
+    /// If it has another form.
+    pub fn of_read(name: &str) -> Result<Self, NotAResource> {
+        let (instance, keyword, rest) = split(name)?;
+        if keyword != "blobs" {
+            return Err(NotAResource::Malformed);
+        }
+        let (digest, after) = blob(rest)?;
+        if after.is_some() {
+            return Err(NotAResource::Malformed);
+        }
+        Ok(Self {
+            instance,
+            upload: None,
+            digest,
+        })
+    }
+
+    /// What a write is called: `{instance}/uploads/{uuid}/blobs/{hash}/{size}`. What follows is for
+    /// people.
+    ///
+    /// # Errors
+    /// If it has another form.
+    pub fn of_write(name: &str) -> Result<Self, NotAResource> {
+        let (instance, keyword, rest) = split(name)?;
+        if keyword != "uploads" {
+            return Err(NotAResource::Malformed);
+        }
+        let (upload, rest) = rest.split_once('/').ok_or(NotAResource::Malformed)?;
+        let good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        if upload.is_empty() || upload.len() > 64 || !upload.bytes().all(good) {
+            return Err(NotAResource::BadUpload);
+        }
+        let (keyword, rest) = rest.split_once('/').ok_or(NotAResource::Malformed)?;
+        match keyword {
+            "blobs" => {}
+            "compressed-blobs" => return Err(NotAResource::Compressed),
+            _ => return Err(NotAResource::Malformed),
+        }
+        let (digest, _) = blob(rest)?;
+        Ok(Self {
+            instance,
+            upload: Some(upload.to_owned()),
+            digest,
+        })
+    }
+}
+
+impl fmt::Display for ResourceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.instance.is_empty() {
+            write!(f, "{}/", self.instance)?;
+        }
+        if let Some(upload) = &self.upload {
+            write!(f, "uploads/{upload}/")?;
+        }
+        write!(f, "blobs/{}", self.digest)
+    }
+}
+
+/// The instance, the first keyword, and what follows that. No part of an instance's name is a
+/// keyword: the protocol says so.
+fn split(name: &str) -> Result<(String, &str, &str), NotAResource> {
+    let mut at = 0;
+    for part in name.split('/') {
+        let end = at + part.len();
+        if part == "compressed-blobs" {
+            return Err(NotAResource::Compressed);
+        }
+        if part == "blobs" || part == "uploads" {
+            let instance = name[..at].trim_end_matches('/').to_owned();
+            let rest = name.get(end + 1..).ok_or(NotAResource::Malformed)?;
+            // `//blobs` and `/blobs` are no other names of `blobs`.
+            let wanted = if instance.is_empty() {
+                0
+            } else {
+                instance.len() + 1
+            };
+            if at != wanted {
+                return Err(NotAResource::Malformed);
+            }
+            return Ok((instance, part, rest));
+        }
+        at = end + 1;
+    }
+    Err(NotAResource::Malformed)
+}
+
+/// `{hash}/{size}`, and what follows a slash after that.
+fn blob(text: &str) -> Result<(Digest, Option<&str>), NotAResource> {
+    let (hash, rest) = text.split_once('/').ok_or(NotAResource::Malformed)?;
+    let functions = [
+        "sha1",
+        "md5",
+        "vso",
+        "sha384",
+        "sha512",
+        "murmur3",
+        "sha256tree",
+        "blake3",
+    ];
+    if functions.contains(&hash) {
+        return Err(NotAResource::OtherFunction(hash.to_owned()));
+    }
+    let (size, after) = match rest.split_once('/') {
+        Some((size, after)) => (size, Some(after)),
+        None => (rest, None),
+    };
+    let bad = || NotAResource::BadDigest(format!("not a SHA-256 digest and a size: {hash}/{size}"));
+    // `parse` would take a sign.
+    if !size.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(bad());
+    }
+    let digest = Digest::new(hash, size.parse().map_err(|_| bad())?).map_err(|_| bad())?;
+    Ok((digest, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{NotAResource, ResourceName};
+    use crate::digest::Digest;
+
+    fn resource() -> impl Strategy<Value = ResourceName> {
+        let instance = prop_oneof![Just(String::new()), "[a-z.]{1,9}(/[a-z0-9 ]{1,9}){0,2}"]
+            .prop_filter("a keyword", |name| {
+                name.split('/')
+                    .all(|part| !part.contains("blobs") && part != "uploads")
+            });
+        let digest = (any::<[u8; 32]>(), 0..=i64::MAX.unsigned_abs());
+        let upload = proptest::option::of("[0-9a-f-]{1,36}");
+        (instance, upload, digest).prop_map(|(instance, upload, (hash, size))| ResourceName {
+            instance,
+            upload,
+            digest: Digest::from_hash(hash, size),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_and_its_parts_are_the_same(name in resource()) {
+            let text = name.to_string();
+            let (same, other) = match name.upload {
+                Some(_) => (ResourceName::of_write(&text), ResourceName::of_read(&text)),
+                None => (ResourceName::of_read(&text), ResourceName::of_write(&text)),
+            };
+            prop_assert_eq!(same, Ok(name));
+            prop_assert!(other.is_err());
+        }
+
+        #[test]
+        fn any_text_is_a_name_or_is_not(
+            text in "([a-f0-9]{64}|blobs|uploads|[.]{1,2}|-?[0-9]{1,20}|/|.){0,12}",
+        ) {
+            let names = [ResourceName::of_read(&text), ResourceName::of_write(&text)];
+            for name in names.into_iter().flatten() {
+                prop_assert!(text.starts_with(&name.to_string()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_an_upload_is_for_people() {
+        let name = format!("a/b/uploads/u-1/blobs/{}/file/../name", Digest::EMPTY);
+        let name = ResourceName::of_write(&name).unwrap();
+        assert_eq!(name.instance, "a/b");
+        assert_eq!(name.digest, Digest::EMPTY);
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        let hex = Digest::EMPTY.hex();
+        for (name, why) in [
+            (String::new(), NotAResource::Malformed),
+            ("blobs".into(), NotAResource::Malformed),
+            ("blobs/".into(), NotAResource::Malformed),
+            (format!("/blobs/{hex}/0"), NotAResource::Malformed),
+            (format!("a//blobs/{hex}/0"), NotAResource::Malformed),
+            (format!("blobs/{hex}/0/more"), NotAResource::Malformed),
+            (format!("uploads/u/blobs/{hex}/0"), NotAResource::Malformed),
+            (
+                format!("compressed-blobs/zstd/{hex}/0"),
+                NotAResource::Compressed,
+            ),
+            (
+                format!("blobs/blake3/{hex}/0"),
+                NotAResource::OtherFunction("blake3".into()),
+            ),
+        ] {
+            assert_eq!(ResourceName::of_read(&name), Err(why), "{name}");
+        }
+        for digest in [
+            "../../../etc/passwd/0".to_owned(),
+            format!("{}/0", hex.to_uppercase()),
+            format!("{hex}/-1"),
+            format!("{hex}/+1"),
+            format!("{hex}/"),
+            format!("{hex}/9223372036854775808"),
+        ] {
+            for name in [
+                format!("blobs/{digest}"),
+                format!("uploads/u/blobs/{digest}"),
+            ] {
+                let read = ResourceName::of_read(&name);
+                let write = ResourceName::of_write(&name);
+                assert!(read.is_err() && write.is_err(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_upload_has_a_plain_name() {
+        let digest = Digest::EMPTY;
+        let long = "u".repeat(65);
+        for upload in ["", "a b", "%2e", &long] {
+            let name = format!("uploads/{upload}/blobs/{digest}");
+            assert_eq!(
+                ResourceName::of_write(&name),
+                Err(NotAResource::BadUpload),
+                "{name}"
+            );
+        }
+        let name = format!("uploads/../blobs/{digest}");
+        assert_eq!(ResourceName::of_write(&name), Err(NotAResource::BadUpload));
+    }
+}

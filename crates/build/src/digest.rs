@@ -1,0 +1,218 @@
+//! What names a blob: its SHA-256 and its size.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{protocol, reapi};
+
+/// Names a blob: two blobs of one digest are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest {
+    hash: [u8; 32],
+    size: u64,
+}
+
+impl Digest {
+    /// The blob of no bytes, which every storage has.
+    pub const EMPTY: Self = Self {
+        hash: [
+            0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f,
+            0xb9, 0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b,
+            0x78, 0x52, 0xb8, 0x55,
+        ],
+        size: 0,
+    };
+
+    /// The digest of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut hasher = Hasher::new();
+        hasher.update(bytes);
+        hasher.digest()
+    }
+
+    /// Of a hash and a size.
+    pub const fn from_hash(hash: [u8; 32], size: u64) -> Self {
+        Self { hash, size }
+    }
+
+    /// Of a hash in hexadecimal digits, and a size.
+    ///
+    /// # Errors
+    /// If the hash is not of 64 lower-case hexadecimal digits, or the size is negative.
+    pub fn new(hash: &str, size: i64) -> Result<Self, NotADigest> {
+        let bad = || NotADigest(format!("{hash}/{size}"));
+        let size = u64::try_from(size).map_err(|_| bad())?;
+        let digits = hash.as_bytes();
+        let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+        if digits.len() != 64 || !digits.iter().all(is_digit) {
+            return Err(bad());
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let value = |digit: u8| match digit {
+                b'0'..=b'9' => digit - b'0',
+                _ => digit - b'a' + 10,
+            };
+            *byte = value(pair[0]) << 4 | value(pair[1]);
+        }
+        Ok(Self { hash: bytes, size })
+    }
+
+    /// The hash.
+    pub const fn hash(&self) -> &[u8; 32] {
+        &self.hash
+    }
+
+    /// How many bytes the blob has.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The hash in hexadecimal digits.
+    pub fn hex(&self) -> String {
+        hex(&self.hash)
+    }
+}
+
+/// A hash in hexadecimal digits.
+pub(crate) fn hex(hash: &[u8; 32]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |digit: u8| char::from(DIGITS[usize::from(digit)]);
+    hash.iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}
+
+/// Computes a digest while bytes come.
+#[derive(Debug, Clone, Default)]
+pub struct Hasher {
+    hasher: Sha256,
+    size: u64,
+}
+
+impl Hasher {
+    /// No bytes yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// More bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+        self.size += bytes.len() as u64;
+    }
+
+    /// The digest of all bytes so far.
+    pub fn digest(self) -> Digest {
+        Digest {
+            hash: self.hasher.finalize().into(),
+            size: self.size,
+        }
+    }
+}
+
+/// That is not the digest of any blob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotADigest(String);
+
+impl fmt::Display for NotADigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a SHA-256 digest and a size: {}", self.0)
+    }
+}
+
+impl std::error::Error for NotADigest {}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.hex(), self.size)
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Digest {
+    type Err = NotADigest;
+
+    /// Reads what `Display` writes: `hash/size`.
+    fn from_str(text: &str) -> Result<Self, NotADigest> {
+        let bad = || NotADigest(text.to_owned());
+        let (hash, size) = text.split_once('/').ok_or_else(bad)?;
+        Self::new(hash, size.parse().map_err(|_| bad())?)
+    }
+}
+
+impl TryFrom<&reapi::Digest> for Digest {
+    type Error = NotADigest;
+
+    fn try_from(digest: &reapi::Digest) -> Result<Self, NotADigest> {
+        Self::new(&digest.hash, digest.size_bytes)
+    }
+}
+
+impl From<Digest> for reapi::Digest {
+    fn from(digest: Digest) -> Self {
+        Self {
+            hash: digest.hex(),
+            size_bytes: i64::try_from(digest.size).unwrap_or(i64::MAX),
+        }
+    }
+}
+
+impl TryFrom<&protocol::Digest> for Digest {
+    type Error = NotADigest;
+
+    fn try_from(digest: &protocol::Digest) -> Result<Self, NotADigest> {
+        let hash = digest.hash.as_slice().try_into();
+        let hash = hash.map_err(|_| NotADigest(format!("{:?}/{}", digest.hash, digest.size)))?;
+        Ok(Self {
+            hash,
+            size: digest.size,
+        })
+    }
+}
+
+impl From<Digest> for protocol::Digest {
+    fn from(digest: Digest) -> Self {
+        Self {
+            hash: digest.hash.to_vec(),
+            size: digest.size,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Digest;
+
+    #[test]
+    fn text_and_digest_are_the_same() {
+        let digest = Digest::of(b"abc");
+        let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest.to_string(), format!("{hex}/3"));
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+        assert_eq!(Digest::of(b""), Digest::EMPTY);
+    }
+
+    #[test]
+    fn what_is_no_digest_is_refused() {
+        let hex = Digest::EMPTY.hex();
+        let upper = hex.to_uppercase();
+        for text in [
+            "",
+            "/",
+            "abc/3",
+            &hex,
+            &format!("{hex}/-1"),
+            &format!("{upper}/0"),
+        ] {
+            assert!(text.parse::<Digest>().is_err(), "{text}");
+        }
+    }
+}

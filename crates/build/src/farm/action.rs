@@ -1,0 +1,195 @@
+//! What the coordinator has to know of an action before a worker gets it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use prost::Message;
+
+use super::config::FarmConfig;
+use super::failure::Failure;
+use super::folders::{Folder, Folders};
+use crate::digest::Digest;
+use crate::reapi::{self, Action, Command, Directory, Platform};
+use crate::storage::{Blobs, StorageError};
+
+/// Messages of that many bytes go to the worker with the action.
+const MOST_MESSAGES: usize = 64 << 10;
+/// Of that many input files a worker is told which other worker has them.
+const MOST_FILES: usize = 256;
+/// A client is told of that many missing blobs at once.
+const MOST_MISSING: usize = 10_000;
+
+/// An action whose blobs are all there.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// For people: how the command begins.
+    pub(super) title: String,
+    /// The input files, largest first, as many as it is worth looking for.
+    pub(super) files: Vec<Digest>,
+    /// The action, its command and its folders, as far as they are small.
+    pub(super) messages: Vec<Bytes>,
+}
+
+/// Reads what the action names, and looks for all that it needs.
+pub(super) async fn prepare(
+    blobs: &Blobs,
+    folders: &Folders,
+    config: &FarmConfig,
+    action: Action,
+    message: Bytes,
+) -> Result<Prepared, Failure> {
+    let command = needed("command", action.command_digest.as_ref())?;
+    let root = needed("input root", action.input_root_digest.as_ref())?;
+    let mut missing = Vec::new();
+    let mut messages = Messages::default();
+    messages.add(message);
+    let mut title = String::new();
+    let mut asks = action.platform;
+    match blobs.read(command).await {
+        Ok(bytes) => {
+            let command: Command = decode("its command", &bytes)?;
+            title = begin(&command.arguments);
+            // Where clients of older versions say it.
+            #[expect(deprecated)]
+            let platform = command.platform;
+            asks = asks.or(platform);
+            messages.add(bytes);
+        }
+        Err(StorageError::Missing(blob)) => missing.push(blob),
+        Err(error) => return Err(error.into()),
+    }
+    check_platform(&config.platform, asks.as_ref())?;
+    let mut inputs = Inputs::default();
+    inputs
+        .walk(blobs, folders, config.most_inputs, root, &mut messages)
+        .await?;
+    missing.append(&mut inputs.missing);
+    let mut files: Vec<_> = inputs.files.into_iter().collect();
+    missing.extend(blobs.missing(files.iter().copied()).await?);
+    if !missing.is_empty() {
+        missing.truncate(MOST_MISSING);
+        return Err(Failure::Missing(missing));
+    }
+    files.sort_unstable_by_key(|file| std::cmp::Reverse(file.size()));
+    files.truncate(MOST_FILES);
+    Ok(Prepared {
+        title,
+        files,
+        messages: messages.small,
+    })
+}
+
+/// The messages that go to the worker with the action.
+#[derive(Default)]
+struct Messages {
+    small: Vec<Bytes>,
+    size: usize,
+}
+
+impl Messages {
+    fn add(&mut self, message: Bytes) {
+        if self.size + message.len() <= MOST_MESSAGES {
+            self.size += message.len();
+            self.small.push(message);
+        }
+    }
+}
+
+/// The tree below the input root. A folder that is in many places is looked at once.
+#[derive(Default)]
+struct Inputs {
+    files: HashSet<Digest>,
+    missing: Vec<Digest>,
+}
+
+impl Inputs {
+    async fn walk(
+        &mut self,
+        blobs: &Blobs,
+        folders: &Folders,
+        most: usize,
+        root: Digest,
+        messages: &mut Messages,
+    ) -> Result<(), Failure> {
+        let mut seen = HashSet::from([root]);
+        let mut todo = vec![root];
+        while let Some(digest) = todo.pop() {
+            let Some(folder) = read_folder(blobs, folders, digest).await? else {
+                self.missing.push(digest);
+                continue;
+            };
+            messages.add(folder.message.clone());
+            for file in &folder.directory.files {
+                self.files.insert(needed(&file.name, file.digest.as_ref())?);
+            }
+            for below in &folder.directory.directories {
+                let digest = needed(&below.name, below.digest.as_ref())?;
+                if seen.insert(digest) {
+                    todo.push(digest);
+                }
+            }
+            if self.files.len() + seen.len() > most {
+                return Err(Failure::TooLarge(most));
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn read_folder(
+    blobs: &Blobs,
+    folders: &Folders,
+    digest: Digest,
+) -> Result<Option<Arc<Folder>>, Failure> {
+    if let Some(folder) = folders.get(digest) {
+        // A worker may have to read it, if it is large.
+        return Ok(blobs.contains(digest).await?.then_some(folder));
+    }
+    let message = match blobs.read(digest).await {
+        Ok(bytes) => bytes,
+        Err(StorageError::Missing(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let directory: Directory = decode("a folder of its input", &message)?;
+    let folder = Arc::new(Folder { message, directory });
+    folders.put(digest, &folder);
+    Ok(Some(folder))
+}
+
+fn decode<M: Message + Default>(what: &str, bytes: &Bytes) -> Result<M, Failure> {
+    let invalid = |error| Failure::Invalid(format!("{what} is not such a message: {error}"));
+    M::decode(bytes.clone()).map_err(invalid)
+}
+
+fn needed(what: &str, digest: Option<&reapi::Digest>) -> Result<Digest, Failure> {
+    let digest = digest.ok_or_else(|| Failure::Invalid(format!("{what:?} has no digest")))?;
+    Digest::try_from(digest).map_err(|error| Failure::Invalid(format!("{what:?} is {error}")))
+}
+
+/// Properties that the farm does not have are refused: an action that asks for one would run where
+/// it should not.
+fn check_platform(has: &[(String, String)], asks: Option<&Platform>) -> Result<(), Failure> {
+    for property in asks.iter().flat_map(|platform| &platform.properties) {
+        let (name, value) = (&property.name, &property.value);
+        if !has.iter().any(|(its, is)| its == name && is == value) {
+            return Err(Failure::Platform(format!("it asks for {name}={value}")));
+        }
+    }
+    Ok(())
+}
+
+fn begin(arguments: &[String]) -> String {
+    const LONGEST: usize = 120;
+    let mut title = String::new();
+    for argument in arguments {
+        if title.len() >= LONGEST {
+            break;
+        }
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        title.extend(argument.chars().take(LONGEST));
+    }
+    title.chars().take(LONGEST).collect()
+}

@@ -1,0 +1,136 @@
+//! The Execution service of the Remote Execution API.
+
+use std::pin::Pin;
+
+use futures_util::{Stream, stream};
+use prost::Message as _;
+use tonic::metadata::MetadataMap;
+use tonic::{Request, Response, Status};
+
+use super::builds::Invocation;
+use super::coordinator::{Executing, Farm};
+use super::failure::Failure;
+use super::operation::operation;
+use super::run::{Run, Stage};
+use crate::digest::Digest;
+use crate::reapi::digest_function::Value as DigestFunction;
+use crate::reapi::{
+    ExecuteRequest, ExecutionCapabilities, RequestMetadata, WaitExecutionRequest, execution_server,
+};
+use bazel_remote_apis::google::longrunning::Operation;
+
+/// The Execution service of the Remote Execution API.
+///
+/// An operation tells its stages as they come, and all that becomes of the action. The stream
+/// itself ends with an error only if the request was wrong. Priorities are not offered: an action
+/// waits by the order of the scheduler.
+#[derive(Debug, Clone)]
+pub struct ExecutionService {
+    farm: Farm,
+}
+
+/// What the Capabilities service says of execution.
+pub fn capabilities() -> ExecutionCapabilities {
+    ExecutionCapabilities {
+        digest_function: DigestFunction::Sha256.into(),
+        digest_functions: vec![DigestFunction::Sha256.into()],
+        exec_enabled: true,
+        ..ExecutionCapabilities::default()
+    }
+}
+
+type Operations = Pin<Box<dyn Stream<Item = Result<Operation, Status>> + Send>>;
+
+impl ExecutionService {
+    /// For clients of that farm.
+    pub fn new(farm: Farm) -> Self {
+        Self { farm }
+    }
+
+    fn check(&self, request: &ExecuteRequest) -> Result<Digest, Status> {
+        let instance = &self.farm.shared.config.instance;
+        if request.instance_name != *instance {
+            let name = &request.instance_name;
+            let not = format!("there is no instance {name:?} here, but {instance:?}");
+            return Err(Status::invalid_argument(not));
+        }
+        let sha256 = i32::from(DigestFunction::Sha256);
+        if ![0, sha256].contains(&request.digest_function) {
+            return Err(Status::invalid_argument(
+                "digests are SHA-256 here, no others",
+            ));
+        }
+        let Some(digest) = &request.action_digest else {
+            return Err(Status::invalid_argument("there is no action_digest"));
+        };
+        Digest::try_from(digest).map_err(|error| Status::invalid_argument(error.to_string()))
+    }
+}
+
+#[tonic::async_trait]
+impl execution_server::Execution for ExecutionService {
+    type ExecuteStream = Operations;
+    type WaitExecutionStream = Operations;
+
+    async fn execute(
+        &self,
+        request: Request<ExecuteRequest>,
+    ) -> Result<Response<Operations>, Status> {
+        let invocation = invocation(request.metadata());
+        let request = request.into_inner();
+        let digest = self.check(&request)?;
+        let skip_cache = request.skip_cache_lookup;
+        let operations = match self.farm.execute(digest, skip_cache, &invocation).await {
+            Ok(executing) => stages(executing),
+            // In the place where clients look for it.
+            Err(failure) => failed(digest, failure),
+        };
+        Ok(Response::new(operations))
+    }
+
+    async fn wait_execution(
+        &self,
+        request: Request<WaitExecutionRequest>,
+    ) -> Result<Response<Operations>, Status> {
+        let name = request.into_inner().name;
+        match self.farm.operation(&name) {
+            Some(executing) => Ok(Response::new(stages(executing))),
+            None => Err(Status::not_found(format!("there is no operation {name:?}"))),
+        }
+    }
+}
+
+fn stages(executing: Executing) -> Operations {
+    Box::pin(stream::unfold(Some(executing), async |executing| {
+        let mut executing = executing?;
+        let stage = executing.stage().await;
+        let told = operation(&executing, &stage);
+        let more = !matches!(stage, Stage::Completed(_));
+        Some((Ok(told), more.then_some(executing)))
+    }))
+}
+
+fn failed(digest: Digest, failure: Failure) -> Operations {
+    let stage = Stage::Completed(Err(failure));
+    stages(Executing::new(
+        Run::new(digest, String::new(), stage),
+        false,
+    ))
+}
+
+/// Which build the request is for, if the client says so.
+fn invocation(metadata: &MetadataMap) -> Invocation {
+    let header = metadata.get_bin("build.bazel.remote.execution.v2.requestmetadata-bin");
+    let bytes = header.and_then(|header| header.to_bytes().ok());
+    let said = bytes.and_then(|bytes| RequestMetadata::decode(bytes).ok());
+    let Some(said) = said else {
+        return Invocation::default();
+    };
+    let tool = said.tool_details.unwrap_or_default();
+    Invocation {
+        id: said.tool_invocation_id,
+        tool: format!("{} {}", tool.tool_name, tool.tool_version)
+            .trim()
+            .to_owned(),
+    }
+}

@@ -1,0 +1,33 @@
+//! The coordinator: it gives actions to workers, and their results to clients.
+//!
+//! [`Farm`] is around a [`Scheduler`](filch_build_scheduler::Scheduler), whose jobs are actions and
+//! whose artifacts are blobs. Clients come by [`ExecutionService`], workers by [`WorkersService`].
+//!
+//! ```text
+//! Execute ──► Farm::execute ──► Scheduler ──► session ──► worker
+//!    ▲                              ▲            │
+//!    └─── the result, or why none ──┴────────────┘
+//! ```
+
+mod action;
+mod builds;
+mod config;
+mod coordinator;
+mod execution;
+mod failure;
+mod folders;
+mod operation;
+mod roster;
+mod run;
+mod session;
+mod snapshot;
+mod workers;
+
+pub use builds::Invocation;
+pub use config::FarmConfig;
+pub use coordinator::{Executing, Farm};
+pub use execution::{ExecutionService, capabilities};
+pub use failure::Failure;
+pub use run::{Outcome, Stage};
+pub use snapshot::{Actions, Build, Running, Snapshot, Worker};
+pub use workers::WorkersService;

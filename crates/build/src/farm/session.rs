@@ -1,0 +1,441 @@
+//! One worker's life: it gets actions as it has room for them, and says what became of each.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use filch_build_scheduler::{Picking, WorkerId};
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until, timeout_at};
+use tonic::{Code, Status, Streaming};
+
+use super::builds::Builds;
+use super::coordinator::{ANYWHERE, Shared};
+use super::failure::Failure;
+use super::roster::Entry;
+use super::run::{Attempt, Outcome, Work};
+use crate::digest::Digest;
+use crate::protocol::from_worker::Event;
+use crate::protocol::to_worker::Order;
+use crate::protocol::{
+    self, Blobs, Cancel, Done, FromWorker, Hello, Leave, Run, Source, ToWorker, Welcome, done,
+};
+use crate::storage::StoredResult;
+
+/// A worker may say that it has that many blobs, and not more.
+pub(super) const MOST_HELD: usize = 1 << 18;
+/// In one message.
+const MOST_IN_MESSAGE: usize = 1 << 16;
+/// Slots of a worker.
+pub(super) const MOST_SLOTS: usize = 1024;
+/// Bytes of a worker's name or address.
+const LONGEST: usize = 256;
+
+type Picks = FuturesUnordered<Picking<Digest, Work, Outcome>>;
+pub(super) type Orders = mpsc::Sender<Result<ToWorker, Status>>;
+
+pub(super) struct Session {
+    shared: Arc<Shared>,
+    id: WorkerId,
+    entry: Arc<Entry>,
+    orders: Orders,
+    running: HashMap<u64, Work>,
+    /// The number of the last run.
+    last: u64,
+    held: HashSet<Digest>,
+    /// Runs that nobody waits for any more come here.
+    cancels: mpsc::UnboundedSender<u64>,
+    /// The worker gets no actions until then.
+    paused_until: Option<Instant>,
+    leaving: bool,
+}
+
+/// The worker's side of the stream, as it comes.
+pub(super) async fn serve(
+    shared: Arc<Shared>,
+    mut inbound: Streaming<FromWorker>,
+    orders: Orders,
+) -> Result<(), Status> {
+    let deadline = Instant::now() + shared.config.silence;
+    let hello = match next(&mut inbound, deadline).await? {
+        Some(Event::Hello(hello)) => hello,
+        Some(_) => return Err(Status::invalid_argument("the first message is not Hello")),
+        None => return Ok(()),
+    };
+    let (cancels, cancelled) = mpsc::unbounded_channel();
+    let mut session = Session::begin(shared, hello, orders, cancels).await?;
+    let ended = session.live(&mut inbound, cancelled).await;
+    session.end(&ended).await;
+    ended
+}
+
+/// The next message of the worker, `None` if it has gone.
+async fn next(
+    inbound: &mut Streaming<FromWorker>,
+    deadline: Instant,
+) -> Result<Option<Event>, Status> {
+    let Ok(message) = timeout_at(deadline, inbound.message()).await else {
+        let silent = "the worker has been silent for too long, and is taken for dead";
+        return Err(Status::deadline_exceeded(silent));
+    };
+    match message? {
+        Some(FromWorker { event: Some(event) }) => Ok(Some(event)),
+        Some(FromWorker { event: None }) => Err(Status::invalid_argument("an empty message")),
+        None => Ok(None),
+    }
+}
+
+impl Session {
+    async fn begin(
+        shared: Arc<Shared>,
+        hello: Hello,
+        orders: Orders,
+        cancels: mpsc::UnboundedSender<u64>,
+    ) -> Result<Self, Status> {
+        check_hello(&hello)?;
+        let held = digests(hello.holds.unwrap_or_default())?;
+        let slots = hello.slots as usize;
+        let id = shared.scheduler.register_worker().await.map_err(stopped)?;
+        let entry = shared.roster.add(id, hello.name, hello.address, slots);
+        tracing::info!(
+            "the worker {} has come, for {slots} actions at a time",
+            entry.name
+        );
+        let mut session = Self {
+            shared,
+            id,
+            entry,
+            orders,
+            running: HashMap::new(),
+            last: 0,
+            held: HashSet::new(),
+            cancels,
+            paused_until: None,
+            leaving: false,
+        };
+        let welcome = session.welcome(held).await;
+        match welcome {
+            Ok(()) => Ok(session),
+            Err(status) => {
+                session.end(&Err(status.clone())).await;
+                Err(status)
+            }
+        }
+    }
+
+    async fn welcome(&mut self, held: Vec<Digest>) -> Result<(), Status> {
+        let scheduler = &self.shared.scheduler;
+        scheduler
+            .add_artifact(self.id, ANYWHERE)
+            .await
+            .map_err(stopped)?;
+        self.gain(held).await?;
+        let silence = self.shared.config.silence.as_millis();
+        self.order(Order::Welcome(Welcome {
+            silence_ms: u64::try_from(silence).unwrap_or(u64::MAX),
+            most_held: MOST_HELD as u64,
+            key: self.shared.key.clone(),
+        }))
+    }
+
+    async fn live(
+        &mut self,
+        inbound: &mut Streaming<FromWorker>,
+        mut cancelled: mpsc::UnboundedReceiver<u64>,
+    ) -> Result<(), Status> {
+        let mut farm_leaves = self.shared.leaving.subscribe();
+        let mut picks = Picks::new();
+        let mut deadline = Instant::now() + self.shared.config.silence;
+        loop {
+            if self.leaving && self.running.is_empty() {
+                return Ok(());
+            }
+            self.ask(&mut picks);
+            tokio::select! {
+                event = next(inbound, deadline) => {
+                    let Some(event) = event? else {
+                        return Err(Status::unavailable("the worker has gone"));
+                    };
+                    deadline = Instant::now() + self.shared.config.silence;
+                    self.take(event, &mut picks).await?;
+                }
+                Some(picked) = picks.next() => match picked {
+                    Ok(job) => self.run(job.content.clone()).await?,
+                    Err(error) => return Err(Status::unavailable(error.to_string())),
+                },
+                Some(run) = cancelled.recv() => {
+                    if self.running.contains_key(&run) {
+                        self.order(Order::Cancel(Cancel { run }))?;
+                    }
+                }
+                () = rest(self.paused_until) => self.paused_until = None,
+                () = leaves(&mut farm_leaves), if !self.leaving => {
+                    self.order(Order::Leave(Leave {}))?;
+                    self.leave(&mut picks);
+                }
+            }
+        }
+    }
+
+    /// Asks for as many actions as the worker has room for.
+    fn ask(&self, picks: &mut Picks) {
+        if self.leaving || self.paused_until.is_some() {
+            return;
+        }
+        while self.running.len() + picks.len() < self.entry.slots {
+            picks.push(self.shared.scheduler.pick_job(self.id));
+        }
+    }
+
+    async fn take(&mut self, event: Event, picks: &mut Picks) -> Result<(), Status> {
+        match event {
+            Event::Hello(_) => Err(Status::invalid_argument("a second Hello")),
+            Event::Done(done) => self.done(done, picks).await,
+            Event::Gained(blobs) => self.gain(digests(blobs)?).await,
+            Event::Dropped(blobs) => self.lose(digests(blobs)?).await,
+            Event::Leaving(_) => {
+                self.leave(picks);
+                Ok(())
+            }
+            Event::Alive(_) => Ok(()),
+        }
+    }
+
+    fn leave(&mut self, picks: &mut Picks) {
+        self.leaving = true;
+        self.entry.state().leaving = true;
+        // What they got and was not seen goes back.
+        picks.clear();
+    }
+
+    async fn gain(&mut self, blobs: Vec<Digest>) -> Result<(), Status> {
+        for blob in blobs {
+            if blob == ANYWHERE || !self.held.insert(blob) {
+                continue;
+            }
+            if self.held.len() > MOST_HELD {
+                let most = format!("the worker says that it has more than {MOST_HELD} blobs");
+                return Err(Status::resource_exhausted(most));
+            }
+            drop(self.shared.scheduler.add_artifact(self.id, blob));
+        }
+        self.entry.state().held = self.held.len();
+        Ok(())
+    }
+
+    async fn lose(&mut self, blobs: Vec<Digest>) -> Result<(), Status> {
+        for blob in blobs {
+            if self.held.remove(&blob) {
+                drop(self.shared.scheduler.remove_artifact(self.id, blob));
+            }
+        }
+        self.entry.state().held = self.held.len();
+        Ok(())
+    }
+
+    /// Gives the action to the worker.
+    async fn run(&mut self, work: Work) -> Result<(), Status> {
+        self.last += 1;
+        let number = self.last;
+        if !work.run.begin(&self.cancels, number) {
+            return Ok(());
+        }
+        let run = Run {
+            run: number,
+            action: Some(work.run.action.into()),
+            messages: work
+                .prepared
+                .messages
+                .iter()
+                .map(|message| message.to_vec())
+                .collect(),
+            sources: self.sources(&work.prepared.files).await?,
+        };
+        self.entry
+            .state()
+            .running
+            .insert(number, (work.clone(), SystemTime::now()));
+        self.running.insert(number, work);
+        self.order(Order::Run(run))
+    }
+
+    /// Which other workers have these blobs, of those that it has not itself.
+    async fn sources(&self, files: &[Digest]) -> Result<Vec<Source>, Status> {
+        let mut sources = Vec::new();
+        if self.shared.roster.len() < 2 {
+            return Ok(sources);
+        }
+        for &file in files.iter().filter(|file| !self.held.contains(file)) {
+            let holder = self.shared.scheduler.locate_artifact(file).await;
+            let address = |holder| self.shared.roster.address(holder);
+            if let Some(address) = holder.map_err(stopped)?.and_then(address) {
+                sources.push(Source {
+                    blob: Some(file.into()),
+                    address,
+                });
+            }
+        }
+        Ok(sources)
+    }
+
+    async fn done(&mut self, done: Done, picks: &mut Picks) -> Result<(), Status> {
+        let number = done.run;
+        // It stays among those that run until the message is known to be good.
+        let Some(work) = self.running.get(&number).cloned() else {
+            let not = format!("Done for run {number}, which is not one that this worker runs");
+            return Err(Status::invalid_argument(not));
+        };
+        let (scheduler, id, action) = (&self.shared.scheduler, self.id, work.run.action);
+        match done.outcome {
+            Some(done::Outcome::Result(bytes)) => {
+                let result = Arc::new(self.check(number, bytes).await?);
+                work.run.end(|| {
+                    drop(scheduler.on_job_complete(id, action, Ok(result)));
+                    // What is in its cache are blobs: it says so itself.
+                    drop(scheduler.remove_artifact(id, action));
+                });
+            }
+            Some(done::Outcome::Failure(failure)) if failure.elsewhere => {
+                picks.clear();
+                self.paused_until = Some(Instant::now() + self.shared.config.pause);
+                let why = format!("{}: {}", self.entry.name, failure.message);
+                tracing::warn!("the worker {why}");
+                if let Attempt::Again = give_up(&self.shared, id, &work, why) {
+                    drop(scheduler.give_back(id, action));
+                }
+            }
+            Some(done::Outcome::Failure(failure)) => {
+                let failure = failure_of(failure)?;
+                work.run
+                    .end(|| drop(scheduler.on_job_failed(id, action, Err(failure))));
+            }
+            None => return Err(Status::invalid_argument("Done without an outcome")),
+        }
+        self.running.remove(&number);
+        self.entry.state().running.remove(&number);
+        Ok(())
+    }
+
+    /// The result, whose blobs are all there.
+    async fn check(
+        &self,
+        number: u64,
+        bytes: Vec<u8>,
+    ) -> Result<crate::reapi::ActionResult, Status> {
+        let invalid =
+            |what: String| Status::invalid_argument(format!("Done for run {number}: {what}"));
+        let result = StoredResult::new(bytes.into());
+        let result = result.map_err(|error| invalid(error.to_string()))?;
+        match self.shared.storage.results.is_complete(&result).await {
+            Ok(true) => Ok(result.into_message()),
+            Ok(false) => {
+                // An honest worker may come back: they may have been forgotten just now.
+                let absent = "names blobs that are not in the storage";
+                let absent = format!("the result of run {number} {absent}");
+                Err(Status::failed_precondition(absent))
+            }
+            Err(error) => Err(Status::internal(error.to_string())),
+        }
+    }
+
+    /// Has room for all orders of a worker that reads: two for each run.
+    fn order(&self, order: Order) -> Result<(), Status> {
+        let order = Ok(ToWorker { order: Some(order) });
+        let deaf = |_| Status::unavailable("the worker does not read what it is told");
+        self.orders.try_send(order).map_err(deaf)
+    }
+
+    /// The worker is not there any more: others run its actions.
+    async fn end(&mut self, ended: &Result<(), Status>) {
+        let name = &self.entry.name;
+        match ended {
+            Ok(()) => tracing::info!("the worker {name} has left"),
+            Err(status) => tracing::warn!("the worker {name} is lost: {}", status.message()),
+        }
+        self.shared.roster.remove(self.id);
+        for work in self.running.values() {
+            let why = match ended {
+                Ok(()) => format!("{name} has left"),
+                Err(status) => format!("{name} was lost: {}", status.message()),
+            };
+            // If there is another attempt, the scheduler gives the job back below.
+            give_up(&self.shared, self.id, work, why);
+        }
+        let removed = self.shared.scheduler.remove_worker(self.id).await;
+        if removed.is_err() {
+            tracing::debug!("the scheduler was stopped before the worker {name} left");
+        }
+        self.running.clear();
+        self.shared.stop_if_left();
+    }
+}
+
+/// The worker does not bring the action to its end.
+fn give_up(shared: &Shared, worker: WorkerId, work: &Work, why: String) -> Attempt {
+    let builds: &Builds = &shared.builds;
+    let action = work.run.action;
+    work.run
+        .failed(why, shared.config.attempts, builds, |failure| {
+            drop(shared.scheduler.on_job_failed(worker, action, Err(failure)));
+        })
+}
+
+fn check_hello(hello: &Hello) -> Result<(), Status> {
+    let refused = |why: String| Err(Status::invalid_argument(why));
+    let slots = hello.slots as usize;
+    if slots == 0 || slots > MOST_SLOTS {
+        return refused(format!("{slots} slots: 1 to {MOST_SLOTS} are allowed"));
+    }
+    if hello.name.len() > LONGEST || hello.address.len() > LONGEST {
+        return refused(format!("a name or an address of more than {LONGEST} bytes"));
+    }
+    let address: Result<tonic::transport::Uri, _> = hello.address.parse();
+    let is_http = |uri: &tonic::transport::Uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some()
+    };
+    if !hello.address.is_empty() && !address.is_ok_and(|uri| is_http(&uri)) {
+        return refused(format!("{:?} is not http://host:port", hello.address));
+    }
+    Ok(())
+}
+
+fn digests(blobs: Blobs) -> Result<Vec<Digest>, Status> {
+    if blobs.blobs.len() > MOST_IN_MESSAGE {
+        let most = format!("more than {MOST_IN_MESSAGE} blobs in a message");
+        return Err(Status::resource_exhausted(most));
+    }
+    let digests = blobs.blobs.iter().map(Digest::try_from);
+    let digests: Result<Vec<_>, _> = digests.collect();
+    digests.map_err(|error| Status::invalid_argument(error.to_string()))
+}
+
+fn failure_of(failure: protocol::Failure) -> Result<Failure, Status> {
+    let code = Code::from_i32(failure.code);
+    if code == Code::Ok {
+        return Err(Status::invalid_argument("a failure whose code is OK"));
+    }
+    if failure.missing.is_empty() {
+        return Ok(Failure::Refused(code, failure.message));
+    }
+    let blobs = failure.missing;
+    Ok(Failure::Missing(digests(Blobs { blobs })?))
+}
+
+fn stopped(error: impl std::fmt::Display) -> Status {
+    Status::unavailable(error.to_string())
+}
+
+async fn rest(until: Option<Instant>) {
+    match until {
+        Some(until) => sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn leaves(farm: &mut watch::Receiver<bool>) {
+    if farm.wait_for(|&leaving| leaving).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,49 @@
+//! The service that workers call.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::{Stream, stream};
+use tokio::sync::mpsc;
+use tonic::{Request, Response, Status, Streaming};
+
+use super::coordinator::Farm;
+use super::session::{MOST_SLOTS, serve};
+use crate::protocol::{FromWorker, ToWorker, farm_server};
+
+/// The service that workers call: `filch.build.v1.Farm`.
+#[derive(Debug, Clone)]
+pub struct WorkersService {
+    farm: Farm,
+}
+
+impl WorkersService {
+    /// For workers of that farm.
+    pub fn new(farm: Farm) -> Self {
+        Self { farm }
+    }
+}
+
+#[tonic::async_trait]
+impl farm_server::Farm for WorkersService {
+    type WorkStream = Pin<Box<dyn Stream<Item = Result<ToWorker, Status>> + Send>>;
+
+    async fn work(
+        &self,
+        request: Request<Streaming<FromWorker>>,
+    ) -> Result<Response<Self::WorkStream>, Status> {
+        let inbound = request.into_inner();
+        // A run and its cancel for each slot, and twice that, since the last `Done` may have come
+        // before the worker has read all of the stream.
+        let (orders, out) = mpsc::channel(4 * MOST_SLOTS);
+        let shared = Arc::clone(&self.farm.shared);
+        tokio::spawn(async move {
+            if let Err(status) = serve(shared, inbound, orders.clone()).await {
+                // If nobody listens, nobody need know.
+                let _ = orders.send(Err(status)).await;
+            }
+        });
+        let out = stream::unfold(out, async |mut out| Some((out.recv().await?, out)));
+        Ok(Response::new(Box::pin(out)))
+    }
+}

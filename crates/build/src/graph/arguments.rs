@@ -1,0 +1,64 @@
+//! The command line of `filch-build run`.
+
+use std::error::Error;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use clap::Args;
+
+use super::bar::Bar;
+use super::build::Build;
+use super::executor::Local;
+use super::file::Graph;
+use super::job::CACHE;
+use super::summary::Summary;
+use crate::storage::{Limits as StorageLimits, Location, Storage};
+use crate::worker::{Limits, Runner};
+
+/// What `filch-build run` is told.
+#[derive(Debug, Clone, Args)]
+pub struct RunArguments {
+    /// The graph: a TOML file in the folder of the project
+    graph: PathBuf,
+    /// How many jobs run at a time; by default, as many as there are processors
+    #[arg(short, long)]
+    jobs: Option<usize>,
+    /// End the build when a job fails
+    #[arg(long)]
+    fail_fast: bool,
+}
+
+impl RunArguments {
+    /// Runs the build, and shows how it goes.
+    ///
+    /// # Errors
+    /// If the graph is wrong, or the cache cannot be used. A job that fails is in the summary.
+    pub async fn run(&self) -> Result<Summary, Box<dyn Error>> {
+        let graph = Graph::read(&self.graph)?;
+        let project = match self.graph.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let cache = project.join(CACHE);
+        let location = Location::Disk(cache.join("storage"));
+        let storage = Storage::open(&location, StorageLimits::default()).await?;
+        // The storage is ours alone, so nobody uses these.
+        let folders = cache.join("actions");
+        match fs::remove_dir_all(&folders) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let runner = Runner::new("here", folders, Limits::default());
+        let blobs = storage.blobs.clone();
+        let mut bar = Bar::new(graph.jobs().len());
+        let processors = || thread::available_parallelism().map_or(1, usize::from);
+        let build = Build::new(graph, project, blobs, Local::new(runner, storage))?
+            .at_a_time(self.jobs.unwrap_or_else(processors))
+            .fail_fast(self.fail_fast);
+        let summary = build.run(&mut bar).await;
+        bar.finish();
+        Ok(summary?)
+    }
+}

@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod cache;
+pub mod digest;
+pub mod farm;
+pub mod graph;
+pub mod server;
+pub mod storage;
+pub mod worker;
+
+/// What coordinator and workers say to each other: `proto/farm.proto`.
+pub mod protocol {
+    // It is generated.
+    #![allow(missing_docs, unused_qualifications, clippy::all, clippy::doc_markdown)]
+    tonic::include_proto!("filch.build.v1");
+}
+
+/// The messages and the services of the Remote Execution API, version 2.
+pub mod reapi {
+    pub use bazel_remote_apis::build::bazel::remote::execution::v2::*;
+}

@@ -1,0 +1,87 @@
+//! The program `filch-build`.
+
+#![forbid(unsafe_code)]
+
+mod cli;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use filch_build::graph::RunArguments;
+use filch_build::server::{ServeArguments, Server};
+use filch_build::worker::keep_from_actions;
+use filch_build::worker::remote::{RunningWorker, WorkerArguments};
+use tokio::signal::unix::{SignalKind, signal};
+
+use cli::{Cli, Command};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    keep_from_actions();
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(tracing::Level::INFO)
+        .init();
+    let ended = match cli.command {
+        Command::Serve(arguments) => serve(arguments).await,
+        Command::Run(arguments) => return run(&arguments).await,
+        Command::Worker(arguments) => worker(arguments).await,
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("filch-build: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(arguments: ServeArguments) -> Result<(), Box<dyn Error>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let running = Server::start(arguments.config()?).await?;
+    println!("filch-build listens on {}", running.address());
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    running.shutdown().await;
+    Ok(())
+}
+
+async fn run(arguments: &RunArguments) -> ExitCode {
+    let summary = tokio::select! {
+        summary = arguments.run() => summary,
+        // What runs is killed, its folders are removed.
+        _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
+    };
+    match summary {
+        Ok(summary) => {
+            println!("{summary}");
+            ExitCode::from(u8::from(summary.failed > 0))
+        }
+        Err(error) => {
+            eprintln!("filch-build: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Until the coordinator refuses it, or it is asked to leave: then it ends what it runs.
+async fn worker(arguments: WorkerArguments) -> Result<(), Box<dyn Error>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut running = RunningWorker::start(arguments.config()?).await?;
+    if let Some(address) = running.address() {
+        println!("filch-build serves its blobs on {address}");
+    }
+    tokio::select! {
+        ended = running.ended() => return Ok(ended?),
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    running.leave();
+    Ok(running.ended().await?)
+}

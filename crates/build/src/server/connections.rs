@@ -1,0 +1,99 @@
+//! Connections, until the server ends.
+
+use std::time::Duration;
+
+use axum::Router;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+/// Within that time TLS has to be agreed on, and the head of a request has to come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Takes connections until `stopping`, and then lets what runs go on for `grace`.
+pub(super) async fn serve(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    routes: Router,
+    stopping: CancellationToken,
+    grace: Duration,
+) {
+    let graceful = GracefulShutdown::new();
+    let end = CancellationToken::new();
+    while let Some(accepted) = stopping.run_until_cancelled(listener.accept()).await {
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Of too many open files, most often: some of them close.
+                tracing::warn!(%error, "no connection could be taken");
+                sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let connection = Connection {
+            routes: routes.clone(),
+            watcher: graceful.watcher(),
+        };
+        let (tls, end) = (tls.clone(), end.clone());
+        tokio::spawn(async move {
+            end.run_until_cancelled(connection.accept(stream, tls))
+                .await;
+        });
+    }
+    drop(listener);
+    if timeout(grace, graceful.shutdown()).await.is_err() {
+        tracing::warn!("what still ran after {grace:?} is cut off");
+    }
+    end.cancel();
+}
+
+struct Connection {
+    routes: Router,
+    watcher: Watcher,
+}
+
+impl Connection {
+    async fn accept(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
+        // Answers are small, and somebody waits for them.
+        if stream.set_nodelay(true).is_err() {
+            return;
+        }
+        let Some(tls) = tls else {
+            return self.serve(stream).await;
+        };
+        match timeout(PATIENCE, tls.accept(stream)).await {
+            Ok(Ok(stream)) => self.serve(stream).await,
+            Ok(Err(error)) => tracing::debug!(%error, "no TLS with a client"),
+            Err(_) => tracing::debug!("a client that says nothing of TLS"),
+        }
+    }
+
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(PATIENCE);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .initial_stream_window_size(2 << 20)
+            .initial_connection_window_size(8 << 20)
+            .max_concurrent_streams(256)
+            // A client whose machine is gone is noticed.
+            .keep_alive_interval(Duration::from_secs(30))
+            .keep_alive_timeout(PATIENCE);
+        let service = TowerToHyperService::new(self.routes);
+        let connection = builder.serve_connection(TokioIo::new(stream), service);
+        let connection = connection.into_owned();
+        if let Err(error) = self.watcher.watch(connection).await {
+            tracing::debug!(error, "a connection ended");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Why a server does not start.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::{fmt, io};
+
+use super::auth::NotATokenFile;
+use crate::storage::{Location, StorageError};
+
+/// Why a server does not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// The storage cannot be used.
+    Storage {
+        /// Which one.
+        location: Location,
+        /// Why.
+        error: Box<StorageError>,
+    },
+    /// It cannot listen there: most often, another process does.
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
+    /// The farm's timers cannot be started.
+    Farm(io::Error),
+    /// A file with a token has none.
+    Token(NotATokenFile),
+    /// The certificate or its key cannot be used.
+    Certificate {
+        /// Which file.
+        file: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Storage { location, error } => {
+                write!(f, "the storage {location} cannot be used: {error}")
+            }
+            Self::Listen { address, error } => write!(f, "cannot listen on {address}: {error}"),
+            Self::Farm(error) => write!(f, "the farm cannot be started: {error}"),
+            Self::Token(error) => error.fmt(f),
+            Self::Certificate { file, why } => {
+                write!(
+                    f,
+                    "the certificate cannot be used: {}: {why}",
+                    file.display()
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl From<NotATokenFile> for StartError {
+    fn from(error: NotATokenFile) -> Self {
+        Self::Token(error)
+    }
+}

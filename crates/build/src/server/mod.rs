@@ -1,0 +1,22 @@
+//! The coordinator as a server: one address for gRPC and HTTP, with TLS and tokens if wanted.
+
+mod arguments;
+mod auth;
+mod config;
+mod connections;
+mod error;
+mod metrics;
+mod pages;
+mod routes;
+mod serve;
+mod status;
+#[cfg(test)]
+mod tests;
+mod tls;
+
+pub use arguments::ServeArguments;
+pub(crate) use arguments::size;
+pub use auth::{NotATokenFile, Tokens};
+pub use config::{Certificate, Config};
+pub use error::StartError;
+pub use serve::{Running, Server};

@@ -1,0 +1,53 @@
+//! Which services there are.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::{IntoResponse as _, Response};
+use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStreamServer;
+use http::StatusCode;
+use tonic::Status;
+use tonic::service::Routes;
+
+use super::auth::is_grpc;
+use super::pages::with_pages;
+use crate::cache::{self, Cache, MAX_MESSAGE, Offer};
+use crate::farm::{self, ExecutionService, Farm, WorkersService};
+use crate::protocol::farm_server::FarmServer;
+use crate::reapi::action_cache_server::ActionCacheServer;
+use crate::reapi::capabilities_server::CapabilitiesServer;
+use crate::reapi::content_addressable_storage_server::ContentAddressableStorageServer;
+use crate::reapi::execution_server::ExecutionServer;
+
+/// All that the server answers.
+pub(super) fn routes(cache: &Cache, farm: &Farm) -> Router {
+    let offer = Offer::new(cache.clone(), Some(farm::capabilities()));
+    let mut services = Routes::builder();
+    services
+        .add_service(CapabilitiesServer::new(offer))
+        .add_service(
+            ContentAddressableStorageServer::new(cache.clone())
+                .max_decoding_message_size(MAX_MESSAGE),
+        )
+        .add_service(ByteStreamServer::new(cache.clone()).max_decoding_message_size(MAX_MESSAGE))
+        .add_service(ActionCacheServer::new(cache.clone()).max_decoding_message_size(MAX_MESSAGE))
+        .add_service(ExecutionServer::new(ExecutionService::new(farm.clone())))
+        .add_service(
+            FarmServer::new(WorkersService::new(farm.clone()))
+                .max_decoding_message_size(MAX_MESSAGE),
+        );
+    let routes = services
+        .routes()
+        .into_axum_router()
+        .merge(cache::router(cache.clone()))
+        .fallback(unknown);
+    with_pages(routes, cache, farm)
+}
+
+async fn unknown(request: Request) -> Response {
+    if is_grpc(request.headers()) {
+        let path = request.uri().path();
+        return Status::unimplemented(format!("there is no method {path}")).into_http();
+    }
+    let text = "there is nothing here; see /status; the cache is at /ac/HASH and /cas/HASH\n";
+    (StatusCode::NOT_FOUND, text).into_response()
+}

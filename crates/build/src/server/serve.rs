@@ -1,0 +1,103 @@
+//! A server that runs.
+
+use std::net::SocketAddr;
+
+use axum::middleware::from_fn_with_state;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::auth;
+use super::config::Config;
+use super::connections;
+use super::error::StartError;
+use super::routes::routes;
+use super::tls;
+use crate::cache::Cache;
+use crate::farm::{Farm, FarmConfig};
+use crate::storage::Storage;
+
+/// A coordinator as a server.
+#[derive(Debug)]
+pub struct Server;
+
+impl Server {
+    /// Starts one. It answers when this returns.
+    ///
+    /// # Errors
+    /// If it cannot use its storage, its certificate or its address.
+    pub async fn start(config: Config) -> Result<Running, StartError> {
+        let tls = config.certificate.as_ref().map(tls::acceptor).transpose()?;
+        let refuse = |error| StartError::Listen {
+            address: config.listen,
+            error,
+        };
+        let listener = TcpListener::bind(config.listen).await.map_err(refuse)?;
+        let address = listener.local_addr().map_err(refuse)?;
+        let storage = Storage::open(&config.storage, config.limits).await;
+        let storage = storage.map_err(|error| StartError::Storage {
+            location: config.storage.clone(),
+            error: Box::new(error),
+        })?;
+        let farm = FarmConfig {
+            instance: config.cache.instance.clone(),
+            ..config.farm
+        };
+        let farm = Farm::start(farm, storage.clone()).map_err(StartError::Farm)?;
+        let cache = Cache::new(storage, config.cache);
+        let stopping = CancellationToken::new();
+        let mut routes = routes(&cache, &farm);
+        if let Some(tokens) = config.tokens {
+            routes = routes.layer(from_fn_with_state(tokens, auth::check));
+        }
+        let ended = tokio::spawn(connections::serve(
+            listener,
+            tls,
+            routes,
+            stopping.clone(),
+            config.grace,
+        ));
+        Ok(Running {
+            address,
+            cache,
+            farm,
+            stopping,
+            ended,
+        })
+    }
+}
+
+/// A server that runs. Dropped, it goes on.
+#[derive(Debug)]
+pub struct Running {
+    address: SocketAddr,
+    cache: Cache,
+    farm: Farm,
+    stopping: CancellationToken,
+    ended: JoinHandle<()>,
+}
+
+impl Running {
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its cache.
+    pub const fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// Its farm.
+    pub const fn farm(&self) -> &Farm {
+        &self.farm
+    }
+
+    /// Ends it: no new connections; what runs goes on until its end, or until its time is over.
+    pub async fn shutdown(self) {
+        self.farm.leave();
+        self.stopping.cancel();
+        // It ends by a panic or by itself.
+        let _ = self.ended.await;
+    }
+}

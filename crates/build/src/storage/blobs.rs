@@ -1,0 +1,214 @@
+//! Blobs, each under the name of its digest.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+
+use super::counters::Counters;
+use super::error::StorageError;
+use super::name::Name;
+use super::reader::{Origin, PIECE, Reader, Source};
+use super::store::{Store, blocking};
+use super::writer::{Expected, Writer};
+use crate::digest::Digest;
+
+/// So many questions to a shared storage wait for their answers at a time.
+const QUESTIONS: usize = 16;
+
+/// Blobs, each under the name of its digest. Clones are handles of the same storage.
+#[derive(Debug, Clone)]
+pub struct Blobs {
+    store: Store,
+    limit: u64,
+    counters: Arc<Counters>,
+}
+
+impl Blobs {
+    pub(super) fn new(store: Store, limit: u64, counters: Arc<Counters>) -> Self {
+        Self {
+            store,
+            limit,
+            counters,
+        }
+    }
+
+    /// Blobs in memory, without a limit.
+    pub fn in_memory() -> Self {
+        Self::new(Store::in_memory(), u64::MAX, Arc::default())
+    }
+
+    /// Whether the blob is there. If it is, that counts as a use.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn contains(&self, digest: Digest) -> Result<bool, StorageError> {
+        Ok(digest == Digest::EMPTY || self.find(digest.hash()).await? == Some(digest))
+    }
+
+    /// Those of the blobs that are not there. The others count as used.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn missing(
+        &self,
+        digests: impl IntoIterator<Item = Digest>,
+    ) -> Result<Vec<Digest>, StorageError> {
+        let mut missing = Vec::new();
+        if let Store::Disk(_) = self.store {
+            // Nothing here waits, unlike below.
+            for digest in digests {
+                if !self.contains(digest).await? {
+                    missing.push(digest);
+                }
+            }
+            return Ok(missing);
+        }
+        let digests: Vec<_> = digests.into_iter().collect();
+        stream::iter(digests)
+            .map(|digest| async move { Ok((digest, self.contains(digest).await?)) })
+            .buffered(QUESTIONS)
+            .try_filter_map(async |(digest, there)| Ok((!there).then_some(digest)))
+            .try_collect()
+            .await
+    }
+
+    /// The blob of that hash, for clients that do not know its size.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn find(&self, hash: &[u8; 32]) -> Result<Option<Digest>, StorageError> {
+        if hash == Digest::EMPTY.hash() {
+            return Ok(Some(Digest::EMPTY));
+        }
+        let size = self.store.size(Name::blob(hash)).await?;
+        Ok(size.map(|size| Digest::from_hash(*hash, size)))
+    }
+
+    /// The whole blob, whose bytes have been checked.
+    ///
+    /// # Errors
+    /// If it is not there, if what is there is not it, or if the storage fails. What is not it is
+    /// removed.
+    pub async fn read(&self, digest: Digest) -> Result<Bytes, StorageError> {
+        if digest == Digest::EMPTY {
+            return Ok(Bytes::new());
+        }
+        let bytes = self.store.read(Name::blob(digest.hash())).await?;
+        let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 == digest.size()) else {
+            self.counters.blob_misses.inc();
+            return Err(StorageError::Missing(digest));
+        };
+        let found = if bytes.len() < PIECE {
+            Digest::of(&bytes)
+        } else {
+            let bytes = bytes.clone();
+            blocking(move || Ok(Digest::of(&bytes))).await?
+        };
+        self.store.check(&self.counters, digest, found).await?;
+        self.counters.blob_hits.inc();
+        self.counters.bytes_read.inc_by(digest.size());
+        Ok(bytes)
+    }
+
+    /// Reads the blob one piece after another, from a byte on.
+    ///
+    /// # Errors
+    /// As [`Blobs::read`]; that the bytes are wrong may come out later.
+    pub async fn open(&self, digest: Digest, range: Range) -> Result<Reader, StorageError> {
+        let Range { from, length } = range;
+        let to = length.map_or(u64::MAX, |length| from.saturating_add(length));
+        let name = Name::blob(digest.hash());
+        let source = if digest.size() <= PIECE as u64 {
+            Source::Whole(Some(self.read(digest).await?))
+        } else {
+            let source = match &self.store {
+                Store::Disk(disk) => {
+                    let disk = disk.clone();
+                    let file = blocking(move || Ok(disk.file(&name)?)).await?;
+                    match file {
+                        Some(file) if file.metadata()?.len() == digest.size() => {
+                            Some(Source::disk(file))
+                        }
+                        _ => None,
+                    }
+                }
+                Store::Shared(operator) => {
+                    if self.store.size(name).await? == Some(digest.size()) {
+                        let reader = operator.reader_with(&name.path()).chunk(PIECE).await?;
+                        Some(Source::Shared(reader.into_stream(..).await?))
+                    } else {
+                        None
+                    }
+                }
+            };
+            let Some(source) = source else {
+                self.counters.blob_misses.inc();
+                return Err(StorageError::Missing(digest));
+            };
+            self.counters.blob_hits.inc();
+            self.counters.bytes_read.inc_by(digest.size());
+            source
+        };
+        let origin = Origin {
+            store: self.store.clone(),
+            counters: self.counters.clone(),
+            digest,
+        };
+        Ok(Reader::new(origin, source, from, to))
+    }
+
+    /// Stores a whole blob.
+    ///
+    /// # Errors
+    /// If the bytes are not it, or if the storage fails: then nothing is stored.
+    pub async fn write(&self, digest: Digest, bytes: Bytes) -> Result<(), StorageError> {
+        let mut writer = self.writer(digest).await?;
+        writer.write(bytes).await?;
+        writer.finish().await?;
+        Ok(())
+    }
+
+    /// Stores a blob whose bytes come one piece after another.
+    ///
+    /// # Errors
+    /// If the storage takes no blob of that size.
+    pub async fn writer(&self, expected: impl Into<Expected>) -> Result<Writer, StorageError> {
+        Writer::new(&self.store, expected.into(), self.limit, &self.counters).await
+    }
+
+    /// All blobs, the last one that was used first; none of a shared storage, which has no list.
+    pub fn list(&self) -> Vec<Digest> {
+        match &self.store {
+            Store::Disk(disk) => disk.blobs(),
+            Store::Shared(_) => Vec::new(),
+        }
+    }
+
+    /// How many bytes a blob may have.
+    pub const fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Whether an upload may stay unfinished for a while without taking memory.
+    pub(crate) const fn is_disk(&self) -> bool {
+        matches!(self.store, Store::Disk(_))
+    }
+}
+
+/// Which bytes of a blob are wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Range {
+    /// The first one.
+    pub from: u64,
+    /// How many, all if not said.
+    pub length: Option<u64>,
+}
+
+impl Range {
+    /// All bytes.
+    pub const ALL: Self = Self {
+        from: 0,
+        length: None,
+    };
+}

@@ -1,0 +1,181 @@
+//! Entries as files of a folder.
+//!
+//! A file is written under a temporary name and renamed, so that no half-written one is ever seen.
+//! What is renamed, and what the index says, change together under the index's lock.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use tempfile::{Builder, NamedTempFile};
+
+use super::index::Index;
+use super::name::{Kind, Name};
+use crate::digest::Digest;
+
+/// Entries as files of a folder, of which those go that were not used for the longest time.
+#[derive(Debug)]
+pub(super) struct Disk {
+    root: PathBuf,
+    index: Mutex<Index>,
+    /// Locked for as long as this is open.
+    _lock: File,
+}
+
+impl Disk {
+    /// Opens the folder, or makes it. What other processes left half-written is removed.
+    pub(super) fn open(root: &Path, limit: u64) -> io::Result<Self> {
+        fs::create_dir_all(root)?;
+        let lock = File::create(root.join("lock"))?;
+        lock.try_lock().map_err(|error| match error {
+            fs::TryLockError::Error(error) => error,
+            fs::TryLockError::WouldBlock => {
+                io::Error::new(ErrorKind::ResourceBusy, "another process uses this folder")
+            }
+        })?;
+        let temporary = root.join(TEMPORARY);
+        match fs::remove_dir_all(&temporary) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => fs::create_dir(&temporary)?,
+        }
+        let mut index = Index::new(limit);
+        for (name, size) in list(root)? {
+            index.insert(name, size);
+        }
+        let disk = Self {
+            root: root.to_owned(),
+            index: Mutex::new(index),
+            _lock: lock,
+        };
+        let excess = disk.take_out_excess(&mut disk.index())?;
+        drop(excess);
+        Ok(disk)
+    }
+
+    /// A new file that no name leads to. It is removed when it is dropped.
+    pub(super) fn temporary(&self) -> io::Result<NamedTempFile> {
+        Builder::new().tempfile_in(self.root.join(TEMPORARY))
+    }
+
+    /// Gives a file its name, in place of what had that name.
+    pub(super) fn keep(&self, file: NamedTempFile, name: Name, size: u64) -> io::Result<()> {
+        let path = self.path(&name);
+        let excess = {
+            let mut index = self.index();
+            // Dropped at once: an open file of each entry is not wanted.
+            let _file = file.persist(path).map_err(|error| error.error)?;
+            index.insert(name, size);
+            self.take_out_excess(&mut index)?
+        };
+        // Removing a large file takes time: without the lock.
+        drop(excess);
+        Ok(())
+    }
+
+    /// The size of what has that name, which is now the last one that was used.
+    pub(super) fn size(&self, name: &Name) -> Option<u64> {
+        self.index().touch(name)
+    }
+
+    /// Opens what has that name. It can be read even if it goes meanwhile.
+    pub(super) fn file(&self, name: &Name) -> io::Result<Option<File>> {
+        if self.index().touch(name).is_none() {
+            return Ok(None);
+        }
+        match File::open(self.path(name)) {
+            Ok(file) => {
+                // So that the order of use outlives this process. It is no harm if it does not.
+                let _ = file.set_modified(SystemTime::now());
+                Ok(Some(file))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.remove(name)?;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes what has that name, if anything.
+    pub(super) fn remove(&self, name: &Name) -> io::Result<()> {
+        let mut index = self.index();
+        index.remove(name);
+        match fs::remove_file(self.path(name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many entries there are, and what they take of the disk.
+    pub(super) fn usage(&self) -> (usize, u64) {
+        let index = self.index();
+        (index.entries(), index.used())
+    }
+
+    /// All blobs, the last one that was used first.
+    pub(super) fn blobs(&self) -> Vec<Digest> {
+        let index = self.index();
+        let blobs = index.iter().filter(|(name, _)| name.kind == Kind::Blob);
+        blobs
+            .map(|(name, size)| Digest::from_hash(name.hash, size))
+            .collect()
+    }
+
+    /// Moves what is too much out of its names. Dropping it removes it.
+    fn take_out_excess(&self, index: &mut Index) -> io::Result<Vec<tempfile::TempPath>> {
+        let mut excess = Vec::new();
+        while let Some(name) = index.pop_excess() {
+            let hidden = self.temporary()?.into_temp_path();
+            match fs::rename(self.path(&name), &hidden) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => excess.push(hidden),
+            }
+        }
+        Ok(excess)
+    }
+
+    fn path(&self, name: &Name) -> PathBuf {
+        self.root.join(name.path())
+    }
+
+    fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const TEMPORARY: &str = "temporary";
+
+/// What is there, in the order of use; makes the folders that are not. Files of other names are
+/// left alone.
+fn list(root: &Path) -> io::Result<Vec<(Name, u64)>> {
+    let mut found = Vec::new();
+    for kind in Kind::ALL {
+        for byte in 0..=255_u8 {
+            let folder = root.join(kind.folder()).join(format!("{byte:02x}"));
+            fs::create_dir_all(&folder)?;
+            for entry in fs::read_dir(folder)? {
+                let entry = entry?;
+                let file_name = entry.file_name();
+                let Ok(digest) = Digest::new(file_name.to_str().unwrap_or_default(), 0) else {
+                    continue;
+                };
+                let data = entry.metadata()?;
+                if !data.is_file() || digest.hash()[0] != byte {
+                    continue;
+                }
+                let name = Name {
+                    kind,
+                    hash: *digest.hash(),
+                };
+                found.push((data.modified()?, name, data.len()));
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found
+        .into_iter()
+        .map(|(_, name, size)| (name, size))
+        .collect())
+}

@@ -1,0 +1,139 @@
+//! What is on the disk, in the order of its last use.
+
+use lru::LruCache;
+
+use super::name::Name;
+
+/// What a file takes of the disk is a multiple of that.
+pub(super) const BLOCK: u64 = 4096;
+
+/// What is on the disk, in the order of its last use, and how much of the disk it takes.
+#[derive(Debug)]
+pub(super) struct Index {
+    sizes: LruCache<Name, u64>,
+    used: u64,
+    limit: u64,
+}
+
+impl Index {
+    pub(super) fn new(limit: u64) -> Self {
+        Self {
+            sizes: LruCache::unbounded(),
+            used: 0,
+            limit,
+        }
+    }
+
+    /// Its size. It is now the last one that was used.
+    pub(super) fn touch(&mut self, name: &Name) -> Option<u64> {
+        self.sizes.get(name).copied()
+    }
+
+    /// It is there now, the last one that was used. What it replaces is not there any more.
+    pub(super) fn insert(&mut self, name: Name, size: u64) {
+        if let Some((_, old)) = self.sizes.push(name, size) {
+            self.used -= space(old);
+        }
+        self.used += space(size);
+    }
+
+    pub(super) fn remove(&mut self, name: &Name) {
+        if let Some(size) = self.sizes.pop(name) {
+            self.used -= space(size);
+        }
+    }
+
+    /// Takes out what was not used for the longest time, while there is too much.
+    pub(super) fn pop_excess(&mut self) -> Option<Name> {
+        if self.used <= self.limit {
+            return None;
+        }
+        let (name, size) = self.sizes.pop_lru()?;
+        self.used -= space(size);
+        Some(name)
+    }
+
+    pub(super) fn entries(&self) -> usize {
+        self.sizes.len()
+    }
+
+    pub(super) const fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// All names, the last one that was used first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Name, u64)> {
+        self.sizes.iter().map(|(name, size)| (name, *size))
+    }
+}
+
+const fn space(size: u64) -> u64 {
+    size.div_ceil(BLOCK) * BLOCK
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{BLOCK, Index, Name, space};
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Touch(u8),
+        Insert(u8, u64),
+        Remove(u8),
+    }
+
+    fn name(number: u8) -> Name {
+        Name::blob(&[number; 32])
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let number = 0_u8..12;
+        prop_oneof![
+            number.clone().prop_map(Step::Touch),
+            (number.clone(), 0..4 * BLOCK).prop_map(|(number, size)| Step::Insert(number, size)),
+            number.prop_map(Step::Remove),
+        ]
+    }
+
+    proptest! {
+        /// The model is a list, the last one that was used first. Invariants: the same names of the
+        /// same sizes in the same order; never more space than allowed.
+        #[test]
+        fn it_does_what_a_list_does(steps in proptest::collection::vec(step(), 0..200)) {
+            let limit = 10 * BLOCK;
+            let mut index = Index::new(limit);
+            let mut list: Vec<(Name, u64)> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Touch(number) => {
+                        let at = list.iter().position(|entry| entry.0 == name(number));
+                        let found = at.map(|at| list.remove(at));
+                        prop_assert_eq!(index.touch(&name(number)), found.map(|entry| entry.1));
+                        if let Some(entry) = found {
+                            list.insert(0, entry);
+                        }
+                    }
+                    Step::Insert(number, size) => {
+                        list.retain(|entry| entry.0 != name(number));
+                        list.insert(0, (name(number), size));
+                        index.insert(name(number), size);
+                        while list.iter().map(|entry| space(entry.1)).sum::<u64>() > limit {
+                            let out = list.pop().map(|entry| entry.0);
+                            prop_assert_eq!(index.pop_excess(), out);
+                        }
+                        prop_assert_eq!(index.pop_excess(), None);
+                    }
+                    Step::Remove(number) => {
+                        list.retain(|entry| entry.0 != name(number));
+                        index.remove(&name(number));
+                    }
+                }
+                let entries: Vec<_> = index.iter().map(|(name, size)| (*name, size)).collect();
+                prop_assert_eq!(&entries, &list);
+                prop_assert_eq!(index.used(), list.iter().map(|entry| space(entry.1)).sum::<u64>());
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Where storage is, as an option of the command line says it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use opendal::Operator;
+use opendal::layers::{RetryLayer, TimeoutLayer};
+use url::Url;
+
+use super::error::StorageError;
+
+/// Where storage is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Location {
+    /// `disk:PATH`, or a path alone: a folder that one process uses.
+    Disk(PathBuf),
+    /// `memory`: gone when the process ends, and without a limit.
+    Memory,
+    /// `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, or `rediss:` with TLS, or
+    /// `redis+unix:///SOCKET`.
+    Redis(Url),
+    /// `s3://BUCKET[/PREFIX]?endpoint=URL&region=NAME`; who asks is in the environment
+    /// (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`).
+    S3(Url),
+}
+
+impl Location {
+    /// How many bytes a blob may have there.
+    pub const fn limit(&self) -> u64 {
+        match self {
+            // Redis takes no larger strings, and one is in memory for as long as it is written.
+            Self::Redis(_) => 512 << 20,
+            Self::Disk(_) | Self::Memory | Self::S3(_) => u64::MAX,
+        }
+    }
+}
+
+impl FromStr for Location {
+    type Err = NotALocation;
+
+    fn from_str(text: &str) -> Result<Self, NotALocation> {
+        let refuse = |why: String| Err(NotALocation(why));
+        if text == "memory" {
+            return Ok(Self::Memory);
+        }
+        if let Some(path) = text.strip_prefix("disk:") {
+            return match path {
+                "" => refuse("disk: needs a path".into()),
+                _ => Ok(Self::Disk(path.into())),
+            };
+        }
+        if !text.contains("://") {
+            return refuse(format!(
+                "not a storage: {text:?} (disk:PATH, memory, redis://HOST, s3://BUCKET)"
+            ));
+        }
+        let url = match Url::parse(text) {
+            Ok(url) => url,
+            Err(error) => return refuse(format!("not a URL: {error}")),
+        };
+        match url.scheme() {
+            "redis" | "rediss" | "redis+unix" => Ok(Self::Redis(url)),
+            "s3" if url.host_str().is_none() => refuse("s3:// needs a bucket".into()),
+            "s3" => Ok(Self::S3(url)),
+            scheme => refuse(format!("there is no storage of the kind {scheme:?}")),
+        }
+    }
+}
+
+/// Passwords are not shown.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Disk(path) => write!(f, "disk:{}", path.display()),
+            Self::Memory => f.write_str("memory"),
+            Self::Redis(url) | Self::S3(url) => {
+                let host = url.host_str().unwrap_or_default();
+                write!(f, "{}://{host}{}", url.scheme(), url.path())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What says no place of a storage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotALocation(String);
+
+impl fmt::Display for NotALocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotALocation {}
+
+/// What fails for a moment is tried again; what never answers is an error.
+fn patient(operator: Operator) -> Operator {
+    operator
+        .layer(TimeoutLayer::new())
+        .layer(RetryLayer::new().with_max_times(3))
+}
+
+#[cfg(feature = "redis")]
+pub(super) fn redis(url: &Url) -> Result<Operator, StorageError> {
+    let decode = |text: &str| {
+        let pairs = url::form_urlencoded::parse(text.as_bytes());
+        pairs.map(|(text, _)| text.into_owned()).next()
+    };
+    let mut builder = opendal::services::Redis::default().root("/filch");
+    let mut endpoint = url.clone();
+    if let Some(password) = url.password().and_then(decode) {
+        builder = builder.password(&password);
+    }
+    if let Some(user) = decode(url.username()) {
+        builder = builder.username(&user);
+    }
+    if url.scheme() == "redis+unix" {
+        // It has to have a host there, which means nothing.
+        let socket = format!("unix://localhost{}", url.path());
+        return Ok(patient(Operator::new(builder.endpoint(&socket))?));
+    }
+    // Neither fails for a URL with a host, and those without one opendal refuses.
+    let _ = endpoint.set_password(None);
+    let _ = endpoint.set_username("");
+    let database = url.path().trim_start_matches('/');
+    if !database.is_empty() {
+        let number = database.parse().map_err(|_| {
+            let what = format!("not the number of a database of Redis: {database:?}");
+            opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what)
+        })?;
+        builder = builder.db(number);
+    }
+    endpoint.set_path("");
+    Ok(patient(Operator::new(builder.endpoint(endpoint.as_str()))?))
+}
+
+#[cfg(not(feature = "redis"))]
+pub(super) fn redis(_: &Url) -> Result<Operator, StorageError> {
+    Err(left_out("redis"))
+}
+
+#[cfg(feature = "s3")]
+pub(super) fn s3(url: &Url) -> Result<Operator, StorageError> {
+    let bucket = url.host_str().unwrap_or_default();
+    let mut builder = opendal::services::S3::default()
+        .bucket(bucket)
+        .root(url.path());
+    for (key, value) in url.query_pairs() {
+        builder = match &*key {
+            "endpoint" => builder.endpoint(&value),
+            "region" => builder.region(&value),
+            _ => {
+                let what = format!("s3:// knows endpoint and region, not {key:?}");
+                return Err(opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what).into());
+            }
+        };
+    }
+    Ok(patient(Operator::new(builder)?))
+}
+
+#[cfg(not(feature = "s3"))]
+pub(super) fn s3(_: &Url) -> Result<Operator, StorageError> {
+    Err(left_out("s3"))
+}
+
+#[cfg(not(all(feature = "redis", feature = "s3")))]
+fn left_out(feature: &str) -> StorageError {
+    let what = format!("this program was built without the feature {feature:?}");
+    opendal::Error::new(opendal::ErrorKind::Unsupported, what).into()
+}

@@ -1,0 +1,141 @@
+//! Where blobs and the results of actions are kept.
+//!
+//! [`Blobs`] are named by what is in them, [`Results`] by the action that led to them. Both are on
+//! a disk of this machine, or in a storage that several coordinators share: what [`Location`] says.
+//! The disk is read and written directly, everything else through `opendal`.
+
+mod blobs;
+mod counters;
+mod disk;
+mod error;
+mod index;
+mod location;
+mod name;
+mod reader;
+mod results;
+mod store;
+mod writer;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+pub use blobs::{Blobs, Range};
+pub use counters::Counters;
+pub use error::StorageError;
+pub use location::{Location, NotALocation};
+pub use reader::Reader;
+pub use results::{NotAResult, Results, StoredResult};
+pub use writer::{Expected, Writer};
+
+use store::{Store, blocking};
+
+/// Within that time a storage has to answer at all.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Blobs and results of one place. Clones are handles of the same storage.
+#[derive(Debug, Clone)]
+pub struct Storage {
+    /// The blobs.
+    pub blobs: Blobs,
+    /// The results of actions.
+    pub results: Results,
+    counters: Arc<Counters>,
+    store: Store,
+}
+
+/// How much storage may hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Bytes of a blob.
+    pub blob: u64,
+    /// Bytes of the disk: beyond, those go that were not used for the longest time.
+    pub disk: u64,
+}
+
+impl Default for Limits {
+    /// Blobs of 4 GiB, 10 GiB of the disk.
+    fn default() -> Self {
+        Self {
+            blob: 4 << 30,
+            disk: 10 << 30,
+        }
+    }
+}
+
+impl Storage {
+    /// Opens a storage, and looks whether it answers.
+    ///
+    /// # Errors
+    /// If it does not, if another process uses the folder, or if this program was built without
+    /// that kind of storage.
+    pub async fn open(location: &Location, limits: Limits) -> Result<Self, StorageError> {
+        let mut limit = limits.blob.min(location.limit());
+        let store = match location {
+            Location::Memory => Store::in_memory(),
+            Location::Disk(path) => {
+                // The largest one takes all of it.
+                limit = limit.min(limits.disk / index::BLOCK * index::BLOCK);
+                let path = path.clone();
+                let open = move || Ok(disk::Disk::open(&path, limits.disk)?);
+                Store::Disk(Arc::new(blocking(open).await?))
+            }
+            Location::Redis(url) => Store::Shared(location::redis(url)?),
+            Location::S3(url) => Store::Shared(location::s3(url)?),
+        };
+        // A question like any other: whether it answers at all.
+        let question = store.size(name::Name::blob(&[0; 32]));
+        match timeout(PATIENCE, question).await {
+            Ok(answer) => answer?,
+            Err(_) => {
+                let what = format!("no answer within {PATIENCE:?}");
+                return Err(opendal::Error::new(opendal::ErrorKind::Unexpected, what).into());
+            }
+        };
+        Ok(Self::new(store, limit))
+    }
+
+    /// In memory, without a limit.
+    pub fn in_memory() -> Self {
+        Self::new(Store::in_memory(), u64::MAX)
+    }
+
+    fn new(store: Store, limit: u64) -> Self {
+        let counters = Arc::<Counters>::default();
+        let blobs = Blobs::new(store.clone(), limit, counters.clone());
+        let results = Results::new(store.clone(), blobs.clone(), counters.clone());
+        Self {
+            blobs,
+            results,
+            counters,
+            store,
+        }
+    }
+
+    /// What it has done so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// How many entries there are, and what they take of the disk; nothing is known of a shared
+    /// storage.
+    pub fn usage(&self) -> Option<Usage> {
+        match &self.store {
+            Store::Disk(disk) => {
+                let (entries, bytes) = disk.usage();
+                Some(Usage { entries, bytes })
+            }
+            Store::Shared(_) => None,
+        }
+    }
+}
+
+/// What storage has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Blobs and results.
+    pub entries: usize,
+    /// What they take of the disk.
+    pub bytes: u64,
+}

@@ -1,0 +1,170 @@
+//! A blob that is read one piece after another.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use opendal::BufferStream;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::counters::Counters;
+use super::error::StorageError;
+use super::store::Store;
+use crate::digest::{Digest, Hasher};
+
+/// So many bytes are read at once. While they are sent, as many more are read.
+pub(super) const PIECE: usize = 1 << 20;
+
+/// A blob, or a part of one, that is read one piece after another.
+///
+/// All of the blob is read and checked, also if only a part was asked for. The last piece comes
+/// when the check is done: what ends without an error is right.
+#[derive(Debug)]
+pub struct Reader {
+    origin: Origin,
+    source: Source,
+    hasher: Hasher,
+    /// What was read of the blob so far.
+    position: u64,
+    /// What is wanted of the blob.
+    from: u64,
+    to: u64,
+    /// Read, and not yet given away: it may be the last piece.
+    held: Option<Bytes>,
+}
+
+/// Which blob of which storage.
+#[derive(Debug)]
+pub(super) struct Origin {
+    pub(super) store: Store,
+    pub(super) counters: Arc<Counters>,
+    pub(super) digest: Digest,
+}
+
+pub(super) enum Source {
+    /// It is all here, and it was checked.
+    Whole(Option<Bytes>),
+    /// A thread reads ahead, and computes the hash.
+    Disk(Option<JoinHandle<std::io::Result<Piece>>>),
+    Shared(BufferStream),
+}
+
+pub(super) struct Piece {
+    file: File,
+    hasher: Hasher,
+    bytes: Bytes,
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    pub(super) fn disk(file: File) -> Self {
+        Self::Disk(Some(read_ahead(file, Hasher::new())))
+    }
+}
+
+fn read_ahead(mut file: File, mut hasher: Hasher) -> JoinHandle<std::io::Result<Piece>> {
+    spawn_blocking(move || {
+        let mut bytes = Vec::with_capacity(PIECE);
+        file.by_ref().take(PIECE as u64).read_to_end(&mut bytes)?;
+        hasher.update(&bytes);
+        Ok(Piece {
+            file,
+            hasher,
+            bytes: bytes.into(),
+        })
+    })
+}
+
+impl Reader {
+    pub(super) fn new(origin: Origin, source: Source, from: u64, to: u64) -> Self {
+        let size = origin.digest.size();
+        Self {
+            origin,
+            source,
+            hasher: Hasher::new(),
+            position: 0,
+            from: from.min(size),
+            to: to.min(size),
+            held: None,
+        }
+    }
+
+    /// How many bytes will come in all.
+    pub const fn size(&self) -> u64 {
+        self.to.saturating_sub(self.from)
+    }
+
+    /// The next piece, none at the end.
+    ///
+    /// # Errors
+    /// If the bytes are not the blob, which is removed then, or if the storage fails.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, StorageError> {
+        loop {
+            let Some(piece) = self.read().await? else {
+                return Ok(self.held.take());
+            };
+            let Some(piece) = self.wanted(piece) else {
+                continue;
+            };
+            if let Some(held) = self.held.replace(piece) {
+                return Ok(Some(held));
+            }
+        }
+    }
+
+    /// The next piece of the blob; none at its end, if what was read is the blob.
+    async fn read(&mut self) -> Result<Option<Bytes>, StorageError> {
+        let piece = match &mut self.source {
+            Source::Whole(bytes) => return Ok(bytes.take()),
+            Source::Disk(ahead) => {
+                let Some(thread) = ahead.take() else {
+                    return Ok(None);
+                };
+                let piece = thread.await.map_err(std::io::Error::other)??;
+                if piece.bytes.is_empty() {
+                    self.hasher = piece.hasher;
+                    None
+                } else {
+                    *ahead = Some(read_ahead(piece.file, piece.hasher));
+                    Some(piece.bytes)
+                }
+            }
+            Source::Shared(stream) => match stream.next().await.transpose()? {
+                Some(buffer) => {
+                    let bytes = buffer.to_bytes();
+                    self.hasher.update(&bytes);
+                    Some(bytes)
+                }
+                None => None,
+            },
+        };
+        if piece.is_none() {
+            let found = std::mem::take(&mut self.hasher).digest();
+            self.source = Source::Whole(None);
+            let Origin {
+                store,
+                counters,
+                digest,
+            } = &self.origin;
+            store.check(counters, *digest, found).await?;
+        }
+        Ok(piece)
+    }
+
+    /// The part of the next piece of the blob that was asked for.
+    fn wanted(&mut self, piece: Bytes) -> Option<Bytes> {
+        let start = self.position;
+        let size = piece.len() as u64;
+        self.position += size;
+        let within = |at: u64| usize::try_from(at.clamp(start, start + size) - start);
+        let (from, to) = (within(self.from).ok()?, within(self.to).ok()?);
+        (from < to).then(|| piece.slice(from..to))
+    }
+}

@@ -1,0 +1,234 @@
+//! What actions have led to.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use prost::Message as _;
+
+use super::blobs::Blobs;
+use super::counters::Counters;
+use super::error::StorageError;
+use super::name::Name;
+use super::store::Store;
+use crate::digest::Digest;
+use crate::reapi::{ActionResult, Directory, Tree};
+
+/// What actions have led to, each result under the action's hash. Clones are handles of the same
+/// storage.
+#[derive(Debug, Clone)]
+pub struct Results {
+    store: Store,
+    blobs: Blobs,
+    counters: Arc<Counters>,
+}
+
+impl Results {
+    pub(super) fn new(store: Store, blobs: Blobs, counters: Arc<Counters>) -> Self {
+        Self {
+            store,
+            blobs,
+            counters,
+        }
+    }
+
+    /// The result of that action, if all blobs of it are there; these count as used.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn get(&self, action: &[u8; 32]) -> Result<Option<StoredResult>, StorageError> {
+        let found = self.look_up(action).await?;
+        let counter = match found {
+            Some(_) => &self.counters.result_hits,
+            None => &self.counters.result_misses,
+        };
+        counter.inc();
+        Ok(found)
+    }
+
+    /// Stores the result of an action, in place of another one.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn put(&self, action: &[u8; 32], result: StoredResult) -> Result<(), StorageError> {
+        let bytes = result.bytes;
+        let mut entry = BytesMut::with_capacity(32 + bytes.len());
+        entry.put_slice(Digest::of(&bytes).hash());
+        entry.put(bytes);
+        self.store.write(Name::result(action), entry.freeze()).await
+    }
+
+    async fn look_up(&self, action: &[u8; 32]) -> Result<Option<StoredResult>, StorageError> {
+        let Some(mut entry) = self.store.read(Name::result(action)).await? else {
+            return Ok(None);
+        };
+        let bytes = if entry.len() < 32 {
+            Bytes::new()
+        } else {
+            entry.split_off(32)
+        };
+        let right = entry[..] == Digest::of(&bytes).hash()[..];
+        let result = StoredResult::new(bytes).ok().filter(|_| right);
+        let Some(result) = result else {
+            tracing::error!(
+                action = crate::digest::hex(action),
+                "a stored result has other bytes"
+            );
+            self.counters.corrupt.inc();
+            self.store.remove(Name::result(action)).await?;
+            return Ok(None);
+        };
+        let complete = self.is_complete(&result).await?;
+        Ok(complete.then_some(result))
+    }
+
+    /// Whether all blobs of the result are there; these count as used.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn is_complete(&self, result: &StoredResult) -> Result<bool, StorageError> {
+        let blobs = self.blobs.missing(result.blobs.iter().copied()).await?;
+        if !blobs.is_empty() {
+            return Ok(false);
+        }
+        for tree in &result.trees {
+            let bytes = match self.blobs.read(*tree).await {
+                Ok(bytes) => bytes,
+                Err(StorageError::Missing(_) | StorageError::WrongDigest { .. }) => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(error),
+            };
+            let Ok(tree) = Tree::decode(bytes) else {
+                return Ok(false);
+            };
+            let Some(files) = files(&tree) else {
+                return Ok(false);
+            };
+            if !self.blobs.missing(files).await?.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// All files of a tree, if their digests are digests.
+fn files(tree: &Tree) -> Option<BTreeSet<Digest>> {
+    let folders = tree.children.iter().chain(&tree.root);
+    let files = folders.flat_map(|folder: &Directory| &folder.files);
+    files
+        .map(|file| Digest::try_from(file.digest.as_ref()?).ok())
+        .collect()
+}
+
+/// A result as it was sent, and the blobs that it names.
+#[derive(Debug, Clone)]
+pub struct StoredResult {
+    bytes: Bytes,
+    message: ActionResult,
+    blobs: BTreeSet<Digest>,
+    trees: BTreeSet<Digest>,
+}
+
+impl StoredResult {
+    /// Of an encoded `ActionResult`.
+    ///
+    /// # Errors
+    /// If it is none, or a digest or a path in it is not one.
+    pub fn new(bytes: Bytes) -> Result<Self, NotAResult> {
+        let message = ActionResult::decode(bytes.clone())
+            .map_err(|error| NotAResult(format!("not an ActionResult: {error}")))?;
+        let mut blobs = BTreeSet::new();
+        let mut trees = BTreeSet::new();
+        for file in &message.output_files {
+            check_path(&file.path)?;
+            blobs.insert(digest(file.digest.as_ref(), &file.path)?);
+        }
+        for folder in &message.output_directories {
+            check_path(&folder.path)?;
+            // A client may name the root folder instead of the tree, or both.
+            let tree = folder.tree_digest.as_ref();
+            if tree.is_some() || folder.root_directory_digest.is_none() {
+                trees.insert(digest(tree, &folder.path)?);
+            }
+            if let Some(root) = &folder.root_directory_digest {
+                blobs.insert(digest(Some(root), &folder.path)?);
+            }
+        }
+        // What clients of older versions send.
+        #[expect(deprecated)]
+        let links = [
+            &message.output_file_symlinks,
+            &message.output_directory_symlinks,
+        ];
+        for link in links.into_iter().flatten().chain(&message.output_symlinks) {
+            check_path(&link.path)?;
+        }
+        for (output, name) in [
+            (&message.stdout_digest, "stdout"),
+            (&message.stderr_digest, "stderr"),
+        ] {
+            if output.is_some() {
+                blobs.insert(digest(output.as_ref(), name)?);
+            }
+        }
+        Ok(Self {
+            bytes,
+            message,
+            blobs,
+            trees,
+        })
+    }
+
+    /// The message.
+    pub const fn message(&self) -> &ActionResult {
+        &self.message
+    }
+
+    /// The message, encoded as it was sent.
+    pub const fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The message.
+    pub fn into_message(self) -> ActionResult {
+        self.message
+    }
+}
+
+impl TryFrom<&ActionResult> for StoredResult {
+    type Error = NotAResult;
+
+    fn try_from(message: &ActionResult) -> Result<Self, NotAResult> {
+        Self::new(message.encode_to_vec().into())
+    }
+}
+
+fn digest(digest: Option<&crate::reapi::Digest>, of: &str) -> Result<Digest, NotAResult> {
+    let digest = digest.ok_or_else(|| NotAResult(format!("the output {of:?} has no digest")))?;
+    Digest::try_from(digest).map_err(|error| NotAResult(format!("the output {of:?}: {error}")))
+}
+
+/// Clients write outputs to these paths: none may lead out of their folder.
+fn check_path(path: &str) -> Result<(), NotAResult> {
+    let leads_out = path.starts_with('/') || path.split('/').any(|name| name == "..");
+    if leads_out || path.contains('\0') {
+        return Err(NotAResult(format!(
+            "the output path {path:?} leads out of the folder"
+        )));
+    }
+    Ok(())
+}
+
+/// What is not the result of an action, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotAResult(String);
+
+impl std::fmt::Display for NotAResult {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotAResult {}

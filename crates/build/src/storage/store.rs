@@ -1,0 +1,120 @@
+//! Where entries are: on a disk of this machine, or in a storage that others may share.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use opendal::{ErrorKind, Operator};
+use tokio::task::spawn_blocking;
+
+use super::counters::Counters;
+use super::disk::Disk;
+use super::error::StorageError;
+use super::name::Name;
+use crate::digest::Digest;
+
+/// Where entries are. Clones are handles of the same storage.
+#[derive(Debug, Clone)]
+pub(super) enum Store {
+    /// On a disk of this machine, of which this process uses a folder alone.
+    Disk(Arc<Disk>),
+    /// In a storage that others may share, and that removes what it likes.
+    Shared(Operator),
+}
+
+impl Store {
+    pub(super) fn in_memory() -> Self {
+        let operator = Operator::new(opendal::services::Memory::default());
+        Self::Shared(operator.expect("memory needs no configuration"))
+    }
+
+    /// The size of an entry, which counts as used now.
+    pub(super) async fn size(&self, name: Name) -> Result<Option<u64>, StorageError> {
+        match self {
+            Self::Disk(disk) => Ok(disk.size(&name)),
+            Self::Shared(operator) => match operator.stat(&name.path()).await {
+                Ok(data) => Ok(Some(data.content_length())),
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+
+    pub(super) async fn remove(&self, name: Name) -> Result<(), StorageError> {
+        match self {
+            Self::Disk(disk) => {
+                let disk = disk.clone();
+                blocking(move || Ok(disk.remove(&name)?)).await
+            }
+            Self::Shared(operator) => Ok(operator.delete(&name.path()).await?),
+        }
+    }
+
+    /// A whole entry.
+    pub(super) async fn read(&self, name: Name) -> Result<Option<Bytes>, StorageError> {
+        match self {
+            Self::Disk(disk) => {
+                let disk = disk.clone();
+                blocking(move || {
+                    let Some(mut file) = disk.file(&name)? else {
+                        return Ok(None);
+                    };
+                    let mut bytes = Vec::new();
+                    std::io::Read::read_to_end(&mut file, &mut bytes)?;
+                    Ok(Some(bytes.into()))
+                })
+                .await
+            }
+            Self::Shared(operator) => match operator.read(&name.path()).await {
+                Ok(buffer) => Ok(Some(buffer.to_bytes())),
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+
+    /// Whether bytes that were read are the blob's. If not, they are removed.
+    pub(super) async fn check(
+        &self,
+        counters: &Counters,
+        wanted: Digest,
+        found: Digest,
+    ) -> Result<(), StorageError> {
+        if found == wanted {
+            return Ok(());
+        }
+        tracing::error!(%wanted, %found, "a stored blob has other bytes: it is removed");
+        counters.corrupt.inc();
+        self.remove(Name::blob(wanted.hash())).await?;
+        Err(StorageError::WrongDigest { wanted, found })
+    }
+
+    /// Stores a whole entry, in place of what had its name.
+    pub(super) async fn write(&self, name: Name, bytes: Bytes) -> Result<(), StorageError> {
+        match self {
+            Self::Disk(disk) => {
+                let disk = disk.clone();
+                blocking(move || {
+                    let mut file = disk.temporary()?;
+                    std::io::Write::write_all(&mut file, &bytes)?;
+                    Ok(disk.keep(file, name, bytes.len() as u64)?)
+                })
+                .await
+            }
+            Self::Shared(operator) => {
+                operator.write(&name.path(), bytes).await?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Runs what may wait for a disk, or computes for long.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,
+) -> Result<T, StorageError> {
+    match spawn_blocking(work).await {
+        Ok(result) => result,
+        // Of a panic or of the runtime's end: what waits for this ends too.
+        Err(error) => Err(std::io::Error::other(error).into()),
+    }
+}

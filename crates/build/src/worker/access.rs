@@ -1,0 +1,140 @@
+//! How the runner of an action gets at blobs.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::path::Path;
+
+use bytes::{Bytes, BytesMut};
+use tokio::fs::{File, OpenOptions};
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+
+use crate::digest::{Digest, Hasher};
+use crate::storage::{Blobs, Range, StorageError};
+
+/// How much of a file is in memory at a time.
+const PIECE: usize = 1 << 20;
+
+/// How the runner of an action gets at blobs: at those that it needs, and to where its outputs go.
+pub trait Access: Send + Sync {
+    /// The whole blob, checked: a message.
+    fn read(&self, blob: Digest) -> impl Future<Output = Result<Bytes, AccessError>> + Send;
+
+    /// Makes the blob a file at this path, where nothing is yet; its folder is there. It may be a
+    /// link only if a change of the file does not change what it is a link of: the action may
+    /// write to its inputs.
+    fn place(
+        &self,
+        blob: Digest,
+        path: &Path,
+        executable: bool,
+    ) -> impl Future<Output = Result<(), AccessError>> + Send;
+
+    /// Keeps the file as a blob. The file stays where it is, and is removed later.
+    fn keep(&self, path: &Path) -> impl Future<Output = Result<Digest, AccessError>> + Send;
+
+    /// Keeps these bytes as a blob.
+    fn write(&self, bytes: Bytes) -> impl Future<Output = Result<Digest, AccessError>> + Send;
+}
+
+/// Why a blob could not be had, or not be kept.
+#[derive(Debug)]
+pub enum AccessError {
+    /// Nobody has it.
+    Missing(Digest),
+    /// The storage failed.
+    Storage(StorageError),
+    /// The disk of the worker failed.
+    Disk(io::Error),
+    /// The way there failed: the network, or the coordinator.
+    Unreachable(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Access for Blobs {
+    async fn read(&self, blob: Digest) -> Result<Bytes, AccessError> {
+        Ok(Self::read(self, blob).await?)
+    }
+
+    async fn place(&self, blob: Digest, path: &Path, executable: bool) -> Result<(), AccessError> {
+        let mut pieces = self.open(blob, Range::default()).await?;
+        let mode = if executable { 0o755 } else { 0o644 };
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(path)
+            .await?;
+        while let Some(piece) = pieces.next().await? {
+            file.write_all(&piece).await?;
+        }
+        // A write that has begun may go on after a drop.
+        file.flush().await?;
+        Ok(())
+    }
+
+    async fn keep(&self, path: &Path) -> Result<Digest, AccessError> {
+        // What it is called must be known before it is written: a large file is read twice.
+        let mut file = File::open(path).await?;
+        if file.metadata().await?.len() <= PIECE as u64 {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).await?;
+            return Access::write(self, bytes.into()).await;
+        }
+        let mut hasher = Hasher::new();
+        while let Some(piece) = read(&mut file).await? {
+            hasher.update(&piece);
+        }
+        let digest = hasher.digest();
+        if !self.contains(digest).await? {
+            file.rewind().await?;
+            let mut writer = self.writer(digest).await?;
+            while let Some(piece) = read(&mut file).await? {
+                writer.write(piece).await?;
+            }
+            writer.finish().await?;
+        }
+        Ok(digest)
+    }
+
+    async fn write(&self, bytes: Bytes) -> Result<Digest, AccessError> {
+        let digest = Digest::of(&bytes);
+        Self::write(self, digest, bytes).await?;
+        Ok(digest)
+    }
+}
+
+/// The next piece of a file, none at its end.
+async fn read(file: &mut File) -> io::Result<Option<Bytes>> {
+    let mut piece = BytesMut::with_capacity(PIECE);
+    let count = file.read_buf(&mut piece).await?;
+    Ok((count > 0).then(|| piece.freeze()))
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(blob) => write!(f, "the blob {blob} is missing"),
+            Self::Storage(error) => error.fmt(f),
+            Self::Disk(error) => write!(f, "the disk of the worker failed: {error}"),
+            Self::Unreachable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AccessError {}
+
+impl From<StorageError> for AccessError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Missing(blob) => Self::Missing(blob),
+            error => Self::Storage(error),
+        }
+    }
+}
+
+impl From<io::Error> for AccessError {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error)
+    }
+}

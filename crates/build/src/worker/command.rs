@@ -1,0 +1,173 @@
+//! The command of an action, checked.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::error::RunError;
+use super::inputs::Inputs;
+use super::names::check_path;
+use crate::reapi::{self, Action, command::OutputDirectoryFormat};
+
+/// The command of an action, checked.
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) arguments: Vec<String>,
+    pub(super) environment: Vec<(String, String)>,
+    /// Below the folder of the action; may be empty.
+    pub(super) directory: String,
+    /// Relative to `directory`, sorted.
+    pub(super) outputs: Vec<Output>,
+    /// Whether the outputs are `output_paths`, as since version 2.1.
+    pub(super) has_paths: bool,
+    /// Whether folders among the outputs are wanted as blobs of their own.
+    pub(super) wants_directories: bool,
+}
+
+/// What an action is to make.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Output {
+    pub(super) path: String,
+    pub(super) kind: Kind,
+}
+
+/// What an output is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Any,
+}
+
+impl Command {
+    /// Checks it.
+    pub(super) fn new(command: reapi::Command) -> Result<Self, RunError> {
+        Self::check(command).map_err(|why| RunError::Refused(format!("its command: {why}")))
+    }
+
+    #[expect(deprecated, reason = "clients of version 2.0 use these fields")]
+    fn check(command: reapi::Command) -> Result<Self, String> {
+        if command.arguments.first().is_none_or(String::is_empty) {
+            return Err("it names no program".to_owned());
+        }
+        if command.arguments.iter().any(|text| text.contains('\0')) {
+            return Err("an argument contains a zero byte".to_owned());
+        }
+        if let Some(property) = command.output_node_properties.first() {
+            return Err(format!("the node property {property:?} is not supported"));
+        }
+        let directory = command.working_directory;
+        if !directory.is_empty() {
+            check_path(&directory).map_err(|why| format!("the working directory: {why}"))?;
+        }
+        let has_paths = !command.output_paths.is_empty();
+        let outputs = if has_paths {
+            outputs(command.output_paths, Kind::Any)
+        } else {
+            let files = outputs(command.output_files, Kind::File);
+            files
+                .chain(outputs(command.output_directories, Kind::Folder))
+                .collect::<Vec<_>>()
+                .into_iter()
+        };
+        let format = command.output_directory_format;
+        Ok(Self {
+            arguments: command.arguments,
+            environment: environment(command.environment_variables)?,
+            directory,
+            outputs: check_outputs(outputs.collect())?,
+            has_paths,
+            wants_directories: format != OutputDirectoryFormat::TreeOnly as i32,
+        })
+    }
+
+    /// The folders that are to be there before it runs, relative to the folder of the action.
+    ///
+    /// # Errors
+    /// If the inputs leave no place for one of them, or the working directory is not there.
+    pub(super) fn folders(&self, inputs: &Inputs) -> Result<Vec<String>, RunError> {
+        let folder = &self.directory;
+        if !folder.is_empty() && !inputs.folders.contains(folder) {
+            let why = format!("the working directory {folder:?} is not among its inputs");
+            return Err(RunError::Refused(why));
+        }
+        let files = inputs.files.iter().map(|file| &file.path);
+        let links = inputs.links.iter().map(|link| &link.path);
+        let taken: HashSet<_> = files.chain(links).map(String::as_str).collect();
+        let mut folders = Vec::new();
+        for output in &self.outputs {
+            let Some((parent, _)) = output.path.rsplit_once('/') else {
+                continue;
+            };
+            let parent = if folder.is_empty() {
+                parent.to_owned()
+            } else {
+                format!("{folder}/{parent}")
+            };
+            let ends = parent.match_indices('/').map(|(end, _)| end);
+            let mut ways = ends.chain([parent.len()]).map(|end| &parent[..end]);
+            if let Some(input) = ways.find(|way| taken.contains(way)) {
+                let why = format!(
+                    "the input {input:?} is where the output {:?} needs a folder",
+                    output.path
+                );
+                return Err(RunError::Refused(why));
+            }
+            folders.push(parent);
+        }
+        folders.dedup();
+        Ok(folders)
+    }
+}
+
+fn outputs(paths: Vec<String>, kind: Kind) -> std::vec::IntoIter<Output> {
+    let outputs = paths.into_iter().map(|path| Output { path, kind });
+    outputs.collect::<Vec<_>>().into_iter()
+}
+
+fn check_outputs(mut outputs: Vec<Output>) -> Result<Vec<Output>, String> {
+    for output in &outputs {
+        // The whole working directory.
+        if !(output.path.is_empty() && output.kind != Kind::File) {
+            check_path(&output.path).map_err(|why| format!("the output: {why}"))?;
+        }
+    }
+    outputs.sort();
+    if let Some(pair) = outputs.windows(2).find(|pair| pair[0].path == pair[1].path) {
+        return Err(format!("the output {:?} is there twice", pair[0].path));
+    }
+    Ok(outputs)
+}
+
+fn environment(
+    variables: Vec<reapi::command::EnvironmentVariable>,
+) -> Result<Vec<(String, String)>, String> {
+    let mut names = HashSet::new();
+    for variable in &variables {
+        let name = &variable.name;
+        if name.is_empty() || name.contains(['=', '\0']) || variable.value.contains('\0') {
+            return Err(format!("{name:?} cannot be an environment variable"));
+        }
+        if !names.insert(name) {
+            return Err(format!("the environment variable {name:?} is there twice"));
+        }
+    }
+    Ok(variables
+        .into_iter()
+        .map(|variable| (variable.name, variable.value))
+        .collect())
+}
+
+/// How long the action may run: as it says, but not longer than `most`. None, or zero, is `most`.
+pub(super) fn time_limit(action: &Action, most: Duration) -> Result<Duration, RunError> {
+    let Some(timeout) = &action.timeout else {
+        return Ok(most);
+    };
+    let seconds = u64::try_from(timeout.seconds);
+    match (seconds, u32::try_from(timeout.nanos)) {
+        (Ok(0), Ok(0)) => Ok(most),
+        (Ok(seconds), Ok(nanos @ 0..1_000_000_000)) => Ok(most.min(Duration::new(seconds, nanos))),
+        _ => Err(RunError::Refused(format!(
+            "{timeout:?} is not a time limit"
+        ))),
+    }
+}

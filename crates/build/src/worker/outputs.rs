@@ -1,0 +1,213 @@
+//! The outputs of an action.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::command::{Command, Kind, Output};
+use super::error::RunError;
+use super::limits::Limits;
+use super::names::{check_link, check_name};
+
+/// The outputs that an action has made, found on the disk; not those that are missing.
+#[derive(Debug, Default)]
+pub(super) struct Outputs {
+    pub(super) files: Vec<(String, File)>,
+    pub(super) folders: Vec<(String, Folder)>,
+    pub(super) links: Vec<(String, Link)>,
+}
+
+/// A file.
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) executable: bool,
+}
+
+/// A symbolic link.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) target: String,
+    /// Whether it is where a folder was expected.
+    pub(super) for_folder: bool,
+}
+
+/// A folder, whose nodes are sorted by name.
+#[derive(Debug, Default)]
+pub(super) struct Folder {
+    pub(super) files: Vec<(String, File)>,
+    pub(super) folders: Vec<(String, Self)>,
+    pub(super) links: Vec<(String, String)>,
+}
+
+/// Looks for the outputs, and counts them.
+#[derive(Debug)]
+pub(super) struct Search {
+    root: PathBuf,
+    limits: Limits,
+    nodes: usize,
+    bytes: u64,
+}
+
+/// What has been found at a path.
+enum Node {
+    File(File),
+    Folder(Folder),
+    Link(String),
+}
+
+impl Search {
+    /// In the folder `root` of an action that has ended.
+    pub(super) fn new(root: &Path, limits: Limits) -> Self {
+        Self {
+            root: root.to_owned(),
+            limits,
+            nodes: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Finds what the command was to make.
+    pub(super) fn find(mut self, command: &Command) -> Result<Outputs, RunError> {
+        let mut outputs = Outputs::default();
+        for output in &command.outputs {
+            let Some((path, metadata)) = self.locate(&command.directory, output)? else {
+                continue;
+            };
+            let name = output.path.clone();
+            match (self.node(&path, &metadata)?, output.kind) {
+                (Node::File(file), Kind::File | Kind::Any) => outputs.files.push((name, file)),
+                (Node::Folder(folder), Kind::Folder | Kind::Any) => {
+                    outputs.folders.push((name, folder));
+                }
+                (Node::Link(target), kind) => {
+                    let for_folder = kind == Kind::Folder;
+                    outputs.links.push((name, Link { target, for_folder }));
+                }
+                (Node::File(_), Kind::Folder) => {
+                    return Err(RunError::Output(format!(
+                        "{name:?} is a file, not a folder"
+                    )));
+                }
+                (Node::Folder(_), Kind::File) => {
+                    return Err(RunError::Output(format!(
+                        "{name:?} is a folder, not a file"
+                    )));
+                }
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Where an output is, if it is there. No step on the way may be a symbolic link: it might lead
+    /// out of the folder.
+    fn locate(
+        &self,
+        directory: &str,
+        output: &Output,
+    ) -> Result<Option<(PathBuf, Metadata)>, RunError> {
+        let mut path = self.root.join(directory);
+        let mut found = look(&path)?;
+        for name in output.path.split('/').filter(|name| !name.is_empty()) {
+            match &found {
+                Some(metadata) if metadata.is_dir() => {}
+                Some(metadata) if metadata.is_symlink() => {
+                    let why = format!("{:?} is behind a symbolic link", output.path);
+                    return Err(RunError::Output(why));
+                }
+                _ => return Ok(None),
+            }
+            path.push(name);
+            found = look(&path)?;
+        }
+        Ok(found.map(|metadata| (path, metadata)))
+    }
+
+    fn node(&mut self, path: &Path, metadata: &Metadata) -> Result<Node, RunError> {
+        self.nodes += 1;
+        if self.nodes > self.limits.output_nodes {
+            let most = self.limits.output_nodes;
+            return Err(RunError::TooMuch(format!(
+                "more than {most} files and folders"
+            )));
+        }
+        let kind = metadata.file_type();
+        if kind.is_file() {
+            self.bytes = self.bytes.saturating_add(metadata.len());
+            if self.bytes > self.limits.output_bytes {
+                let most = self.limits.output_bytes;
+                return Err(RunError::TooMuch(format!(
+                    "its files have more than {most} bytes"
+                )));
+            }
+            let executable = metadata.permissions().mode() & 0o100 != 0;
+            Ok(Node::File(File {
+                path: path.to_owned(),
+                executable,
+            }))
+        } else if kind.is_symlink() {
+            self.link(path).map(Node::Link)
+        } else if kind.is_dir() {
+            self.folder(path).map(Node::Folder)
+        } else {
+            let why = format!(
+                "{:?} is neither a file, a folder nor a link",
+                self.short(path)
+            );
+            Err(RunError::Output(why))
+        }
+    }
+
+    fn link(&self, path: &Path) -> Result<String, RunError> {
+        let target = fs::read_link(path).map_err(machine)?;
+        let name = self.short(path);
+        let text = target.to_str().map(str::to_owned);
+        let target = text.ok_or_else(|| {
+            RunError::Output(format!("the target of {name:?} is not UTF-8: {target:?}"))
+        })?;
+        check_link(&name.to_string_lossy(), &target).map_err(RunError::Output)?;
+        Ok(target)
+    }
+
+    fn folder(&mut self, path: &Path) -> Result<Folder, RunError> {
+        let mut folder = Folder::default();
+        for entry in fs::read_dir(path).map_err(machine)? {
+            let entry = entry.map_err(machine)?;
+            let path = entry.path();
+            let name = entry.file_name().into_string().map_err(|name| {
+                RunError::Output(format!("the name {name:?} of a file is not UTF-8"))
+            })?;
+            check_name(&name).map_err(RunError::Output)?;
+            match self.node(&path, &entry.metadata().map_err(machine)?)? {
+                Node::File(file) => folder.files.push((name, file)),
+                Node::Folder(below) => folder.folders.push((name, below)),
+                Node::Link(target) => folder.links.push((name, target)),
+            }
+        }
+        folder.files.sort_by(|a, b| a.0.cmp(&b.0));
+        folder.folders.sort_by(|a, b| a.0.cmp(&b.0));
+        folder.links.sort();
+        Ok(folder)
+    }
+
+    /// The path below the folder of the action.
+    fn short<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+}
+
+fn look(path: &Path) -> Result<Option<Metadata>, RunError> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(machine(error)),
+    }
+}
+
+fn machine(error: io::Error) -> RunError {
+    RunError::Machine {
+        doing: "look at an output",
+        error,
+    }
+}

@@ -1,0 +1,246 @@
+//! The processes of an action.
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+use tokio::sync::Mutex;
+use tokio::{task, time};
+
+use super::command::Command;
+use super::error::RunError;
+
+/// Where a program is looked for if its action does not say: the worker's own `PATH` is not used.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// How often a start is tried.
+const TRIES: usize = 1000;
+
+/// What an ended action leaves behind, beside its outputs.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) exit_code: i32,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+}
+
+/// Runs the command in the folder `root`, until its first process ends. The others of its process
+/// group are killed then.
+pub(super) async fn run(
+    command: &Command,
+    root: &Path,
+    time_limit: Duration,
+    stream_limit: u64,
+) -> Result<Ended, RunError> {
+    let machine = |error| RunError::Machine {
+        doing: "run a process",
+        error,
+    };
+    let (stdout, mut out) = Stream::new("standard output", stream_limit).map_err(machine)?;
+    let (stderr, mut err) = Stream::new("standard error", stream_limit).map_err(machine)?;
+    let mut leader = Leader::start(command, root, stdout, stderr).await?;
+    let pid = leader.pid;
+    let streams = async { tokio::try_join!(out.fill(), err.fill()) };
+    let ended = tokio::select! {
+        ended = ended(pid) => ended.map_err(machine),
+        // Once both streams have ended, the process has not.
+        Err(error) = streams => Err(error),
+        () = time::sleep(time_limit) => Err(RunError::TooLong(time_limit)),
+    };
+    ended?;
+    let status = leader.end().map_err(machine)?;
+    out.drain()?;
+    err.drain()?;
+    Ok(Ended {
+        exit_code: exit_code(status),
+        stdout: out.bytes,
+        stderr: err.bytes,
+    })
+}
+
+/// Waits until the process has ended, and leaves its id reserved: so nothing else can have the id
+/// of its process group.
+async fn ended(pid: Pid) -> io::Result<()> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    let wait = move || rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+    task::spawn_blocking(wait)
+        .await
+        .map_err(io::Error::other)??;
+    Ok(())
+}
+
+/// As shells do: 128 and the signal.
+fn exit_code(status: ExitStatus) -> i32 {
+    let signal = || 128 + status.signal().unwrap_or_default();
+    status.code().unwrap_or_else(signal)
+}
+
+/// The first process of an action, which leads a process group. Dropped, all of the group are
+/// killed.
+#[derive(Debug)]
+struct Leader {
+    child: Child,
+    pid: Pid,
+    has_ended: bool,
+}
+
+impl Leader {
+    async fn start(
+        command: &Command,
+        root: &Path,
+        stdout: Stdio,
+        stderr: Stdio,
+    ) -> Result<Self, RunError> {
+        let directory = root.join(&command.directory);
+        let name = &command.arguments[0];
+        let not_started = |error| RunError::NotStarted {
+            program: name.clone(),
+            error,
+        };
+        // As a path, so that the worker needs no fork of itself to search for it.
+        let program = find(command, &directory).map_err(not_started)?;
+        let mut process = process::Command::new(program);
+        process
+            .arg0(name)
+            .args(&command.arguments[1..])
+            .env_clear()
+            .envs(
+                command
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name, value)),
+            )
+            .current_dir(directory)
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
+            .process_group(0);
+        let child = spawn(&mut process).await.map_err(not_started)?;
+        Ok(Self {
+            pid: Pid::from_child(&child),
+            child,
+            has_ended: false,
+        })
+    }
+
+    /// Kills all of the group, and frees their id.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        self.has_ended = true;
+        // The first one has its id until it is waited for. There is no other error than that all
+        // have ended.
+        let _ = kill_process_group(self.pid, Signal::KILL);
+        self.child.wait()
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            // Nobody is left to tell of an error.
+            let _ = self.end();
+        }
+    }
+}
+
+/// Starts a process. While one is started it has, for a moment, copies of all open files of the
+/// worker, also of an executable that is being written, and that cannot be executed as long ("text
+/// file busy"). So starts are one at a time, and are tried again for what the last one still has.
+async fn spawn(process: &mut process::Command) -> io::Result<Child> {
+    static STARTS: Mutex<()> = Mutex::const_new(());
+    let _alone = STARTS.lock().await;
+    let mut tries = 0;
+    loop {
+        match process.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < TRIES => {
+                tries += 1;
+                time::sleep(Duration::from_millis(1)).await;
+            }
+            spawned => return spawned,
+        }
+    }
+}
+
+/// The program's path: its name is looked up in `PATH` if it has no slash.
+fn find(command: &Command, directory: &Path) -> io::Result<PathBuf> {
+    let name = &command.arguments[0];
+    if name.contains('/') {
+        return Ok(directory.join(name));
+    }
+    let mut variables = command.environment.iter();
+    let path = variables.find(|(name, _)| name == "PATH");
+    let path = path.map_or(PATH, |(_, value)| value);
+    let mut candidates = path
+        .split(':')
+        .map(|folder| directory.join(folder).join(name));
+    let is_program = |path: &PathBuf| path.is_file();
+    let not_found = || io::Error::new(io::ErrorKind::NotFound, format!("it is not in {path}"));
+    candidates.find(is_program).ok_or_else(not_found)
+}
+
+/// What a process writes.
+#[derive(Debug)]
+struct Stream {
+    name: &'static str,
+    pipe: pipe::Receiver,
+    bytes: Vec<u8>,
+    limit: u64,
+}
+
+impl Stream {
+    /// The end for a process, and the stream.
+    fn new(name: &'static str, limit: u64) -> io::Result<(Stdio, Self)> {
+        let (sender, pipe) = pipe::pipe()?;
+        let stream = Self {
+            name,
+            pipe,
+            bytes: Vec::new(),
+            limit,
+        };
+        Ok((sender.into_blocking_fd()?.into(), stream))
+    }
+
+    /// Reads until all processes have closed it.
+    async fn fill(&mut self) -> Result<(), RunError> {
+        let read = |error| RunError::Machine {
+            doing: "read what a process writes",
+            error,
+        };
+        while self.pipe.read_buf(&mut self.bytes).await.map_err(read)? != 0 {
+            self.check()?;
+        }
+        Ok(())
+    }
+
+    /// Reads what is there. Does not wait for a process that has left its group and has the stream.
+    fn drain(&mut self) -> Result<(), RunError> {
+        let mut buffer = [0; 8192];
+        loop {
+            match rustix::io::read(&self.pipe, &mut buffer) {
+                Ok(0) | Err(rustix::io::Errno::AGAIN) => return Ok(()),
+                Ok(count) => self.bytes.extend_from_slice(&buffer[..count]),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => {
+                    let doing = "read what a process writes";
+                    return Err(RunError::Machine {
+                        doing,
+                        error: error.into(),
+                    });
+                }
+            }
+            self.check()?;
+        }
+    }
+
+    fn check(&self) -> Result<(), RunError> {
+        if self.bytes.len() as u64 > self.limit {
+            let what = format!("its {} has more than {} bytes", self.name, self.limit);
+            return Err(RunError::TooMuch(what));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! What the worker has, and how it gets what it has not.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::sync::mpsc;
+use tonic::Code;
+
+use super::coordinator::Authorized;
+use super::peers::Peers;
+use super::transfer::{TransferError, download};
+use crate::digest::Digest;
+use crate::storage::{Blobs, StorageError};
+use crate::worker::AccessError;
+
+/// Blobs that have come and gone since the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Blobs that were there when an action needed them.
+    pub hits: u64,
+    /// Blobs that came from other workers.
+    pub from_workers: u64,
+    /// Blobs that came from the coordinator.
+    pub from_coordinator: u64,
+    /// How often another worker did not give what it was said to have.
+    pub failed: u64,
+    /// Blobs that were given to other workers.
+    pub served: u64,
+}
+
+/// Counts traffic. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counting(Arc<Mutex<Traffic>>);
+
+impl Counting {
+    pub(super) fn count(&self, change: impl FnOnce(&mut Traffic)) {
+        change(&mut self.lock());
+    }
+
+    pub(super) fn so_far(&self) -> Traffic {
+        *self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Traffic> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A transfer that is under way, for others that want the same blob.
+type Underway = Mutex<HashMap<Digest, Weak<tokio::sync::Mutex<()>>>>;
+
+/// What the worker has, and how it gets what it has not.
+#[derive(Debug)]
+pub(super) struct WorkerCache {
+    pub(super) blobs: Blobs,
+    pub(super) coordinator: Authorized,
+    pub(super) instance: String,
+    pub(super) peers: Peers,
+    pub(super) counting: Counting,
+    /// The link is told of what comes.
+    pub(super) news: mpsc::UnboundedSender<Digest>,
+    pub(super) underway: Underway,
+}
+
+impl WorkerCache {
+    /// Gets the blob, from that worker if there is one, else from the coordinator; once at a time.
+    pub(super) async fn need(&self, blob: Digest, source: Option<&str>) -> Result<(), AccessError> {
+        if self.blobs.contains(blob).await? {
+            self.counting.count(|traffic| traffic.hits += 1);
+            return Ok(());
+        }
+        let transfer = self.transfer(blob);
+        let _turn = transfer.lock().await;
+        if self.blobs.contains(blob).await? {
+            return Ok(());
+        }
+        if let Some(address) = source {
+            match self.from_worker(blob, address).await {
+                Ok(()) => {
+                    self.counting.count(|traffic| traffic.from_workers += 1);
+                    return self.tell(blob);
+                }
+                Err(why) => {
+                    tracing::warn!("{blob} did not come from the worker at {address}: {why}");
+                    self.counting.count(|traffic| traffic.failed += 1);
+                }
+            }
+        }
+        let (instance, from) = (&self.instance, self.coordinator.clone());
+        match download(from, instance, blob, &self.blobs).await {
+            Ok(()) => {
+                self.counting.count(|traffic| traffic.from_coordinator += 1);
+                self.tell(blob)
+            }
+            Err(TransferError::Status(status)) if status.code() == Code::NotFound => {
+                Err(AccessError::Missing(blob))
+            }
+            Err(TransferError::Storage(StorageError::Missing(_))) => {
+                Err(AccessError::Missing(blob))
+            }
+            Err(TransferError::Storage(error)) => Err(AccessError::Storage(error)),
+            Err(error) => Err(AccessError::Unreachable(Box::new(error))),
+        }
+    }
+
+    async fn from_worker(&self, blob: Digest, address: &str) -> Result<(), String> {
+        let channel = self
+            .peers
+            .channel(address)
+            .map_err(|error| error.to_string())?;
+        // Workers serve one instance, the one without a name.
+        let came = download(channel, "", blob, &self.blobs).await;
+        came.map_err(|error| error.to_string())
+    }
+
+    /// Says that the blob is there now.
+    pub(super) fn tell(&self, blob: Digest) -> Result<(), AccessError> {
+        // Without a link there is nobody to tell; the next one says all that is there.
+        let _ = self.news.send(blob);
+        Ok(())
+    }
+
+    fn transfer(&self, blob: Digest) -> Arc<tokio::sync::Mutex<()>> {
+        let mut underway = self.underway.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(transfer) = underway.get(&blob).and_then(Weak::upgrade) {
+            return transfer;
+        }
+        underway.retain(|_, transfer| transfer.strong_count() > 0);
+        let transfer = Arc::default();
+        underway.insert(blob, Arc::downgrade(&transfer));
+        transfer
+    }
+}

@@ -1,0 +1,276 @@
+//! One connection: orders come, and what became of them goes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream;
+use prost::Message as _;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tonic::{Status, Streaming};
+
+use super::cache::WorkerCache;
+use super::config::WorkerConfig;
+use super::errand::Errand;
+use crate::digest::Digest;
+use crate::protocol::farm_client::FarmClient;
+use crate::protocol::from_worker::Event;
+use crate::protocol::to_worker::Order;
+use crate::protocol::{
+    Alive, Blobs, Done, Failure, FromWorker, Hello, Leaving, Run, ToWorker, Welcome, done,
+};
+use crate::worker::{AccessError, RunError, Runner};
+
+/// So many blobs go into one message.
+const MOST_IN_MESSAGE: usize = 1 << 16;
+/// The coordinator has to answer in that time.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What all connections of a worker have in common.
+pub(super) struct Station {
+    pub(super) config: WorkerConfig,
+    /// Where others read its blobs; empty if they cannot.
+    pub(super) address: String,
+    pub(super) cache: Arc<WorkerCache>,
+    pub(super) runner: Runner,
+    /// Whether the worker is to leave.
+    pub(super) leave: watch::Receiver<bool>,
+}
+
+/// One connection.
+struct Link<'a> {
+    station: &'a Station,
+    events: mpsc::Sender<FromWorker>,
+    /// What was said to be there.
+    said: HashSet<Digest>,
+    most: usize,
+    running: JoinSet<(u64, done::Outcome)>,
+    cancels: HashMap<u64, oneshot::Sender<()>>,
+}
+
+impl Station {
+    /// Connects, and works until the connection ends: `Ok` if the coordinator ended it.
+    pub(super) async fn work(
+        &self,
+        news: &mut mpsc::UnboundedReceiver<Digest>,
+    ) -> Result<(), Status> {
+        let (events, said) = mpsc::channel(64);
+        let said = stream::unfold(said, async |mut said| Some((said.recv().await?, said)));
+        let mut client = FarmClient::new(self.cache.coordinator.clone());
+        let mut link = Link {
+            station: self,
+            events,
+            said: HashSet::new(),
+            most: MOST_IN_MESSAGE,
+            running: JoinSet::new(),
+            cancels: HashMap::new(),
+        };
+        link.hello().await?;
+        let orders = timeout(PATIENCE, client.work(said)).await;
+        let mut orders = orders.map_err(|_| silent())??.into_inner();
+        let welcome = timeout(PATIENCE, orders.message()).await;
+        let welcome = match welcome.map_err(|_| silent())?? {
+            Some(ToWorker {
+                order: Some(Order::Welcome(welcome)),
+            }) => welcome,
+            _ => {
+                return Err(Status::internal(
+                    "the coordinator does not begin with Welcome",
+                ));
+            }
+        };
+        tracing::info!("at work for {}", self.config.coordinator);
+        link.live(welcome, &mut orders, news).await
+        // What still runs is dropped with the link, and killed.
+    }
+}
+
+impl Link<'_> {
+    async fn hello(&mut self) -> Result<(), Status> {
+        let mut blobs = self.station.cache.blobs.list();
+        blobs.truncate(MOST_IN_MESSAGE);
+        self.said.extend(&blobs);
+        self.say(Event::Hello(Hello {
+            name: self.station.config.name.clone(),
+            address: self.station.address.clone(),
+            slots: self.station.config.slots,
+            holds: Some(message(&blobs)),
+        }))
+        .await
+    }
+
+    async fn live(
+        &mut self,
+        welcome: Welcome,
+        orders: &mut Streaming<ToWorker>,
+        news: &mut mpsc::UnboundedReceiver<Digest>,
+    ) -> Result<(), Status> {
+        self.most = usize::try_from(welcome.most_held).unwrap_or(usize::MAX);
+        self.station.cache.peers.set_key(welcome.key);
+        let beat = Duration::from_millis(welcome.silence_ms / 4).max(Duration::from_millis(1));
+        let mut beats = interval_at(Instant::now() + beat, beat);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut leave = self.station.leave.clone();
+        let mut leaving = false;
+        self.tell_changes().await?;
+        loop {
+            tokio::select! {
+                order = orders.message() => match order? {
+                    Some(ToWorker { order: Some(order) }) => self.take(order),
+                    Some(ToWorker { order: None }) => {}
+                    None => return Ok(()),
+                },
+                Some(blob) = news.recv() => self.tell_gained(blob, news).await?,
+                Some(ended) = self.running.join_next() => {
+                    // Before the result: so that the coordinator knows where its blobs are.
+                    if let Ok(blob) = news.try_recv() {
+                        self.tell_gained(blob, news).await?;
+                    }
+                    self.tell_done(ended).await?;
+                }
+                _ = beats.tick() => {
+                    self.tell_changes().await?;
+                    self.say(Event::Alive(Alive {})).await?;
+                }
+                () = wanted(&mut leave), if !leaving => {
+                    leaving = true;
+                    self.say(Event::Leaving(Leaving {})).await?;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, order: Order) {
+        match order {
+            Order::Run(run) => self.run(run),
+            Order::Cancel(cancel) => {
+                // Otherwise it has just ended.
+                if let Some(cancel) = self.cancels.remove(&cancel.run) {
+                    let _ = cancel.send(());
+                }
+            }
+            // It sends no more actions, and ends the stream after the last one.
+            Order::Leave(_) | Order::Welcome(_) => {}
+        }
+    }
+
+    fn run(&mut self, run: Run) {
+        let number = run.run;
+        let (cancel, cancelled) = oneshot::channel();
+        self.cancels.insert(number, cancel);
+        let runner = self.station.runner.clone();
+        let cache = Arc::clone(&self.station.cache);
+        self.running.spawn(async move {
+            let action = run.action.as_ref().map(Digest::try_from);
+            let Some(Ok(action)) = action else {
+                let error = RunError::Refused("the order names no action".to_owned());
+                return (number, failure(&error));
+            };
+            let errand = Errand::new(cache, run);
+            let cancelled = async {
+                // If the link is gone, so is the reason to run it.
+                let _ = cancelled.await;
+            };
+            let result = runner.run(action, &errand, cancelled).await;
+            let outcome = match result {
+                Ok(result) => match errand.deliver().await {
+                    Ok(()) => done::Outcome::Result(result.encode_to_vec()),
+                    Err(error) => failure(&RunError::Access(error)),
+                },
+                Err(error) => failure(&error),
+            };
+            (number, outcome)
+        });
+    }
+
+    async fn tell_done(
+        &mut self,
+        ended: Result<(u64, done::Outcome), tokio::task::JoinError>,
+    ) -> Result<(), Status> {
+        // A panic: the action goes elsewhere with all others.
+        let (run, outcome) = ended.map_err(|error| Status::internal(error.to_string()))?;
+        self.cancels.remove(&run);
+        let outcome = Some(outcome);
+        self.say(Event::Done(Done { run, outcome })).await
+    }
+
+    async fn tell_gained(
+        &mut self,
+        first: Digest,
+        news: &mut mpsc::UnboundedReceiver<Digest>,
+    ) -> Result<(), Status> {
+        let mut gained = Vec::new();
+        let mut next = Some(first);
+        while let Some(blob) = next {
+            if self.said.len() < self.most && self.said.insert(blob) {
+                gained.push(blob);
+            }
+            if gained.len() == MOST_IN_MESSAGE {
+                break;
+            }
+            next = news.try_recv().ok();
+        }
+        if gained.is_empty() {
+            return Ok(());
+        }
+        self.say(Event::Gained(message(&gained))).await
+    }
+
+    /// Says what has come or gone unsaid: the cache forgets what was not used for long.
+    async fn tell_changes(&mut self) -> Result<(), Status> {
+        let mut there = self.station.cache.blobs.list();
+        there.truncate(self.most);
+        let there: HashSet<Digest> = there.into_iter().collect();
+        let dropped: Vec<_> = self.said.difference(&there).copied().collect();
+        let gained: Vec<_> = there.difference(&self.said).copied().collect();
+        self.said = there;
+        for blobs in dropped.chunks(MOST_IN_MESSAGE) {
+            self.say(Event::Dropped(message(blobs))).await?;
+        }
+        for blobs in gained.chunks(MOST_IN_MESSAGE) {
+            self.say(Event::Gained(message(blobs))).await?;
+        }
+        Ok(())
+    }
+
+    async fn say(&self, event: Event) -> Result<(), Status> {
+        let event = Some(event);
+        let sent = timeout(PATIENCE, self.events.send(FromWorker { event })).await;
+        match sent {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Status::unavailable("the coordinator has gone")),
+            Err(_) => Err(silent()),
+        }
+    }
+}
+
+fn message(blobs: &[Digest]) -> Blobs {
+    Blobs {
+        blobs: blobs.iter().map(|&blob| blob.into()).collect(),
+    }
+}
+
+fn failure(error: &RunError) -> done::Outcome {
+    let missing = match error {
+        RunError::Access(AccessError::Missing(blob)) => vec![(*blob).into()],
+        _ => Vec::new(),
+    };
+    done::Outcome::Failure(Failure {
+        code: error.code() as i32,
+        message: error.to_string(),
+        elsewhere: error.elsewhere(),
+        missing,
+    })
+}
+
+fn silent() -> Status {
+    Status::unavailable(format!("the coordinator has been silent for {PATIENCE:?}"))
+}
+
+async fn wanted(leave: &mut watch::Receiver<bool>) {
+    if leave.wait_for(|&leave| leave).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

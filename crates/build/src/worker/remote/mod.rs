@@ -1,0 +1,28 @@
+//! A worker of a coordinator: it gets actions from there, and blobs from other workers.
+//!
+//! | file | |
+//! |---|---|
+//! | `arguments` | the options of `filch-build worker` |
+//! | `config` | what a worker is told when it starts |
+//! | `coordinator` | the way to the coordinator |
+//! | `transfer` | blobs that come and go by the Remote Execution API |
+//! | `peers` | other workers' blobs, and this worker's for them |
+//! | `cache` | what the worker has, and how it gets what it has not |
+//! | `errand` | one action's way to blobs |
+//! | `link` | one connection: orders come, and what became of them goes |
+//! | `running` | the worker, from its start to its end |
+
+mod arguments;
+mod cache;
+mod config;
+mod coordinator;
+mod errand;
+mod link;
+mod peers;
+mod running;
+mod transfer;
+
+pub use arguments::WorkerArguments;
+pub use cache::Traffic;
+pub use config::{StartError, WorkerConfig};
+pub use running::RunningWorker;

@@ -1,0 +1,200 @@
+//! The worker, from its start to its end.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStreamServer;
+use futures_util::stream;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
+use tonic::Code;
+use tonic::transport::Server;
+
+use super::cache::{Counting, Traffic, WorkerCache};
+use super::config::{StartError, WorkerConfig};
+use super::coordinator::coordinator;
+use super::link::Station;
+use super::peers::{Peers, Serving};
+use crate::cache::{Cache, CacheConfig};
+use crate::digest::Digest;
+use crate::storage::{Limits, Location, Storage};
+use crate::worker::Runner;
+
+/// After a connection has failed, the next one is tried after that long, and later ones later.
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// A worker that runs. Dropped, it goes on.
+#[derive(Debug)]
+pub struct RunningWorker {
+    address: Option<SocketAddr>,
+    counting: Counting,
+    leave: watch::Sender<bool>,
+    ended: JoinHandle<Result<(), StartError>>,
+}
+
+impl RunningWorker {
+    /// Starts one. It connects to the coordinator by itself, and again when it has to.
+    ///
+    /// # Errors
+    /// If it cannot use its folder or its address, or what it was told of the coordinator.
+    pub async fn start(config: WorkerConfig) -> Result<Self, StartError> {
+        let location = Location::Disk(config.folder.join("cache"));
+        let limits = Limits {
+            blob: config.cache_limit,
+            disk: config.cache_limit,
+        };
+        let storage = Storage::open(&location, limits).await;
+        let storage = storage.map_err(StartError::Cache)?;
+        let actions = config.folder.join("actions");
+        // Of an earlier life: no other worker uses this folder.
+        let _ = fs::remove_dir_all(&actions);
+        fs::create_dir_all(&actions).map_err(StartError::Folder)?;
+        let (news, heard) = mpsc::unbounded_channel();
+        let cache = Arc::new(WorkerCache {
+            blobs: storage.blobs.clone(),
+            coordinator: coordinator(&config)?,
+            instance: config.instance.clone(),
+            peers: Peers::default(),
+            counting: Counting::default(),
+            news,
+            underway: Mutex::default(),
+        });
+        // It serves as long as the worker is there.
+        let mut serving = JoinSet::new();
+        let mut address = None;
+        if let Some(listen) = config.listen {
+            let service = Serving {
+                cache: Cache::new(storage, CacheConfig::default()),
+                peers: cache.peers.clone(),
+                counting: cache.counting.clone(),
+            };
+            address = Some(serve(&mut serving, listen, service).await?);
+        }
+        let named = config.address.clone();
+        let shown = address.map(|address| format!("http://{address}"));
+        let (leave, leaving) = watch::channel(false);
+        let counting = cache.counting.clone();
+        let station = Station {
+            runner: Runner::new(&config.name, actions, config.limits.clone()),
+            config,
+            address: named.or(shown).unwrap_or_default(),
+            cache,
+            leave: leaving,
+        };
+        let ended = tokio::spawn(async move {
+            let _serving = serving;
+            live(station, heard).await
+        });
+        Ok(Self {
+            address,
+            counting,
+            leave,
+            ended,
+        })
+    }
+
+    /// Where it serves its blobs, if it does.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// Blobs that have come and gone.
+    pub fn traffic(&self) -> Traffic {
+        self.counting.so_far()
+    }
+
+    /// It ends what it runs, and then ends itself.
+    pub fn leave(&self) {
+        self.leave.send_replace(true);
+    }
+
+    /// Kills what it runs, and ends at once.
+    pub fn kill(&self) {
+        self.ended.abort();
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Errors
+    /// If the coordinator does not want it.
+    pub async fn ended(&mut self) -> Result<(), StartError> {
+        match (&mut self.ended).await {
+            Ok(ended) => ended,
+            // It was killed.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+async fn serve(
+    tasks: &mut JoinSet<()>,
+    listen: SocketAddr,
+    service: Serving,
+) -> Result<SocketAddr, StartError> {
+    let refuse = |error| StartError::Listen(listen, error);
+    let listener = TcpListener::bind(listen).await.map_err(refuse)?;
+    let address = listener.local_addr().map_err(refuse)?;
+    let incoming = stream::unfold(listener, async |listener| {
+        let accepted = listener.accept().await.map(|(stream, _)| {
+            // Without it, answers are later.
+            let _ = stream.set_nodelay(true);
+            stream
+        });
+        Some((accepted, listener))
+    });
+    let server = Server::builder()
+        .initial_stream_window_size(2 << 20)
+        .initial_connection_window_size(8 << 20)
+        .http2_keepalive_interval(Some(Duration::from_secs(30)))
+        .add_service(ByteStreamServer::new(service))
+        .serve_with_incoming(incoming);
+    tasks.spawn(async move {
+        if let Err(error) = server.await {
+            tracing::error!("this worker serves its blobs no longer: {error}");
+        }
+    });
+    Ok(address)
+}
+
+/// One connection after another.
+async fn live(
+    station: Station,
+    mut news: mpsc::UnboundedReceiver<Digest>,
+) -> Result<(), StartError> {
+    let mut wait = FIRST_WAIT;
+    let mut leave = station.leave.clone();
+    loop {
+        let begun = tokio::time::Instant::now();
+        let ended = station.work(&mut news).await;
+        if *leave.borrow() {
+            return Ok(());
+        }
+        match ended {
+            Ok(()) => tracing::info!("the coordinator has ended"),
+            Err(status) => {
+                let hopeless = [
+                    Code::Unauthenticated,
+                    Code::PermissionDenied,
+                    Code::Unimplemented,
+                    Code::InvalidArgument,
+                ];
+                if hopeless.contains(&status.code()) {
+                    return Err(StartError::Refused(status));
+                }
+                tracing::warn!("no connection to the coordinator: {}", status.message());
+            }
+        }
+        if begun.elapsed() > LONGEST_WAIT {
+            wait = FIRST_WAIT;
+        }
+        tokio::select! {
+            () = sleep(wait) => wait = (wait * 2).min(LONGEST_WAIT),
+            _ = leave.wait_for(|&leave| leave) => return Ok(()),
+        }
+    }
+}

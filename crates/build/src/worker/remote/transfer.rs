@@ -1,0 +1,202 @@
+//! Blobs that come and go by the Remote Execution API.
+
+use std::time::Duration;
+
+use bazel_remote_apis::google::bytestream::byte_stream_client::ByteStreamClient;
+use bazel_remote_apis::google::bytestream::{ReadRequest, WriteRequest};
+use futures_util::stream;
+use tokio::time::timeout;
+use tonic::Status;
+
+use super::coordinator::Authorized;
+use crate::cache::MAX_BATCH;
+use crate::digest::Digest;
+use crate::reapi::content_addressable_storage_client::ContentAddressableStorageClient;
+use crate::reapi::{BatchUpdateBlobsRequest, FindMissingBlobsRequest, batch_update_blobs_request};
+use crate::storage::{Blobs, Range, StorageError};
+
+/// The next piece of a blob has to come in that time.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What a message has beside a blob: its digest.
+const BESIDE: u64 = 128;
+/// A larger blob goes in pieces of that size.
+const PIECE: usize = 1 << 20;
+
+/// Why a blob did not come or go.
+#[derive(Debug)]
+pub(super) enum TransferError {
+    /// The other side says so.
+    Status(Status),
+    /// This side's storage says so; or the bytes that came are others.
+    Storage(StorageError),
+}
+
+/// Gets a blob from the coordinator or another worker. Nothing is stored that is not it.
+pub(super) async fn download(
+    from: Authorized,
+    instance: &str,
+    blob: Digest,
+    to: &Blobs,
+) -> Result<(), TransferError> {
+    let request = ReadRequest {
+        resource_name: name(instance, &format!("blobs/{blob}")),
+        ..ReadRequest::default()
+    };
+    let mut client = ByteStreamClient::new(from).max_decoding_message_size(usize::MAX);
+    let mut pieces = soon(client.read(request)).await?.into_inner();
+    let mut writer = to.writer(blob).await?;
+    while let Some(piece) = soon(pieces.message()).await? {
+        writer.write(piece.data.into()).await?;
+    }
+    writer.finish().await?;
+    Ok(())
+}
+
+/// Sends those of the blobs that the coordinator does not have.
+pub(super) async fn upload(
+    to: &Authorized,
+    instance: &str,
+    blobs: Vec<Digest>,
+    from: &Blobs,
+) -> Result<(), TransferError> {
+    if blobs.is_empty() {
+        return Ok(());
+    }
+    let mut content = ContentAddressableStorageClient::new(to.clone());
+    let request = FindMissingBlobsRequest {
+        instance_name: instance.to_owned(),
+        blob_digests: blobs.into_iter().map(Into::into).collect(),
+        ..FindMissingBlobsRequest::default()
+    };
+    let missing = soon(content.find_missing_blobs(request))
+        .await?
+        .into_inner();
+    let mut batch = Vec::new();
+    let mut size = 0;
+    for digest in &missing.missing_blob_digests {
+        let blob = Digest::try_from(digest);
+        let blob = blob.map_err(|error| Status::internal(error.to_string()))?;
+        if blob.size() + BESIDE > MAX_BATCH {
+            upload_large(to, instance, blob, from).await?;
+            continue;
+        }
+        if size + blob.size() + BESIDE > MAX_BATCH {
+            send(&mut content, instance, std::mem::take(&mut batch)).await?;
+            size = 0;
+        }
+        size += blob.size() + BESIDE;
+        batch.push(batch_update_blobs_request::Request {
+            digest: Some(digest.clone()),
+            data: from.read(blob).await?.into(),
+            ..Default::default()
+        });
+    }
+    send(&mut content, instance, batch).await
+}
+
+async fn send(
+    content: &mut ContentAddressableStorageClient<Authorized>,
+    instance: &str,
+    batch: Vec<batch_update_blobs_request::Request>,
+) -> Result<(), TransferError> {
+    if batch.is_empty() {
+        return Ok(());
+    }
+    let request = BatchUpdateBlobsRequest {
+        instance_name: instance.to_owned(),
+        requests: batch,
+        ..BatchUpdateBlobsRequest::default()
+    };
+    let answers = soon(content.batch_update_blobs(request))
+        .await?
+        .into_inner();
+    let statuses = answers
+        .responses
+        .into_iter()
+        .filter_map(|answer| answer.status);
+    match { statuses }.find(|status| status.code != 0) {
+        Some(status) => Err(Status::new(status.code.into(), status.message).into()),
+        None => Ok(()),
+    }
+}
+
+async fn upload_large(
+    to: &Authorized,
+    instance: &str,
+    blob: Digest,
+    from: &Blobs,
+) -> Result<(), TransferError> {
+    let reader = from.open(blob, Range::ALL).await?;
+    let upload = format!("uploads/{}/blobs/{blob}", uuid::Uuid::new_v4());
+    let resource_name = name(instance, &upload);
+    let requests = stream::unfold(Some((reader, 0)), move |state| {
+        let resource_name = resource_name.clone();
+        async move {
+            let (mut reader, offset) = state?;
+            let mut data: Vec<u8> = Vec::new();
+            while data.len() < PIECE {
+                match reader.next().await {
+                    Ok(Some(piece)) => data.extend_from_slice(&piece),
+                    Ok(None) => break,
+                    // The other side sees an upload without an end, and refuses it.
+                    Err(_) => return None,
+                }
+            }
+            let end = offset + data.len() as u64;
+            let finish_write = end == blob.size();
+            let request = WriteRequest {
+                resource_name,
+                write_offset: i64::try_from(offset).unwrap_or(i64::MAX),
+                finish_write,
+                data,
+            };
+            Some((request, (!finish_write).then_some((reader, end))))
+        }
+    });
+    let mut client = ByteStreamClient::new(to.clone());
+    let written = client.write(requests).await?.into_inner();
+    if u64::try_from(written.committed_size) != Ok(blob.size()) {
+        return Err(Status::data_loss(format!("{blob} was not taken as a whole")).into());
+    }
+    Ok(())
+}
+
+fn name(instance: &str, rest: &str) -> String {
+    match instance {
+        "" => rest.to_owned(),
+        instance => format!("{instance}/{rest}"),
+    }
+}
+
+async fn soon<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, TransferError> {
+    match timeout(PATIENCE, call).await {
+        Ok(answer) => Ok(answer?),
+        Err(_) => {
+            let silent = format!("nothing has come for {PATIENCE:?}");
+            Err(Status::deadline_exceeded(silent).into())
+        }
+    }
+}
+
+impl From<Status> for TransferError {
+    fn from(status: Status) -> Self {
+        Self::Status(status)
+    }
+}
+
+impl From<StorageError> for TransferError {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error)
+    }
+}
+
+impl std::fmt::Display for TransferError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Status(status) => write!(f, "{:?}: {}", status.code(), status.message()),
+            Self::Storage(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TransferError {}

@@ -1,0 +1,119 @@
+//! Runs actions.
+
+use std::future::Future;
+use std::path::{self, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bazel_remote_apis::google::protobuf::Timestamp;
+use tokio::task;
+
+use super::access::Access;
+use super::command::{Command, time_limit};
+use super::error::RunError;
+use super::folder::Folder;
+use super::inputs::Inputs;
+use super::limits::Limits;
+use super::outputs::Search;
+use super::{keep, message, process};
+use crate::digest::Digest;
+use crate::reapi::{Action, ActionResult, ExecutedActionMetadata};
+
+/// Runs actions, each in a folder of its own. It may run many at a time.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    name: String,
+    folder: PathBuf,
+    limits: Limits,
+}
+
+impl Runner {
+    /// A worker of that name, which makes its folders in `folder`.
+    pub fn new(name: impl Into<String>, folder: impl Into<PathBuf>, limits: Limits) -> Self {
+        Self {
+            name: name.into(),
+            folder: path::absolute(folder.into()).unwrap_or_default(),
+            limits,
+        }
+    }
+
+    /// Runs the action with this digest of its `Action` message, until it ends, its time is over or
+    /// `cancel` is ready. Then all of its processes have been killed, its folder is removed and its
+    /// outputs are kept. A drop of the future is as `cancel`. Whether the result may be cached
+    /// (`do_not_cache`), and which worker is right for its platform, is for the caller to say.
+    ///
+    /// # Errors
+    /// If the action cannot be run, or not to its end.
+    pub async fn run(
+        &self,
+        action: Digest,
+        access: &impl Access,
+        cancel: impl Future<Output = ()> + Send,
+    ) -> Result<ActionResult, RunError> {
+        let mut metadata = ExecutedActionMetadata {
+            worker: self.name.clone(),
+            worker_start_timestamp: now(),
+            ..ExecutedActionMetadata::default()
+        };
+        let made = Folder::new(&self.folder);
+        let folder = made.map_err(|error| RunError::machine("make a folder", error))?;
+        let result = tokio::select! {
+            result = self.run_in(&folder, action, access, &mut metadata) => result,
+            () = cancel => Err(RunError::Cancelled),
+        };
+        folder.remove().await;
+        let mut result = result?;
+        metadata.worker_completed_timestamp = now();
+        result.execution_metadata = Some(metadata);
+        Ok(result)
+    }
+
+    async fn run_in(
+        &self,
+        folder: &Folder,
+        action: Digest,
+        access: &impl Access,
+        metadata: &mut ExecutedActionMetadata,
+    ) -> Result<ActionResult, RunError> {
+        metadata.input_fetch_start_timestamp = now();
+        let action: Action = message::read(action, "Action", access).await?;
+        let time_limit = time_limit(&action, self.limits.time)?;
+        let command = message::blob(action.command_digest.as_ref(), "the command")?;
+        let command = Command::new(message::read(command, "Command", access).await?)?;
+        let root = message::blob(action.input_root_digest.as_ref(), "the input root")?;
+        let inputs = Inputs::read(root, access, &self.limits).await?;
+        let folders = command.folders(&inputs)?;
+        folder.fill(inputs, folders, access).await?;
+        metadata.input_fetch_completed_timestamp = now();
+
+        metadata.execution_start_timestamp = now();
+        let ended = process::run(&command, folder.path(), time_limit, self.limits.stream).await?;
+        metadata.execution_completed_timestamp = now();
+
+        metadata.output_upload_start_timestamp = now();
+        let (stdout_raw, stdout) = keep::stream(ended.stdout, access).await?;
+        let (stderr_raw, stderr) = keep::stream(ended.stderr, access).await?;
+        let mut result = ActionResult {
+            exit_code: ended.exit_code,
+            stdout_raw,
+            stdout_digest: stdout.map(Into::into),
+            stderr_raw,
+            stderr_digest: stderr.map(Into::into),
+            ..ActionResult::default()
+        };
+        let search = Search::new(folder.path(), self.limits.clone());
+        let find = move || (search.find(&command), command);
+        let (outputs, command) = task::spawn_blocking(find).await.expect("it does not panic");
+        keep::outputs(&outputs?, &command, access, &mut result).await?;
+        metadata.output_upload_completed_timestamp = now();
+        Ok(result)
+    }
+}
+
+/// The time of day.
+fn now() -> Option<Timestamp> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    Some(Timestamp {
+        seconds: i64::try_from(since.as_secs()).ok()?,
+        nanos: i32::try_from(since.subsec_nanos()).ok()?,
+    })
+}

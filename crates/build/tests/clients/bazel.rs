@@ -1,0 +1,130 @@
+//! Bazel, as a client: a workspace of its own, and a server that ends with the test.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::installed;
+
+pub(crate) struct Bazel {
+    program: PathBuf,
+    /// The workspace, and what Bazel keeps about it.
+    folder: TempDir,
+}
+
+/// How a build went.
+#[derive(Debug)]
+pub(crate) struct Build {
+    pub(crate) status: ExitStatus,
+    /// What Bazel says.
+    pub(crate) log: String,
+}
+
+impl Bazel {
+    /// `None` if Bazel is not installed, and a line on the terminal says so.
+    pub(crate) fn find() -> Option<Self> {
+        let program = installed::bazel()?;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let bazel = Self { program, folder };
+        std::fs::create_dir(bazel.workspace()).expect("a folder in a new one");
+        Some(bazel)
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    /// Builds a target with these options.
+    pub(crate) fn build(&self, target: &str, options: &[&str]) -> Build {
+        Build::of(self.start(target, options).wait_with_output())
+    }
+
+    /// Starts a build, to do something in the midst of it.
+    pub(crate) fn start(&self, target: &str, options: &[&str]) -> std::process::Child {
+        let mut command = self.command("build");
+        command.args([
+            "--color=no",
+            "--curses=no",
+            "--jobs=16",
+            "--remote_timeout=20",
+        ]);
+        command.args(options).arg(target);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("Bazel starts")
+    }
+
+    /// Forgets what was built here.
+    pub(crate) fn clean(&self) {
+        let cleaned = Build::of(self.command("clean").output());
+        assert!(cleaned.status.success(), "{}", cleaned.log);
+    }
+
+    fn command(&self, command: &str) -> Command {
+        let mut bazel = Command::new(&self.program);
+        bazel.current_dir(self.workspace());
+        // Nothing of whoever runs the test.
+        bazel
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.folder.path());
+        bazel.args([
+            "--nosystem_rc",
+            "--nohome_rc",
+            "--noworkspace_rc",
+            "--max_idle_secs=60",
+        ]);
+        bazel.arg(option("output_base", &self.folder.path().join("base")));
+        bazel.arg(option("install_base", &installed::folder().join("bazel")));
+        bazel.arg(command);
+        bazel
+    }
+}
+
+fn option(name: &str, path: &Path) -> String {
+    format!("--{name}={}", path.display())
+}
+
+impl Drop for Bazel {
+    fn drop(&mut self) {
+        let _ = self.command("shutdown").output();
+    }
+}
+
+impl Build {
+    pub(crate) fn of(output: std::io::Result<Output>) -> Self {
+        let output = output.expect("Bazel ends");
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        let status = output.status;
+        Self { status, log }
+    }
+
+    /// How many actions ran, or came, in each way. Bazel's own summary says it:
+    /// `INFO: 200 processes: 80 remote cache hit, 120 remote.`
+    pub(crate) fn processes(&self) -> BTreeMap<String, usize> {
+        let summary = self.log.lines().rev().find_map(|line| {
+            let (count, kinds) = line.strip_prefix("INFO: ")?.split_once(": ")?;
+            let of_processes = count.ends_with(" process") || count.ends_with(" processes");
+            of_processes.then(|| kinds.trim_end_matches('.'))
+        });
+        let kinds = summary.into_iter().flat_map(|kinds| kinds.split(", "));
+        let counts = kinds.map(|kind| {
+            let (count, kind) = kind.split_once(' ').expect("a count and its kind");
+            (kind.to_owned(), count.parse().expect("a count"))
+        });
+        counts.collect()
+    }
+
+    /// That it went well, and all of its actions in this one way.
+    #[track_caller]
+    pub(crate) fn assert_all(&self, kind: &str, count: usize) {
+        assert!(self.status.success(), "{}", self.log);
+        assert_eq!(
+            self.processes(),
+            [(kind.to_owned(), count)].into(),
+            "{}",
+            self.log
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! Bazel runs its actions itself, and keeps their results in the farm's cache.
+
+use crate::bazel::Bazel;
+use crate::c_program;
+use crate::farm::Farm;
+
+#[test]
+fn what_was_built_once_is_not_built_again() {
+    let Some(bazel) = Bazel::find() else { return };
+    c_program::write(&bazel.workspace()).unwrap();
+    for protocol in ["http", "grpc"] {
+        let farm = Farm::start(&[]);
+        let cache = format!("--remote_cache={protocol}://{}", farm.address);
+        let options = [
+            &*cache,
+            "--spawn_strategy=local",
+            "--genrule_strategy=local",
+        ];
+        bazel.clean();
+        let build = bazel.build(c_program::TARGET, &options);
+        build.assert_all("local", c_program::ACTIONS);
+        assert_eq!(farm.metric("result_hits", None), 0);
+        bazel.clean();
+        let again = bazel.build(c_program::TARGET, &options);
+        again.assert_all("remote cache hit", c_program::ACTIONS);
+        assert_eq!(farm.metric("result_hits", None), c_program::ACTIONS);
+    }
+}

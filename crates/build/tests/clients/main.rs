@@ -1,0 +1,14 @@
+//! The farm with clients that nobody here wrote. `.ci/clients` installs them; a test whose client
+//! is missing says so on the terminal, and passes.
+
+mod bazel;
+mod c_program;
+mod cache;
+mod execution;
+mod farm;
+mod installed;
+mod moon;
+mod servers;
+mod speed;
+mod status_page;
+mod token;

@@ -1,0 +1,101 @@
+//! moon, another client of the cache: by gRPC, with a token.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::farm::{Farm, TOKEN};
+use crate::installed;
+
+/// moon's own name for the instance; it can be told another.
+const INSTANCE: &str = "moon-outputs";
+
+fn write(workspace: &Path, address: &str) {
+    for folder in [".moon", "app"] {
+        fs::create_dir_all(workspace.join(folder)).unwrap();
+    }
+    let settings = format!(
+        "projects: {{ app: 'app' }}\n\
+         telemetry: false\n\
+         remote: {{ api: 'grpc', host: 'grpc://{address}', auth: {{ token: 'FARM_TOKEN' }} }}\n"
+    );
+    let project = "tasks:\n  \
+        build:\n    \
+        command: 'sh -c \"rev input.txt > output.txt && echo ran >> times.txt\"'\n    \
+        inputs: ['input.txt']\n    \
+        outputs: ['output.txt']\n    \
+        toolchains: 'system'\n";
+    fs::write(workspace.join(".moon/workspace.yml"), settings).unwrap();
+    fs::write(workspace.join("app/moon.yml"), project).unwrap();
+    fs::write(workspace.join("app/input.txt"), "hclif\n").unwrap();
+    fs::write(
+        workspace.join(".gitignore"),
+        "/.moon/cache\noutput.txt\ntimes.txt\n",
+    )
+    .unwrap();
+}
+
+#[test]
+fn moon_finds_what_it_stored() {
+    let Some(moon) = installed::moon() else {
+        return;
+    };
+    let Some(git) = installed::of_the_system("git") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = folder.path().join("workspace");
+    let farm = Farm::with_token(folder.path(), &["--instance", INSTANCE]);
+    write(&workspace, &farm.address);
+    let run = |program: &Path, arguments: &[&str], token: &str| {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&workspace).env_clear();
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        // It compiles its plug-ins there, which takes seconds.
+        command.env("HOME", installed::folder().join("moon"));
+        command.env("FARM_TOKEN", token);
+        for name in ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"] {
+            command.env(name, "test");
+        }
+        for name in ["GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"] {
+            command.env(name, "test");
+        }
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let log = text(&output.stdout) + &text(&output.stderr);
+        assert!(output.status.success(), "{log}");
+        log
+    };
+    fs::create_dir_all(installed::folder().join("moon")).unwrap();
+    run(&git, &["init", "--quiet"], "");
+    run(&git, &["add", "--all"], "");
+    run(&git, &["commit", "--quiet", "--message", "All"], "");
+
+    // Starts from what is in the folder, and nothing that moon knows of it.
+    let build = |token: &str| {
+        let _ = fs::remove_dir_all(workspace.join(".moon/cache"));
+        let _ = fs::remove_file(workspace.join("app/output.txt"));
+        run(&moon, &["run", "app:build"], token)
+    };
+
+    let refused = build("wrong");
+    assert!(refused.contains("a token is needed"), "{refused}");
+    assert_eq!(farm.metric("blobs_written", None), 0, "{refused}");
+
+    let first = build(TOKEN);
+    assert!(!first.contains("cached"), "{first}");
+    assert_eq!(farm.metric("result_hits", None), 0);
+    assert!(farm.metric("blobs_written", None) > 0, "{first}");
+
+    let second = build(TOKEN);
+    assert!(second.contains("cached from remote"), "{second}");
+    assert!(farm.metric("result_hits", None) > 0, "{second}");
+    assert_eq!(
+        fs::read_to_string(workspace.join("app/output.txt")).unwrap(),
+        "filch\n"
+    );
+    assert_eq!(
+        fs::read_to_string(workspace.join("app/times.txt")).unwrap(),
+        "ran\nran\n"
+    );
+}

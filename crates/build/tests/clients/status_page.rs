@@ -1,0 +1,107 @@
+//! The status page, in a browser.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::bazel::{Bazel, Build};
+use crate::farm::Farm;
+use crate::installed;
+use crate::servers::wait_for;
+
+/// What an action may have in its command.
+const SCRIPT: &str = "<script>document.title='broken'</script>";
+
+/// The page as the browser has understood it.
+fn look(chromium: &Path, farm: &Farm) -> String {
+    let profile = tempfile::tempdir().unwrap();
+    let mut browser = Command::new(chromium);
+    browser.args([
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+    ]);
+    browser.arg(format!("--user-data-dir={}", profile.path().display()));
+    // For a look at it.
+    if let Some(place) = std::env::var_os("FILCH_SCREENSHOT") {
+        let mut picture = Command::new(chromium);
+        picture
+            .args(browser.get_args())
+            .arg("--window-size=500,1100");
+        picture.arg(format!("--screenshot={}", Path::new(&place).display()));
+        picture
+            .arg(format!("http://{}/status", farm.address))
+            .output()
+            .unwrap();
+    }
+    browser.args(["--dump-dom", &format!("http://{}/status", farm.address)]);
+    let output = browser
+        .stderr(Stdio::null())
+        .output()
+        .expect("the browser starts");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The text of the element with that id.
+#[track_caller]
+fn element<'a>(page: &'a str, id: &str) -> &'a str {
+    let (_, rest) = page.split_once(&format!("id=\"{id}\">")).expect(page);
+    rest.split_once('<').expect(page).0
+}
+
+#[test]
+fn a_browser_shows_what_runs() {
+    let Some(chromium) = installed::of_the_system("chromium") else {
+        return;
+    };
+    let Some(bazel) = Bazel::find() else { return };
+    let farm = Farm::start(&[]);
+    let _worker = farm.worker("the-worker");
+    wait_for("a worker", || {
+        (farm.metric("workers", None) == 1).then_some(())
+    });
+    // The action ends when the test says so.
+    let gate = bazel.workspace().join("gate");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&gate)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let command = format!(": \"{SCRIPT}\"; cat {} > $@", gate.display());
+    let rule = format!("genrule(name = \"make\", outs = [\"out\"], cmd = {command:?})\n");
+    fs::write(bazel.workspace().join("BUILD"), rule).unwrap();
+    fs::write(bazel.workspace().join("WORKSPACE"), "").unwrap();
+    let executor = format!("--remote_executor=grpc://{}", farm.address);
+    let options = [
+        &*executor,
+        "--spawn_strategy=remote",
+        "--genrule_strategy=remote",
+    ];
+    let build = bazel.start("//:make", &options);
+    wait_for("an action that runs", || {
+        (farm.metric("worker_running_actions", None) == 1).then_some(())
+    });
+
+    let page = look(&chromium, &farm);
+    assert_eq!(element(&page, "workers"), "1");
+    assert_eq!(element(&page, "running"), "1 of 2");
+    assert!(page.contains("the-worker"), "{page}");
+    assert!(page.contains("1 pending"), "{page}");
+    assert!(page.contains("<title>filch build farm</title>"), "{page}");
+    assert!(!page.contains("<script"), "{page}");
+    assert!(
+        page.contains(&SCRIPT.replace('<', "&lt;").replace('>', "&gt;")),
+        "{page}"
+    );
+
+    fs::write(&gate, "done").unwrap();
+    Build::of(build.wait_with_output()).assert_all("remote", 1);
+    let page = look(&chromium, &farm);
+    assert_eq!(element(&page, "running"), "0 of 2");
+    assert_eq!(element(&page, "succeeded"), "1");
+    assert!(page.contains("bazel 2.1.0"), "{page}");
+    assert!(page.contains("0 cached, 1 ran, 0 failed"), "{page}");
+}

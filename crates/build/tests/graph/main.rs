@@ -1,0 +1,7 @@
+//! Builds of graphs in one process.
+
+mod builds;
+mod failures;
+mod files;
+mod program;
+mod project;

@@ -1,0 +1,108 @@
+//! The program itself, on the example.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn filch_build(graph: &Path, more: &[&str]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_filch-build"));
+    program.arg("run").arg(graph).args(more).output().unwrap()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_example_is_built_once() {
+    let folder = TempDir::new().unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/words");
+    copy(&example, folder.path());
+    let graph = folder.path().join("graph.toml");
+    for part in ["3 built, 0 cached", "0 built, 3 cached"] {
+        let output = filch_build(&graph, &[]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(text.starts_with(part), "{text}");
+        let words = fs::read_to_string(folder.path().join("words.txt")).unwrap();
+        assert_eq!(words.lines().next().unwrap().trim(), "3 is");
+    }
+}
+
+#[test]
+fn a_failure_is_the_exit_code() {
+    let folder = TempDir::new().unwrap();
+    let graph = folder.path().join("graph.toml");
+    fs::write(&graph, "[[job]]\nid = 'a'\nsh = 'echo why >&2; exit 9'\n").unwrap();
+    let output = filch_build(&graph, &["--fail-fast"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("job \"a\" failed: its command ended with the exit code 9"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("why"), "{stderr}");
+    fs::write(&graph, "[[job]]\nid = 'a'\n").unwrap();
+    let output = filch_build(&graph, &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr.contains("graph.toml:2: job \"a\": there is no command"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn an_interrupt_leaves_nothing() {
+    let folder = TempDir::new().unwrap();
+    let (graph, ready) = (
+        folder.path().join("graph.toml"),
+        folder.path().join("ready"),
+    );
+    assert!(
+        Command::new("mkfifo")
+            .arg(&ready)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let script = format!("echo $$ > {}; sleep 1000", ready.display());
+    fs::write(&graph, format!("[[job]]\nid = 'a'\nsh = '{script}'\n")).unwrap();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_filch-build"));
+    let mut running = program.arg("run").arg(&graph).spawn().unwrap();
+    let pid = fs::read_to_string(&ready).unwrap();
+    let id = running.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let status = running.wait().unwrap();
+    assert_eq!((status.code(), status.signal()), (Some(2), None));
+    assert!(!Path::new("/proc").join(pid.trim()).exists());
+    assert_eq!(
+        fs::read_dir(folder.path().join(".filch/actions"))
+            .unwrap()
+            .count(),
+        0
+    );
+    fs::write(&graph, "[[job]]\nid = 'a'\nsh = 'true'\n").unwrap();
+    assert!(filch_build(&graph, &[]).status.success());
+}

@@ -1,0 +1,141 @@
+//! Actions for the tests, and a runner with its folder.
+
+use std::fs;
+use std::future;
+
+use filch_build::digest::Digest;
+use filch_build::reapi::{
+    Action, ActionResult, Command, Directory, FileNode, SymlinkNode, command::EnvironmentVariable,
+};
+use filch_build::storage::Blobs;
+use filch_build::worker::{Limits, RunError, Runner};
+use prost::Message;
+use tempfile::TempDir;
+
+/// A runner, its storage and its folder.
+pub(crate) struct Bench {
+    pub(crate) blobs: Blobs,
+    pub(crate) folder: TempDir,
+    pub(crate) limits: Limits,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self {
+            blobs: Blobs::in_memory(),
+            folder: TempDir::new().unwrap(),
+            limits: Limits::default(),
+        }
+    }
+
+    pub(crate) async fn put(&self, bytes: impl AsRef<[u8]>) -> Digest {
+        let digest = Digest::of(bytes.as_ref());
+        let bytes = bytes.as_ref().to_vec().into();
+        self.blobs.write(digest, bytes).await.unwrap();
+        digest
+    }
+
+    pub(crate) async fn message(&self, message: &impl Message) -> Digest {
+        self.put(message.encode_to_vec()).await
+    }
+
+    pub(crate) async fn file(&self, name: &str, text: &str) -> FileNode {
+        FileNode {
+            name: name.to_owned(),
+            digest: Some(self.put(text).await.into()),
+            ..FileNode::default()
+        }
+    }
+
+    /// The action of this command on these inputs.
+    pub(crate) async fn action(&self, command: &Command, root: &Directory) -> Digest {
+        let action = Action {
+            command_digest: Some(self.message(command).await.into()),
+            input_root_digest: Some(self.message(root).await.into()),
+            ..Action::default()
+        };
+        self.message(&action).await
+    }
+
+    pub(crate) fn runner(&self) -> Runner {
+        Runner::new("tester", self.folder.path(), self.limits.clone())
+    }
+
+    /// Runs it; nothing of it may be left.
+    pub(crate) async fn run(&self, action: Digest) -> Result<ActionResult, RunError> {
+        let result = self
+            .runner()
+            .run(action, &self.blobs, future::pending())
+            .await;
+        assert_eq!(self.left(), 0, "the folder of the action is still there");
+        result
+    }
+
+    /// How many folders of actions there are.
+    pub(crate) fn left(&self) -> usize {
+        fs::read_dir(self.folder.path()).unwrap().count()
+    }
+
+    /// Runs a script without inputs.
+    pub(crate) async fn sh(&self, script: &str) -> Result<ActionResult, RunError> {
+        self.sh_with(script, &Directory::default(), &[]).await
+    }
+
+    /// Runs a script with these inputs and outputs.
+    pub(crate) async fn sh_with(
+        &self,
+        script: &str,
+        root: &Directory,
+        outputs: &[&str],
+    ) -> Result<ActionResult, RunError> {
+        let command = Command {
+            output_paths: outputs.iter().map(|&path| path.to_owned()).collect(),
+            ..sh(script)
+        };
+        self.run(self.action(&command, root).await).await
+    }
+
+    pub(crate) async fn text(&self, digest: &Option<filch_build::reapi::Digest>) -> String {
+        let digest = Digest::try_from(digest.as_ref().unwrap()).unwrap();
+        String::from_utf8(self.blobs.read(digest).await.unwrap().to_vec()).unwrap()
+    }
+}
+
+/// A script as a command.
+pub(crate) fn sh(script: &str) -> Command {
+    Command {
+        arguments: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        ..Command::default()
+    }
+}
+
+pub(crate) fn variable(name: &str, value: &str) -> EnvironmentVariable {
+    EnvironmentVariable {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    }
+}
+
+pub(crate) fn link(name: &str, target: &str) -> SymlinkNode {
+    SymlinkNode {
+        name: name.to_owned(),
+        target: target.to_owned(),
+        node_properties: None,
+    }
+}
+
+pub(crate) fn stdout(result: &ActionResult) -> &str {
+    std::str::from_utf8(&result.stdout_raw).unwrap()
+}
+
+pub(crate) fn stderr(result: &ActionResult) -> &str {
+    std::str::from_utf8(&result.stderr_raw).unwrap()
+}
+
+/// The error, as text that holds `part`.
+#[track_caller]
+pub(crate) fn refused(result: Result<ActionResult, RunError>, part: &str) -> RunError {
+    let error = result.expect_err(part);
+    assert!(error.to_string().contains(part), "{error}");
+    error
+}

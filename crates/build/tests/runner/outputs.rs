@@ -1,0 +1,173 @@
+//! The outputs of an action.
+
+use filch_build::digest::Digest;
+use filch_build::reapi::{Command, Directory, Tree, command::OutputDirectoryFormat};
+use prost::Message;
+use tonic::Code;
+
+use crate::actions::{Bench, refused, sh};
+
+#[tokio::test]
+async fn files_folders_and_links_are_kept() {
+    let bench = Bench::new();
+    let script = "
+        printf one > b; printf two > a/x; chmod +x a/x; ln -s ../b a/link
+        mkdir -p t/u/v t/w; printf 3 > t/u/v/f; printf 3 > t/w/g; ln -s u/v t/l; printf 9 > unnamed
+    ";
+    let outputs = ["t", "b", "a/x", "a/link", "missing", "also/missing"];
+    let result = bench
+        .sh_with(script, &Directory::default(), &outputs)
+        .await
+        .unwrap();
+    assert_eq!(result.exit_code, 0, "{:?}", result.stderr_raw);
+    let [ax, b] = result.output_files.as_slice() else {
+        panic!("{:?}", result.output_files);
+    };
+    assert_eq!((ax.path.as_str(), ax.is_executable), ("a/x", true));
+    assert_eq!((b.path.as_str(), b.is_executable), ("b", false));
+    assert_eq!(bench.text(&ax.digest).await, "two");
+    assert_eq!(bench.text(&b.digest).await, "one");
+    let [link] = result.output_symlinks.as_slice() else {
+        panic!("{:?}", result.output_symlinks);
+    };
+    assert_eq!(
+        (link.path.as_str(), link.target.as_str()),
+        ("a/link", "../b")
+    );
+    let [t] = result.output_directories.as_slice() else {
+        panic!("{:?}", result.output_directories);
+    };
+    assert_eq!((t.path.as_str(), &t.root_directory_digest), ("t", &None));
+    let tree = Digest::try_from(t.tree_digest.as_ref().unwrap()).unwrap();
+    let tree = Tree::decode(bench.blobs.read(tree).await.unwrap()).unwrap();
+    let root = tree.root.unwrap();
+    let names: Vec<_> = root
+        .directories
+        .iter()
+        .map(|node| node.name.as_str())
+        .collect();
+    assert_eq!(names, ["u", "w"]);
+    assert_eq!(root.symlinks[0].target, "u/v");
+    assert_eq!(tree.children.len(), 3);
+}
+
+#[tokio::test]
+#[expect(deprecated, reason = "clients of version 2.0 use these fields")]
+async fn clients_of_version_2_0_get_what_they_know() {
+    let bench = Bench::new();
+    let command = |script: &str| Command {
+        output_files: vec!["f".to_owned(), "l".to_owned()],
+        output_directories: vec!["d".to_owned(), "m".to_owned()],
+        output_directory_format: OutputDirectoryFormat::TreeAndDirectory as i32,
+        ..sh(script)
+    };
+    let none = Directory::default();
+    let good = command("printf 1 > f; ln -s f l; mkdir -p d/e; ln -s d m; printf 1 > d/e/f");
+    let result = bench.run(bench.action(&good, &none).await).await.unwrap();
+    assert_eq!(result.output_files.len(), 1);
+    assert_eq!(result.output_file_symlinks[0].path, "l");
+    assert_eq!(result.output_directory_symlinks[0].path, "m");
+    assert!(result.output_symlinks.is_empty());
+    let root = result.output_directories[0]
+        .root_directory_digest
+        .as_ref()
+        .unwrap();
+    let root = bench.blobs.read(root.try_into().unwrap()).await.unwrap();
+    let child = Directory::decode(root).unwrap().directories[0]
+        .digest
+        .clone()
+        .unwrap();
+    let child = bench
+        .blobs
+        .read((&child).try_into().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(Directory::decode(child).unwrap().files[0].name, "f");
+
+    for (script, part) in [("mkdir f", "is a folder"), ("printf 1 > d", "is a file")] {
+        let action = bench.action(&command(script), &none).await;
+        let error = refused(bench.run(action).await, part);
+        assert_eq!(error.code(), Code::FailedPrecondition);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_is_refused() {
+    let bench = Bench::new();
+    for (script, part) in [
+        ("mkfifo o", "\"o\" is neither"),
+        ("mkdir o; mkfifo o/pipe", "\"o/pipe\" is neither"),
+        ("ln -s /etc/passwd o", "is absolute"),
+        ("ln -s ../.. o", "leaves the folder"),
+        ("mkdir o; ln -s ../../x o/l", "leaves the folder"),
+        ("mkdir o; touch o/$(printf '\\377')", "not UTF-8"),
+        (
+            "rmdir p; ln -s /etc p",
+            "\"p/passwd\" is behind a symbolic link",
+        ),
+    ] {
+        let result = bench
+            .sh_with(script, &Directory::default(), &["o", "p/passwd"])
+            .await;
+        let error = refused(result, part);
+        assert_eq!(
+            (error.code(), error.elsewhere()),
+            (Code::FailedPrecondition, false)
+        );
+    }
+}
+
+#[tokio::test]
+async fn too_many_and_too_large_outputs_are_refused() {
+    let mut bench = Bench::new();
+    (bench.limits.output_nodes, bench.limits.output_bytes) = (5, 1000);
+    for (script, part) in [
+        ("mkdir o; touch o/1 o/2 o/3 o/4 o/5", "more than 5 files"),
+        ("head -c 1001 /dev/zero > o", "more than 1000 bytes"),
+        ("truncate -s 1T o", "more than 1000 bytes"),
+    ] {
+        let error = refused(
+            bench.sh_with(script, &Directory::default(), &["o"]).await,
+            part,
+        );
+        assert_eq!(error.code(), Code::ResourceExhausted);
+    }
+    let script = "mkdir o; touch o/1 o/2 o/3 o/4; head -c 1000 /dev/zero > o/1";
+    assert!(
+        bench
+            .sh_with(script, &Directory::default(), &["o"])
+            .await
+            .is_ok()
+    );
+}
+
+#[tokio::test]
+async fn large_files_go_in_and_out() {
+    let bench = Bench::new();
+    let make = "head -c 3000001 /dev/zero | tr '\\0' x > large";
+    let made = bench
+        .sh_with(make, &Directory::default(), &["large"])
+        .await
+        .unwrap();
+    let large = Digest::try_from(made.output_files[0].digest.as_ref().unwrap()).unwrap();
+    assert_eq!(large, Digest::of(&[b'x'; 3_000_001]));
+    let mut file = bench.file("large", "").await;
+    file.digest = Some(large.into());
+    let root = Directory {
+        files: vec![file],
+        ..Directory::default()
+    };
+    let copied = bench
+        .sh_with("cp large again", &root, &["again"])
+        .await
+        .unwrap();
+    assert_eq!(copied.output_files[0].digest, Some(large.into()));
+}
+
+#[tokio::test]
+async fn closed_folders_are_removed() {
+    let bench = Bench::new();
+    let script = "mkdir -p a/b/c; touch a/b/c/f; chmod 0 a/b/c a/b; chmod 500 a .";
+    // `run` looks at what is left.
+    assert!(bench.sh(script).await.is_ok());
+}

@@ -1,0 +1,346 @@
+//! The processes of an action: what they get, how they end.
+
+use std::fs;
+use std::future;
+use std::path::Path;
+use std::time::Duration;
+
+use bazel_remote_apis::google::protobuf;
+use filch_build::reapi::{Action, Command, Directory};
+use filch_build::worker::{RunError, keep_from_actions};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::sync::oneshot;
+use tonic::Code;
+
+use crate::actions::{Bench, refused, sh, stderr, stdout, variable};
+
+#[tokio::test]
+async fn an_exit_code_is_a_result() {
+    let bench = Bench::new();
+    let result = bench.sh("echo out; echo err >&2; exit 7").await.unwrap();
+    assert_eq!(result.exit_code, 7);
+    assert_eq!((stdout(&result), stderr(&result)), ("out\n", "err\n"));
+    assert_eq!(bench.sh("kill -TERM $$").await.unwrap().exit_code, 128 + 15);
+    let metadata = result.execution_metadata.unwrap();
+    assert_eq!(metadata.worker, "tester");
+    let times = [
+        metadata.worker_start_timestamp,
+        metadata.input_fetch_start_timestamp,
+        metadata.input_fetch_completed_timestamp,
+        metadata.execution_start_timestamp,
+        metadata.execution_completed_timestamp,
+        metadata.output_upload_start_timestamp,
+        metadata.output_upload_completed_timestamp,
+        metadata.worker_completed_timestamp,
+    ];
+    let times = times.map(|time| time.map(|time| (time.seconds, time.nanos)).unwrap());
+    assert!(times.is_sorted(), "{times:?}");
+}
+
+#[tokio::test]
+async fn nothing_of_the_worker_leaks() {
+    keep_from_actions();
+    let bench = Bench::new();
+    let mut command = sh("/usr/bin/env; cat; ls /proc/self/fd | wc -l; pwd; umask");
+    command.environment_variables = vec![variable("ONLY", "this")];
+    let action = bench.action(&command, &Directory::default()).await;
+    let result = bench.run(action).await.unwrap();
+    let (variables, rest): (Vec<_>, Vec<_>) =
+        stdout(&result).lines().partition(|line| line.contains('='));
+    // The shell makes the others.
+    let made = ["ONLY=this", "PWD=", "SHLVL=", "_=", "OLDPWD="];
+    for variable in &variables {
+        assert!(
+            made.iter().any(|name| variable.starts_with(name)),
+            "{variable}"
+        );
+    }
+    assert!(variables.contains(&"ONLY=this"));
+    // The three streams, and the folder that `ls` reads.
+    assert_eq!(rest[0], "4");
+    assert!(
+        rest[1].starts_with(bench.folder.path().to_str().unwrap()),
+        "{rest:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_program_is_found_as_the_action_says() {
+    let bench = Bench::new();
+    let mut tool = bench.file("tool", "#!/bin/sh\necho $0 $1").await;
+    tool.is_executable = true;
+    let root = Directory {
+        files: vec![tool],
+        ..Directory::default()
+    };
+    for (program, path) in [("./tool", None), ("tool", Some("/nowhere:."))] {
+        let variables = path.map(|path| variable("PATH", path));
+        let command = Command {
+            arguments: vec![program.to_owned(), "x".to_owned()],
+            environment_variables: variables.into_iter().collect(),
+            ..Command::default()
+        };
+        let result = bench
+            .run(bench.action(&command, &root).await)
+            .await
+            .unwrap();
+        assert!(stdout(&result).ends_with("tool x\n"), "{}", stdout(&result));
+    }
+    for program in ["no-such-program", "./no-such-program", "/no/such/program"] {
+        let arguments = vec![program.to_owned()];
+        let command = Command {
+            arguments,
+            ..Command::default()
+        };
+        let error = refused(
+            bench.run(bench.action(&command, &root).await).await,
+            program,
+        );
+        assert!(matches!(error, RunError::NotStarted { .. }), "{error:?}");
+        assert_eq!(
+            (error.code(), error.elsewhere()),
+            (Code::InvalidArgument, false)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_cannot_be_one_is_refused() {
+    let bench = Bench::new();
+    let none = Directory::default();
+    let change = |change: fn(&mut Command)| {
+        let mut command = sh("true");
+        change(&mut command);
+        command
+    };
+    for (command, part) in [
+        (Command::default(), "names no program"),
+        (change(|it| it.arguments[0].clear()), "names no program"),
+        (change(|it| it.arguments.push("\0".to_owned())), "zero byte"),
+        (
+            change(|it| it.environment_variables = vec![variable("a=", "")]),
+            "\"a=\"",
+        ),
+        (
+            change(|it| it.environment_variables = vec![variable("", "")]),
+            "\"\"",
+        ),
+        (
+            change(|it| it.environment_variables = vec![variable("a", ""), variable("a", "b")]),
+            "twice",
+        ),
+        (
+            change(|it| it.working_directory = "..".to_owned()),
+            "working directory",
+        ),
+        (
+            change(|it| it.working_directory = "/tmp".to_owned()),
+            "absolute",
+        ),
+        (
+            change(|it| it.working_directory = "gone".to_owned()),
+            "\"gone\"",
+        ),
+        (
+            change(|it| it.output_paths = vec!["../x".to_owned()]),
+            "\"../x\"",
+        ),
+        (
+            change(|it| it.output_paths = vec!["/x".to_owned()]),
+            "absolute",
+        ),
+        (
+            change(|it| it.output_paths = vec!["x".to_owned(); 2]),
+            "twice",
+        ),
+        (
+            change(|it| it.output_node_properties = vec!["mtime".to_owned()]),
+            "mtime",
+        ),
+    ] {
+        let error = refused(bench.run(bench.action(&command, &none).await).await, part);
+        assert_eq!(
+            (error.code(), error.elsewhere()),
+            (Code::InvalidArgument, false)
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_action_is_refused() {
+    let bench = Bench::new();
+    let noise = bench.put("this is not a message").await;
+    refused(bench.run(noise).await, "not a Action");
+    refused(
+        bench.run(bench.message(&Action::default()).await).await,
+        "is missing",
+    );
+    let missing = filch_build::digest::Digest::of(b"nobody has this");
+    let error = refused(bench.run(missing).await, "is missing");
+    assert_eq!(error.code(), Code::FailedPrecondition);
+}
+
+#[tokio::test]
+async fn too_much_output_kills() {
+    let mut bench = Bench::new();
+    bench.limits.stream = 100_000;
+    for stream in ["1", "2"] {
+        let script = format!("while :; do echo xxxxxxxxxxxxxxxxxxxxxx; done >&{stream}");
+        let error = refused(bench.sh(&script).await, "more than 100000 bytes");
+        assert_eq!(error.code(), Code::ResourceExhausted);
+    }
+    // A longer one that is allowed is a blob.
+    let result = bench
+        .sh("head -c 100000 /dev/zero | tr '\\0' x")
+        .await
+        .unwrap();
+    assert_eq!(bench.text(&result.stdout_digest).await.len(), 100_000);
+    assert!(result.stdout_raw.is_empty());
+}
+
+#[tokio::test]
+async fn a_time_limit_kills_all_processes() {
+    let mut bench = Bench::new();
+    let pids = bench.folder.path().with_extension("pids");
+    let script = format!("sleep 1000 & echo $$ $! > {}; wait", pids.display());
+    let command = bench.message(&sh(&script)).await;
+    let root = bench.message(&Directory::default()).await;
+    let mut action = Action {
+        command_digest: Some(command.into()),
+        input_root_digest: Some(root.into()),
+        ..Action::default()
+    };
+    // By its own limit, and by the worker's.
+    action.timeout = Some(protobuf::Duration {
+        seconds: 0,
+        nanos: 200_000_000,
+    });
+    for _ in 0..2 {
+        let error = refused(
+            bench.run(bench.message(&action).await).await,
+            "longer than 200ms",
+        );
+        assert_eq!(
+            (error.code(), error.elsewhere()),
+            (Code::DeadlineExceeded, false)
+        );
+        assert_dead(&pids);
+        bench.limits.time = Duration::from_millis(200);
+        action.timeout = Some(protobuf::Duration {
+            seconds: 1000,
+            nanos: 0,
+        });
+    }
+    action.timeout = Some(protobuf::Duration {
+        seconds: -1,
+        nanos: 0,
+    });
+    refused(
+        bench.run(bench.message(&action).await).await,
+        "not a time limit",
+    );
+    fs::remove_file(pids).unwrap();
+}
+
+#[tokio::test]
+async fn a_cancel_kills_all_processes() {
+    let bench = Bench::new();
+    let pids = bench.folder.path().with_extension("fifo");
+    // Not by a program: its start would not be under the lock of the runner's starts.
+    mknodat(CWD, &pids, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    let script = format!("sleep 1000 & echo $$ $! > {}; wait", pids.display());
+    let action = bench.action(&sh(&script), &Directory::default()).await;
+    // By the argument, and by a drop of the future.
+    for drops in [false, true] {
+        let (cancel, cancelled) = oneshot::channel::<()>();
+        let (runner, blobs) = (bench.runner(), bench.blobs.clone());
+        let run = tokio::spawn(async move {
+            let cancelled = async { drop(cancelled.await) };
+            runner.run(action, &blobs, cancelled).await
+        });
+        // It runs once it has written who it is.
+        let written = tokio::fs::read_to_string(&pids).await.unwrap();
+        if drops {
+            run.abort();
+            assert!(run.await.unwrap_err().is_cancelled());
+        } else {
+            cancel.send(()).unwrap();
+            let error = refused(run.await.unwrap(), "cancelled");
+            assert_eq!(error.code(), Code::Cancelled);
+        }
+        assert_eq!(bench.left(), 0);
+        let seen = bench.folder.path().with_extension("pids");
+        fs::write(&seen, written).unwrap();
+        assert_dead(&seen);
+        fs::remove_file(seen).unwrap();
+    }
+    fs::remove_file(pids).unwrap();
+}
+
+#[tokio::test]
+async fn what_the_first_process_leaves_behind_is_killed() {
+    let bench = Bench::new();
+    let pids = bench.folder.path().with_extension("pids");
+    // Its streams stay open: the end of the first process is what counts.
+    let script = format!("sleep 1000 & echo $! > {}; echo done", pids.display());
+    let result = bench.sh(&script).await.unwrap();
+    assert_eq!((result.exit_code, stdout(&result)), (0, "done\n"));
+    assert_dead(&pids);
+    // One that has left the group cannot be killed, but nobody waits for it.
+    let script = format!(
+        "setsid sleep 1000 & echo $! > {}; echo done",
+        pids.display()
+    );
+    let result = bench.sh(&script).await.unwrap();
+    assert_eq!((result.exit_code, stdout(&result)), (0, "done\n"));
+    let pid = fs::read_to_string(&pids).unwrap();
+    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    fs::remove_file(pids).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_executables_are_written_and_run_at_a_time() {
+    let bench = Bench::new();
+    let mut tool = bench.file("tool", "#!/bin/sh\necho ran").await;
+    tool.is_executable = true;
+    let root = Directory {
+        files: vec![tool],
+        ..Directory::default()
+    };
+    let command = Command {
+        arguments: vec!["./tool".to_owned()],
+        ..Command::default()
+    };
+    let action = bench.action(&command, &root).await;
+    let runner = bench.runner();
+    let runs = (0..100).map(|_| {
+        let (runner, blobs) = (runner.clone(), bench.blobs.clone());
+        tokio::spawn(async move { runner.run(action, &blobs, future::pending()).await })
+    });
+    for run in runs.collect::<Vec<_>>() {
+        assert_eq!(stdout(&run.await.unwrap().unwrap()), "ran\n");
+    }
+    assert_eq!(bench.left(), 0);
+}
+
+/// A process that was killed is gone, or is dead and its parent has not looked yet.
+#[track_caller]
+fn assert_dead(pids: &Path) {
+    let pids = fs::read_to_string(pids).unwrap();
+    assert!(!pids.trim().is_empty());
+    for pid in pids.split_whitespace() {
+        // Killed, it may still be on its way out.
+        let is_alive = || {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let state = stat.rsplit(") ").next().unwrap_or_default().chars().next();
+            state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+        };
+        let is_gone = (0..100_000).any(|_| {
+            std::thread::yield_now();
+            !is_alive()
+        });
+        assert!(is_gone, "the process {pid} lives");
+    }
+}

@@ -1,0 +1,162 @@
+//! A coordinator and workers in one process.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use filch_build::digest::Digest;
+use filch_build::farm::{FarmConfig, Snapshot};
+use filch_build::reapi::BatchReadBlobsRequest;
+use filch_build::reapi::content_addressable_storage_client::ContentAddressableStorageClient;
+use filch_build::server::{Config, Running, Server};
+use filch_build::worker::Limits;
+use filch_build::worker::remote::{RunningWorker, WorkerConfig};
+use tempfile::TempDir;
+use tokio::task;
+
+use crate::client::{Client, soon};
+
+pub(crate) async fn coordinator(farm: FarmConfig) -> (Running, Client) {
+    let config = Config {
+        farm,
+        ..Config::default()
+    };
+    let server = Server::start(config).await.unwrap();
+    let client = Client::new(server.address()).await;
+    (server, client)
+}
+
+pub(crate) async fn worker(to: SocketAddr, name: &str, folder: &Path) -> RunningWorker {
+    let config = WorkerConfig {
+        coordinator: format!("http://{to}"),
+        token: None,
+        authority: None,
+        instance: String::new(),
+        name: name.to_owned(),
+        slots: 1,
+        folder: folder.to_owned(),
+        cache_limit: 1 << 30,
+        listen: Some((Ipv4Addr::LOCALHOST, 0).into()),
+        address: None,
+        limits: Limits::default(),
+    };
+    RunningWorker::start(config).await.unwrap()
+}
+
+/// Until the farm is as it has to be.
+pub(crate) async fn until(server: &Running, right: impl Fn(&Snapshot) -> bool) {
+    soon(async {
+        while !right(&server.farm().snapshot().await) {
+            task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+pub(crate) async fn read(client: &Client, blob: Digest) -> Vec<u8> {
+    let mut content = ContentAddressableStorageClient::new(client.channel.clone());
+    let request = BatchReadBlobsRequest {
+        digests: vec![blob.into()],
+        ..BatchReadBlobsRequest::default()
+    };
+    let answer = content
+        .batch_read_blobs(request)
+        .await
+        .unwrap()
+        .into_inner();
+    answer.responses[0].data.clone()
+}
+
+#[tokio::test]
+async fn actions_run_and_their_outputs_are_in_the_storage() {
+    let (server, client) = coordinator(FarmConfig::default()).await;
+    let folder = TempDir::new().unwrap();
+    let mut worker = worker(server.address(), "a", folder.path()).await;
+    let input = client.put("some input").await;
+    let script = "tr a-z A-Z < input > out; echo to stdout; echo to stderr >&2";
+    let action = client.script(script, &[("input", input)], &["out"]).await;
+    let result = client.result(action).await;
+    assert_eq!(result.exit_code, 0);
+    assert_eq!(result.stdout_raw, b"to stdout\n");
+    assert_eq!(result.stderr_raw, b"to stderr\n");
+    assert_eq!(result.output_files[0].path, "out");
+    let output = Digest::try_from(result.output_files[0].digest.as_ref().unwrap()).unwrap();
+    assert_eq!(output, Digest::of(b"SOME INPUT"));
+    assert_eq!(read(&client, output).await, b"SOME INPUT");
+    assert!(client.run(action).await.cached_result);
+    // The input came once, the messages with the order.
+    assert_eq!(worker.traffic().from_coordinator, 1);
+    let large = "head -c 9000000 /dev/zero > out";
+    let result = client
+        .result(client.script(large, &[], &["out"]).await)
+        .await;
+    let output = Digest::try_from(result.output_files[0].digest.as_ref().unwrap()).unwrap();
+    assert_eq!(output, Digest::of(&vec![0; 9_000_000]));
+    assert!(
+        server
+            .cache()
+            .storage()
+            .blobs
+            .contains(output)
+            .await
+            .unwrap()
+    );
+    let fails = client.result(client.script("exit 3", &[], &[]).await).await;
+    assert_eq!(fails.exit_code, 3);
+    let nothing = client.script("exec /nowhere/program", &[], &[]).await;
+    assert_ne!(client.result(nothing).await.exit_code, 0);
+    worker.leave();
+    soon(worker.ended()).await.unwrap();
+    until(&server, |farm| farm.workers.is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_cache_is_known_again_after_a_restart_of_the_worker() {
+    let farm = FarmConfig {
+        near_size: 1,
+        ..FarmConfig::default()
+    };
+    let (server, client) = coordinator(farm).await;
+    let folder = TempDir::new().unwrap();
+    let mut first = worker(server.address(), "first", folder.path()).await;
+    let input = client.put("an input").await;
+    client
+        .result(client.script("true", &[("input", input)], &[]).await)
+        .await;
+    first.leave();
+    soon(first.ended()).await.unwrap();
+    let second = worker(server.address(), "second", folder.path()).await;
+    let has_it = |farm: &Snapshot| {
+        farm.workers
+            .iter()
+            .any(|it| it.name == "second" && it.blobs == 1)
+    };
+    until(&server, has_it).await;
+    client
+        .result(client.script("cat input", &[("input", input)], &[]).await)
+        .await;
+    assert_eq!(
+        (second.traffic().hits, second.traffic().from_coordinator),
+        (1, 0)
+    );
+}
+
+#[tokio::test]
+async fn a_cancelled_action_is_killed_and_its_worker_goes_on() {
+    let farm = FarmConfig {
+        abandoned_after: std::time::Duration::ZERO,
+        ..FarmConfig::default()
+    };
+    let (server, client) = coordinator(farm).await;
+    let folder = TempDir::new().unwrap();
+    let _worker = worker(server.address(), "a", folder.path()).await;
+    let mut operations = client
+        .execute(client.script("sleep 1000", &[], &[]).await)
+        .await;
+    use filch_build::reapi::execution_stage::Value;
+    operations.stage(Value::Executing).await;
+    drop(operations);
+    let result = client
+        .result(client.script("echo next", &[], &[]).await)
+        .await;
+    assert_eq!(result.stdout_raw, b"next\n");
+}
