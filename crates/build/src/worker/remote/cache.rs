@@ -75,7 +75,7 @@ impl WorkerCache {
             return Ok(());
         }
         if let Some(address) = source {
-            match self.from_worker(blob, address).await {
+            match self.fetch_from_worker(blob, address).await {
                 Ok(()) => {
                     self.counting.count(|traffic| traffic.from_workers += 1);
                     return self.tell(blob);
@@ -103,7 +103,7 @@ impl WorkerCache {
         }
     }
 
-    async fn from_worker(&self, blob: Digest, address: &str) -> Result<(), String> {
+    async fn fetch_from_worker(&self, blob: Digest, address: &str) -> Result<(), String> {
         let channel = self
             .peers
             .channel(address)

@@ -71,15 +71,13 @@ impl Station {
         let orders = timeout(PATIENCE, client.work(said)).await;
         let mut orders = orders.map_err(|_| silent())??.into_inner();
         let welcome = timeout(PATIENCE, orders.message()).await;
-        let welcome = match welcome.map_err(|_| silent())?? {
-            Some(ToWorker {
-                order: Some(Order::Welcome(welcome)),
-            }) => welcome,
-            _ => {
-                return Err(Status::internal(
-                    "the coordinator does not begin with Welcome",
-                ));
-            }
+        let welcome = welcome
+            .map_err(|_| silent())??
+            .and_then(|order| order.order);
+        let Some(Order::Welcome(welcome)) = welcome else {
+            return Err(Status::internal(
+                "the coordinator does not begin with Welcome",
+            ));
         };
         tracing::info!("at work for {}", self.config.coordinator);
         link.live(welcome, &mut orders, news).await

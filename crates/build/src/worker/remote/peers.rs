@@ -11,6 +11,7 @@ use bazel_remote_apis::google::bytestream::{
 };
 use futures_util::Stream;
 use subtle::ConstantTimeEq as _;
+use tonic::metadata::MetadataValue;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::cache::Counting;
@@ -63,7 +64,7 @@ impl Peers {
     fn check<T>(&self, request: &Request<T>) -> Result<(), Status> {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = request.metadata().get("authorization");
-        let sent = sent.map(|value| value.as_bytes()).unwrap_or_default();
+        let sent = sent.map(MetadataValue::as_bytes).unwrap_or_default();
         let wanted = format!("Bearer {}", shared.key);
         if shared.key.is_empty() || !bool::from(sent.ct_eq(wanted.as_bytes())) {
             return Err(Status::unauthenticated(
