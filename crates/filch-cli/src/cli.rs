@@ -133,6 +133,13 @@ pub(crate) fn main() -> ExitCode {
                 Err(error) => fail(&error, error.is_usage()),
             }
         }
+        Some(Command::Build(build::Command::Elsewhere(arguments))) => {
+            match build::elsewhere::run(&arguments) {
+                Ok(status) if status.success() => ExitCode::SUCCESS,
+                Ok(_) => ExitCode::FAILURE,
+                Err(error) => fail(&error, false),
+            }
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! `filch build`: build farms.
 
+pub(crate) mod elsewhere;
 pub(crate) mod simulate;
+
+use std::ffi::OsString;
 
 use clap::Subcommand;
 
@@ -22,4 +25,8 @@ pub(crate) enum Command {
     /// how many inputs and bytes were where they were needed, what was moved, and how long jobs
     /// waited from being ready to their start.
     Simulate(simulate::Arguments),
+    /// Everything else is a command of the program `filch-build`, which is the farm itself: `serve`,
+    /// `worker`, `run`.
+    #[command(external_subcommand)]
+    Elsewhere(Vec<OsString>),
 }
