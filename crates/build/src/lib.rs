@@ -11,8 +11,12 @@ pub mod worker;
 
 /// What coordinator and workers say to each other: `proto/farm.proto`.
 pub mod protocol {
-    // It is generated.
-    #![allow(missing_docs, unused_qualifications, clippy::all, clippy::doc_markdown)]
+    #![expect(
+        missing_docs,
+        unused_qualifications,
+        clippy::doc_markdown,
+        reason = "it is generated"
+    )]
     tonic::include_proto!("filch.build.v1");
 }
 

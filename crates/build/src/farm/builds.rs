@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::run::Outcome;
 use super::snapshot::{Actions, Build};
 
 /// So many builds are remembered.
@@ -102,15 +101,6 @@ impl Books {
             .iter_mut()
             .rev()
             .find(|build| build.invocation == id)
-    }
-}
-
-impl From<&Outcome> for End {
-    fn from(outcome: &Outcome) -> Self {
-        match outcome {
-            Ok(result) if result.exit_code == 0 => Self::Succeeded,
-            _ => Self::Failed,
-        }
     }
 }
 

@@ -17,6 +17,7 @@ use tokio::time::sleep;
 use super::action::{Prepared, prepare};
 use super::builds::{Builds, End, Invocation};
 use super::config::FarmConfig;
+use super::executing::Executing;
 use super::failure::Failure;
 use super::folders::Folders;
 use super::roster::Roster;
@@ -105,9 +106,9 @@ impl Farm {
         })
     }
 
-    /// The result of the action: from the cache, unless that is to be skipped, or by a worker. Those
-    /// that ask for the same action at the same time share one run. `invocation` is the
-    /// build that this is for.
+    /// The result of the action: from the cache, unless that is to be skipped, or by a worker. All
+    /// that ask for the same action at the same time share one run. `invocation` is the build that
+    /// this is for.
     ///
     /// If all that wait go away, the action is cancelled after a while.
     ///
@@ -349,66 +350,5 @@ impl Runs {
     fn name(&mut self, action: Digest) -> String {
         self.count += 1;
         format!("{action}/{:x}/{}", self.life, self.count)
-    }
-}
-
-/// A wait for an action. Dropping it is going away.
-#[derive(Debug)]
-pub struct Executing {
-    run: Arc<Run>,
-    stages: watch::Receiver<Stage>,
-    cached: bool,
-    begun: bool,
-}
-
-impl Executing {
-    pub(super) fn new(run: Arc<Run>, cached: bool) -> Self {
-        run.waiting.send_modify(|count| *count += 1);
-        Self {
-            stages: run.stage.subscribe(),
-            run,
-            cached,
-            begun: false,
-        }
-    }
-
-    /// The action.
-    pub fn action(&self) -> Digest {
-        self.run.action
-    }
-
-    /// The name of the operation.
-    pub fn name(&self) -> &str {
-        &self.run.name
-    }
-
-    /// Whether the result was in the cache.
-    pub fn cached(&self) -> bool {
-        self.cached
-    }
-
-    /// How far it is now, at the first call; then, when that has changed.
-    pub async fn stage(&mut self) -> Stage {
-        if self.begun {
-            // The run has the other end: it is not closed.
-            let _ = self.stages.changed().await;
-        }
-        self.begun = true;
-        self.stages.borrow_and_update().clone()
-    }
-
-    /// What becomes of it.
-    pub async fn outcome(&mut self) -> Outcome {
-        loop {
-            if let Stage::Completed(outcome) = self.stage().await {
-                return outcome;
-            }
-        }
-    }
-}
-
-impl Drop for Executing {
-    fn drop(&mut self) {
-        self.run.waiting.send_modify(|count| *count -= 1);
     }
 }

@@ -8,7 +8,8 @@ use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 
 use super::builds::Invocation;
-use super::coordinator::{Executing, Farm};
+use super::coordinator::Farm;
+use super::executing::Executing;
 use super::failure::Failure;
 use super::operation::operation;
 use super::run::{Run, Stage};

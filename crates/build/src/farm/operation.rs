@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-use super::coordinator::Executing;
+use super::executing::Executing;
 use super::run::{Outcome, Stage};
 use crate::reapi::execution_stage::Value;
 use crate::reapi::{ExecuteOperationMetadata, ExecuteResponse, digest_function};

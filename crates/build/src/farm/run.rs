@@ -15,6 +15,15 @@ use crate::reapi::ActionResult;
 /// What becomes of an action.
 pub type Outcome = Result<Arc<ActionResult>, Failure>;
 
+impl From<&Outcome> for End {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Ok(result) if result.exit_code == 0 => Self::Succeeded,
+            _ => Self::Failed,
+        }
+    }
+}
+
 /// How far an action is.
 #[derive(Debug, Clone)]
 pub enum Stage {

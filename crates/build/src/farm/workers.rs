@@ -8,7 +8,8 @@ use tokio::sync::mpsc;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::coordinator::Farm;
-use super::session::{MOST_SLOTS, serve};
+use super::messages::MOST_SLOTS;
+use super::session::serve;
 use crate::protocol::{FromWorker, ToWorker, farm_server};
 
 /// The service that workers call: `filch.build.v1.Farm`.

@@ -222,7 +222,11 @@ pub(crate) async fn http(
     http_types::Answer {
         status: head.status.as_u16(),
         headers: head.headers,
-        body: body.collect().await.map(|body| body.to_bytes()).ok(),
+        body: body
+            .collect()
+            .await
+            .map(http_body_util::Collected::to_bytes)
+            .ok(),
     }
 }
 

@@ -28,12 +28,12 @@ pub(crate) fn write(workspace: &Path) -> io::Result<()> {
     let mut rules = String::new();
     for header in 0..HEADERS {
         fs::write(workspace.join(format!("{header}.txt")), setting(header))?;
-        let command = format!("echo \"#define SETTING $$(cat $<)\" > $@");
+        let command = "echo \"#define SETTING $$(cat $<)\" > $@";
         genrule(
             &mut rules,
             &format!("{header}.h"),
             &[&format!("{header}.txt")],
-            &command,
+            command,
         );
     }
     for part in 0..PARTS {

@@ -149,7 +149,8 @@ fn print(workload: &Workload, times: &[Vec<Times>]) {
         "{} actions, each with a file of {}; actions per second",
         workload.actions, workload.name
     );
-    let kinds: [(&str, fn(&Times) -> Option<Duration>); 2] = [
+    type TimeOf = fn(&Times) -> Option<Duration>;
+    let kinds: [(&str, TimeOf); 2] = [
         ("run and store", |times| Some(times.store)),
         ("load", |times| times.load),
     ];

@@ -1,7 +1,5 @@
 //! A client of a coordinator.
 
-#![allow(dead_code, reason = "each test program uses a part of it")]
-
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -47,7 +45,7 @@ impl Client {
         let request = BatchUpdateBlobsRequest {
             requests: vec![batch_update_blobs_request::Request {
                 digest: Some(digest.into()),
-                data: bytes.into(),
+                data: bytes,
                 ..Default::default()
             }],
             ..Default::default()

@@ -1,6 +1,7 @@
 //! The coordinator, with workers that only speak the protocol.
 
 #[path = "../common/client.rs"]
+#[expect(dead_code, reason = "the tests of workers use the rest")]
 mod client;
 mod fake;
 mod lies;

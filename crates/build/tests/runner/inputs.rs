@@ -87,7 +87,7 @@ async fn a_directory_that_is_not_canonical_is_refused() {
         (
             Directory {
                 directories: vec![below],
-                ..files(&[a.clone()])
+                ..files(std::slice::from_ref(&a))
             },
             "two nodes",
         ),

@@ -1,6 +1,7 @@
 //! Coordinators and workers that run real actions: in this process, and as processes.
 
 #[path = "../common/client.rs"]
+#[expect(dead_code, reason = "the tests of the farm use the rest")]
 mod client;
 mod peers;
 mod processes;

@@ -25,8 +25,8 @@ pub(crate) enum Command {
     /// how many inputs and bytes were where they were needed, what was moved, and how long jobs
     /// waited from being ready to their start.
     Simulate(simulate::Arguments),
-    /// Everything else is a command of the program `filch-build`, which is the farm itself: `serve`,
-    /// `worker`, `run`.
+    /// Everything else is a command of the program `filch-build`, which is the farm itself:
+    /// `serve`, `worker`, `run`.
     #[command(external_subcommand)]
     Elsewhere(Vec<OsString>),
 }

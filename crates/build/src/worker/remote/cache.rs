@@ -1,50 +1,18 @@
 //! What the worker has, and how it gets what it has not.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::mpsc;
 use tonic::Code;
 
 use super::coordinator::Authorized;
 use super::peers::Peers;
+use super::traffic::Counting;
 use super::transfer::{TransferError, download};
 use crate::digest::Digest;
 use crate::storage::{Blobs, StorageError};
 use crate::worker::AccessError;
-
-/// Blobs that have come and gone since the start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Blobs that were there when an action needed them.
-    pub hits: u64,
-    /// Blobs that came from other workers.
-    pub from_workers: u64,
-    /// Blobs that came from the coordinator.
-    pub from_coordinator: u64,
-    /// How often another worker did not give what it was said to have.
-    pub failed: u64,
-    /// Blobs that were given to other workers.
-    pub served: u64,
-}
-
-/// Counts traffic. Clones count together.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Counting(Arc<Mutex<Traffic>>);
-
-impl Counting {
-    pub(super) fn count(&self, change: impl FnOnce(&mut Traffic)) {
-        change(&mut self.lock());
-    }
-
-    pub(super) fn so_far(&self) -> Traffic {
-        *self.lock()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Traffic> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// A transfer that is under way, for others that want the same blob.
 type Underway = Mutex<HashMap<Digest, Weak<tokio::sync::Mutex<()>>>>;

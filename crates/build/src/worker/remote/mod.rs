@@ -8,6 +8,7 @@
 //! | `transfer` | blobs that come and go by the Remote Execution API |
 //! | `peers` | other workers' blobs, and this worker's for them |
 //! | `cache` | what the worker has, and how it gets what it has not |
+//! | `traffic` | what has come and gone, counted |
 //! | `errand` | one action's way to blobs |
 //! | `link` | one connection: orders come, and what became of them goes |
 //! | `running` | the worker, from its start to its end |
@@ -20,9 +21,10 @@ mod errand;
 mod link;
 mod peers;
 mod running;
+mod traffic;
 mod transfer;
 
 pub use arguments::WorkerArguments;
-pub use cache::Traffic;
 pub use config::{StartError, WorkerConfig};
 pub use running::RunningWorker;
+pub use traffic::Traffic;

@@ -14,9 +14,9 @@ use subtle::ConstantTimeEq as _;
 use tonic::metadata::MetadataValue;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::cache::Counting;
 use super::config::StartError;
 use super::coordinator::{Authorized, peer};
+use super::traffic::Counting;
 use crate::cache::Cache;
 
 /// The connections to other workers, and what they want to see. Clones are the same.

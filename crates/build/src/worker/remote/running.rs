@@ -14,11 +14,12 @@ use tokio::time::sleep;
 use tonic::Code;
 use tonic::transport::Server;
 
-use super::cache::{Counting, Traffic, WorkerCache};
+use super::cache::WorkerCache;
 use super::config::{StartError, WorkerConfig};
 use super::coordinator::coordinator;
 use super::link::Station;
 use super::peers::{Peers, Serving};
+use super::traffic::{Counting, Traffic};
 use crate::cache::{Cache, CacheConfig};
 use crate::digest::Digest;
 use crate::storage::{Limits, Location, Storage};

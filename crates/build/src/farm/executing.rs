@@ -1,0 +1,69 @@
+//! A wait for an action.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::run::{Outcome, Run, Stage};
+use crate::digest::Digest;
+
+/// A wait for an action. Dropping it is going away.
+#[derive(Debug)]
+pub struct Executing {
+    pub(super) run: Arc<Run>,
+    stages: watch::Receiver<Stage>,
+    cached: bool,
+    begun: bool,
+}
+
+impl Executing {
+    pub(super) fn new(run: Arc<Run>, cached: bool) -> Self {
+        run.waiting.send_modify(|count| *count += 1);
+        Self {
+            stages: run.stage.subscribe(),
+            run,
+            cached,
+            begun: false,
+        }
+    }
+
+    /// The action.
+    pub fn action(&self) -> Digest {
+        self.run.action
+    }
+
+    /// The name of the operation.
+    pub fn name(&self) -> &str {
+        &self.run.name
+    }
+
+    /// Whether the result was in the cache.
+    pub fn cached(&self) -> bool {
+        self.cached
+    }
+
+    /// How far it is now, at the first call; then, when that has changed.
+    pub async fn stage(&mut self) -> Stage {
+        if self.begun {
+            // The run has the other end: it is not closed.
+            let _ = self.stages.changed().await;
+        }
+        self.begun = true;
+        self.stages.borrow_and_update().clone()
+    }
+
+    /// What becomes of it.
+    pub async fn outcome(&mut self) -> Outcome {
+        loop {
+            if let Stage::Completed(outcome) = self.stage().await {
+                return outcome;
+            }
+        }
+    }
+}
+
+impl Drop for Executing {
+    fn drop(&mut self) {
+        self.run.waiting.send_modify(|count| *count -= 1);
+    }
+}

@@ -1,0 +1,36 @@
+//! What has come and gone, counted.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Blobs that have come and gone since the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Blobs that were there when an action needed them.
+    pub hits: u64,
+    /// Blobs that came from other workers.
+    pub from_workers: u64,
+    /// Blobs that came from the coordinator.
+    pub from_coordinator: u64,
+    /// How often another worker did not give what it was said to have.
+    pub failed: u64,
+    /// Blobs that were given to other workers.
+    pub served: u64,
+}
+
+/// Counts traffic. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counting(Arc<Mutex<Traffic>>);
+
+impl Counting {
+    pub(super) fn count(&self, change: impl FnOnce(&mut Traffic)) {
+        change(&mut self.lock());
+    }
+
+    pub(super) fn so_far(&self) -> Traffic {
+        *self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Traffic> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
