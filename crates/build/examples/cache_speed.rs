@@ -2,7 +2,7 @@
 //! nginx with its dav module for small ones.
 //!
 //! ```sh
-//! cargo run --release -p filch-build --example cache_speed -- [ROUNDS]
+//! cargo run --release -p filch-build --example cache_speed -- ROUNDS
 //! ```
 //!
 //! Rounds are interleaved. The median is printed, and the least and the greatest in brackets.
@@ -44,9 +44,11 @@ const CONNECTIONS: usize = 4;
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let rounds: usize = std::env::args()
-        .nth(1)
-        .map_or(Ok(5), |rounds| rounds.parse())?;
+    let Some(rounds) = std::env::args().nth(1) else {
+        println!("It takes minutes: say how many rounds.");
+        return Ok(());
+    };
+    let rounds: usize = rounds.parse()?;
     let folder = tempfile::tempdir()?;
     let config = Config {
         storage: Location::Disk(folder.path().join("cache")),
