@@ -11,6 +11,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// take the last one, and then there is nobody left to refuse the process to.
 const REFUSED: usize = 4 << 10;
 
+/// The bytes of a block of a global queue, with its link in the slab. Pages of them have a head of
+/// [`PAGE_HEAD`] bytes, and are told from others by their size.
+const QUEUE_BLOCK: usize = 2056;
+
+const PAGE_HEAD: usize = 8;
+
+const fn is_refused(size: usize) -> bool {
+    size >= REFUSED && !(size - PAGE_HEAD).is_multiple_of(QUEUE_BLOCK)
+}
+
 thread_local! {
     static IS_SHORT: Cell<bool> = const { Cell::new(false) };
 }
@@ -33,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // A thread that is about to end has enough.
         let is_short = IS_SHORT.try_with(Cell::get).unwrap_or(false);
-        if is_short && layout.size() >= REFUSED {
+        if is_short && is_refused(layout.size()) {
             return ptr::null_mut();
         }
         // SAFETY: the caller's.
