@@ -17,4 +17,5 @@ mod uploads;
 pub use capabilities::Offer;
 pub use http::router;
 pub use resource_name::{NotAResource, ResourceName};
+pub(crate) use service::digest;
 pub use service::{Cache, CacheConfig, MAX_BATCH, MAX_MESSAGE};

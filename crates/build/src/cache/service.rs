@@ -95,7 +95,7 @@ impl Cache {
     }
 
     /// Refuses other instances and other hashes than those that there are.
-    pub(super) fn check(&self, instance: &str, digest_function: i32) -> Result<(), Status> {
+    pub(crate) fn check(&self, instance: &str, digest_function: i32) -> Result<(), Status> {
         self.check_instance(instance)?;
         match reapi::digest_function::Value::try_from(digest_function) {
             Ok(reapi::digest_function::Value::Unknown | reapi::digest_function::Value::Sha256) => {
@@ -109,7 +109,7 @@ impl Cache {
 }
 
 /// The digest in a message.
-pub(super) fn digest(digest: Option<&reapi::Digest>, what: &str) -> Result<Digest, Status> {
+pub(crate) fn digest(digest: Option<&reapi::Digest>, what: &str) -> Result<Digest, Status> {
     let digest = digest
         .ok_or_else(|| Status::invalid_argument(format!("the digest of {what} is missing")))?;
     Digest::try_from(digest)

@@ -5,8 +5,6 @@ use std::time::Duration;
 /// What a farm may be told before it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FarmConfig {
-    /// The name that clients have to give; empty by default.
-    pub instance: String,
     /// The properties of the workers' platform. An action that asks for another is refused.
     pub platform: Vec<(String, String)>,
     /// How many workers may fail to bring an action to its end, before it is reported as failed.
@@ -29,7 +27,6 @@ pub struct FarmConfig {
 impl Default for FarmConfig {
     fn default() -> Self {
         Self {
-            instance: String::new(),
             platform: Vec::new(),
             attempts: 3,
             silence: Duration::from_secs(10),

@@ -13,6 +13,7 @@ use super::executing::Executing;
 use super::failure::Failure;
 use super::operation::operation;
 use super::run::{Run, Stage};
+use crate::cache::{Cache, digest};
 use crate::digest::Digest;
 use crate::reapi::digest_function::Value as DigestFunction;
 use crate::reapi::{
@@ -28,6 +29,7 @@ use bazel_remote_apis::google::longrunning::Operation;
 #[derive(Debug, Clone)]
 pub struct ExecutionService {
     farm: Farm,
+    cache: Cache,
 }
 
 /// What the Capabilities service says of execution.
@@ -43,28 +45,15 @@ pub fn capabilities() -> ExecutionCapabilities {
 type Operations = Pin<Box<dyn Stream<Item = Result<Operation, Status>> + Send>>;
 
 impl ExecutionService {
-    /// For clients of that farm.
-    pub fn new(farm: Farm) -> Self {
-        Self { farm }
+    /// For clients of that farm, whose actions are in that cache.
+    pub fn new(farm: Farm, cache: Cache) -> Self {
+        Self { farm, cache }
     }
 
     fn check(&self, request: &ExecuteRequest) -> Result<Digest, Status> {
-        let instance = &self.farm.shared.config.instance;
-        if request.instance_name != *instance {
-            let name = &request.instance_name;
-            let not = format!("there is no instance {name:?} here, but {instance:?}");
-            return Err(Status::invalid_argument(not));
-        }
-        let sha256 = i32::from(DigestFunction::Sha256);
-        if ![0, sha256].contains(&request.digest_function) {
-            return Err(Status::invalid_argument(
-                "digests are SHA-256 here, no others",
-            ));
-        }
-        let Some(digest) = &request.action_digest else {
-            return Err(Status::invalid_argument("there is no action_digest"));
-        };
-        Digest::try_from(digest).map_err(|error| Status::invalid_argument(error.to_string()))
+        self.cache
+            .check(&request.instance_name, request.digest_function)?;
+        digest(request.action_digest.as_ref(), "the action")
     }
 }
 

@@ -1,16 +1,16 @@
 //! Folders that were read before: the actions of a build have most of theirs in common.
 
-use std::collections::HashMap;
-use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use lru::LruCache;
 
 use crate::digest::Digest;
 use crate::reapi::Directory;
 
-/// Of each age. What was not asked for while that many others were is forgotten.
-const MOST: usize = 4096;
+/// What was not asked for while that many others were is forgotten.
+const MOST: NonZero<usize> = NonZero::new(8192).unwrap();
 
 /// A folder, and the message that it is.
 #[derive(Debug)]
@@ -19,33 +19,26 @@ pub(super) struct Folder {
     pub(super) directory: Directory,
 }
 
-/// Folders that were read before: those asked for lately, and those before.
-#[derive(Debug, Default)]
-pub(super) struct Folders {
-    ages: Mutex<[HashMap<Digest, Arc<Folder>>; 2]>,
+/// Folders that were read lately.
+#[derive(Debug)]
+pub(super) struct Folders(Mutex<LruCache<Digest, Arc<Folder>>>);
+
+impl Default for Folders {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(MOST)))
+    }
 }
 
 impl Folders {
     pub(super) fn get(&self, digest: Digest) -> Option<Arc<Folder>> {
-        let mut ages = self.ages.lock().unwrap_or_else(PoisonError::into_inner);
-        let [young, old] = &mut *ages;
-        if let Some(folder) = young.get(&digest) {
-            return Some(Arc::clone(folder));
-        }
-        let folder = old.remove(&digest)?;
-        put(&mut ages, digest, &folder);
-        Some(folder)
+        self.lock().get(&digest).cloned()
     }
 
     pub(super) fn put(&self, digest: Digest, folder: &Arc<Folder>) {
-        let mut ages = self.ages.lock().unwrap_or_else(PoisonError::into_inner);
-        put(&mut ages, digest, folder);
+        self.lock().put(digest, Arc::clone(folder));
     }
-}
 
-fn put(ages: &mut [HashMap<Digest, Arc<Folder>>; 2], digest: Digest, folder: &Arc<Folder>) {
-    if ages[0].len() == MOST {
-        ages[1] = mem::take(&mut ages[0]);
+    fn lock(&self) -> MutexGuard<'_, LruCache<Digest, Arc<Folder>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    ages[0].insert(digest, Arc::clone(folder));
 }

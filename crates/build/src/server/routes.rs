@@ -30,7 +30,10 @@ pub(super) fn routes(cache: &Cache, farm: &Farm) -> Router {
         )
         .add_service(ByteStreamServer::new(cache.clone()).max_decoding_message_size(MAX_MESSAGE))
         .add_service(ActionCacheServer::new(cache.clone()).max_decoding_message_size(MAX_MESSAGE))
-        .add_service(ExecutionServer::new(ExecutionService::new(farm.clone())))
+        .add_service(ExecutionServer::new(ExecutionService::new(
+            farm.clone(),
+            cache.clone(),
+        )))
         .add_service(
             FarmServer::new(WorkersService::new(farm.clone()))
                 .max_decoding_message_size(MAX_MESSAGE),

@@ -14,7 +14,7 @@ use super::error::StartError;
 use super::routes::routes;
 use super::tls;
 use crate::cache::Cache;
-use crate::farm::{Farm, FarmConfig};
+use crate::farm::Farm;
 use crate::storage::Storage;
 
 /// A coordinator as a server.
@@ -39,11 +39,7 @@ impl Server {
             location: config.storage.clone(),
             error: Box::new(error),
         })?;
-        let farm = FarmConfig {
-            instance: config.cache.instance.clone(),
-            ..config.farm
-        };
-        let farm = Farm::start(farm, storage.clone()).map_err(StartError::Farm)?;
+        let farm = Farm::start(config.farm, storage.clone()).map_err(StartError::Farm)?;
         let cache = Cache::new(storage, config.cache);
         let stopping = CancellationToken::new();
         let mut routes = routes(&cache, &farm);

@@ -1,11 +1,16 @@
 //! Where storage is, as an option of the command line says it.
 
+#[cfg(feature = "redis")]
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use opendal::Operator;
+#[cfg(any(feature = "redis", feature = "s3"))]
 use opendal::layers::{RetryLayer, TimeoutLayer};
+#[cfg(feature = "redis")]
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::error::StorageError;
@@ -101,6 +106,7 @@ impl fmt::Display for NotALocation {
 impl std::error::Error for NotALocation {}
 
 /// What fails for a moment is tried again; what never answers is an error.
+#[cfg(any(feature = "redis", feature = "s3"))]
 fn patient(operator: Operator) -> Operator {
     operator
         .layer(TimeoutLayer::new())
@@ -110,16 +116,19 @@ fn patient(operator: Operator) -> Operator {
 #[cfg(feature = "redis")]
 pub(super) fn redis(url: &Url) -> Result<Operator, StorageError> {
     let decode = |text: &str| {
-        let pairs = url::form_urlencoded::parse(text.as_bytes());
-        pairs.map(|(text, _)| text.into_owned()).next()
+        let decoded = percent_decode_str(text).decode_utf8();
+        decoded.map(Cow::into_owned).map_err(|_| {
+            let what = "the user or the password of Redis is not UTF-8";
+            opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what)
+        })
     };
     let mut builder = opendal::services::Redis::default().root("/filch");
     let mut endpoint = url.clone();
-    if let Some(password) = url.password().and_then(decode) {
-        builder = builder.password(&password);
+    if let Some(password) = url.password() {
+        builder = builder.password(&decode(password)?);
     }
-    if let Some(user) = decode(url.username()) {
-        builder = builder.username(&user);
+    if !url.username().is_empty() {
+        builder = builder.username(&decode(url.username())?);
     }
     if url.scheme() == "redis+unix" {
         // It has to have a host there, which means nothing.

@@ -173,3 +173,30 @@ fn locations_are_urls() {
     let secret: Location = "redis://user:secret@host".parse().unwrap();
     assert!(!format!("{secret} {secret:?}").contains("secret"));
 }
+
+#[tokio::test]
+async fn a_password_is_taken_as_a_url_writes_it() {
+    let Some(redis) = Redis::start().await else {
+        return;
+    };
+    let user: [&[u8]; 7] = [
+        b"ACL",
+        b"SETUSER",
+        b"farm",
+        b"on",
+        b">a&b+c=d% e",
+        b"~*",
+        b"+@all",
+    ];
+    assert_eq!(redis.command(&user), b"+OK\r\n");
+    let nobody: [&[u8]; 4] = [b"ACL", b"SETUSER", b"default", b"off"];
+    assert_eq!(redis.command(&nobody), b"+OK\r\n");
+    let socket = redis.folder.path().join("socket");
+    let location = format!(
+        "redis+unix://farm:a&b+c=d%25%20e@localhost{}",
+        socket.display()
+    );
+    let server = start_with(|config| config.storage = location.parse().unwrap()).await;
+    let digest = server.store(b"small").await;
+    assert_eq!(server.read(digest).await.unwrap(), b"small");
+}

@@ -46,7 +46,8 @@ impl WorkerCache {
             match self.fetch_from_worker(blob, address).await {
                 Ok(()) => {
                     self.counting.count(|traffic| traffic.from_workers += 1);
-                    return self.tell(blob);
+                    self.tell(blob);
+                    return Ok(());
                 }
                 Err(why) => {
                     tracing::warn!("{blob} did not come from the worker at {address}: {why}");
@@ -58,7 +59,8 @@ impl WorkerCache {
         match download(from, instance, blob, &self.blobs).await {
             Ok(()) => {
                 self.counting.count(|traffic| traffic.from_coordinator += 1);
-                self.tell(blob)
+                self.tell(blob);
+                Ok(())
             }
             Err(TransferError::Status(status)) if status.code() == Code::NotFound => {
                 Err(AccessError::Missing(blob))
@@ -82,10 +84,9 @@ impl WorkerCache {
     }
 
     /// Says that the blob is there now.
-    pub(super) fn tell(&self, blob: Digest) -> Result<(), AccessError> {
+    pub(super) fn tell(&self, blob: Digest) {
         // Without a link there is nobody to tell; the next one says all that is there.
         let _ = self.news.send(blob);
-        Ok(())
     }
 
     fn transfer(&self, blob: Digest) -> Arc<tokio::sync::Mutex<()>> {
