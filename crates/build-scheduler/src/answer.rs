@@ -4,9 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
-use filch_parker::{Parker, Unparker};
+use filch_parker::Parker;
 use filch_promise::{Promised, Resolver, promise};
 use filch_sync::panic::catch_panic;
 
@@ -125,24 +125,12 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
         return output;
     }
     let parker = Parker::new();
-    let waker = Waker::from(Arc::new(Unpark(parker.unparker())));
+    let waker = Waker::from(Arc::new(parker.unparker()));
     let mut context = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
         }
         parker.park();
-    }
-}
-
-struct Unpark(Unparker);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.unpark();
     }
 }

@@ -18,6 +18,9 @@ pub mod protocol {
         reason = "it is generated"
     )]
     tonic::include_proto!("filch.build.v1");
+
+    /// The most blobs in one message.
+    pub(crate) const MOST_IN_MESSAGE: usize = 1 << 16;
 }
 
 /// The messages and the services of the Remote Execution API, version 2.

@@ -1,6 +1,8 @@
 //! The end that wakes.
 
 use core::fmt;
+use std::sync::Arc as StdArc;
+use std::task::Wake;
 
 use filch_sync::Arc;
 
@@ -31,6 +33,17 @@ impl Unparker {
     /// few instructions during which the parker holds the lock, and one system call.
     pub fn unpark(&self) -> bool {
         self.shared.unpark()
+    }
+}
+
+/// A [`Waker`](std::task::Waker) that unparks: `Waker::from(Arc::new(parker.unparker()))`.
+impl Wake for Unparker {
+    fn wake(self: StdArc<Self>) {
+        self.unpark();
+    }
+
+    fn wake_by_ref(self: &StdArc<Self>) {
+        self.unpark();
     }
 }
 

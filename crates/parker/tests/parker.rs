@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
+use std::task::Waker;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,17 @@ fn a_token_that_is_there_is_taken_at_once() {
     assert!(!parker.unparker().unpark(), "nobody sleeps");
     parker.park();
     assert!(!parker.park_timeout(Duration::ZERO), "it was the only one");
+}
+
+#[test]
+fn a_waker_leaves_a_token_each_time_that_it_wakes() {
+    let parker = Parker::new();
+    let waker = Waker::from(Arc::new(parker.unparker()));
+    waker.wake_by_ref();
+    assert!(parker.park_timeout(Duration::ZERO));
+    waker.wake();
+    assert!(parker.park_timeout(Duration::ZERO));
+    assert!(!parker.park_timeout(Duration::ZERO), "nobody woke it since");
 }
 
 #[test]

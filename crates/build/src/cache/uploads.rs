@@ -1,9 +1,10 @@
 //! Uploads whose connections broke, and that may be resumed.
 
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use filch_sync::lock;
 use lru::LruCache;
 
 use super::resource_name::ResourceName;
@@ -98,8 +99,4 @@ async fn forget(parked: Weak<Mutex<Parked>>, key: Key, number: u64, after: Durat
     {
         parked.uploads.pop(&key);
     }
-}
-
-fn lock(parked: &Mutex<Parked>) -> MutexGuard<'_, Parked> {
-    parked.lock().unwrap_or_else(PoisonError::into_inner)
 }

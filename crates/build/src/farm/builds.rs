@@ -1,8 +1,10 @@
 //! The builds that clients have asked for lately, and how actions ended since the start.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
+
+use filch_sync::lock;
 
 use super::snapshot::{Actions, Build};
 
@@ -91,7 +93,7 @@ impl Builds {
     }
 
     fn lock(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.books)
     }
 }
 

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use filch_build_scheduler::{Config, Job, Scheduler, WorkerId};
+use filch_sync::lock;
 use filch_timers::Timers;
 use prost::Message as _;
-use tokio::sync::watch;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use super::action::{Prepared, prepare};
 use super::builds::{Builds, End, Invocation};
@@ -54,7 +55,7 @@ pub(super) struct Shared {
     /// What workers show each other.
     pub(super) key: String,
     /// Whether the coordinator is about to end.
-    pub(super) leaving: watch::Sender<bool>,
+    pub(super) leaving: CancellationToken,
 }
 
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl Farm {
             started,
             builds: Builds::default(),
             key: key()?,
-            leaving: watch::Sender::new(false),
+            leaving: CancellationToken::new(),
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -122,7 +123,7 @@ impl Farm {
         invocation: &Invocation,
     ) -> Result<Executing, Failure> {
         let shared = &self.shared;
-        if *shared.leaving.borrow() {
+        if shared.leaving.is_cancelled() {
             return Err(Failure::Stopped);
         }
         shared.builds.asked(invocation);
@@ -198,7 +199,7 @@ impl Farm {
     /// New actions are refused. Workers end what they run, and leave; what waits then has no
     /// result.
     pub fn leave(&self) {
-        self.shared.leaving.send_replace(true);
+        self.shared.leaving.cancel();
         self.shared.stop_if_left();
     }
 }
@@ -299,7 +300,7 @@ impl Shared {
 
     /// A farm that is about to end, and has no workers, has no results.
     pub(super) fn stop_if_left(&self) {
-        if *self.leaving.borrow() && self.roster.len() == 0 {
+        if self.leaving.is_cancelled() && self.roster.len() == 0 {
             // It may have been stopped before.
             drop(self.scheduler.stop());
         }
@@ -327,7 +328,7 @@ impl Shared {
     }
 
     fn runs(&self) -> MutexGuard<'_, Runs> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.runs)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Folders that were read before: the actions of a build have most of theirs in common.
 
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
+use filch_sync::lock;
 use lru::LruCache;
 
 use crate::digest::Digest;
@@ -39,6 +40,6 @@ impl Folders {
     }
 
     fn lock(&self) -> MutexGuard<'_, LruCache<Digest, Arc<Folder>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }

@@ -4,10 +4,8 @@ use tonic::{Code, Status};
 
 use super::failure::Failure;
 use crate::digest::Digest;
-use crate::protocol::{self, Blobs, Hello};
+use crate::protocol::{self, Blobs, Hello, MOST_IN_MESSAGE};
 
-/// So many blobs in one message.
-const MOST_IN_MESSAGE: usize = 1 << 16;
 /// Slots of a worker.
 pub(super) const MOST_SLOTS: usize = 1024;
 /// Bytes of a worker's name or address.

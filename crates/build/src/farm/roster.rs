@@ -1,10 +1,11 @@
 //! The workers that are there.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use filch_build_scheduler::WorkerId;
+use filch_sync::lock;
 
 use super::run::Work;
 use super::snapshot::{Running, Worker};
@@ -85,13 +86,13 @@ impl Roster {
     }
 
     fn lock(&self) -> MutexGuard<'_, Workers> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.workers)
     }
 }
 
 impl Entry {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn view(&self) -> Worker {

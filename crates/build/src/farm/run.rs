@@ -1,8 +1,9 @@
 //! An action that waits or runs, and all that wait for it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use filch_sync::lock;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
@@ -198,6 +199,6 @@ impl Run {
     }
 
     fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.place)
     }
 }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use filch_build_scheduler::{Picking, WorkerId};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tonic::{Status, Streaming};
 
@@ -139,7 +139,7 @@ impl Session {
         inbound: &mut Streaming<FromWorker>,
         mut cancelled: mpsc::UnboundedReceiver<u64>,
     ) -> Result<(), Status> {
-        let mut farm_leaves = self.shared.leaving.subscribe();
+        let shared = Arc::clone(&self.shared);
         let mut picks = Picks::new();
         let mut deadline = Instant::now() + self.shared.config.silence;
         loop {
@@ -165,7 +165,7 @@ impl Session {
                     }
                 }
                 () = rest(self.paused_until) => self.paused_until = None,
-                () = leaves(&mut farm_leaves), if !self.leaving => {
+                () = shared.leaving.cancelled(), if !self.leaving => {
                     self.order(Order::Leave(Leave {}))?;
                     self.leave(&mut picks);
                 }
@@ -384,11 +384,5 @@ async fn rest(until: Option<Instant>) {
     match until {
         Some(until) => sleep_until(until).await,
         None => std::future::pending().await,
-    }
-}
-
-async fn leaves(farm: &mut watch::Receiver<bool>) {
-    if farm.wait_for(|&leaving| leaving).await.is_err() {
-        std::future::pending::<()>().await;
     }
 }

@@ -1,4 +1,4 @@
-//! Who may ask for what.
+//! The tokens that clients and workers send, and what each allows.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ const READS: &[&str] = &[
     "/google.bytestream.ByteStream/Read",
 ];
 
-/// Who may ask: those that send a token, as `Authorization: Bearer TOKEN` or as the password of
-/// `Authorization: Basic`, which is what a URL with a password becomes.
+/// The tokens that are accepted. A client sends one as `Authorization: Bearer TOKEN` or as the
+/// password of `Authorization: Basic`, which is what a URL with a password becomes.
 #[derive(Clone)]
 pub struct Tokens {
     all: Token,

@@ -22,7 +22,7 @@ pub struct Config {
     pub cache: CacheConfig,
     /// How it runs actions; the instance is that of the cache.
     pub farm: FarmConfig,
-    /// Who may ask: everybody if there are none.
+    /// Tokens, one of which every client has to send. Without any, everybody may ask.
     pub tokens: Option<Tokens>,
     /// With TLS, if there is one.
     pub certificate: Option<Certificate>,

@@ -6,9 +6,10 @@
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
+use filch_sync::lock;
 use tempfile::{Builder, NamedTempFile};
 
 use super::index::Index;
@@ -141,7 +142,7 @@ impl Disk {
     }
 
     fn index(&self) -> MutexGuard<'_, Index> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.index)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who may ask for what, and TLS.
+//! What each token allows, and TLS.
 
 use std::fs;
 

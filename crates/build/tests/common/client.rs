@@ -1,4 +1,4 @@
-//! A client of a coordinator.
+//! A coordinator, and a client of it.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use bazel_remote_apis::google::longrunning::{Operation, operation};
 use bazel_remote_apis::google::rpc;
 use filch_build::digest::Digest;
+use filch_build::farm::FarmConfig;
 use filch_build::reapi::content_addressable_storage_client::ContentAddressableStorageClient;
 use filch_build::reapi::execution_client::ExecutionClient;
 use filch_build::reapi::{
@@ -13,6 +14,7 @@ use filch_build::reapi::{
     ExecuteRequest, ExecuteResponse, FileNode, WaitExecutionRequest, batch_update_blobs_request,
     execution_stage,
 };
+use filch_build::server::{Config, Running, Server};
 use prost::Message;
 use tokio::time::timeout;
 use tonic::Streaming;
@@ -24,6 +26,17 @@ pub(crate) const LONG: Duration = Duration::from_secs(30);
 /// Waits for what has to come.
 pub(crate) async fn soon<F: Future>(what: F) -> F::Output {
     timeout(LONG, what).await.expect("it comes")
+}
+
+/// A coordinator that keeps all in memory.
+pub(crate) async fn coordinator(farm: FarmConfig) -> (Running, Client) {
+    let config = Config {
+        farm,
+        ..Config::default()
+    };
+    let server = Server::start(config).await.unwrap();
+    let client = Client::new(server.address()).await;
+    (server, client)
 }
 
 /// A client of a coordinator.

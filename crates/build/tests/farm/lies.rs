@@ -10,9 +10,9 @@ use filch_build::reapi::{ActionResult, OutputFile};
 use prost::Message as _;
 use tonic::Code;
 
-use crate::client::Client;
+use crate::client::{Client, coordinator};
 use crate::fake::{Fake, hello};
-use crate::{quick, start};
+use crate::quick;
 
 /// The worker that is given an action does this; it is refused, and another one ends the action.
 async fn refused(client: &Client, lie: impl AsyncFnOnce(&Fake, u64), code: Code, why: &str) {
@@ -43,7 +43,7 @@ fn with_output(digest: Option<filch_build::reapi::Digest>) -> ActionResult {
 
 #[tokio::test]
 async fn lies_about_results() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let invalid = Code::InvalidArgument;
     refused(
         &client,
@@ -89,7 +89,7 @@ async fn lies_about_results() {
 
 #[tokio::test]
 async fn a_second_done_is_a_lie() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let mut liar = Fake::join(&client, "liar", 2).await;
     let operations = client.execute(client.script("true", &[], &[]).await).await;
     let run = liar.run().await;
@@ -101,7 +101,7 @@ async fn a_second_done_is_a_lie() {
 
 #[tokio::test]
 async fn lies_about_blobs_and_itself() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let invalid = Code::InvalidArgument;
     let lie = async |liar: &Fake, _| liar.say(Event::Hello(hello("again", 1))).await;
     refused(&client, lie, invalid, "second Hello").await;
@@ -135,7 +135,7 @@ async fn lies_about_blobs_and_itself() {
 
 #[tokio::test]
 async fn a_bad_hello_is_refused() {
-    let (server, client) = start(FarmConfig {
+    let (server, client) = coordinator(FarmConfig {
         silence: Duration::from_secs(10),
         ..quick()
     })

@@ -10,20 +10,7 @@ mod workers;
 
 use std::time::Duration;
 
-use client::Client;
 use filch_build::farm::FarmConfig;
-use filch_build::server::{Config, Running, Server};
-
-/// A coordinator in memory.
-async fn start(farm: FarmConfig) -> (Running, Client) {
-    let config = Config {
-        farm,
-        ..Config::default()
-    };
-    let server = Server::start(config).await.unwrap();
-    let client = Client::new(server.address()).await;
-    (server, client)
-}
 
 /// As quick as can be where something is waited for.
 fn quick() -> FarmConfig {

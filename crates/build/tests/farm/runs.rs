@@ -11,13 +11,13 @@ use filch_build::reapi::platform::Property;
 use filch_build::reapi::{Action, Command, Platform};
 use tonic::Code;
 
-use crate::client::{soon, stage};
+use crate::client::{coordinator, soon, stage};
 use crate::fake::Fake;
-use crate::{quick, start};
+use crate::quick;
 
 #[tokio::test]
 async fn stages_come_in_their_order_and_the_result_is_cached() {
-    let (_server, client) = start(FarmConfig::default()).await;
+    let (_server, client) = coordinator(FarmConfig::default()).await;
     let action = client.script("true", &[], &[]).await;
     let mut operations = client.execute(action).await;
     let first = operations.next().await;
@@ -42,7 +42,7 @@ async fn stages_come_in_their_order_and_the_result_is_cached() {
 
 #[tokio::test]
 async fn a_result_that_is_not_zero_is_not_cached_nor_one_that_must_not_be() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let mut worker = Fake::join(&client, "a", 1).await;
     let fails = client.script("false", &[], &[]).await;
     let command = Command {
@@ -66,7 +66,7 @@ async fn a_result_that_is_not_zero_is_not_cached_nor_one_that_must_not_be() {
 
 #[tokio::test]
 async fn equal_actions_share_one_run_unless_they_must_not() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let action = client.script("true", &[], &[]).await;
     let mut one = client.execute(action).await;
     let mut other = client.ask(action, true).await.unwrap();
@@ -99,7 +99,7 @@ async fn equal_actions_share_one_run_unless_they_must_not() {
 
 #[tokio::test]
 async fn what_is_missing_is_named_as_clients_expect() {
-    let (_server, client) = start(FarmConfig::default()).await;
+    let (_server, client) = coordinator(FarmConfig::default()).await;
     let nowhere = Digest::of(b"nowhere");
     let failure = client.execute(nowhere).await.failure().await;
     assert_eq!(failure.code, Code::FailedPrecondition as i32);
@@ -130,7 +130,7 @@ async fn what_is_missing_is_named_as_clients_expect() {
 #[tokio::test]
 async fn another_platform_is_refused() {
     let platform = vec![("OSFamily".to_owned(), "linux".to_owned())];
-    let (_server, client) = start(FarmConfig {
+    let (_server, client) = coordinator(FarmConfig {
         platform,
         ..quick()
     })
@@ -173,7 +173,7 @@ async fn another_platform_is_refused() {
 
 #[tokio::test]
 async fn what_is_no_action_is_refused() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let text = client.put("no action").await;
     let empty = client.message(&Action::default()).await;
     for blob in [text, empty] {
@@ -198,7 +198,7 @@ async fn what_is_no_action_is_refused() {
 
 #[tokio::test]
 async fn a_client_that_lost_its_connection_finds_its_action_again() {
-    let (_server, client) = start(FarmConfig {
+    let (_server, client) = coordinator(FarmConfig {
         abandoned_after: Duration::from_secs(60),
         ..quick()
     })
@@ -221,7 +221,7 @@ async fn a_client_that_lost_its_connection_finds_its_action_again() {
 
 #[tokio::test]
 async fn an_action_that_nobody_waits_for_is_cancelled() {
-    let (server, client) = start(quick()).await;
+    let (server, client) = coordinator(quick()).await;
     let mut worker = Fake::join(&client, "a", 1).await;
     let action = client.script("sleep 1000", &[], &[]).await;
     let mut one = client.execute(action).await;
@@ -256,7 +256,7 @@ async fn an_action_that_nobody_waits_for_is_cancelled() {
 
 #[tokio::test]
 async fn one_that_waits_keeps_the_action_alive() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let mut worker = Fake::join(&client, "a", 1).await;
     let action = client.script("true", &[], &[]).await;
     let one = client.execute(action).await;
@@ -269,7 +269,7 @@ async fn one_that_waits_keeps_the_action_alive() {
 
 #[tokio::test]
 async fn one_that_nobody_waits_for_leaves_the_queue() {
-    let (server, client) = start(quick()).await;
+    let (server, client) = coordinator(quick()).await;
     let action = client.script("true", &[], &[]).await;
     let mut operations = client.execute(action).await;
     operations.next().await;
@@ -286,7 +286,7 @@ async fn one_that_nobody_waits_for_leaves_the_queue() {
 
 #[tokio::test]
 async fn failures_of_the_action_come_as_the_worker_says_them() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let mut worker = Fake::join(&client, "a", 1).await;
     let action = client.script("true", &[], &[]).await;
     let operations = client.execute(action).await;

@@ -9,13 +9,13 @@ use filch_build::protocol::to_worker::Order;
 use filch_build::protocol::{Alive, Failure, Hello, Leaving};
 use tonic::Code;
 
-use crate::client::soon;
+use crate::client::{coordinator, soon};
 use crate::fake::{Fake, hello, holds};
-use crate::{quick, start};
+use crate::quick;
 
 #[tokio::test]
 async fn a_lost_workers_action_ends_on_another_one() {
-    let (server, client) = start(quick()).await;
+    let (server, client) = coordinator(quick()).await;
     let mut first = Fake::join(&client, "first", 1).await;
     let action = client.script("true", &[], &[]).await;
     let operations = client.execute(action).await;
@@ -31,7 +31,7 @@ async fn a_lost_workers_action_ends_on_another_one() {
 
 #[tokio::test]
 async fn an_action_that_kills_its_workers_fails_and_names_them() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let action = client.script("kill", &[], &[]).await;
     let operations = client.execute(action).await;
     for name in ["ann", "bob", "cleo"] {
@@ -47,7 +47,7 @@ async fn an_action_that_kills_its_workers_fails_and_names_them() {
 
 #[tokio::test]
 async fn elsewhere_is_another_worker_or_the_same_one_after_a_pause() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let mut sick = Fake::join(&client, "sick", 4).await;
     let action = client.script("true", &[], &[]).await;
     let operations = client.execute(action).await;
@@ -66,7 +66,7 @@ async fn elsewhere_is_another_worker_or_the_same_one_after_a_pause() {
     assert_eq!(operations.end().await.result.unwrap().exit_code, 6);
 
     // Of one that pauses for long, the other worker gets it.
-    let (_server, client) = start(FarmConfig {
+    let (_server, client) = coordinator(FarmConfig {
         pause: Duration::from_secs(1000),
         ..quick()
     })
@@ -83,7 +83,7 @@ async fn elsewhere_is_another_worker_or_the_same_one_after_a_pause() {
 
 #[tokio::test]
 async fn a_worker_has_as_many_actions_as_slots() {
-    let (server, client) = start(quick()).await;
+    let (server, client) = coordinator(quick()).await;
     let mut worker = Fake::join(&client, "a", 2).await;
     let mut waiting = Vec::new();
     for number in 0..5 {
@@ -113,7 +113,7 @@ async fn a_worker_has_as_many_actions_as_slots() {
 
 #[tokio::test]
 async fn a_worker_that_leaves_ends_what_it_runs() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let mut leaver = Fake::join(&client, "leaver", 2).await;
     let one = client
         .execute(client.script("exit 1", &[], &[]).await)
@@ -136,7 +136,7 @@ async fn a_worker_that_leaves_ends_what_it_runs() {
 
 #[tokio::test]
 async fn a_coordinator_that_ends_lets_workers_end_what_they_run() {
-    let (server, client) = start(quick()).await;
+    let (server, client) = coordinator(quick()).await;
     let mut worker = Fake::join(&client, "a", 1).await;
     let one = client
         .execute(client.script("exit 1", &[], &[]).await)
@@ -160,7 +160,7 @@ async fn a_coordinator_that_ends_lets_workers_end_what_they_run() {
 
 #[tokio::test]
 async fn a_worker_that_has_the_input_gets_the_action() {
-    let (_server, client) = start(FarmConfig {
+    let (_server, client) = coordinator(FarmConfig {
         near_size: 1,
         patience: Duration::from_secs(1000),
         ..quick()
@@ -208,7 +208,7 @@ async fn a_worker_that_has_the_input_gets_the_action() {
 
 #[tokio::test]
 async fn a_worker_is_told_who_has_the_inputs() {
-    let (_server, client) = start(quick()).await;
+    let (_server, client) = coordinator(quick()).await;
     let input = client.put("an input").await;
     let holder = Hello {
         holds: Some(holds(&[input, Digest::EMPTY])),
@@ -234,7 +234,7 @@ async fn a_worker_is_told_who_has_the_inputs() {
 
 #[tokio::test]
 async fn silence_is_death() {
-    let (server, client) = start(FarmConfig {
+    let (server, client) = coordinator(FarmConfig {
         silence: Duration::from_secs(10),
         ..quick()
     })

@@ -19,8 +19,8 @@ use tokio::net::TcpListener;
 use tonic::transport::Server;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::client::{Client, soon};
-use crate::together::{coordinator, until, worker};
+use crate::client::{Client, coordinator, soon};
+use crate::together::{until, worker};
 
 fn impatient() -> FarmConfig {
     FarmConfig {

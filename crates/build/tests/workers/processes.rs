@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 use tonic::Code;
 
-use crate::client::{Client, soon};
-use crate::together::{coordinator, until};
+use crate::client::{Client, coordinator, soon};
+use crate::together::until;
 
 /// A process that is killed when it is dropped.
 struct Process(Child);

@@ -7,23 +7,13 @@ use filch_build::digest::Digest;
 use filch_build::farm::{FarmConfig, Snapshot};
 use filch_build::reapi::BatchReadBlobsRequest;
 use filch_build::reapi::content_addressable_storage_client::ContentAddressableStorageClient;
-use filch_build::server::{Config, Running, Server};
+use filch_build::server::Running;
 use filch_build::worker::Limits;
 use filch_build::worker::remote::{RunningWorker, WorkerConfig};
 use tempfile::TempDir;
 use tokio::task;
 
-use crate::client::{Client, soon};
-
-pub(crate) async fn coordinator(farm: FarmConfig) -> (Running, Client) {
-    let config = Config {
-        farm,
-        ..Config::default()
-    };
-    let server = Server::start(config).await.unwrap();
-    let client = Client::new(server.address()).await;
-    (server, client)
-}
+use crate::client::{Client, coordinator, soon};
 
 pub(crate) async fn worker(to: SocketAddr, name: &str, folder: &Path) -> RunningWorker {
     let config = WorkerConfig {

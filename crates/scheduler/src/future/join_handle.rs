@@ -5,9 +5,9 @@ use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker, ready};
+use std::task::{Context, Poll, Waker, ready};
 
-use filch_parker::{Parker, Unparker};
+use filch_parker::Parker;
 use filch_promise::{Output, Promised, promise};
 use filch_sync::panic::drop_contained;
 
@@ -169,7 +169,7 @@ impl<P: Protocol, T> JoinHandle<P, T> {
             Ok(process) => exit_of(process),
             Err(state) => {
                 let parker = Parker::new();
-                let waker = Waker::from(Arc::new(WakeThread(parker.unparker())));
+                let waker = Waker::from(Arc::new(parker.unparker()));
                 let mut context = Context::from_waker(&waker);
                 loop {
                     if let Poll::Ready(exit) = state.poll(&self.task, &mut context) {
@@ -214,15 +214,6 @@ impl<P: Protocol, T> Drop for JoinHandle<P, T> {
             awaited.forget(&self.task);
             drop_contained(awaited.promised);
         }
-    }
-}
-
-/// Wakes a thread.
-struct WakeThread(Unparker);
-
-impl Wake for WakeThread {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the worker has, and how it gets what it has not.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
+use filch_sync::lock;
 use tokio::sync::mpsc;
 use tonic::Code;
 
@@ -90,7 +91,7 @@ impl WorkerCache {
     }
 
     fn transfer(&self, blob: Digest) -> Arc<tokio::sync::Mutex<()>> {
-        let mut underway = self.underway.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut underway = lock(&self.underway);
         if let Some(transfer) = underway.get(&blob).and_then(Weak::upgrade) {
             return transfer;
         }

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use filch_sync::lock;
 
 use super::cache::WorkerCache;
 use super::transfer::upload;
@@ -41,7 +42,7 @@ impl Errand {
 
     /// Sends what was kept to the coordinator.
     pub(super) async fn deliver(&self) -> Result<(), AccessError> {
-        let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+        let kept = std::mem::take(&mut *lock(&self.kept));
         let cache = &self.cache;
         let sent = upload(&cache.coordinator, &cache.instance, kept, &cache.blobs).await;
         sent.map_err(|error| AccessError::Unreachable(Box::new(error)))
@@ -55,7 +56,7 @@ impl Errand {
     /// The coordinator has to get this one, and is told that it is here.
     fn note_kept(&self, blob: Digest) -> Digest {
         if blob != Digest::EMPTY {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = lock(&self.kept);
             kept.push(blob);
             drop(kept);
             self.cache.tell(blob);

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use futures_util::stream;
 use prost::Message as _;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio_util::sync::CancellationToken;
 use tonic::{Status, Streaming};
 
 use super::cache::WorkerCache;
@@ -19,12 +20,11 @@ use crate::protocol::farm_client::FarmClient;
 use crate::protocol::from_worker::Event;
 use crate::protocol::to_worker::Order;
 use crate::protocol::{
-    Alive, Blobs, Done, Failure, FromWorker, Hello, Leaving, Run, ToWorker, Welcome, done,
+    Alive, Blobs, Done, Failure, FromWorker, Hello, Leaving, MOST_IN_MESSAGE, Run, ToWorker,
+    Welcome, done,
 };
 use crate::worker::{AccessError, RunError, Runner};
 
-/// So many blobs go into one message.
-const MOST_IN_MESSAGE: usize = 1 << 16;
 /// The coordinator has to answer in that time.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -36,7 +36,7 @@ pub(super) struct Station {
     pub(super) cache: Arc<WorkerCache>,
     pub(super) runner: Runner,
     /// Whether the worker is to leave.
-    pub(super) leave: watch::Receiver<bool>,
+    pub(super) leaving: CancellationToken,
 }
 
 /// One connection.
@@ -110,7 +110,7 @@ impl Link<'_> {
         let beat = Duration::from_millis(welcome.silence_ms / 4).max(Duration::from_millis(1));
         let mut beats = interval_at(Instant::now() + beat, beat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut leave = self.station.leave.clone();
+        let station = self.station;
         let mut leaving = false;
         self.tell_changes().await?;
         loop {
@@ -132,7 +132,7 @@ impl Link<'_> {
                     self.tell_changes().await?;
                     self.say(Event::Alive(Alive {})).await?;
                 }
-                () = wanted(&mut leave), if !leaving => {
+                () = station.leaving.cancelled(), if !leaving => {
                     leaving = true;
                     self.say(Event::Leaving(Leaving {})).await?;
                 }
@@ -265,10 +265,4 @@ fn failure(error: &RunError) -> done::Outcome {
 
 fn silent() -> Status {
     Status::unavailable(format!("the coordinator has been silent for {PATIENCE:?}"))
-}
-
-async fn wanted(leave: &mut watch::Receiver<bool>) {
-    if leave.wait_for(|&leave| leave).await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStream;
 use bazel_remote_apis::google::bytestream::{
     QueryWriteStatusRequest, QueryWriteStatusResponse, ReadRequest, ReadResponse, WriteRequest,
     WriteResponse,
 };
+use filch_sync::lock;
 use futures_util::Stream;
 use subtle::ConstantTimeEq as _;
 use tonic::metadata::MetadataValue;
@@ -38,7 +39,7 @@ const MOST: usize = 256;
 impl Peers {
     /// What workers show each other from now on.
     pub(super) fn set_key(&self, key: String) {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = lock(&self.shared);
         if shared.key != key {
             *shared = Shared {
                 key,
@@ -48,7 +49,7 @@ impl Peers {
     }
 
     pub(super) fn channel(&self, address: &str) -> Result<Authorized, StartError> {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = lock(&self.shared);
         if let Some(channel) = shared.channels.get(address) {
             return Ok(channel.clone());
         }
@@ -62,7 +63,7 @@ impl Peers {
 
     /// Whether another worker asks.
     fn check<T>(&self, request: &Request<T>) -> Result<(), Status> {
-        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = lock(&self.shared);
         let sent = request.metadata().get("authorization");
         let sent = sent.map(MetadataValue::as_bytes).unwrap_or_default();
         let wanted = format!("Bearer {}", shared.key);

@@ -8,9 +8,10 @@ use std::time::Duration;
 use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStreamServer;
 use futures_util::stream;
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 use tonic::Code;
 use tonic::transport::Server;
 
@@ -34,7 +35,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 pub struct RunningWorker {
     address: Option<SocketAddr>,
     counting: Counting,
-    leave: watch::Sender<bool>,
+    leaving: CancellationToken,
     ended: JoinHandle<Result<(), StartError>>,
 }
 
@@ -78,14 +79,14 @@ impl RunningWorker {
         }
         let named = config.address.clone();
         let shown = address.map(|address| format!("http://{address}"));
-        let (leave, leaving) = watch::channel(false);
+        let leaving = CancellationToken::new();
         let counting = cache.counting.clone();
         let station = Station {
             runner: Runner::new(&config.name, actions, config.limits.clone()),
             config,
             address: named.or(shown).unwrap_or_default(),
             cache,
-            leave: leaving,
+            leaving: leaving.clone(),
         };
         let ended = tokio::spawn(async move {
             let _serving = serving;
@@ -94,7 +95,7 @@ impl RunningWorker {
         Ok(Self {
             address,
             counting,
-            leave,
+            leaving,
             ended,
         })
     }
@@ -111,7 +112,7 @@ impl RunningWorker {
 
     /// It ends what it runs, and then ends itself.
     pub fn leave(&self) {
-        self.leave.send_replace(true);
+        self.leaving.cancel();
     }
 
     /// Kills what it runs, and ends at once.
@@ -168,11 +169,10 @@ async fn live(
     mut news: mpsc::UnboundedReceiver<Digest>,
 ) -> Result<(), StartError> {
     let mut wait = FIRST_WAIT;
-    let mut leave = station.leave.clone();
     loop {
         let begun = tokio::time::Instant::now();
         let ended = station.work(&mut news).await;
-        if *leave.borrow() {
+        if station.leaving.is_cancelled() {
             return Ok(());
         }
         match ended {
@@ -195,7 +195,7 @@ async fn live(
         }
         tokio::select! {
             () = sleep(wait) => wait = (wait * 2).min(LONGEST_WAIT),
-            _ = leave.wait_for(|&leave| leave) => return Ok(()),
+            () = station.leaving.cancelled() => return Ok(()),
         }
     }
 }

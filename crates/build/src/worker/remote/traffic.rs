@@ -1,6 +1,8 @@
 //! What has come and gone, counted.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use filch_sync::lock;
 
 /// Blobs that have come and gone since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +33,6 @@ impl Counting {
     }
 
     fn lock(&self) -> MutexGuard<'_, Traffic> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
