@@ -1,4 +1,4 @@
-//! `cargo xtask package`: what would be published builds without warnings, and passes its own
+//! `cargo xtask package`: what would be published compiles without warnings, and passes its own
 //! tests.
 
 use std::fs;
@@ -28,7 +28,7 @@ pub(crate) fn add_stages(workspace: &Workspace, stages: &mut Stages) {
     stages.run("packages' own tests, outside of the workspace", test);
 }
 
-/// Packs each package, and builds it from its archive, by itself: with the features that it asks
+/// Packs each package, and checks what its archive has, by itself: with the features that it asks
 /// for, and without what only its tests depend on. A warning is a failure.
 fn publish(workspace: &Workspace) -> Result<Tally> {
     let mut pack = cargo();
@@ -49,7 +49,7 @@ fn publish(workspace: &Workspace) -> Result<Tally> {
     for (name, _) in workspace.published() {
         let mut build = cargo_of_the_packages();
         tally += Tally::of(runs_without_a_warning(build.args([
-            "build",
+            "check",
             "--package",
             name,
         ]))?);
@@ -97,7 +97,8 @@ fn unpack(workspace: &Workspace) -> Result<()> {
         }
         names.push((name, folder));
     }
-    fs::write(place.join("Cargo.toml"), manifest(&names))?;
+    let profiles = profiles(&fs::read_to_string(root().join("Cargo.toml"))?);
+    fs::write(place.join("Cargo.toml"), manifest(&names, &profiles))?;
     // The versions that everything else is tested with.
     fs::copy(root().join("Cargo.lock"), place.join("Cargo.lock"))?;
     Ok(())
@@ -127,18 +128,28 @@ fn test() -> Result<Tally> {
     libtest(&mut command)
 }
 
-fn manifest(packages: &[(&str, String)]) -> String {
+/// What the workspace's manifest says of how to build for tests: built alike, dependencies are
+/// built once.
+fn profiles(manifest: &str) -> String {
+    let sections = manifest.split("\n\n");
+    sections
+        .filter(|section| section.starts_with("[profile.dev"))
+        .map(|section| format!("\n{}\n", section.trim_end()))
+        .collect()
+}
+
+fn manifest(packages: &[(&str, String)], profiles: &str) -> String {
     let mut text = "[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n".to_owned();
     text += "\n[patch.crates-io]\n";
     for (name, folder) in packages {
         text += &format!("{name} = {{ path = \"{folder}\" }}\n");
     }
-    text
+    text + profiles
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_warning, manifest};
+    use super::{is_warning, manifest, profiles};
 
     #[test]
     fn a_warning_is_known_by_its_beginning() {
@@ -150,10 +161,18 @@ mod tests {
 
     #[test]
     fn packages_find_each_other_in_their_workspace() {
-        let text = manifest(&[("filch-sync", "filch-sync-0.1.0".to_owned())]);
+        let text = manifest(&[("filch-sync", "filch-sync-0.1.0".to_owned())], "");
         assert!(text.contains("members = [\"*-*\"]"));
         assert!(
             text.ends_with("[patch.crates-io]\nfilch-sync = { path = \"filch-sync-0.1.0\" }\n")
         );
+    }
+
+    #[test]
+    fn packages_are_built_as_the_workspace_is() {
+        let dev = "[profile.dev]\ndebug = 1\n\n[profile.dev.package.\"*\"]\ndebug = false";
+        let all = format!("[workspace]\nmembers = []\n\n{dev}\n\n[profile.release]\nlto = true\n");
+        assert_eq!(profiles(&all), format!("\n{dev}\n"));
+        assert!(manifest(&[], &profiles(&all)).ends_with(&format!("[patch.crates-io]\n\n{dev}\n")));
     }
 }
