@@ -21,21 +21,39 @@ use crate::digest::Digest;
 pub(super) struct Disk {
     root: PathBuf,
     index: Mutex<Index>,
-    /// Locked for as long as this is open.
-    _lock: File,
+    _held: Held,
+}
+
+/// The folder's lock.
+#[derive(Debug)]
+struct Held(File);
+
+impl Held {
+    fn take(folder: &Path) -> io::Result<Self> {
+        let file = File::create(folder.join("lock"))?;
+        file.try_lock().map_err(|error| match error {
+            fs::TryLockError::Error(error) => error,
+            fs::TryLockError::WouldBlock => {
+                io::Error::new(ErrorKind::ResourceBusy, "another process uses this folder")
+            }
+        })?;
+        Ok(Self(file))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // To close it would not do: a process that is being started at this moment has the file
+        // open as well, until it executes its program.
+        let _ = self.0.unlock();
+    }
 }
 
 impl Disk {
     /// Opens the folder, or makes it. What other processes left half-written is removed.
     pub(super) fn open(root: &Path, limit: u64) -> io::Result<Self> {
         fs::create_dir_all(root)?;
-        let lock = File::create(root.join("lock"))?;
-        lock.try_lock().map_err(|error| match error {
-            fs::TryLockError::Error(error) => error,
-            fs::TryLockError::WouldBlock => {
-                io::Error::new(ErrorKind::ResourceBusy, "another process uses this folder")
-            }
-        })?;
+        let held = Held::take(root)?;
         let temporary = root.join(TEMPORARY);
         match fs::remove_dir_all(&temporary) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -48,7 +66,7 @@ impl Disk {
         let disk = Self {
             root: root.to_owned(),
             index: Mutex::new(index),
-            _lock: lock,
+            _held: held,
         };
         let excess = disk.take_out_excess(&mut disk.index())?;
         drop(excess);
@@ -179,4 +197,21 @@ fn list(root: &Path) -> io::Result<Vec<(Name, u64)>> {
         .into_iter()
         .map(|(_, name, size)| (name, size))
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Held;
+
+    #[test]
+    fn a_folder_is_free_at_once_even_if_a_process_is_being_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = Held::take(folder.path()).unwrap();
+        // What such a process has between `fork` and `exec`.
+        let inherited = held.0.try_clone().unwrap();
+        Held::take(folder.path()).unwrap_err();
+        drop(held);
+        Held::take(folder.path()).unwrap();
+        drop(inherited);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStreamServer;
 use futures_util::stream;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::sleep;
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tonic::Code;
 use tonic::transport::Server;
@@ -30,12 +31,16 @@ use crate::worker::Runner;
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
+/// When a worker ends, those who fetch its blobs have that long to come to an end.
+const LAST_FETCHES: Duration = Duration::from_secs(2);
+
 /// A worker that runs. Dropped, it goes on.
 #[derive(Debug)]
 pub struct RunningWorker {
     address: Option<SocketAddr>,
     counting: Counting,
     leaving: CancellationToken,
+    killed: CancellationToken,
     ended: JoinHandle<Result<(), StartError>>,
 }
 
@@ -66,8 +71,9 @@ impl RunningWorker {
             news,
             underway: Mutex::default(),
         });
-        // It serves as long as the worker is there.
-        let mut serving = JoinSet::new();
+        let killed = CancellationToken::new();
+        let closing = CancellationToken::new();
+        let mut serving = None;
         let mut address = None;
         if let Some(listen) = config.listen {
             let service = Serving {
@@ -75,7 +81,8 @@ impl RunningWorker {
                 peers: cache.peers.clone(),
                 counting: cache.counting.clone(),
             };
-            address = Some(serve(&mut serving, listen, service).await?);
+            let (bound, server) = serve(listen, service, closing.clone()).await?;
+            (address, serving) = (Some(bound), Some(server));
         }
         let named = config.address.clone();
         let shown = address.map(|address| format!("http://{address}"));
@@ -88,14 +95,23 @@ impl RunningWorker {
             cache,
             leaving: leaving.clone(),
         };
+        let until = killed.clone();
         let ended = tokio::spawn(async move {
-            let _serving = serving;
-            live(station, heard).await
+            let ended = until.run_until_cancelled_owned(live(station, heard)).await;
+            // Whoever waits for the end finds the folder and the address free.
+            closing.cancel();
+            if let Some(mut server) = serving
+                && timeout(LAST_FETCHES, &mut server).await.is_err()
+            {
+                server.abort();
+            }
+            ended.unwrap_or(Ok(()))
         });
         Ok(Self {
             address,
             counting,
             leaving,
+            killed,
             ended,
         })
     }
@@ -115,29 +131,33 @@ impl RunningWorker {
         self.leaving.cancel();
     }
 
-    /// Kills what it runs, and ends at once.
+    /// Kills what it runs, and leaves the coordinator at once.
     pub fn kill(&self) {
-        self.ended.abort();
+        self.killed.cancel();
     }
 
     /// Waits until it has ended.
     ///
     /// # Errors
     /// If the coordinator does not want it.
+    ///
+    /// # Panics
+    /// If the worker has.
     pub async fn ended(&mut self) -> Result<(), StartError> {
-        match (&mut self.ended).await {
+        match (&mut self.ended).await.map_err(JoinError::try_into_panic) {
             Ok(ended) => ended,
-            // It was killed.
-            Err(_) => Ok(()),
+            Err(Ok(panic)) => resume_unwind(panic),
+            // The runtime ends.
+            Err(Err(_)) => Ok(()),
         }
     }
 }
 
 async fn serve(
-    tasks: &mut JoinSet<()>,
     listen: SocketAddr,
     service: Serving,
-) -> Result<SocketAddr, StartError> {
+    closing: CancellationToken,
+) -> Result<(SocketAddr, JoinHandle<()>), StartError> {
     let refuse = |error| StartError::Listen(listen, error);
     let listener = TcpListener::bind(listen).await.map_err(refuse)?;
     let address = listener.local_addr().map_err(refuse)?;
@@ -154,13 +174,13 @@ async fn serve(
         .initial_connection_window_size(8 << 20)
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
         .add_service(ByteStreamServer::new(service))
-        .serve_with_incoming(incoming);
-    tasks.spawn(async move {
+        .serve_with_incoming_shutdown(incoming, closing.cancelled_owned());
+    let serving = tokio::spawn(async move {
         if let Err(error) = server.await {
             tracing::error!("this worker serves its blobs no longer: {error}");
         }
     });
-    Ok(address)
+    Ok((address, serving))
 }
 
 /// One connection after another.
