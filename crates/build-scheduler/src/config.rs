@@ -12,6 +12,13 @@ pub struct Config {
     /// How long it then waits for a worker that has one of its dependencies, before any worker may
     /// have it. One minute by default.
     pub deps_timeout: Duration,
+    /// Whether a job waits only as long as some worker is near to it, and a worker that picks takes
+    /// what it is near to first: a job of which it has the result, else one of which it has a
+    /// dependency, else one that any worker may have. Not by default: then a job waits for workers
+    /// that may never come, and a worker picks from a random one of its queues.
+    ///
+    /// With it, a job that nobody is near to is passed over for as long as each worker has others.
+    pub near_first: bool,
     /// Where the random numbers begin by which a worker picks one of its queues.
     pub seed: u64,
 }
@@ -26,6 +33,7 @@ impl Default for Config {
         Self {
             cache_timeout: Duration::from_secs(1),
             deps_timeout: Duration::from_secs(60),
+            near_first: false,
             seed: 0,
         }
     }
@@ -38,6 +46,15 @@ impl Config {
             cache_timeout,
             deps_timeout,
             ..Self::default()
+        }
+    }
+
+    /// Nearest jobs first: see [the field](Self::near_first).
+    #[must_use]
+    pub fn near_first(self) -> Self {
+        Self {
+            near_first: true,
+            ..self
         }
     }
 

@@ -33,6 +33,8 @@ impl Error for Stopped {}
 pub enum JobError {
     /// A job of the same id is pending, and has other dependencies or another content.
     Conflict,
+    /// The job was withdrawn.
+    Withdrawn,
     /// The scheduler was stopped.
     Stopped,
 }
@@ -41,6 +43,7 @@ impl fmt::Display for JobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conflict => f.write_str("another job of the same id is pending"),
+            Self::Withdrawn => f.write_str("the job was withdrawn"),
             Self::Stopped => Stopped.fmt(f),
         }
     }

@@ -65,11 +65,11 @@ impl<I, S, R> Pending<I, S, R> {
     }
 
     /// The job is over. A panic of a destructor ends here: the planner is in order.
-    fn tell(self, result: Arc<R>) {
+    fn tell(self, result: Result<Arc<R>, JobError>) {
         for reply in self.others.into_iter().flat_map(|others| others.0) {
-            reply.tell(Ok(Arc::clone(&result)));
+            reply.tell(result.clone());
         }
-        self.reply.tell(Ok(result));
+        self.reply.tell(result);
         drop_contained(self.job);
     }
 }
@@ -198,7 +198,7 @@ where
         let pending = self.planner()?.complete(worker, id, &mut tell_pick)?;
         let was_pending = pending.is_some();
         match pending {
-            Some(pending) => pending.tell(result),
+            Some(pending) => pending.tell(Ok(result)),
             None => drop_contained(result),
         }
         Ok(was_pending)
@@ -210,8 +210,18 @@ where
         id: &I,
         result: Arc<R>,
     ) -> Result<(), ReportError> {
-        self.planner()?.fail(worker, id)?.tell(result);
+        self.planner()?.fail(worker, id)?.tell(Ok(result));
         Ok(())
+    }
+
+    /// Whether it was pending.
+    pub(crate) fn withdraw(&mut self, id: &I) -> Result<bool, Stopped> {
+        let pending = self.planner()?.withdraw(id);
+        let was_pending = pending.is_some();
+        if let Some(pending) = pending {
+            pending.tell(Err(JobError::Withdrawn));
+        }
+        Ok(was_pending)
     }
 
     pub(crate) fn give_back(&mut self, worker: WorkerId, id: &I) -> Result<(), ReportError> {
@@ -227,7 +237,8 @@ where
         worker: WorkerId,
         id: &I,
     ) -> Result<bool, ReportError> {
-        Ok(self.planner()?.remove_artifact(worker, id)?)
+        let planner = self.planner()?;
+        Ok(planner.remove_artifact(worker, id, &mut tell_pick)?)
     }
 
     pub(crate) fn locate(&mut self, id: &I) -> Result<Option<WorkerId>, Stopped> {

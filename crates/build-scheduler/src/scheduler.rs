@@ -105,6 +105,17 @@ impl<I: Id, S: Content, R: Outcome> Scheduler<I, S, R> {
             .ask(move |machine| machine.fail(worker, &id, result))
     }
 
+    /// Nobody wants the job of that id any more: those that scheduled it get
+    /// [`JobError::Withdrawn`](crate::JobError::Withdrawn). Whether it was pending. It may be
+    /// scheduled again.
+    ///
+    /// A worker that runs it is not told. What it reports later is
+    /// [refused](ReportError::NotRunning), but for its result: that is one of a job that nobody
+    /// scheduled, or of one of that id that was scheduled since.
+    pub fn withdraw_job(&self, id: I) -> Answer<bool> {
+        self.shared.ask(move |machine| machine.withdraw(&id))
+    }
+
     /// The worker does not run the job to its end. Any worker may have it, at once; those that
     /// scheduled it are told nothing.
     ///

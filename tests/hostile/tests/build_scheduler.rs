@@ -81,7 +81,7 @@ where
 type Call = fn(&Farm<Rigged, u32, ()>, WorkerId) -> bool;
 
 /// The worker has artifact 1, and runs job 2, which depends on that.
-const CALLS: [(&str, Call); 9] = [
+const CALLS: [(&str, Call); 10] = [
     ("schedule", |farm, _| {
         let job = Job::with_dependencies(Rigged(5), [Rigged(1), Rigged(6)], 0);
         farm.schedule_job(job).is_ready()
@@ -95,6 +95,9 @@ const CALLS: [(&str, Call); 9] = [
     }),
     ("fail", |farm, worker| {
         farm.on_job_failed(worker, Rigged(2), ()).wait().is_err()
+    }),
+    ("withdraw", |farm, _| {
+        farm.withdraw_job(Rigged(2)).wait().is_err()
     }),
     ("give back", |farm, worker| {
         farm.give_back(worker, Rigged(2)).wait().is_err()
@@ -162,7 +165,7 @@ fn an_id_that_panics_stops_the_scheduler() {
         }
     }
     // All but those whose code a call does not come to.
-    assert_eq!(stopped.len(), 24, "{stopped:?}");
+    assert_eq!(stopped.len(), 27, "{stopped:?}");
 }
 
 /// Whether another job of the same id is pending, its content decides, which panics.

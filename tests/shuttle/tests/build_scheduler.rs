@@ -1,4 +1,5 @@
-//! The build scheduler: picks against cancels, completions, lost workers and the stop.
+//! The build scheduler: picks against cancels, completions, withdrawals, lost workers and the
+//! stop.
 #![cfg(shuttle)]
 
 use std::time::Duration;
@@ -115,6 +116,44 @@ fn a_lost_worker_keeps_no_job() {
         assert_eq!(farm.stop().wait(), Ok(()));
         lost.join().unwrap();
         other.join().unwrap();
+    });
+}
+
+/// A job is withdrawn while a worker picks it and completes it. Failure: a deadlock, when the job is
+/// left or its pick has gone with it; or a job that is withdrawn, and has a result as well.
+#[test]
+fn a_withdrawn_job_has_one_end() {
+    explore("a job is withdrawn, or has a result", 2_000, || {
+        let farm = farm();
+        let w0 = worker(&farm);
+        let builds = thread::spawn({
+            let farm = farm.clone();
+            move || {
+                let job = farm.pick_job(w0).wait().unwrap();
+                let awaited = farm.on_job_complete(w0, job.id, job.id).wait();
+                (job.id, awaited.unwrap())
+            }
+        });
+        let pending = farm.schedule_job(Job::new(1, ()));
+        let withdraws = thread::spawn({
+            let farm = farm.clone();
+            move || farm.withdraw_job(1).wait().unwrap()
+        });
+        let result = pending.wait().map(|result| *result);
+        let withdrawn = withdraws.join().unwrap();
+        let expected = [Ok(1), Err(JobError::Withdrawn)];
+        assert_eq!(result, expected[usize::from(withdrawn)]);
+        // For a pick that has come too late.
+        let next = farm.schedule_job(Job::new(2, ()));
+        match builds.join().unwrap() {
+            (1, awaited) => {
+                assert_eq!(awaited, !withdrawn);
+                assert_eq!(farm.withdraw_job(2).wait(), Ok(true));
+                assert_eq!(next.wait(), Err(JobError::Withdrawn));
+            }
+            other => assert_eq!((other, withdrawn), ((2, true), true)),
+        }
+        assert_eq!(farm.counts().wait().unwrap().jobs, 0);
     });
 }
 

@@ -9,6 +9,9 @@
 //!
 //! `own` is of each worker that has the result, `near` of each that has a dependency. In the second
 //! and the third row it also stands in the list of the dependents of each dependency.
+//!
+//! With [`near_first`](crate::Config::near_first), a job in the first two rows stands in the queue
+//! of one worker at least: if there is none, or none any more, any worker may have it.
 
 use std::hash::Hash;
 
@@ -30,6 +33,7 @@ pub(super) struct Board<I, J> {
     /// As above.
     pub(super) local: List,
     pub(super) global: List,
+    near_first: bool,
     /// No wait ends before.
     soonest: u64,
     pub(super) artifacts: Artifacts<I>,
@@ -44,13 +48,14 @@ pub(super) struct Board<I, J> {
 }
 
 impl<I: Clone + Eq + Hash, J> Board<I, J> {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(near_first: bool) -> Self {
         let mut lists = Lists::default();
         Self {
             cached: lists.add(NOBODY),
             local: lists.add(NOBODY),
             global: lists.add(NOBODY),
             lists,
+            near_first,
             soonest: u64::MAX,
             artifacts: Artifacts::new(),
             jobs: Arena::new(),
@@ -70,10 +75,15 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         self.job_of(self.artifacts.find(id)?)
     }
 
-    /// The first job of a random one of those of the worker's three queues that have one.
+    /// The first job of one of those of the worker's three queues that have one: of a random one,
+    /// or of the nearest.
     pub(super) fn first_for(&self, worker: u32, random: &mut Random) -> Option<u32> {
         let worker = &self.workers[worker];
         let firsts = [self.global, worker.own, worker.near].map(|queue| self.lists.first(queue));
+        if self.near_first {
+            let [global, own, near] = firsts;
+            return own.or(near).or(global);
+        }
         match firsts.iter().flatten().count() {
             0 => None,
             count => firsts.into_iter().flatten().nth(random.below(count)),
@@ -131,6 +141,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         self.enter_own(job);
         if stage == Stage::Local {
             self.enter_near(job);
+            self.open_if_far(job);
         }
         self.grown.push(job);
     }
@@ -166,7 +177,7 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    /// The wait in `Cached` is over.
+    /// The wait in `Cached` is over. It stands in a queue of a worker's at least, if it has to.
     pub(super) fn make_local(&mut self, job: u32, deadline: u64) {
         self.wait(job, Stage::Local, deadline);
         self.enter_near(job);
@@ -177,6 +188,22 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
     pub(super) fn make_global(&mut self, job: u32) {
         self.wait(job, Stage::Global, 0);
         self.grown.push(job);
+    }
+
+    /// With `near_first`: if the job waits for workers and stands in the queue of none, any worker
+    /// may have it. Whether it came to that.
+    pub(super) fn open_if_far(&mut self, job: u32) -> bool {
+        let found = &self.jobs[job];
+        let waits = matches!(found.stage, Stage::Cached | Stage::Local);
+        let is_near = |owner| owner != NOBODY;
+        if !self.near_first || !waits || self.lists.owners(&found.near).any(is_near) {
+            return false;
+        }
+        if found.stage == Stage::Cached {
+            self.enter_near(job);
+        }
+        self.wait(job, Stage::Global, 0);
+        true
     }
 
     /// The worker runs the job, which leaves all queues.
@@ -205,6 +232,14 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         job.content
     }
 
+    /// The job is over, and there may be no artifact of it.
+    pub(super) fn withdraw(&mut self, job: u32) -> J {
+        let artifact = self.jobs[job].artifact;
+        let content = self.remove_job(job);
+        self.forget_unused(artifact);
+        content
+    }
+
     /// Into the first queue of each worker that has the result.
     fn enter_own(&mut self, job: u32) {
         let found = &mut self.jobs[job];
@@ -231,67 +266,6 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
                 }
             }
         }
-    }
-
-    /// The worker has the artifact. The jobs that this is news for enter its queues.
-    pub(super) fn hold(&mut self, worker: u32, artifact: u32) {
-        let holder = &mut self.workers[worker];
-        if !holder.held.insert(artifact) {
-            return;
-        }
-        let found = &mut self.artifacts[artifact];
-        found.holders.push(worker);
-        if let Some(job) = found.job
-            && !matches!(self.jobs[job].stage, Stage::Running(_))
-        {
-            let near = &mut self.jobs[job].near;
-            self.lists.push(holder.own, job, near);
-            self.grown.push(job);
-        }
-        let dependents = found.dependents;
-        let mut next = dependents.and_then(|list| self.lists.first_place(list));
-        while let Some(place) = next {
-            next = self.lists.next_place(place);
-            let number = self.lists.item(place);
-            let job = &mut self.jobs[number];
-            if !has_other(&job.dependencies, artifact, &holder.held) {
-                self.lists.push(holder.near, number, &mut job.near);
-                self.grown.push(number);
-            }
-        }
-    }
-
-    /// The worker has the artifact no longer. Whether it had it.
-    pub(super) fn drop_artifact(&mut self, worker: u32, artifact: u32) -> bool {
-        let holder = &mut self.workers[worker];
-        if !holder.held.remove(&artifact) {
-            return false;
-        }
-        let found = &mut self.artifacts[artifact];
-        if let Some(job) = found.job {
-            let near = &mut self.jobs[job].near;
-            if let Some(place) = self.lists.find(holder.own, near) {
-                self.lists.take(place, near);
-            }
-        }
-        let dependents = found.dependents;
-        let mut next = dependents.and_then(|list| self.lists.first_place(list));
-        while let Some(place) = next {
-            next = self.lists.next_place(place);
-            let job = &mut self.jobs[self.lists.item(place)];
-            if !has_other(&job.dependencies, artifact, &holder.held)
-                && let Some(place) = self.lists.find(holder.near, &job.near)
-            {
-                self.lists.take(place, &mut job.near);
-            }
-        }
-        self.no_longer_held(worker, artifact);
-        true
-    }
-
-    fn no_longer_held(&mut self, worker: u32, artifact: u32) {
-        self.artifacts[artifact].holders.remove(worker);
-        self.forget_unused(artifact);
     }
 
     /// Forgets an artifact of which nothing is noted.
@@ -367,34 +341,4 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         let worker = self.workers.get(key.place)?;
         (worker.serial == key.serial).then_some(key.place)
     }
-
-    /// Takes a worker away, whose picks are gone already. What it had is forgotten, what it ran is
-    /// given back: these jobs are returned.
-    pub(super) fn remove_worker(&mut self, place: u32) -> Vec<u32> {
-        let worker = self.workers.remove(place);
-        for list in [worker.own, worker.near] {
-            while let Some(place) = self.lists.first_place(list) {
-                let near = &mut self.jobs[self.lists.item(place)].near;
-                self.lists.take(place, near);
-            }
-        }
-        for artifact in worker.held {
-            self.no_longer_held(place, artifact);
-        }
-        let mut given_back = Vec::new();
-        while let Some(job) = self.lists.first(worker.running) {
-            self.give_back(job);
-            given_back.push(job);
-        }
-        for list in [worker.own, worker.near, worker.running, worker.picks] {
-            self.lists.remove(list);
-        }
-        given_back
-    }
-}
-
-/// Whether the worker that has `held` has another one of `dependencies` than `artifact`.
-fn has_other(dependencies: &[u32], artifact: u32, held: &NumberSet) -> bool {
-    let mut others = dependencies.iter().filter(|&&other| other != artifact);
-    others.any(|other| held.contains(other))
 }

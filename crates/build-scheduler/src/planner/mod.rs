@@ -3,6 +3,7 @@
 mod arena;
 mod artifacts;
 mod board;
+mod caches;
 mod grant;
 mod ids;
 mod lists;

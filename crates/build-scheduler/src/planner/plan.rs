@@ -28,8 +28,7 @@ use crate::error::{ReportError, UnknownWorker};
 /// use filch_build_scheduler::{Config, Planner};
 /// use std::time::Duration;
 ///
-/// let config = Config::new(Duration::from_secs(1), Duration::from_secs(60));
-/// let mut planner = Planner::new(config);
+/// let mut planner = Planner::new(Config::default());
 /// let mut decisions = Vec::new();
 /// let mut sink = |grant: filch_build_scheduler::Grant<'_, _, _, _>| {
 ///     decisions.push((*grant.id, *grant.content, grant.pick));
@@ -62,7 +61,7 @@ pub struct Planner<I, J, P> {
 impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// No jobs and no workers.
     pub fn new(config: Config) -> Self {
-        let mut board = Board::new();
+        let mut board = Board::new(config.near_first);
         Self {
             cache_timeout: nanoseconds(config.cache_timeout),
             deps_timeout: nanoseconds(config.deps_timeout),
@@ -94,25 +93,21 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
             let (_, there) = self.board.content_mut(job);
             return Err(AlreadyPending { there, content });
         }
-        let (now, cache, deps) = (self.now, self.cache_timeout, self.deps_timeout);
+        let (begin, cache, deps) = (self.now, self.cache_timeout, self.deps_timeout);
         self.board
             .add_job(artifact, dependencies, content, |stage| match stage {
-                Stage::Cached => now.saturating_add(cache),
-                _ => now.saturating_add(deps),
+                Stage::Cached => begin.saturating_add(cache),
+                _ => begin.saturating_add(deps),
             });
         self.settle(sink);
         // A timeout may be zero.
-        self.end_waits(sink);
+        self.advance(now, sink);
         Ok(())
     }
 
     /// The time has come to be `now`: waits that are over end, in the order of their deadlines.
     pub fn advance(&mut self, now: Duration, sink: Sink<'_, I, J, P>) {
         self.now = self.now.max(nanoseconds(now));
-        self.end_waits(sink);
-    }
-
-    fn end_waits(&mut self, sink: Sink<'_, I, J, P>) {
         while let Some((deadline, job)) = self.board.next_ended(self.now) {
             match self.board.jobs[job].stage {
                 Stage::Cached => {
@@ -198,10 +193,17 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     ///
     /// # Errors
     /// If there is no such worker.
-    pub fn remove_artifact(&mut self, worker: WorkerId, id: &I) -> Result<bool, UnknownWorker> {
+    pub fn remove_artifact(
+        &mut self,
+        worker: WorkerId,
+        id: &I,
+        sink: Sink<'_, I, J, P>,
+    ) -> Result<bool, UnknownWorker> {
         let place = self.find(worker)?;
         let artifact = self.board.artifacts.find(id);
-        Ok(artifact.is_some_and(|artifact| self.board.drop_artifact(place, artifact)))
+        let had = artifact.is_some_and(|artifact| self.board.drop_artifact(place, artifact));
+        self.settle(sink);
+        Ok(had)
     }
 
     /// A worker that has the artifact, a random one. O(1).
@@ -213,8 +215,8 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         Some(WorkerId(self.board.worker_key(place)))
     }
 
-    /// The worker asks for a job. If one of its queues has one, it gets the first job of a random
-    /// such queue at once. Else the pick waits, and has a name.
+    /// The worker asks for a job. If its queues have one, it gets the first one of a random queue
+    /// at once, or [of the nearest](Config::near_first). Else the pick waits, and has a name.
     ///
     /// O(the queues that the job stands in).
     ///
@@ -284,12 +286,17 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// If there is no such worker, or it does not run that job.
     pub fn fail(&mut self, worker: WorkerId, id: &I) -> Result<J, ReportError> {
         let job = self.running(worker, id)?;
-        let artifact = self.board.artifacts.find(id);
-        let content = self.board.remove_job(job);
-        if let Some(artifact) = artifact {
-            self.board.forget_unused(artifact);
-        }
-        Ok(content)
+        Ok(self.board.withdraw(job))
+    }
+
+    /// The job of that id is over without a result, whether it waits or runs; what was given with
+    /// it is returned. It may be scheduled again.
+    ///
+    /// A worker that runs it is not told, and may [`complete`](Self::complete) it: then that is the
+    /// result of a job that nobody scheduled, or of one that was scheduled since.
+    pub fn withdraw(&mut self, id: &I) -> Option<J> {
+        let job = self.board.job(id)?;
+        Some(self.board.withdraw(job))
     }
 
     /// The worker does not run the job to its end. Any worker may have it, at once.

@@ -20,8 +20,9 @@ struct Job {
     scheduled_at: u64,
     dependencies: BTreeSet<Id>,
     was_cached: bool,
-    /// Whether it was given back: then its waits are over.
-    returned: bool,
+    /// Whether it was given back, or nobody was near to it, with `near_first`: then its waits are
+    /// over.
+    is_open: bool,
     runs_on: Option<Number>,
 }
 
@@ -30,34 +31,39 @@ struct Job {
 pub(crate) struct Model {
     cache_timeout: u64,
     deps_timeout: u64,
+    near_first: bool,
     pub(crate) now: u64,
     jobs: BTreeMap<Id, Job>,
     /// The workers that are there, and what each holds.
     workers: BTreeMap<Number, BTreeSet<Id>>,
     /// The picks that wait, and the worker of each.
     waiting: BTreeMap<Number, Number>,
+    /// The pick that has just come, if there is a job for it: it chooses.
+    comes: Option<Number>,
     /// When each job came into each queue that it stands in, in steps.
     entries: BTreeMap<(Queue, Id), u64>,
     step: u64,
 }
 
 impl Model {
-    pub(crate) fn new(cache_timeout: u64, deps_timeout: u64) -> Self {
+    pub(crate) fn new(cache_timeout: u64, deps_timeout: u64, near_first: bool) -> Self {
         Self {
             cache_timeout,
             deps_timeout,
+            near_first,
             ..Self::default()
         }
     }
 
+    /// The nearest first.
     fn queues_of(&self, worker: Number) -> [Queue; 3] {
-        [Queue::Global, Queue::First(worker), Queue::Second(worker)]
+        [Queue::First(worker), Queue::Second(worker), Queue::Global]
     }
 
     /// When the job has waited `CacheTimeout`, if it must; and when it has waited `DepsTimeout`
     /// besides.
     fn deadlines(&self, job: &Job) -> (u64, u64) {
-        if job.returned {
+        if job.is_open {
             return (0, 0);
         }
         let cache = if job.was_cached {
@@ -85,6 +91,9 @@ impl Model {
     /// What has changed shows in the queues.
     pub(crate) fn refresh(&mut self) {
         self.step += 1;
+        if self.near_first {
+            self.open_far();
+        }
         let locals = |&worker: &Number| [Queue::First(worker), Queue::Second(worker)];
         let queues: Vec<_> = self.workers.keys().flat_map(locals).collect();
         let mut entries = BTreeMap::new();
@@ -95,6 +104,23 @@ impl Model {
             }
         }
         self.entries = entries;
+    }
+
+    /// A job waits only as long as somebody is near to it.
+    fn open_far(&mut self) {
+        let stands = |queue| !matches!(queue, Queue::Global);
+        let is_far = |id: Id| {
+            let mut queues = self
+                .workers
+                .keys()
+                .flat_map(|&worker| self.queues_of(worker));
+            !queues.any(|queue| stands(queue) && self.belongs(queue, id))
+        };
+        let far: Vec<_> = self.jobs.keys().copied().filter(|&id| is_far(id)).collect();
+        for id in far {
+            let job = self.jobs.get_mut(&id).unwrap();
+            job.is_open |= job.runs_on.is_none();
+        }
     }
 
     /// The jobs in the worker's three queues, with the step of their entry.
@@ -134,7 +160,13 @@ impl Model {
     pub(crate) fn grant(&mut self, pick: Number, worker: Number, id: Id) {
         assert_eq!(self.waiting.get(&pick), Some(&worker), "that pick waits");
         let queues = self.queues_of(worker);
-        let is_first = queues.iter().any(|&queue| self.firsts(queue).contains(&id));
+        let mut firsts = queues.map(|queue| self.firsts(queue)).into_iter();
+        let is_first = if self.near_first && self.comes.take() == Some(pick) {
+            let nearest = firsts.find(|firsts| !firsts.is_empty());
+            nearest.is_some_and(|firsts| firsts.contains(&id))
+        } else {
+            firsts.any(|firsts| firsts.contains(&id))
+        };
         assert!(
             is_first,
             "{id} is not the first of a queue of {worker}: {self:?}"
@@ -158,7 +190,7 @@ impl Model {
             scheduled_at: self.now,
             dependencies,
             was_cached: !self.holders(id).is_empty(),
-            returned: false,
+            is_open: false,
             runs_on: None,
         };
         self.jobs.insert(id, job);
@@ -187,7 +219,7 @@ impl Model {
         let mut given_back = BTreeSet::new();
         for (&id, job) in &mut self.jobs {
             if job.runs_on == Some(worker) {
-                (job.runs_on, job.returned) = (None, true);
+                (job.runs_on, job.is_open) = (None, true);
                 given_back.insert(id);
             }
         }
@@ -221,6 +253,7 @@ impl Model {
 
     pub(crate) fn pick(&mut self, pick: Number, worker: Number) {
         self.waiting.insert(pick, worker);
+        self.comes = self.has_something_for(worker).then_some(pick);
     }
 
     pub(crate) fn cancel(&mut self, pick: Number) -> bool {
@@ -240,7 +273,7 @@ impl Model {
 
     pub(crate) fn give_back(&mut self, id: Id) {
         let job = self.jobs.get_mut(&id).unwrap();
-        (job.runs_on, job.returned) = (None, true);
+        (job.runs_on, job.is_open) = (None, true);
         self.refresh();
     }
 

@@ -2,7 +2,7 @@
 //!
 //! For any steps:
 //! 1. a job is granted to the pick that may have it and has waited for longest, or, to a pick that
-//!    comes, from the head of one of its worker's queues;
+//!    comes, from the head of one of its worker's queues, or of the nearest one;
 //! 2. a job is granted once, unless it is given back;
 //! 3. no pick waits while a queue of its worker has a job;
 //! 4. queues, answers, errors, the next deadline and what is remembered are the model's;
@@ -36,6 +36,7 @@ enum Step {
     Complete(Number, Id),
     Fail(Number, Id),
     GiveBack(Number, Id),
+    Withdraw(Id),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -55,6 +56,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (worker(), id()).prop_map(|(worker, id)| Step::Complete(worker, id)),
         1 => (worker(), id()).prop_map(|(worker, id)| Step::Fail(worker, id)),
         1 => (worker(), id()).prop_map(|(worker, id)| Step::GiveBack(worker, id)),
+        1 => id().prop_map(Step::Withdraw),
     ]
 }
 
@@ -76,11 +78,13 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, near_first: bool) -> Self {
         let timeouts = [CACHE_TIMEOUT, DEPS_TIMEOUT].map(Duration::from_nanos);
+        let mut config = Config::new(timeouts[0], timeouts[1]).seed(seed);
+        config.near_first = near_first;
         Self {
-            planner: Planner::new(Config::new(timeouts[0], timeouts[1]).seed(seed)),
-            model: Model::new(CACHE_TIMEOUT, DEPS_TIMEOUT),
+            planner: Planner::new(config),
+            model: Model::new(CACHE_TIMEOUT, DEPS_TIMEOUT, near_first),
             workers: Vec::new(),
             picks: BTreeMap::new(),
             picked: 0,
@@ -149,6 +153,11 @@ impl Pair {
                     holders.iter().any(|&number| self.workers[number] == holder)
                 }));
             }
+            Step::Withdraw(id) => {
+                let content = self.planner.withdraw(&id);
+                assert_eq!(content.is_some(), self.model.finish(id));
+                assert!(content.is_none_or(|content| content == self.contents[&id]));
+            }
             Step::Cancel(pick) => {
                 let Some(&name) = self.picks.get(&pick) else {
                     return;
@@ -213,7 +222,7 @@ impl Pair {
                 }
             }
             Step::RemoveArtifact(_, id) => {
-                let removed = self.planner.remove_artifact(worker, &id);
+                let removed = self.planner.remove_artifact(worker, &id, sink);
                 let expected = is_there.then(|| self.model.remove_artifact(number, id));
                 assert_eq!(removed, expected.ok_or(UnknownWorker));
             }
@@ -267,7 +276,7 @@ impl Pair {
             let queues = self.planner.queues(worker);
             assert_eq!(queues.is_ok(), self.model.knows(number));
             let Ok(queues) = queues else { continue };
-            let there = [queues.global, queues.own, queues.near];
+            let there = [queues.own, queues.near, queues.global];
             for (ids, expected) in there.iter().zip(self.model.queues(number)) {
                 let since = |id: &&Id| expected[*id];
                 assert!(ids.iter().is_sorted_by_key(since), "{ids:?} {expected:?}");
@@ -296,14 +305,15 @@ fn told(grant: Grant<'_, Id, u32, Number>) -> Decision {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
     fn decisions_are_those_of_the_model(
         seed: u64,
+        near_first: bool,
         steps in prop::collection::vec(step(), 1..80),
     ) {
-        let mut pair = Pair::new(seed);
+        let mut pair = Pair::new(seed, near_first);
         // Two workers at least, or most steps would be refused.
         for step in [Step::Register, Step::Register].into_iter().chain(steps) {
             pair.run(step);

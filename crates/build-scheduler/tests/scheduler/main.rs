@@ -4,8 +4,10 @@
 //! has done its work when it returns.
 
 mod ends;
+mod near_first;
 mod places;
 mod rows;
+mod withdrawn;
 
 use std::time::Duration;
 
@@ -19,9 +21,12 @@ type Farm = Scheduler<&'static str, u32, i32>;
 
 /// A scheduler, and its clock.
 fn farm() -> (Farm, FakeClock) {
+    start(Config::new(CACHE_TIMEOUT, DEPS_TIMEOUT))
+}
+
+fn start(config: Config) -> (Farm, FakeClock) {
     let clock = FakeClock::new();
     let timers = Timers::with_clock(clock.clone()).unwrap();
-    let config = Config::new(CACHE_TIMEOUT, DEPS_TIMEOUT);
     (Scheduler::new(config, &timers), clock)
 }
 

@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use filch_build_scheduler::{Config, Job, Scheduler, WorkerId};
+use filch_build_scheduler::{Config, Job, Scheduler};
 use filch_sync::lock;
 use filch_timers::Timers;
 use prost::Message as _;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::action::{Prepared, prepare};
+use super::action::prepare;
 use super::builds::{Builds, End, Invocation};
 use super::config::FarmConfig;
 use super::executing::Executing;
@@ -28,9 +28,6 @@ use crate::digest::Digest;
 use crate::reapi::{Action, ActionResult};
 use crate::storage::{Storage, StoredResult};
 
-/// The empty blob, which each worker has: so each is near to an action that no worker is nearer
-/// to.
-pub(super) const ANYWHERE: Digest = Digest::EMPTY;
 /// So many of the largest inputs make a worker near.
 const MOST_NEAR: usize = 32;
 
@@ -45,8 +42,6 @@ pub(super) struct Shared {
     pub(super) config: FarmConfig,
     pub(super) storage: Storage,
     pub(super) scheduler: Scheduler<Digest, Work, Outcome>,
-    /// A worker of the scheduler that picks nothing: it completes what is cancelled.
-    desk: WorkerId,
     folders: Folders,
     runs: Mutex<Runs>,
     pub(super) roster: Roster,
@@ -74,18 +69,13 @@ impl Farm {
     /// # Errors
     /// If the scheduler's timer thread cannot be started.
     pub fn start(config: FarmConfig, storage: Storage) -> io::Result<Self> {
-        let timing = Config::new(config.patience, config.patience);
-        let scheduler = Scheduler::new(timing, &Timers::new().map_err(io::Error::other)?);
-        let desk = scheduler
-            .register_worker()
-            .wait()
-            .map_err(io::Error::other)?;
+        let waits = Config::new(config.patience, config.patience).near_first();
+        let scheduler = Scheduler::new(waits, &Timers::new().map_err(io::Error::other)?);
         let started = SystemTime::now();
         let shared = Shared {
             config,
             storage,
             scheduler,
-            desk,
             folders: Folders::default(),
             runs: Mutex::new(Runs {
                 pending: HashMap::new(),
@@ -271,7 +261,10 @@ impl Shared {
             message,
         )
         .await?;
-        let near = self.near(&prepared).await?;
+        // It is worth waiting for a worker that has one of the largest inputs.
+        let large = |file: &&Digest| file.size() >= self.config.near_size;
+        let large = prepared.files.iter().take_while(large).take(MOST_NEAR);
+        let near: Vec<Digest> = large.copied().collect();
         let work = Work {
             run: Arc::clone(run),
             prepared: Arc::new(prepared),
@@ -281,21 +274,6 @@ impl Shared {
             Ok(outcome) => Outcome::clone(&outcome),
             Err(_) => Err(Failure::Stopped),
         }
-    }
-
-    /// The inputs for which it is worth waiting for a worker that has them.
-    async fn near(&self, prepared: &Prepared) -> Result<Vec<Digest>, Failure> {
-        let large = |file: &&Digest| file.size() >= self.config.near_size;
-        let large = prepared.files.iter().take_while(large).take(MOST_NEAR);
-        let mut near: Vec<Digest> = large.copied().collect();
-        for &file in &near {
-            let holder = self.scheduler.locate_artifact(file).await;
-            if holder.map_err(|_| Failure::Stopped)?.is_some() {
-                return Ok(near);
-            }
-        }
-        near.push(ANYWHERE);
-        Ok(near)
     }
 
     /// A farm that is about to end, and has no workers, has no results.
@@ -312,15 +290,7 @@ impl Shared {
         if *run.waiting.borrow() > 0 {
             return false;
         }
-        let ended = run.cancel(|| {
-            // Their order is that of the calls, and their answers are known.
-            let cancelled = Err(Failure::Cancelled);
-            drop(
-                self.scheduler
-                    .on_job_complete(self.desk, run.action, cancelled),
-            );
-            drop(self.scheduler.remove_artifact(self.desk, run.action));
-        });
+        let ended = run.cancel(|| drop(self.scheduler.withdraw_job(run.action)));
         if ended {
             runs.pending.remove(&run.action);
         }

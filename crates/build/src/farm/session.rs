@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tonic::{Status, Streaming};
 
 use super::builds::Builds;
-use super::coordinator::{ANYWHERE, Shared};
+use super::coordinator::Shared;
 use super::messages::{check_hello, digests, failure_of};
 use super::roster::Entry;
 use super::run::{Attempt, Outcome, Work};
@@ -109,7 +109,7 @@ impl Session {
             paused_until: None,
             leaving: false,
         };
-        let welcome = session.welcome(held).await;
+        let welcome = session.welcome(held);
         match welcome {
             Ok(()) => Ok(session),
             Err(status) => {
@@ -119,13 +119,8 @@ impl Session {
         }
     }
 
-    async fn welcome(&mut self, held: Vec<Digest>) -> Result<(), Status> {
-        let scheduler = &self.shared.scheduler;
-        scheduler
-            .add_artifact(self.id, ANYWHERE)
-            .await
-            .map_err(stopped)?;
-        self.gain(held).await?;
+    fn welcome(&mut self, held: Vec<Digest>) -> Result<(), Status> {
+        self.gain(held)?;
         let silence = self.shared.config.silence.as_millis();
         self.order(Order::Welcome(Welcome {
             silence_ms: u64::try_from(silence).unwrap_or(u64::MAX),
@@ -187,8 +182,11 @@ impl Session {
         match event {
             Event::Hello(_) => Err(Status::invalid_argument("a second Hello")),
             Event::Done(done) => self.done(done, picks).await,
-            Event::Gained(blobs) => self.gain(digests(blobs)?).await,
-            Event::Dropped(blobs) => self.lose(digests(blobs)?).await,
+            Event::Gained(blobs) => self.gain(digests(blobs)?),
+            Event::Dropped(blobs) => {
+                self.lose(digests(blobs)?);
+                Ok(())
+            }
             Event::Leaving(_) => {
                 self.leave(picks);
                 Ok(())
@@ -204,9 +202,9 @@ impl Session {
         picks.clear();
     }
 
-    async fn gain(&mut self, blobs: Vec<Digest>) -> Result<(), Status> {
+    fn gain(&mut self, blobs: Vec<Digest>) -> Result<(), Status> {
         for blob in blobs {
-            if blob == ANYWHERE || !self.held.insert(blob) {
+            if !self.held.insert(blob) {
                 continue;
             }
             if self.held.len() > MOST_HELD {
@@ -219,14 +217,13 @@ impl Session {
         Ok(())
     }
 
-    async fn lose(&mut self, blobs: Vec<Digest>) -> Result<(), Status> {
+    fn lose(&mut self, blobs: Vec<Digest>) {
         for blob in blobs {
             if self.held.remove(&blob) {
                 drop(self.shared.scheduler.remove_artifact(self.id, blob));
             }
         }
         self.entry.state().held = self.held.len();
-        Ok(())
     }
 
     /// Gives the action to the worker.

@@ -16,7 +16,7 @@ use crate::client::{Client, coordinator, soon};
 use crate::together::until;
 
 /// A process that is killed when it is dropped.
-struct Process(Child);
+pub(crate) struct Process(Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -39,7 +39,7 @@ impl Process {
         )
     }
 
-    fn worker(to: SocketAddr, name: &str, folder: &Path) -> Self {
+    pub(crate) fn worker(to: SocketAddr, name: &str, folder: &Path) -> Self {
         let (to, folder) = (format!("http://{to}"), folder.to_str().unwrap());
         Self::start(&[
             "worker",
@@ -57,7 +57,7 @@ impl Process {
     }
 
     /// A coordinator, and where it listens.
-    async fn coordinator(listen: &str, folder: &Path) -> (Self, SocketAddr) {
+    pub(crate) async fn coordinator(listen: &str, folder: &Path) -> (Self, SocketAddr) {
         let storage = format!("disk:{}", folder.display());
         let mut process = Self::start(&["serve", "--listen", listen, "--storage", &storage]);
         let out = process.0.stdout.take().unwrap();

@@ -16,10 +16,10 @@ pub(crate) enum Command {
     /// the same plots. A worker has a cache. What is not in it must be fetched before a job runs.
     ///
     /// The policies: filch's build scheduler; plain FIFO, where any free worker takes the oldest
-    /// job; always wait, where a job waits for a worker that has one of its inputs, however long;
-    /// two choices, where a job goes to the less loaded of two random workers; near first, which is
-    /// filch's heuristic with two changes: a worker prefers jobs that it has an input of, and a job
-    /// that no worker is near to does not wait.
+    /// job; two choices, where a job goes to the less loaded of two random workers; near first,
+    /// which is filch's with its option of that name: a worker prefers jobs that it has an input
+    /// of, and a job that no worker is near to does not wait; always wait, which is near first
+    /// without timeouts.
     ///
     /// The table has how long the build takes (makespan), how that compares with the lower bound,
     /// how many inputs and bytes were where they were needed, what was moved, and how long jobs

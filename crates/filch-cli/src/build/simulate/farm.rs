@@ -45,13 +45,12 @@ impl Amount {
     }
 }
 
-/// The workers of a farm, and where each artifact is.
+/// The workers of a farm, and what each has.
 #[derive(Debug)]
 pub(super) struct Farm<'g> {
     graph: &'g Graph,
     link: Link,
     caches: Vec<Cache>,
-    holders: Vec<Vec<Worker>>,
 }
 
 impl<'g> Farm<'g> {
@@ -61,7 +60,6 @@ impl<'g> Farm<'g> {
             graph,
             link,
             caches: vec![Cache::new(limit); workers as usize],
-            holders: vec![Vec::new(); graph.jobs() as usize],
         }
     }
 
@@ -75,20 +73,6 @@ impl<'g> Farm<'g> {
 
     pub(super) fn holds(&self, worker: Worker, artifact: Job) -> bool {
         self.caches[worker as usize].has(artifact)
-    }
-
-    /// The workers that have the artifact.
-    pub(super) fn holders(&self, artifact: Job) -> &[Worker] {
-        &self.holders[artifact as usize]
-    }
-
-    /// Whether the worker has the job's result; if nobody has that: whether it has an input.
-    pub(super) fn is_near(&self, worker: Worker, job: Job) -> bool {
-        if !self.holders(job).is_empty() {
-            return self.holds(worker, job);
-        }
-        let mut inputs = self.graph.inputs(job).iter();
-        inputs.any(|&input| self.holds(worker, input))
     }
 
     /// The worker begins the job: what it must fetch, and how long it is busy. If it has the
@@ -116,17 +100,6 @@ impl<'g> Farm<'g> {
     /// gone to make room: see [`Cache::insert`].
     pub(super) fn insert(&mut self, worker: Worker, artifact: Job, gone: &mut Vec<Job>) -> bool {
         let size = self.graph.size(artifact);
-        let first_gone = gone.len();
-        let is_new = self.caches[worker as usize].insert(artifact, size, gone);
-        for &lost in &gone[first_gone..] {
-            let holders = &mut self.holders[lost as usize];
-            if let Some(at) = holders.iter().position(|&holder| holder == worker) {
-                holders.swap_remove(at);
-            }
-        }
-        if is_new {
-            self.holders[artifact as usize].push(worker);
-        }
-        is_new
+        self.caches[worker as usize].insert(artifact, size, gone)
     }
 }

@@ -24,9 +24,7 @@ impl Trial {
     fn run(&self, graph: &Graph, progress: &Progress) -> Result<Figures, BuildSimulateError> {
         let began = Instant::now();
         let (jobs, setup) = (graph.jobs(), &self.setup);
-        let mut policy = self
-            .kind
-            .policy(setup.workers, jobs, self.timeouts, setup.seed);
+        let mut policy = self.kind.policy(setup.workers, self.timeouts, setup.seed);
         let ended = Cell::new(0_u64);
         let tick = || {
             ended.set(ended.get() + 1);

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::idle::Idle;
 use super::interface::{Moment, Policy};
 use crate::build::simulate::farm::Worker;
 use crate::build::simulate::graph::Job;
@@ -12,21 +11,22 @@ use crate::build::simulate::graph::Job;
 #[derive(Debug)]
 pub(super) struct Fifo {
     waiting: VecDeque<Job>,
-    idle: Idle,
+    /// Free slots, that for longest first.
+    free: VecDeque<Worker>,
 }
 
 impl Fifo {
-    pub(super) fn new(workers: u32) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             waiting: VecDeque::new(),
-            idle: Idle::of(workers),
+            free: VecDeque::new(),
         }
     }
 }
 
 impl Policy for Fifo {
     fn ready(&mut self, job: Job, moment: &mut Moment<'_, '_>) {
-        match self.idle.take() {
+        match self.free.pop_front() {
             Some(worker) => moment.starts.push((worker, job)),
             None => self.waiting.push_back(job),
         }
@@ -35,7 +35,7 @@ impl Policy for Fifo {
     fn free(&mut self, worker: Worker, moment: &mut Moment<'_, '_>) {
         match self.waiting.pop_front() {
             Some(job) => moment.starts.push((worker, job)),
-            None => self.idle.add(worker),
+            None => self.free.push_back(worker),
         }
     }
 }

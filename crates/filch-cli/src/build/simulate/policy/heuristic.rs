@@ -17,6 +17,18 @@ pub(crate) struct Timeouts {
     pub(crate) deps: Option<Duration>,
 }
 
+impl Timeouts {
+    pub(super) const NONE: Self = Self {
+        cache: None,
+        deps: None,
+    };
+
+    pub(super) fn config(self) -> Config {
+        let [cache, deps] = [self.cache, self.deps].map(|wait| wait.unwrap_or(Duration::MAX));
+        Config::new(cache, deps)
+    }
+}
+
 /// The planner, with numbers for its workers. The content of a pick is the worker that made it.
 #[derive(Debug)]
 pub(super) struct Heuristic {
@@ -25,10 +37,8 @@ pub(super) struct Heuristic {
 }
 
 impl Heuristic {
-    pub(super) fn new(workers: u32, timeouts: Timeouts, seed: u64) -> Self {
-        let [cache, deps] =
-            [timeouts.cache, timeouts.deps].map(|wait| wait.unwrap_or(Duration::MAX));
-        let mut planner = Planner::new(Config::new(cache, deps).seed(seed));
+    pub(super) fn new(workers: u32, config: Config) -> Self {
+        let mut planner = Planner::new(config);
         let workers = (0..workers).map(|_| planner.register_worker()).collect();
         Self { planner, workers }
     }
@@ -84,11 +94,10 @@ impl Policy for Heuristic {
         });
     }
 
-    fn lost(&mut self, worker: Worker, artifact: Job, _moment: &mut Moment<'_, '_>) {
-        expect(
-            self.planner
-                .remove_artifact(self.workers[worker as usize], &artifact),
-        );
+    fn lost(&mut self, worker: Worker, artifact: Job, moment: &mut Moment<'_, '_>) {
+        self.call(moment, |planner, workers, sink| {
+            expect(planner.remove_artifact(workers[worker as usize], &artifact, sink));
+        });
     }
 
     fn next_deadline(&self) -> Option<Time> {

@@ -2,9 +2,7 @@
 
 mod fifo;
 mod heuristic;
-mod idle;
 mod interface;
-mod near;
 mod two_choices;
 
 use std::fmt;
@@ -13,10 +11,7 @@ use fifo::Fifo;
 use heuristic::Heuristic;
 pub(crate) use heuristic::Timeouts;
 pub(super) use interface::{Moment, Policy};
-use near::Near;
 use two_choices::TwoChoices;
-
-use super::graph::Time;
 
 /// A policy, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +20,11 @@ pub(crate) enum Kind {
     Filch,
     /// Any free worker takes the oldest job.
     Fifo,
-    /// A job waits for a worker that has one of its inputs, however long.
+    /// As near first, without timeouts.
     AlwaysWait,
     /// A job goes to the less loaded of two random workers.
     TwoChoices,
-    /// As filch, but a worker prefers what it is near to, and what nobody is near to does not wait.
+    /// filch's build scheduler with `near_first`.
     NearFirst,
 }
 
@@ -47,22 +42,16 @@ impl Kind {
         matches!(self, Self::Filch | Self::NearFirst)
     }
 
-    /// For a farm and a graph of these sizes.
-    pub(super) fn policy(
-        self,
-        workers: u32,
-        jobs: u32,
-        timeouts: Timeouts,
-        seed: u64,
-    ) -> Box<dyn Policy> {
-        let nanoseconds = |wait: std::time::Duration| Time::try_from(wait.as_nanos());
-        let patience = timeouts.deps.and_then(|wait| nanoseconds(wait).ok());
+    /// For a farm of that size.
+    pub(super) fn policy(self, workers: u32, timeouts: Timeouts, seed: u64) -> Box<dyn Policy> {
+        let config = timeouts.config().seed(seed);
+        let heuristic = |config| Box::new(Heuristic::new(workers, config));
         match self {
-            Self::Filch => Box::new(Heuristic::new(workers, timeouts, seed)),
-            Self::Fifo => Box::new(Fifo::new(workers)),
-            Self::AlwaysWait => Box::new(Near::new(workers, jobs, None)),
+            Self::Filch => heuristic(config),
+            Self::Fifo => Box::new(Fifo::new()),
+            Self::AlwaysWait => heuristic(Timeouts::NONE.config().near_first()),
             Self::TwoChoices => Box::new(TwoChoices::new(workers, seed)),
-            Self::NearFirst => Box::new(Near::new(workers, jobs, patience)),
+            Self::NearFirst => heuristic(config.near_first()),
         }
     }
 }

@@ -52,7 +52,7 @@ fn timeouts(deps: u64) -> Timeouts {
 
 #[track_caller]
 fn run(kind: Kind, graph: &Graph, setup: &Setup, timeouts: Timeouts) -> Outcome {
-    let mut policy = kind.policy(setup.workers, graph.jobs(), timeouts, setup.seed);
+    let mut policy = kind.policy(setup.workers, timeouts, setup.seed);
     simulate(graph, setup, &mut *policy, &|| {}).unwrap()
 }
 
@@ -192,7 +192,6 @@ fn an_artifact_larger_than_the_cache_is_fetched_each_time() {
 fn a_wait_without_end_for_nobody_is_an_error() {
     let mut policy = Kind::Filch.policy(
         2,
-        5,
         Timeouts {
             cache: None,
             deps: None,

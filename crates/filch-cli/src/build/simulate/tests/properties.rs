@@ -65,7 +65,7 @@ fn case() -> impl Strategy<Value = Case> {
 
 fn run(kind: Kind, graph: &Graph, case: &Case) -> Outcome {
     let setup = &case.setup;
-    let mut policy = kind.policy(setup.workers, graph.jobs(), case.timeouts, setup.seed);
+    let mut policy = kind.policy(setup.workers, case.timeouts, setup.seed);
     simulate(graph, setup, &mut *policy, &|| {}).unwrap()
 }
 

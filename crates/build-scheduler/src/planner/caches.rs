@@ -1,0 +1,103 @@
+//! What workers have in their caches, and which jobs enter and leave their queues for that.
+
+use std::hash::Hash;
+
+use super::board::Board;
+use super::lists::List;
+use super::numbers::NumberSet;
+use super::records::Stage;
+
+impl<I: Clone + Eq + Hash, J> Board<I, J> {
+    /// The worker has the artifact. The jobs that this is news for enter its queues.
+    pub(super) fn hold(&mut self, worker: u32, artifact: u32) {
+        let holder = &mut self.workers[worker];
+        if !holder.held.insert(artifact) {
+            return;
+        }
+        let found = &mut self.artifacts[artifact];
+        found.holders.push(worker);
+        if let Some(job) = found.job
+            && !matches!(self.jobs[job].stage, Stage::Running(_))
+        {
+            let near = &mut self.jobs[job].near;
+            self.lists.push(holder.own, job, near);
+            self.grown.push(job);
+        }
+        let dependents = found.dependents;
+        let mut next = dependents.and_then(|list| self.lists.first_place(list));
+        while let Some(place) = next {
+            next = self.lists.next_place(place);
+            let number = self.lists.item(place);
+            let job = &mut self.jobs[number];
+            if !has_other(&job.dependencies, artifact, &holder.held) {
+                self.lists.push(holder.near, number, &mut job.near);
+                self.grown.push(number);
+            }
+        }
+    }
+
+    /// The worker has the artifact no longer. Whether it had it.
+    pub(super) fn drop_artifact(&mut self, worker: u32, artifact: u32) -> bool {
+        if !self.workers[worker].held.remove(&artifact) {
+            return false;
+        }
+        let found = &mut self.artifacts[artifact];
+        found.holders.remove(worker);
+        let (job, dependents) = (found.job, found.dependents);
+        if let Some(job) = job {
+            self.leave(self.workers[worker].own, job);
+        }
+        let mut next = dependents.and_then(|list| self.lists.first_place(list));
+        while let Some(place) = next {
+            next = self.lists.next_place(place);
+            let job = self.lists.item(place);
+            let holder = &self.workers[worker];
+            if !has_other(&self.jobs[job].dependencies, artifact, &holder.held) {
+                self.leave(holder.near, job);
+            }
+        }
+        self.forget_unused(artifact);
+        true
+    }
+
+    /// The job leaves a worker's queue, if it stands there.
+    fn leave(&mut self, queue: List, job: u32) {
+        let near = &mut self.jobs[job].near;
+        if let Some(place) = self.lists.find(queue, near) {
+            self.lists.take(place, near);
+            if self.open_if_far(job) {
+                self.grown.push(job);
+            }
+        }
+    }
+
+    /// Takes a worker away, whose picks are gone already. What it had is forgotten, what it ran is
+    /// given back: these jobs are returned.
+    pub(super) fn remove_worker(&mut self, place: u32) -> Vec<u32> {
+        let worker = self.workers.remove(place);
+        for artifact in worker.held {
+            self.artifacts[artifact].holders.remove(place);
+            self.forget_unused(artifact);
+        }
+        for queue in [worker.own, worker.near] {
+            while let Some(job) = self.lists.first(queue) {
+                self.leave(queue, job);
+            }
+        }
+        let mut given_back = Vec::new();
+        while let Some(job) = self.lists.first(worker.running) {
+            self.give_back(job);
+            given_back.push(job);
+        }
+        for list in [worker.own, worker.near, worker.running, worker.picks] {
+            self.lists.remove(list);
+        }
+        given_back
+    }
+}
+
+/// Whether the worker that has `held` has another one of `dependencies` than `artifact`.
+fn has_other(dependencies: &[u32], artifact: u32, held: &NumberSet) -> bool {
+    let mut others = dependencies.iter().filter(|&&other| other != artifact);
+    others.any(|other| held.contains(other))
+}
