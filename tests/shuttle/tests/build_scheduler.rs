@@ -119,8 +119,8 @@ fn a_lost_worker_keeps_no_job() {
     });
 }
 
-/// A job is withdrawn while a worker picks it and completes it. Failure: a deadlock, when the job is
-/// left or its pick has gone with it; or a job that is withdrawn, and has a result as well.
+/// A job is withdrawn while a worker picks it and completes it. Failure: a deadlock, when the job
+/// is left or its pick has gone with it; or a job that is withdrawn, and has a result as well.
 #[test]
 fn a_withdrawn_job_has_one_end() {
     explore("a job is withdrawn, or has a result", 2_000, || {

@@ -184,6 +184,8 @@ impl Operations {
     pub(crate) async fn end(mut self) -> ExecuteResponse {
         let operation = self.stage(execution_stage::Value::Completed).await;
         assert!(operation.done);
+        let more = soon(self.stream.message()).await.unwrap();
+        assert_eq!(more, None, "that was the last one");
         match operation.result {
             Some(operation::Result::Response(any)) => {
                 ExecuteResponse::decode(&any.value[..]).unwrap()
