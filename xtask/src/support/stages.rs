@@ -11,6 +11,8 @@ struct Finished {
     name: &'static str,
     tally: Tally,
     elapsed: Duration,
+    /// Why it could not be done.
+    error: Option<String>,
 }
 
 /// A stage that cannot run here.
@@ -31,18 +33,22 @@ impl Stages {
     pub(crate) fn run(&mut self, name: &'static str, stage: impl FnOnce() -> Result<Tally>) {
         println!("\n== {name}");
         let started = Instant::now();
-        let mut tally = stage().unwrap_or_else(|error| {
+        let (tally, error) = match stage() {
+            Ok(tally) if tally == Tally::default() => (
+                Tally::of(false),
+                Some("nothing ran in this stage".to_owned()),
+            ),
+            Ok(tally) => (tally, None),
+            Err(error) => (Tally::of(false), Some(error.to_string())),
+        };
+        if let Some(error) = &error {
             println!("error: {error}");
-            Tally::of(false)
-        });
-        if tally == Tally::default() {
-            println!("error: nothing ran in this stage");
-            tally = Tally::of(false);
         }
         self.finished.push(Finished {
             name,
             tally,
             elapsed: started.elapsed(),
+            error,
         });
     }
 
@@ -57,7 +63,7 @@ impl Stages {
         self.skipped.push(Skipped { name, missing });
     }
 
-    /// Prints one line per stage and the sum, alone on the last line.
+    /// Prints one line per stage, the errors once more, and the sum, alone on the last line.
     pub(crate) fn summary(self) -> ExitCode {
         let mut sum = Tally::default();
         let mut seconds = 0.0;
@@ -83,7 +89,13 @@ impl Stages {
             let [none, verdict] = ["-".to_owned(), format!("SKIPPED: no {missing}")];
             table.row([none.clone(), none.clone(), none, name, verdict]);
         }
-        println!("\n== summary, {seconds:.1} s in all\n{table}\n{sum}");
+        println!("\n== summary, {seconds:.1} s in all\n{table}");
+        for Finished { name, error, .. } in &self.finished {
+            if let Some(error) = error {
+                println!("error: {name}: {error}");
+            }
+        }
+        println!("{sum}");
         sum.exit_code()
     }
 }

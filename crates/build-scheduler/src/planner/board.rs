@@ -192,18 +192,22 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
 
     /// With `near_first`: if the job waits for workers and stands in the queue of none, any worker
     /// may have it. Whether it came to that.
+    #[inline]
     pub(super) fn open_if_far(&mut self, job: u32) -> bool {
-        let found = &self.jobs[job];
-        let waits = matches!(found.stage, Stage::Cached | Stage::Local);
-        let is_near = |owner| owner != NOBODY;
-        if !self.near_first || !waits || self.lists.owners(&found.near).any(is_near) {
-            return false;
+        self.near_first && self.is_far(job) && {
+            if self.jobs[job].stage == Stage::Cached {
+                self.enter_near(job);
+            }
+            self.wait(job, Stage::Global, 0);
+            true
         }
-        if found.stage == Stage::Cached {
-            self.enter_near(job);
-        }
-        self.wait(job, Stage::Global, 0);
-        true
+    }
+
+    /// Whether the job waits for workers and stands in the queue of none.
+    fn is_far(&self, job: u32) -> bool {
+        let job = &self.jobs[job];
+        let waits = matches!(job.stage, Stage::Cached | Stage::Local);
+        waits && self.lists.owners(&job.near).all(|owner| owner == NOBODY)
     }
 
     /// The worker runs the job, which leaves all queues.

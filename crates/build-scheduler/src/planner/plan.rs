@@ -93,21 +93,25 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
             let (_, there) = self.board.content_mut(job);
             return Err(AlreadyPending { there, content });
         }
-        let (begin, cache, deps) = (self.now, self.cache_timeout, self.deps_timeout);
+        let (now, cache, deps) = (self.now, self.cache_timeout, self.deps_timeout);
         self.board
             .add_job(artifact, dependencies, content, |stage| match stage {
-                Stage::Cached => begin.saturating_add(cache),
-                _ => begin.saturating_add(deps),
+                Stage::Cached => now.saturating_add(cache),
+                _ => now.saturating_add(deps),
             });
         self.settle(sink);
         // A timeout may be zero.
-        self.advance(now, sink);
+        self.end_waits(sink);
         Ok(())
     }
 
     /// The time has come to be `now`: waits that are over end, in the order of their deadlines.
     pub fn advance(&mut self, now: Duration, sink: Sink<'_, I, J, P>) {
         self.now = self.now.max(nanoseconds(now));
+        self.end_waits(sink);
+    }
+
+    fn end_waits(&mut self, sink: Sink<'_, I, J, P>) {
         while let Some((deadline, job)) = self.board.next_ended(self.now) {
             match self.board.jobs[job].stage {
                 Stage::Cached => {
@@ -285,8 +289,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// # Errors
     /// If there is no such worker, or it does not run that job.
     pub fn fail(&mut self, worker: WorkerId, id: &I) -> Result<J, ReportError> {
-        let job = self.running(worker, id)?;
-        Ok(self.board.withdraw(job))
+        Ok(self.board.withdraw(self.running(worker, id)?))
     }
 
     /// The job of that id is over without a result, whether it waits or runs; what was given with
@@ -295,8 +298,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
     /// A worker that runs it is not told, and may [`complete`](Self::complete) it: then that is the
     /// result of a job that nobody scheduled, or of one that was scheduled since.
     pub fn withdraw(&mut self, id: &I) -> Option<J> {
-        let job = self.board.job(id)?;
-        Some(self.board.withdraw(job))
+        Some(self.board.withdraw(self.board.job(id)?))
     }
 
     /// The worker does not run the job to its end. Any worker may have it, at once.
@@ -309,8 +311,7 @@ impl<I: Clone + Eq + Hash, J, P> Planner<I, J, P> {
         id: &I,
         sink: Sink<'_, I, J, P>,
     ) -> Result<(), ReportError> {
-        let job = self.running(worker, id)?;
-        self.board.give_back(job);
+        self.board.give_back(self.running(worker, id)?);
         self.settle(sink);
         Ok(())
     }

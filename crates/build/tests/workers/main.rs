@@ -3,6 +3,7 @@
 #[path = "../common/client.rs"]
 #[expect(dead_code, reason = "the tests of the farm use the rest")]
 mod client;
+mod encrypted;
 mod overhead;
 mod peers;
 mod processes;

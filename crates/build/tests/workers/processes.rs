@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use filch_build::farm::FarmConfig;
 use filch_build::reapi::execution_stage::Value;
@@ -27,7 +27,7 @@ impl Drop for Process {
 }
 
 impl Process {
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_filch-build"));
         command.args(arguments).stdin(Stdio::null());
         Self(
@@ -74,16 +74,15 @@ impl Process {
     async fn wait(mut self) -> (std::process::ExitStatus, String) {
         soon(spawn_blocking(move || {
             let mut said = String::new();
-            self.0
-                .stderr
-                .take()
-                .unwrap()
-                .read_to_string(&mut said)
-                .unwrap();
+            self.stderr().read_to_string(&mut said).unwrap();
             (self.0.wait().unwrap(), said)
         }))
         .await
         .unwrap()
+    }
+
+    pub(crate) fn stderr(&mut self) -> ChildStderr {
+        self.0.stderr.take().unwrap()
     }
 
     fn signal(&self, signal: &str) {
