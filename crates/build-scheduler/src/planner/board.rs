@@ -177,7 +177,8 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         }
     }
 
-    /// The wait in `Cached` is over. It stands in a queue of a worker's at least, if it has to.
+    /// The wait in `Cached` is over. With `near_first`, a worker has the result: else the job would
+    /// have been opened before.
     pub(super) fn make_local(&mut self, job: u32, deadline: u64) {
         self.wait(job, Stage::Local, deadline);
         self.enter_near(job);
@@ -194,13 +195,14 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
     /// may have it. Whether it came to that.
     #[inline]
     pub(super) fn open_if_far(&mut self, job: u32) -> bool {
-        self.near_first && self.is_far(job) && {
-            if self.jobs[job].stage == Stage::Cached {
-                self.enter_near(job);
-            }
-            self.wait(job, Stage::Global, 0);
-            true
+        if !self.near_first || !self.is_far(job) {
+            return false;
         }
+        if self.jobs[job].stage == Stage::Cached {
+            self.enter_near(job);
+        }
+        self.wait(job, Stage::Global, 0);
+        true
     }
 
     /// Whether the job waits for workers and stands in the queue of none.

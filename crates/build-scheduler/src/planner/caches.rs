@@ -3,7 +3,7 @@
 use std::hash::Hash;
 
 use super::board::Board;
-use super::lists::List;
+use super::lists::Place;
 use super::numbers::NumberSet;
 use super::records::Stage;
 
@@ -44,30 +44,33 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
         let found = &mut self.artifacts[artifact];
         found.holders.remove(worker);
         let (job, dependents) = (found.job, found.dependents);
-        if let Some(job) = job {
-            self.leave(self.workers[worker].own, job);
+        if let Some(job) = job
+            && let Some(place) = self
+                .lists
+                .find(self.workers[worker].own, &self.jobs[job].near)
+        {
+            self.leave(place);
         }
         let mut next = dependents.and_then(|list| self.lists.first_place(list));
         while let Some(place) = next {
             next = self.lists.next_place(place);
-            let job = self.lists.item(place);
-            let holder = &self.workers[worker];
-            if !has_other(&self.jobs[job].dependencies, artifact, &holder.held) {
-                self.leave(holder.near, job);
+            let (job, holder) = (&self.jobs[self.lists.item(place)], &self.workers[worker]);
+            if !has_other(&job.dependencies, artifact, &holder.held)
+                && let Some(place) = self.lists.find(holder.near, &job.near)
+            {
+                self.leave(place);
             }
         }
         self.forget_unused(artifact);
         true
     }
 
-    /// The job leaves a worker's queue, if it stands there.
-    fn leave(&mut self, queue: List, job: u32) {
-        let near = &mut self.jobs[job].near;
-        if let Some(place) = self.lists.find(queue, near) {
-            self.lists.take(place, near);
-            if self.open_if_far(job) {
-                self.grown.push(job);
-            }
+    /// The job at that place leaves the queue of a worker.
+    fn leave(&mut self, place: Place) {
+        let job = self.lists.item(place);
+        self.lists.take(place, &mut self.jobs[job].near);
+        if self.open_if_far(job) {
+            self.grown.push(job);
         }
     }
 
@@ -80,8 +83,8 @@ impl<I: Clone + Eq + Hash, J> Board<I, J> {
             self.forget_unused(artifact);
         }
         for queue in [worker.own, worker.near] {
-            while let Some(job) = self.lists.first(queue) {
-                self.leave(queue, job);
+            while let Some(place) = self.lists.first_place(queue) {
+                self.leave(place);
             }
         }
         let mut given_back = Vec::new();

@@ -60,6 +60,12 @@ impl Model {
         [Queue::First(worker), Queue::Second(worker), Queue::Global]
     }
 
+    /// The queues of all workers.
+    fn locals(&self) -> impl Iterator<Item = Queue> {
+        let locals = |&worker: &Number| [Queue::First(worker), Queue::Second(worker)];
+        self.workers.keys().flat_map(locals)
+    }
+
     /// When the job has waited `CacheTimeout`, if it must; and when it has waited `DepsTimeout`
     /// besides.
     fn deadlines(&self, job: &Job) -> (u64, u64) {
@@ -94,10 +100,8 @@ impl Model {
         if self.near_first {
             self.open_far();
         }
-        let locals = |&worker: &Number| [Queue::First(worker), Queue::Second(worker)];
-        let queues: Vec<_> = self.workers.keys().flat_map(locals).collect();
         let mut entries = BTreeMap::new();
-        for queue in queues.into_iter().chain([Queue::Global]) {
+        for queue in self.locals().chain([Queue::Global]) {
             for &id in self.jobs.keys().filter(|&&id| self.belongs(queue, id)) {
                 let since = self.entries.get(&(queue, id)).copied();
                 entries.insert((queue, id), since.unwrap_or(self.step));
@@ -108,15 +112,8 @@ impl Model {
 
     /// A job waits only as long as somebody is near to it.
     fn open_far(&mut self) {
-        let stands = |queue| !matches!(queue, Queue::Global);
-        let is_far = |id: Id| {
-            let mut queues = self
-                .workers
-                .keys()
-                .flat_map(|&worker| self.queues_of(worker));
-            !queues.any(|queue| stands(queue) && self.belongs(queue, id))
-        };
-        let far: Vec<_> = self.jobs.keys().copied().filter(|&id| is_far(id)).collect();
+        let is_far = |id: &Id| !self.locals().any(|queue| self.belongs(queue, *id));
+        let far: Vec<_> = self.jobs.keys().copied().filter(is_far).collect();
         for id in far {
             let job = self.jobs.get_mut(&id).unwrap();
             job.is_open |= job.runs_on.is_none();

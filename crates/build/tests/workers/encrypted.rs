@@ -1,6 +1,5 @@
 //! Workers whose way to the coordinator is encrypted.
 
-use std::fs;
 use std::io::{BufRead as _, BufReader};
 
 use filch_build::server::{self, Server};
@@ -9,23 +8,19 @@ use tokio::task::spawn_blocking;
 use tonic::transport::{Channel, ClientTlsConfig};
 
 use crate::client::{Client, soon};
-use crate::processes::Process;
+use crate::processes::{Process, file};
 use crate::together::until;
 
 #[tokio::test]
 async fn a_worker_trusts_the_authority_that_it_was_told_of_and_no_other() {
     let folder = TempDir::new().unwrap();
-    let file = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, text).unwrap();
-        path
-    };
+    let file = |name: &str, text: &str| file(folder.path(), name, text);
     let [signed, other] =
         [(); 2].map(|()| rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap());
     let config = server::Config {
         certificate: Some(server::Certificate {
-            chain: file("certificate", &signed.cert.pem()),
-            key: file("key", &signed.signing_key.serialize_pem()),
+            chain: file("certificate", &signed.cert.pem()).into(),
+            key: file("key", &signed.signing_key.serialize_pem()).into(),
         }),
         ..server::Config::default()
     };
@@ -33,19 +28,8 @@ async fn a_worker_trusts_the_authority_that_it_was_told_of_and_no_other() {
     let url = format!("https://localhost:{}", server.address().port());
     let start = |name: &str, authority: &str| {
         let authority = file(&format!("trusted by {name}"), authority);
-        let cache = folder.path().join(name);
-        let [cache, authority] = [&cache, &authority].map(|path| path.to_str().unwrap());
-        Process::start(&[
-            "worker",
-            "--coordinator",
-            &url,
-            "--cache",
-            cache,
-            "--tls-ca",
-            authority,
-            "--name",
-            name,
-        ])
+        let options = ["--tls-ca", &authority, "--name", name];
+        Process::worker_with(&url, &folder.path().join(name), &options)
     };
     let mut misled = start("misled", &other.cert.pem());
     let said = BufReader::new(misled.stderr());

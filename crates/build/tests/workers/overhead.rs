@@ -57,14 +57,14 @@ fn bare(folder: &Path) -> Duration {
 
 /// Actions that do nothing, no two alike, whose messages are where `put` puts them.
 async fn actions<P: Future<Output = Digest>>(
-    round: usize,
+    series: &str,
     put: impl Fn(Vec<u8>) -> P,
 ) -> Vec<Digest> {
     let root = put(Directory::default().encode_to_vec()).await;
     let mut actions = Vec::new();
     for number in 0..ACTIONS {
         let command = reapi::Command {
-            arguments: vec!["/bin/true".into(), format!("{round}.{number}")],
+            arguments: vec!["/bin/true".into(), format!("{series}, {number}")],
             ..Default::default()
         };
         let command = put(command.encode_to_vec()).await;
@@ -79,14 +79,14 @@ async fn actions<P: Future<Output = Digest>>(
 }
 
 /// Each of that many tasks has its share, one after another.
-async fn at_a_time<F, T>(count: usize, actions: &[Digest], run: impl Fn() -> F) -> Times
+async fn at_a_time<F, T>(count: usize, actions: &[Digest], run: F) -> Times
 where
-    F: Fn(Digest) -> T + Send + 'static,
+    F: Fn(Digest) -> T + Clone + Send + 'static,
     T: Future<Output = Duration> + Send,
 {
     let mut tasks = JoinSet::new();
     for share in actions.chunks(actions.len() / count) {
-        let (run, share) = (run(), share.to_vec());
+        let (run, share) = (run.clone(), share.to_vec());
         tasks.spawn(async move {
             let mut times = Vec::new();
             for action in share {
@@ -116,32 +116,25 @@ async fn overhead() {
     let _workers =
         ["one", "other"].map(|name| Process::worker(address, name, &folders.path().join(name)));
     let client = Client::new(address).await;
-    // Both are there.
-    let warm = actions(ROUNDS, |message| client.put(message)).await;
-    at_a_time(2, &warm, || {
+    let by_farm = {
         let client = client.clone();
         move |action| run_by_farm(client.clone(), action)
-    })
-    .await;
+    };
+    let place = folders.path().to_owned();
+    let alone = move |_| {
+        let place = place.clone();
+        async move { spawn_blocking(move || bare(&place)).await.unwrap() }
+    };
+    // Long enough for both workers to come.
+    let warm = actions("warm", |message| client.put(message)).await;
+    at_a_time(2, &warm, by_farm.clone()).await;
     println!("ms: p50, p99, p99.9");
     for round in 0..ROUNDS {
         for count in [1, 2, 4] {
-            let here = folders.path();
-            let place = here.to_owned();
-            let processes = at_a_time(count, &warm, || {
-                let place = place.clone();
-                move |_| {
-                    let place = place.clone();
-                    async move { spawn_blocking(move || bare(&place)).await.unwrap() }
-                }
-            })
-            .await;
-            let asked = actions(round * 10 + count + 100, |message| client.put(message)).await;
-            let farm = at_a_time(count, &asked, || {
-                let client = client.clone();
-                move |action| run_by_farm(client.clone(), action)
-            })
-            .await;
+            let processes = at_a_time(count, &warm, alone.clone()).await;
+            let series = format!("round {round}, {count} at a time");
+            let asked = actions(&series, |message| client.put(message)).await;
+            let farm = at_a_time(count, &asked, by_farm.clone()).await;
             show(&format!("{count} at a time, bare"), &processes);
             show(&format!("{count} at a time, farm"), &farm);
             let more = farm.at(500).saturating_sub(processes.at(500));
@@ -155,7 +148,7 @@ async fn overhead() {
         };
         let runner = Runner::new("here", folders.path().join("here"), Limits::default());
         let mut times = Vec::new();
-        for action in actions(round, put).await {
+        for action in actions("here", put).await {
             let begin = Instant::now();
             runner.run(action, &blobs, future::pending()).await.unwrap();
             times.push(begin.elapsed());

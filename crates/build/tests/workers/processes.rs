@@ -27,7 +27,7 @@ impl Drop for Process {
 }
 
 impl Process {
-    pub(crate) fn start(arguments: &[&str]) -> Self {
+    fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_filch-build"));
         command.args(arguments).stdin(Stdio::null());
         Self(
@@ -40,20 +40,14 @@ impl Process {
     }
 
     pub(crate) fn worker(to: SocketAddr, name: &str, folder: &Path) -> Self {
-        let (to, folder) = (format!("http://{to}"), folder.to_str().unwrap());
-        Self::start(&[
-            "worker",
-            "--coordinator",
-            &to,
-            "--cache",
-            folder,
-            "--slots",
-            "1",
-            "--name",
-            name,
-            "--listen",
-            "127.0.0.1:0",
-        ])
+        let options = ["--slots", "1", "--name", name, "--listen", "127.0.0.1:0"];
+        Self::worker_with(&format!("http://{to}"), folder, &options)
+    }
+
+    pub(crate) fn worker_with(to: &str, folder: &Path, options: &[&str]) -> Self {
+        let folder = folder.to_str().unwrap();
+        let arguments = ["worker", "--coordinator", to, "--cache", folder];
+        Self::start(&[&arguments, options].concat())
     }
 
     /// A coordinator, and where it listens.
@@ -90,6 +84,13 @@ impl Process {
         let sent = Command::new("kill").args([signal, &id]).status().unwrap();
         assert!(sent.success());
     }
+}
+
+/// A file, and its path.
+pub(crate) fn file(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
 }
 
 /// A pipe with a name, through which an action says that it has begun, or is told to go on.
@@ -201,11 +202,7 @@ async fn a_coordinator_that_is_killed_comes_back_with_its_cache_and_its_workers(
 #[tokio::test]
 async fn a_worker_with_a_wrong_token_ends_and_says_so() {
     let folders = TempDir::new().unwrap();
-    let file = |name: &str, text: &str| {
-        let path = folders.path().join(name);
-        fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
+    let file = |name: &str, text: &str| file(folders.path(), name, text);
     let (right, wrong) = (file("right", "open\n"), file("wrong", "sesame\n"));
     let config = filch_build::server::Config {
         tokens: Some(filch_build::server::Tokens::new("open", None)),
@@ -214,18 +211,7 @@ async fn a_worker_with_a_wrong_token_ends_and_says_so() {
     let server = filch_build::server::Server::start(config).await.unwrap();
     let to = format!("http://{}", server.address());
     let start = |folder: &str, token: &str| {
-        let folder = folders.path().join(folder);
-        let folder = folder.to_str().unwrap();
-        let arguments = [
-            "worker",
-            "--coordinator",
-            &to,
-            "--cache",
-            folder,
-            "--token-file",
-            token,
-        ];
-        Process::start(&arguments)
+        Process::worker_with(&to, &folders.path().join(folder), &["--token-file", token])
     };
     let (status, said) = start("1", &wrong).wait().await;
     assert!(!status.success());

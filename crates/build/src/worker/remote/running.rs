@@ -98,7 +98,7 @@ impl RunningWorker {
         let until = killed.clone();
         let ended = tokio::spawn(async move {
             let ended = until.run_until_cancelled_owned(live(station, heard)).await;
-            // Whoever waits for the end finds the folder and the address free.
+            // A caller that waits for the end finds the folder and the address free.
             closing.cancel();
             if let Some(mut server) = serving
                 && timeout(LAST_FETCHES, &mut server).await.is_err()
