@@ -5,6 +5,7 @@
 mod cli;
 
 use std::error::Error;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -21,7 +22,8 @@ async fn main() -> ExitCode {
     keep_from_actions();
     let cli = Cli::parse();
     tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
         .with_max_level(tracing::Level::INFO)
         .init();
     let ended = match cli.command {
