@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::action::prepare;
 use super::builds::{Builds, End, Invocation};
 use super::config::FarmConfig;
+use super::contained::contained;
 use super::executing::Executing;
 use super::failure::Failure;
 use super::folders::Folders;
@@ -211,7 +212,11 @@ impl Shared {
     /// Brings the run to its end.
     async fn drive(self: Arc<Self>, run: Arc<Run>, action: Action, message: Bytes) {
         let do_not_cache = action.do_not_cache;
-        let outcome = self.outcome(&run, action, message).await;
+        let outcome = contained(self.outcome(&run, action, message)).await;
+        let outcome = outcome.unwrap_or_else(|defect| {
+            run.cancel(|| drop(self.scheduler.withdraw_job(run.action)));
+            Err(Failure::Defect(defect))
+        });
         if let Ok(result) = &outcome
             && result.exit_code == 0
             && !do_not_cache

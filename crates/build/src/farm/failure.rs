@@ -32,6 +32,8 @@ pub enum Failure {
     Storage(String),
     /// The coordinator is about to end.
     Stopped,
+    /// The coordinator is wrong: says how.
+    Defect(String),
 }
 
 impl Failure {
@@ -42,7 +44,7 @@ impl Failure {
             Self::Invalid(_) => Code::InvalidArgument,
             Self::TooLarge(_) => Code::ResourceExhausted,
             Self::Refused(code, _) => *code,
-            Self::Lost(_) | Self::Storage(_) => Code::Internal,
+            Self::Lost(_) | Self::Storage(_) | Self::Defect(_) => Code::Internal,
             Self::Cancelled => Code::Cancelled,
             Self::Stopped => Code::Unavailable,
         }
@@ -79,7 +81,7 @@ impl fmt::Display for Failure {
                 write!(f, "none brought it to an end: {}", attempts.join("; "))
             }
             Self::Cancelled => f.write_str("the action was cancelled: nobody waited for it"),
-            Self::Storage(why) => f.write_str(why),
+            Self::Storage(why) | Self::Defect(why) => f.write_str(why),
             Self::Stopped => f.write_str("the coordinator is about to end"),
         }
     }

@@ -12,6 +12,7 @@
 mod action;
 mod builds;
 mod config;
+mod contained;
 mod coordinator;
 mod executing;
 mod execution;

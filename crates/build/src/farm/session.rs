@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tonic::{Status, Streaming};
 
 use super::builds::Builds;
+use super::contained::contained;
 use super::coordinator::Shared;
 use super::messages::{check_hello, digests, failure_of};
 use super::roster::Entry;
@@ -60,7 +61,8 @@ pub(super) async fn serve(
     };
     let (cancels, cancelled) = mpsc::unbounded_channel();
     let mut session = Session::begin(shared, hello, orders, cancels).await?;
-    let ended = session.live(&mut inbound, cancelled).await;
+    let ended = contained(session.live(&mut inbound, cancelled)).await;
+    let ended = ended.unwrap_or_else(|defect| Err(Status::internal(defect)));
     session.end(&ended).await;
     ended
 }
