@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tokio::sync::mpsc;
 
 use super::counters::Counters;
 use super::error::StorageError;
+use super::index::Change;
 use super::name::Name;
 use super::reader::{Origin, PIECE, Reader, Source};
 use super::store::{Store, blocking};
@@ -182,6 +184,15 @@ impl Blobs {
         match &self.store {
             Store::Disk(disk) => disk.blobs(),
             Store::Shared(_) => Vec::new(),
+        }
+    }
+
+    /// What comes and goes from now on; nothing of a shared storage. There is one listener, the
+    /// last one.
+    pub(crate) fn changes(&self) -> mpsc::UnboundedReceiver<Change> {
+        match &self.store {
+            Store::Disk(disk) => disk.changes(),
+            Store::Shared(_) => mpsc::unbounded_channel().1,
         }
     }
 

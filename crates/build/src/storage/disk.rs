@@ -11,8 +11,9 @@ use std::time::SystemTime;
 
 use filch_sync::lock;
 use tempfile::{Builder, NamedTempFile};
+use tokio::sync::mpsc;
 
-use super::index::Index;
+use super::index::{Change, Index};
 use super::name::{Kind, Name};
 use crate::digest::Digest;
 
@@ -140,6 +141,12 @@ impl Disk {
         blobs
             .map(|(name, size)| Digest::from_hash(name.hash, size))
             .collect()
+    }
+
+    /// What comes and goes from now on, in the order in which it does. There is one listener, the
+    /// last one.
+    pub(super) fn changes(&self) -> mpsc::UnboundedReceiver<Change> {
+        self.index().listen()
     }
 
     /// Moves what is too much out of its names. Dropping it removes it.

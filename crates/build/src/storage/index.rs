@@ -1,8 +1,10 @@
 //! What is on the disk, in the order of its last use.
 
 use lru::LruCache;
+use tokio::sync::mpsc;
 
-use super::name::Name;
+use super::name::{Kind, Name};
+use crate::digest::Digest;
 
 /// What a file takes of the disk is a multiple of that.
 pub(super) const BLOCK: u64 = 4096;
@@ -13,6 +15,16 @@ pub(super) struct Index {
     sizes: LruCache<Name, u64>,
     used: u64,
     limit: u64,
+    /// Who wants to know what comes and goes.
+    listener: Option<mpsc::UnboundedSender<Change>>,
+}
+
+/// A blob has come or gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) blob: Digest,
+    /// Whether it is there now.
+    pub(crate) there: bool,
 }
 
 impl Index {
@@ -21,6 +33,24 @@ impl Index {
             sizes: LruCache::unbounded(),
             used: 0,
             limit,
+            listener: None,
+        }
+    }
+
+    /// What comes and goes from now on. There is one listener, the last one.
+    pub(super) fn listen(&mut self) -> mpsc::UnboundedReceiver<Change> {
+        let (listener, changes) = mpsc::unbounded_channel();
+        self.listener = Some(listener);
+        changes
+    }
+
+    fn tell(&self, name: &Name, size: u64, there: bool) {
+        if let Some(listener) = &self.listener
+            && name.kind == Kind::Blob
+        {
+            let blob = Digest::from_hash(name.hash, size);
+            // Who does not listen any more need not know.
+            let _ = listener.send(Change { blob, there });
         }
     }
 
@@ -31,15 +61,18 @@ impl Index {
 
     /// It is there now, the last one that was used. What it replaces is not there any more.
     pub(super) fn insert(&mut self, name: Name, size: u64) {
-        if let Some((_, old)) = self.sizes.push(name, size) {
+        if let Some((name, old)) = self.sizes.push(name, size) {
             self.used -= space(old);
+            self.tell(&name, old, false);
         }
         self.used += space(size);
+        self.tell(&name, size, true);
     }
 
     pub(super) fn remove(&mut self, name: &Name) {
         if let Some(size) = self.sizes.pop(name) {
             self.used -= space(size);
+            self.tell(name, size, false);
         }
     }
 
@@ -50,6 +83,7 @@ impl Index {
         }
         let (name, size) = self.sizes.pop_lru()?;
         self.used -= space(size);
+        self.tell(&name, size, false);
         Some(name)
     }
 
@@ -73,9 +107,11 @@ const fn space(size: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
-    use super::{BLOCK, Index, Name, space};
+    use super::{BLOCK, Change, Index, Name, space};
 
     #[derive(Debug, Clone)]
     enum Step {
@@ -99,12 +135,14 @@ mod tests {
 
     proptest! {
         /// The model is a list, the last one that was used first. Invariants: the same names of the
-        /// same sizes in the same order; never more space than allowed.
+        /// same sizes in the same order; never more space than allowed; who listens knows them.
         #[test]
         fn it_does_what_a_list_does(steps in proptest::collection::vec(step(), 0..200)) {
             let limit = 10 * BLOCK;
             let mut index = Index::new(limit);
             let mut list: Vec<(Name, u64)> = Vec::new();
+            let mut changes = index.listen();
+            let mut heard = BTreeSet::new();
             for step in steps {
                 match step {
                     Step::Touch(number) => {
@@ -133,6 +171,14 @@ mod tests {
                 let entries: Vec<_> = index.iter().map(|(name, size)| (*name, size)).collect();
                 prop_assert_eq!(&entries, &list);
                 prop_assert_eq!(index.used(), list.iter().map(|entry| space(entry.1)).sum::<u64>());
+                while let Ok(Change { blob, there }) = changes.try_recv() {
+                    let entry = (*blob.hash(), blob.size());
+                    let told = if there { heard.insert(entry) } else { heard.remove(&entry) };
+                    prop_assert!(told);
+                }
+                let there: BTreeSet<_> =
+                    list.iter().map(|(name, size)| (name.hash, *size)).collect();
+                prop_assert_eq!(&heard, &there);
             }
         }
     }

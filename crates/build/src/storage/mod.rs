@@ -24,6 +24,7 @@ use tokio::time::timeout;
 pub use blobs::{Blobs, Range};
 pub use counters::Counters;
 pub use error::StorageError;
+pub(crate) use index::Change;
 pub use location::{Location, NotALocation};
 pub use reader::Reader;
 pub use results::{NotAResult, Results, StoredResult};

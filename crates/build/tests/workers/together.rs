@@ -16,7 +16,13 @@ use tokio::task;
 use crate::client::{Client, coordinator, soon};
 
 pub(crate) async fn worker(to: SocketAddr, name: &str, folder: &Path) -> RunningWorker {
-    let config = WorkerConfig {
+    RunningWorker::start(config(to, name, folder))
+        .await
+        .unwrap()
+}
+
+fn config(to: SocketAddr, name: &str, folder: &Path) -> WorkerConfig {
+    WorkerConfig {
         coordinator: format!("http://{to}"),
         token: None,
         authority: None,
@@ -28,8 +34,7 @@ pub(crate) async fn worker(to: SocketAddr, name: &str, folder: &Path) -> Running
         listen: Some((Ipv4Addr::LOCALHOST, 0).into()),
         address: None,
         limits: Limits::default(),
-    };
-    RunningWorker::start(config).await.unwrap()
+    }
 }
 
 /// Until the farm is as it has to be.
@@ -128,6 +133,27 @@ async fn a_cache_is_known_again_after_a_restart_of_the_worker() {
         (second.traffic().hits, second.traffic().from_coordinator),
         (1, 0)
     );
+}
+
+#[tokio::test]
+async fn what_a_cache_forgets_the_coordinator_forgets_before_the_result() {
+    let (server, client) = coordinator(FarmConfig::default()).await;
+    let folder = TempDir::new().unwrap();
+    // A file takes a whole block of the disk.
+    let four_files = 4 * 4096;
+    let config = WorkerConfig {
+        cache_limit: four_files,
+        ..config(server.address(), "a", folder.path())
+    };
+    let _worker = RunningWorker::start(config).await.unwrap();
+    for count in 1..=6 {
+        let input = client.put(format!("input {count}")).await;
+        let action = client.script("cat input", &[("input", input)], &[]).await;
+        let result = client.result(action).await;
+        assert_eq!(result.exit_code, 0);
+        let farm = server.farm().snapshot().await;
+        assert_eq!(farm.workers[0].blobs, count.min(4));
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
 use filch_sync::lock;
-use tokio::sync::mpsc;
 use tonic::Code;
 
 use super::coordinator::Authorized;
@@ -26,8 +25,6 @@ pub(super) struct WorkerCache {
     pub(super) instance: String,
     pub(super) peers: Peers,
     pub(super) counting: Counting,
-    /// The link is told of what comes.
-    pub(super) news: mpsc::UnboundedSender<Digest>,
     pub(super) underway: Underway,
 }
 
@@ -47,7 +44,6 @@ impl WorkerCache {
             match self.fetch_from_worker(blob, address).await {
                 Ok(()) => {
                     self.counting.count(|traffic| traffic.from_workers += 1);
-                    self.tell(blob);
                     return Ok(());
                 }
                 Err(why) => {
@@ -60,7 +56,6 @@ impl WorkerCache {
         match download(from, instance, blob, &self.blobs).await {
             Ok(()) => {
                 self.counting.count(|traffic| traffic.from_coordinator += 1);
-                self.tell(blob);
                 Ok(())
             }
             Err(TransferError::Status(status)) if status.code() == Code::NotFound => {
@@ -82,12 +77,6 @@ impl WorkerCache {
         // Workers serve one instance, the one without a name.
         let came = download(channel, "", blob, &self.blobs).await;
         came.map_err(|error| error.to_string())
-    }
-
-    /// Says that the blob is there now.
-    pub(super) fn tell(&self, blob: Digest) {
-        // Without a link there is nobody to tell; the next one says all that is there.
-        let _ = self.news.send(blob);
     }
 
     fn transfer(&self, blob: Digest) -> Arc<tokio::sync::Mutex<()>> {

@@ -53,13 +53,10 @@ impl Errand {
         self.cache.need(blob, source).await
     }
 
-    /// The coordinator has to get this one, and is told that it is here.
+    /// The coordinator has to get this one.
     fn note_kept(&self, blob: Digest) -> Digest {
         if blob != Digest::EMPTY {
-            let mut kept = lock(&self.kept);
-            kept.push(blob);
-            drop(kept);
-            self.cache.tell(blob);
+            lock(&self.kept).push(blob);
         }
         blob
     }

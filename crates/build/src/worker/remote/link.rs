@@ -23,7 +23,10 @@ use crate::protocol::{
     Alive, Blobs, Done, Failure, FromWorker, Hello, Leaving, MOST_IN_MESSAGE, Run, ToWorker,
     Welcome, done,
 };
+use crate::storage::Change;
 use crate::worker::{AccessError, RunError, Runner};
+
+type Changes = mpsc::UnboundedReceiver<Change>;
 
 /// The coordinator has to answer in that time.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -52,10 +55,7 @@ struct Link<'a> {
 
 impl Station {
     /// Connects, and works until the connection ends: `Ok` if the coordinator ended it.
-    pub(super) async fn work(
-        &self,
-        news: &mut mpsc::UnboundedReceiver<Digest>,
-    ) -> Result<(), Status> {
+    pub(super) async fn work(&self, changes: &mut Changes) -> Result<(), Status> {
         let (events, said) = mpsc::channel(64);
         let said = stream::unfold(said, async |mut said| Some((said.recv().await?, said)));
         let mut client = FarmClient::new(self.cache.coordinator.clone());
@@ -63,11 +63,15 @@ impl Station {
             station: self,
             events,
             said: HashSet::new(),
-            most: MOST_IN_MESSAGE,
+            most: 0,
             running: JoinSet::new(),
             cancels: HashMap::new(),
         };
-        link.hello().await?;
+        // The list below has these.
+        while changes.try_recv().is_ok() {}
+        let blobs = self.cache.blobs.list();
+        let (first, rest) = blobs.split_at(blobs.len().min(MOST_IN_MESSAGE));
+        link.hello(first).await?;
         let orders = timeout(PATIENCE, client.work(said)).await;
         let mut orders = orders.map_err(|_| silent())??.into_inner();
         let welcome = timeout(PATIENCE, orders.message()).await;
@@ -79,40 +83,44 @@ impl Station {
                 "the coordinator does not begin with Welcome",
             ));
         };
+        let beat = Duration::from_millis(welcome.silence_ms / 4).max(Duration::from_millis(1));
         tracing::info!("at work for {}", self.config.coordinator);
-        link.live(welcome, &mut orders, news).await
+        link.welcome(welcome, rest).await?;
+        link.live(beat, &mut orders, changes).await
         // What still runs is dropped with the link, and killed.
     }
 }
 
 impl Link<'_> {
-    async fn hello(&mut self) -> Result<(), Status> {
-        let mut blobs = self.station.cache.blobs.list();
-        blobs.truncate(MOST_IN_MESSAGE);
-        self.said.extend(&blobs);
+    async fn hello(&mut self, blobs: &[Digest]) -> Result<(), Status> {
+        self.said.extend(blobs);
         self.say(Event::Hello(Hello {
             name: self.station.config.name.clone(),
             address: self.station.address.clone(),
             slots: self.station.config.slots,
-            holds: Some(message(&blobs)),
+            holds: Some(message(blobs)),
         }))
         .await
     }
 
-    async fn live(
-        &mut self,
-        welcome: Welcome,
-        orders: &mut Streaming<ToWorker>,
-        news: &mut mpsc::UnboundedReceiver<Digest>,
-    ) -> Result<(), Status> {
+    /// Says what `Hello` had no room for.
+    async fn welcome(&mut self, welcome: Welcome, rest: &[Digest]) -> Result<(), Status> {
         self.most = usize::try_from(welcome.most_held).unwrap_or(usize::MAX);
         self.station.cache.peers.set_key(welcome.key);
-        let beat = Duration::from_millis(welcome.silence_ms / 4).max(Duration::from_millis(1));
+        self.tell(rest.iter().map(|&blob| Change { blob, there: true }))
+            .await
+    }
+
+    async fn live(
+        &mut self,
+        beat: Duration,
+        orders: &mut Streaming<ToWorker>,
+        changes: &mut Changes,
+    ) -> Result<(), Status> {
         let mut beats = interval_at(Instant::now() + beat, beat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let station = self.station;
         let mut leaving = false;
-        self.tell_changes().await?;
         loop {
             tokio::select! {
                 order = orders.message() => match order? {
@@ -120,18 +128,16 @@ impl Link<'_> {
                     Some(ToWorker { order: None }) => {}
                     None => return Ok(()),
                 },
-                Some(blob) = news.recv() => self.tell_gained(blob, news).await?,
+                Some(change) = changes.recv() => {
+                    let more = std::iter::from_fn(|| changes.try_recv().ok());
+                    self.tell(std::iter::once(change).chain(more)).await?;
+                }
                 Some(ended) = self.running.join_next() => {
                     // Before the result: so that the coordinator knows where its blobs are.
-                    if let Ok(blob) = news.try_recv() {
-                        self.tell_gained(blob, news).await?;
-                    }
+                    self.tell(std::iter::from_fn(|| changes.try_recv().ok())).await?;
                     self.tell_done(ended).await?;
                 }
-                _ = beats.tick() => {
-                    self.tell_changes().await?;
-                    self.say(Event::Alive(Alive {})).await?;
-                }
+                _ = beats.tick() => self.say(Event::Alive(Alive {})).await?,
                 () = station.leaving.cancelled(), if !leaving => {
                     leaving = true;
                     self.say(Event::Leaving(Leaving {})).await?;
@@ -194,36 +200,21 @@ impl Link<'_> {
         self.say(Event::Done(Done { run, outcome })).await
     }
 
-    async fn tell_gained(
-        &mut self,
-        first: Digest,
-        news: &mut mpsc::UnboundedReceiver<Digest>,
-    ) -> Result<(), Status> {
+    /// Says what has come and gone. What the coordinator does not take note of is left out.
+    async fn tell(&mut self, changes: impl Iterator<Item = Change>) -> Result<(), Status> {
+        let last: HashMap<_, _> = changes.map(|change| (change.blob, change.there)).collect();
+        let mut dropped = Vec::new();
         let mut gained = Vec::new();
-        let mut next = Some(first);
-        while let Some(blob) = next {
+        for (&blob, _) in last.iter().filter(|(_, there)| !**there) {
+            if self.said.remove(&blob) {
+                dropped.push(blob);
+            }
+        }
+        for (&blob, _) in last.iter().filter(|(_, there)| **there) {
             if self.said.len() < self.most && self.said.insert(blob) {
                 gained.push(blob);
             }
-            if gained.len() == MOST_IN_MESSAGE {
-                break;
-            }
-            next = news.try_recv().ok();
         }
-        if gained.is_empty() {
-            return Ok(());
-        }
-        self.say(Event::Gained(message(&gained))).await
-    }
-
-    /// Says what has come or gone unsaid: the cache forgets what was not used for long.
-    async fn tell_changes(&mut self) -> Result<(), Status> {
-        let mut there = self.station.cache.blobs.list();
-        there.truncate(self.most);
-        let there: HashSet<Digest> = there.into_iter().collect();
-        let dropped: Vec<_> = self.said.difference(&there).copied().collect();
-        let gained: Vec<_> = there.difference(&self.said).copied().collect();
-        self.said = there;
         for blobs in dropped.chunks(MOST_IN_MESSAGE) {
             self.say(Event::Dropped(message(blobs))).await?;
         }

@@ -23,8 +23,7 @@ use super::link::Station;
 use super::peers::{Peers, Serving};
 use super::traffic::{Counting, Traffic};
 use crate::cache::{Cache, CacheConfig};
-use crate::digest::Digest;
-use crate::storage::{Limits, Location, Storage};
+use crate::storage::{Change, Limits, Location, Storage};
 use crate::worker::Runner;
 
 /// After a connection has failed, the next one is tried after that long, and later ones later.
@@ -61,14 +60,13 @@ impl RunningWorker {
         // Of an earlier life: no other worker uses this folder.
         let _ = fs::remove_dir_all(&actions);
         fs::create_dir_all(&actions).map_err(StartError::Folder)?;
-        let (news, heard) = mpsc::unbounded_channel();
+        let changes = storage.blobs.changes();
         let cache = Arc::new(WorkerCache {
             blobs: storage.blobs.clone(),
             coordinator: coordinator(&config)?,
             instance: config.instance.clone(),
             peers: Peers::default(),
             counting: Counting::default(),
-            news,
             underway: Mutex::default(),
         });
         let killed = CancellationToken::new();
@@ -97,7 +95,9 @@ impl RunningWorker {
         };
         let until = killed.clone();
         let ended = tokio::spawn(async move {
-            let ended = until.run_until_cancelled_owned(live(station, heard)).await;
+            let ended = until
+                .run_until_cancelled_owned(live(station, changes))
+                .await;
             // A caller that waits for the end finds the folder and the address free.
             closing.cancel();
             if let Some(mut server) = serving
@@ -186,12 +186,12 @@ async fn serve(
 /// One connection after another.
 async fn live(
     station: Station,
-    mut news: mpsc::UnboundedReceiver<Digest>,
+    mut changes: mpsc::UnboundedReceiver<Change>,
 ) -> Result<(), StartError> {
     let mut wait = FIRST_WAIT;
     loop {
         let begun = tokio::time::Instant::now();
-        let ended = station.work(&mut news).await;
+        let ended = station.work(&mut changes).await;
         if station.leaving.is_cancelled() {
             return Ok(());
         }
