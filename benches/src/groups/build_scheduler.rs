@@ -5,6 +5,7 @@
 
 mod contenders;
 
+use std::collections::HashMap;
 use std::hint::black_box;
 
 use self::contenders::{Actor, Farm, Filch, Locked, Planned};
@@ -30,7 +31,8 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             Scenario::new(name, "ns per job")
                 .contender("filch-build-scheduler", beside::<Filch>(waiting, jobs))
                 .contender("filch planner alone", beside::<Planned>(waiting, jobs))
-                .contender("mutex, queues, set", beside::<Locked>(waiting, jobs)),
+                .contender("mutex, queues, set", beside::<Locked>(waiting, jobs))
+                .floor("an id noted, one forgotten", ids_alone(waiting, jobs)),
         );
     }
     let waiting = effort.operations(100_000);
@@ -69,9 +71,9 @@ fn on_threads<F: Farm + Sync>(threads: u64, jobs: u64) -> impl FnMut() -> f64 {
 fn beside<F: Farm>(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
     move || {
         let farm = F::new(WORKERS);
-        let mut pending: Vec<_> = (0..waiting)
-            .map(|job| Some(farm.schedule(WORKERS + job, job % WORKERS)))
-            .collect();
+        // It does not grow while the clock runs.
+        let mut pending = Vec::with_capacity((waiting + jobs) as usize);
+        pending.extend((0..waiting).map(|job| Some(farm.schedule(WORKERS + job, job % WORKERS))));
         let elapsed = time(|| {
             for job in 0..jobs {
                 let id = WORKERS + waiting + job;
@@ -80,6 +82,21 @@ fn beside<F: Farm>(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
                 farm.complete(job % WORKERS, picked);
                 let pending = pending[(picked - WORKERS) as usize].take();
                 farm.wait(pending.expect("picked once"));
+            }
+        });
+        per_operation(elapsed, jobs)
+    }
+}
+
+/// What each form does for a job at least: its id comes into a table, and the id of another one is
+/// found there.
+fn ids_alone(waiting: u64, jobs: u64) -> impl FnMut() -> f64 {
+    move || {
+        let mut ids: HashMap<u64, u32> = (0..waiting).map(|id| (id, 0)).collect();
+        let elapsed = time(|| {
+            for job in 0..jobs {
+                ids.insert(waiting + job, 0);
+                assert!(ids.remove(&job).is_some());
             }
         });
         per_operation(elapsed, jobs)

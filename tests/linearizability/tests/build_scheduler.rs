@@ -1,65 +1,134 @@
-//! The build scheduler without waits: recorded histories of real threads are those of a FIFO queue
-//! in which each job that is scheduled and each pick, granted or cancelled, has one moment.
+//! The build scheduler without waits: recorded histories of real threads are those of one list of
+//! jobs, in which each job that is scheduled, each pick, granted or cancelled, each withdrawal and
+//! each report has one moment.
 
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
 use std::time::Duration;
 
 use filch_build_scheduler::{Config, Job, PickError, Scheduler, WorkerId};
 use filch_timers::{FakeClock, Timers};
-use linearizability::{Clocks, Fifo, FifoOperation, History, Recording, Rounds};
+use linearizability::{Clocks, History, Log, Recording, Rounds, Specification};
 
-type Operation = FifoOperation<u32>;
 type Farm = Scheduler<u32, (), ()>;
 
-/// A pick that does not wait: there is nothing at the moment of its end, if it has nothing then.
-fn pick(farm: &Farm, worker: WorkerId) -> [Operation; 1] {
-    let picking = farm.pick_job(worker);
-    picking.canceller().cancel();
-    let got = match picking.wait() {
-        Ok(job) => Some(job.id),
-        Err(error) => {
-            assert_eq!(error, PickError::Cancelled);
-            None
-        }
-    };
-    [FifoOperation::pop(got)]
+/// What happens to the jobs of a farm, each with its answer.
+#[derive(Clone, Debug)]
+enum Operation {
+    Schedule(u32),
+    /// None: there was no job at the moment of its end.
+    Pick(Option<u32>),
+    /// And whether it waited or ran.
+    Withdraw(u32, bool),
+    /// The worker that got it has made it; and whether somebody awaited it.
+    Complete(u32, bool),
 }
 
-/// Two builds of four jobs each, and two workers that pick; then the rest is picked, so that a lost
-/// job is missed, and one that is picked twice has no place.
+/// Any worker may have any job, and gets the one that has waited for longest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Jobs {
+    waiting: VecDeque<u32>,
+    running: BTreeSet<u32>,
+}
+
+impl Specification for Jobs {
+    type Operation = Operation;
+
+    fn apply(&mut self, operation: &Operation) -> bool {
+        match *operation {
+            Operation::Schedule(id) => {
+                self.waiting.push_back(id);
+                true
+            }
+            Operation::Pick(got) => {
+                let first = self.waiting.pop_front();
+                self.running.extend(first);
+                first == got
+            }
+            Operation::Withdraw(id, was_pending) => {
+                let waited = self.waiting.iter().position(|&waiting| waiting == id);
+                waited.map(|place| self.waiting.remove(place));
+                (waited.is_some() || self.running.remove(&id)) == was_pending
+            }
+            Operation::Complete(id, was_pending) => self.running.remove(&id) == was_pending,
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Schedule(id) => write!(f, "schedule({id})"),
+            Self::Pick(got) => write!(f, "pick() = {got:?}"),
+            Self::Withdraw(id, was_pending) => write!(f, "withdraw({id}) = {was_pending}"),
+            Self::Complete(id, was_pending) => write!(f, "complete({id}) = {was_pending}"),
+        }
+    }
+}
+
+/// A pick that does not wait.
+fn pick(log: &mut Log<'_, Operation>, farm: &Farm, worker: WorkerId) -> Option<u32> {
+    let mut got = None;
+    log.call(|| {
+        let picking = farm.pick_job(worker);
+        picking.canceller().cancel();
+        match picking.wait() {
+            Ok(job) => got = Some(job.id),
+            Err(error) => assert_eq!(error, PickError::Cancelled),
+        }
+        [Operation::Pick(got)]
+    });
+    got
+}
+
+/// Two builds, each of which withdraws one of its own jobs and one of the other's, and two workers
+/// that pick and complete; then the rest is picked, so that a lost job is missed, and one that is
+/// picked twice has no place.
 fn record(clocks: Clocks) -> History<Operation> {
     let timers = Timers::with_clock(FakeClock::new()).unwrap();
     let farm: &Farm = &Scheduler::new(Config::new(Duration::ZERO, Duration::ZERO), &timers);
     let workers = [(); 2].map(|()| farm.register_worker().wait().unwrap());
     let mut recording = Recording::new(clocks);
-    for first in [10, 20] {
+    for (own, others) in [(10, 20), (20, 10)] {
         recording.thread(move |log| {
-            for id in first..first + 4 {
+            for id in own..own + 4 {
                 log.call(|| {
                     let scheduled = farm.schedule_job(Job::new(id, ()));
                     // The answer is the job's result. This one comes when the job is there.
                     assert!(farm.counts().wait().is_ok());
                     drop(scheduled);
-                    [Operation::Push(id)]
+                    [Operation::Schedule(id)]
+                });
+            }
+            for id in [own + 3, others + 2] {
+                log.call(|| {
+                    let was_pending = farm.withdraw_job(id).wait().unwrap();
+                    [Operation::Withdraw(id, was_pending)]
                 });
             }
         });
     }
     for worker in workers {
         recording.thread(move |log| {
-            for _ in 0..5 {
-                log.call(|| pick(farm, worker));
+            for _ in 0..4 {
+                if let Some(id) = pick(log, farm, worker) {
+                    log.call(|| {
+                        let was_pending = farm.on_job_complete(worker, id, ()).wait();
+                        [Operation::Complete(id, was_pending.unwrap())]
+                    });
+                }
             }
         });
     }
     recording.closing(|log| {
         for _ in 0..9 {
-            log.call(|| pick(farm, workers[0]));
+            pick(log, farm, workers[0]);
         }
     });
     recording.run()
 }
 
 #[test]
-fn a_pick_has_one_moment() {
-    Rounds::check(400, &Fifo::new(), record);
+fn each_call_has_one_moment() {
+    Rounds::check(400, &Jobs::default(), record);
 }
