@@ -2,6 +2,7 @@
 
 use axum::Router;
 use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStreamServer;
 use http::StatusCode;
@@ -41,9 +42,20 @@ pub(super) fn routes(cache: &Cache, farm: &Farm) -> Router {
     let routes = services
         .routes()
         .into_axum_router()
+        .route_layer(from_fn(grpc_alone))
         .merge(cache::router(cache.clone()))
         .fallback(unknown);
     with_pages(routes, cache, farm)
+}
+
+/// Its library answers whatever comes to the path of a method. What is not said to be gRPC was not
+/// looked at as such when the token was.
+async fn grpc_alone(request: Request, next: Next) -> Response {
+    if is_grpc(request.headers()) {
+        return next.run(request).await;
+    }
+    let text = "this is a method of gRPC: its content type is application/grpc\n";
+    (StatusCode::UNSUPPORTED_MEDIA_TYPE, text).into_response()
 }
 
 async fn unknown(request: Request) -> Response {

@@ -7,8 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use filch_build::digest::Digest;
 use filch_build::reapi::action_cache_client::ActionCacheClient;
 use filch_build::reapi::content_addressable_storage_client::ContentAddressableStorageClient;
-use filch_build::reapi::{FindMissingBlobsRequest, UpdateActionResultRequest};
+use filch_build::reapi::{ActionResult, FindMissingBlobsRequest, UpdateActionResultRequest};
 use filch_build::server::{Certificate, Config, Server, StartError, Tokens};
+use prost::Message as _;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, ClientTlsConfig};
 use tonic::{Code, Request, Status};
@@ -126,6 +127,31 @@ async fn one_token_may_be_for_reading_only() {
             "{method}"
         );
     }
+}
+
+/// By a request that is no call of gRPC, but has the path and the body of one.
+#[tokio::test]
+async fn a_token_for_reading_does_not_write_in_disguise() {
+    let server = guarded().await;
+    let address = server.running.address();
+    let action = Digest::of(b"an action");
+    let message = UpdateActionResultRequest {
+        action_digest: Some(action.into()),
+        action_result: Some(ActionResult::default()),
+        ..Default::default()
+    };
+    let message = message.encode_to_vec();
+    let length = u32::try_from(message.len()).unwrap().to_be_bytes();
+    let frame = [&[0], &length[..], &message].concat();
+    let method = "build.bazel.remote.execution.v2.ActionCache/UpdateActionResult";
+    for (verb, status) in [("GET", 415), ("HEAD", 415), ("POST", 403), ("PUT", 403)] {
+        let call = request(verb, &format!("/{method}")).header("authorization", "Bearer the other");
+        let answer = http(address, call, frame.clone()).await;
+        assert_eq!(answer.status, status, "{verb}");
+    }
+    let path = format!("/ac/{}", action.hex());
+    let get = request("GET", &path).header("authorization", "Bearer the other");
+    assert_eq!(http(address, get, "").await.status, 404);
 }
 
 #[tokio::test]
