@@ -52,6 +52,8 @@ pub(super) struct Shared {
     pub(super) key: String,
     /// Whether the coordinator is about to end.
     pub(super) leaving: CancellationToken,
+    /// Whether no worker was left after that.
+    left: CancellationToken,
 }
 
 #[derive(Debug)]
@@ -92,6 +94,7 @@ impl Farm {
             builds: Builds::default(),
             key: key()?,
             leaving: CancellationToken::new(),
+            left: CancellationToken::new(),
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -193,6 +196,11 @@ impl Farm {
         self.shared.leaving.cancel();
         self.shared.stop_if_left();
     }
+
+    /// Returns when the farm was told to leave, and no worker is left.
+    pub async fn left(&self) {
+        self.shared.left.cancelled().await;
+    }
 }
 
 impl Shared {
@@ -286,6 +294,7 @@ impl Shared {
         if self.leaving.is_cancelled() && self.roster.len() == 0 {
             // It may have been stopped before.
             drop(self.scheduler.stop());
+            self.left.cancel();
         }
     }
 

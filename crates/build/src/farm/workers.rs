@@ -33,11 +33,14 @@ impl farm_server::Farm for WorkersService {
         &self,
         request: Request<Streaming<FromWorker>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
+        let shared = Arc::clone(&self.farm.shared);
+        if shared.leaving.is_cancelled() {
+            return Err(Status::unavailable("the coordinator is about to end"));
+        }
         let inbound = request.into_inner();
         // A run and its cancel for each slot, and twice that, since the last `Done` may have come
         // before the worker has read all of the stream.
         let (orders, out) = mpsc::channel(4 * MOST_SLOTS);
-        let shared = Arc::clone(&self.farm.shared);
         tokio::spawn(async move {
             if let Err(status) = serve(shared, inbound, orders.clone()).await {
                 // If nobody listens, nobody need know.

@@ -16,16 +16,15 @@ use tokio_util::sync::CancellationToken;
 /// Within that time TLS has to be agreed on, and the head of a request has to come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Takes connections until `stopping`, and then lets what runs go on for `grace`.
+/// Takes connections until `stopping`, and then lets what runs go on until its end, or `cut`.
 pub(super) async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     routes: Router,
     stopping: CancellationToken,
-    grace: Duration,
+    cut: CancellationToken,
 ) {
     let graceful = GracefulShutdown::new();
-    let end = CancellationToken::new();
     while let Some(accepted) = stopping.run_until_cancelled(listener.accept()).await {
         let stream = match accepted {
             Ok((stream, _)) => stream,
@@ -40,17 +39,14 @@ pub(super) async fn serve(
             routes: routes.clone(),
             watcher: graceful.watcher(),
         };
-        let (tls, end) = (tls.clone(), end.clone());
+        let (tls, cut) = (tls.clone(), cut.clone());
         tokio::spawn(async move {
-            end.run_until_cancelled(connection.accept(stream, tls))
+            cut.run_until_cancelled(connection.accept(stream, tls))
                 .await;
         });
     }
     drop(listener);
-    if timeout(grace, graceful.shutdown()).await.is_err() {
-        tracing::warn!("what still ran after {grace:?} is cut off");
-    }
-    end.cancel();
+    cut.run_until_cancelled(graceful.shutdown()).await;
 }
 
 struct Connection {

@@ -1,10 +1,12 @@
 //! A server that runs.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use axum::middleware::from_fn_with_state;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::auth;
@@ -41,7 +43,7 @@ impl Server {
         })?;
         let farm = Farm::start(config.farm, storage.clone()).map_err(StartError::Farm)?;
         let cache = Cache::new(storage, config.cache);
-        let stopping = CancellationToken::new();
+        let (stopping, cut) = (CancellationToken::new(), CancellationToken::new());
         let mut routes = routes(&cache, &farm);
         if let Some(tokens) = config.tokens {
             routes = routes.layer(from_fn_with_state(tokens, auth::check));
@@ -51,13 +53,15 @@ impl Server {
             tls,
             routes,
             stopping.clone(),
-            config.grace,
+            cut.clone(),
         ));
         Ok(Running {
             address,
             cache,
             farm,
             stopping,
+            cut,
+            grace: config.grace,
             ended,
         })
     }
@@ -70,6 +74,8 @@ pub struct Running {
     cache: Cache,
     farm: Farm,
     stopping: CancellationToken,
+    cut: CancellationToken,
+    grace: Duration,
     ended: JoinHandle<()>,
 }
 
@@ -89,11 +95,22 @@ impl Running {
         &self.farm
     }
 
-    /// Ends it: no new connections; what runs goes on until its end, or until its time is over.
-    pub async fn shutdown(self) {
+    /// Ends it: no new actions, and when the workers have left, no new connections; what runs goes
+    /// on until its end, or until its time is over.
+    pub async fn shutdown(mut self) {
         self.farm.leave();
-        self.stopping.cancel();
-        // It ends by a panic or by itself.
-        let _ = self.ended.await;
+        let orderly = async {
+            // Workers send what they have made by new requests.
+            self.farm.left().await;
+            self.stopping.cancel();
+            // It ends by a panic or by itself.
+            let _ = (&mut self.ended).await;
+        };
+        if timeout(self.grace, orderly).await.is_err() {
+            tracing::warn!("what still ran after {:?} is cut off", self.grace);
+            self.stopping.cancel();
+            self.cut.cancel();
+            let _ = self.ended.await;
+        }
     }
 }

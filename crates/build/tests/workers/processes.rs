@@ -94,7 +94,7 @@ pub(crate) fn file(folder: &Path, name: &str, text: &str) -> String {
 }
 
 /// A pipe with a name, through which an action says that it has begun, or is told to go on.
-fn pipe(folder: &Path, name: &str) -> String {
+pub(crate) fn pipe(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     assert!(
         Command::new("mkfifo")
@@ -106,7 +106,7 @@ fn pipe(folder: &Path, name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-async fn read(path: &str) -> String {
+pub(crate) async fn read(path: &str) -> String {
     let path = path.to_owned();
     soon(spawn_blocking(move || fs::read_to_string(path).unwrap()))
         .await

@@ -11,9 +11,10 @@ use filch_build::server::Running;
 use filch_build::worker::Limits;
 use filch_build::worker::remote::{RunningWorker, WorkerConfig};
 use tempfile::TempDir;
-use tokio::task;
+use tokio::task::{self, spawn_blocking};
 
 use crate::client::{Client, coordinator, soon};
+use crate::processes::{self, pipe};
 
 pub(crate) async fn worker(to: SocketAddr, name: &str, folder: &Path) -> RunningWorker {
     RunningWorker::start(config(to, name, folder))
@@ -175,4 +176,29 @@ async fn a_cancelled_action_is_killed_and_its_worker_goes_on() {
         .result(client.script("echo next", &[], &[]).await)
         .await;
     assert_eq!(result.stdout_raw, b"next\n");
+}
+
+#[tokio::test]
+async fn a_coordinator_that_ends_takes_what_its_workers_still_make() {
+    let (server, client) = coordinator(FarmConfig::default()).await;
+    let folders = TempDir::new().unwrap();
+    let (begun, go) = (pipe(folders.path(), "begun"), pipe(folders.path(), "go"));
+    let _worker = worker(server.address(), "a", &folders.path().join("a")).await;
+    let input = client.put("an input").await;
+    let script = format!("cat input > {begun}; cat {go} > out");
+    let action = client.script(&script, &[("input", input)], &["out"]).await;
+    let operations = client.execute(action).await;
+    assert_eq!(processes::read(&begun).await, "an input");
+    let storage = server.cache().storage().clone();
+    let ended = tokio::spawn(server.shutdown());
+    soon(spawn_blocking(move || std::fs::write(go, "an output")))
+        .await
+        .unwrap()
+        .unwrap();
+    let response = operations.end().await;
+    assert_eq!(response.status.unwrap_or_default().message, "");
+    let result = response.result.unwrap();
+    let output = Digest::try_from(result.output_files[0].digest.as_ref().unwrap()).unwrap();
+    assert_eq!(storage.blobs.read(output).await.unwrap(), "an output");
+    soon(ended).await.unwrap();
 }
