@@ -1,8 +1,6 @@
 //! The command line of `filch-build run`.
 
 use std::error::Error;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -15,7 +13,7 @@ use super::file::Graph;
 use super::job::CACHE;
 use super::summary::Summary;
 use crate::storage::{Limits as StorageLimits, Location, Storage};
-use crate::worker::{Limits, Runner};
+use crate::worker::{Limits, Runner, remove};
 
 /// What `filch-build run` is told.
 #[derive(Debug, Clone, Args)]
@@ -46,10 +44,7 @@ impl RunArguments {
         let storage = Storage::open(&location, StorageLimits::default()).await?;
         // The storage is ours alone, so nobody uses these.
         let folders = cache.join("actions");
-        match fs::remove_dir_all(&folders) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
+        remove(&folders)?;
         let runner = Runner::new("here", folders, Limits::default());
         let blobs = storage.blobs.clone();
         let mut bar = Bar::new(graph.jobs().len());

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,9 +14,7 @@ use tokio::task;
 use super::access::Access;
 use super::error::RunError;
 use super::inputs::{AT_A_TIME, Inputs};
-
-/// How often the removal of a folder is tried: a process that was just killed may still make files.
-const TRIES: usize = 8;
+use super::remove::remove;
 
 /// The folder of an action. Dropped, it is removed.
 #[derive(Debug)]
@@ -97,24 +95,9 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        for _ in 0..TRIES {
-            match fs::remove_dir_all(&self.path) {
-                Ok(()) => return,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-                Err(_) => open(&self.path),
-            }
-        }
-        tracing::warn!(folder = %self.path.display(), "the folder of an action cannot be removed");
-    }
-}
-
-/// Lets its owner remove what is in a folder, however the folders in it were closed.
-fn open(folder: &Path) {
-    // A failure shows when the folder is removed.
-    let _ = fs::set_permissions(folder, PermissionsExt::from_mode(0o700));
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open(&entry.path());
+        if let Err(error) = remove(&self.path) {
+            let folder = self.path.display();
+            tracing::warn!(%folder, %error, "the folder of an action cannot be removed");
         }
     }
 }

@@ -17,6 +17,7 @@ mod names;
 mod outputs;
 mod process;
 pub mod remote;
+mod remove;
 mod runner;
 
 pub use access::{Access, AccessError};
@@ -26,3 +27,4 @@ pub use limits::Limits;
 pub use runner::Runner;
 
 pub(crate) use names::{check_link, check_name, check_path};
+pub(crate) use remove::remove;

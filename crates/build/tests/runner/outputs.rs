@@ -5,7 +5,7 @@ use filch_build::reapi::{Command, Directory, Tree, command::OutputDirectoryForma
 use prost::Message;
 use tonic::Code;
 
-use crate::actions::{Bench, refused, sh};
+use crate::actions::{Bench, refused, sh, stderr};
 
 #[tokio::test]
 async fn files_folders_and_links_are_kept() {
@@ -170,4 +170,16 @@ async fn closed_folders_are_removed() {
     let script = "mkdir -p a/b/c; touch a/b/c/f; chmod 0 a/b/c a/b; chmod 500 a .";
     // `run` looks at what is left.
     assert!(bench.sh(script).await.is_ok());
+}
+
+/// Deeper than a path can be, than files can be open at a time, and than a thread's stack bears.
+#[tokio::test]
+async fn folders_of_any_depth_are_removed() {
+    let bench = Bench::new();
+    let script = "
+        path=$(printf 'a/%.0s' $(seq 1000))
+        for _ in $(seq 10); do mkdir -p $path && cd -P $path 2> /dev/null; done; touch file
+    ";
+    let result = bench.sh(script).await.unwrap();
+    assert_eq!(result.exit_code, 0, "{}", stderr(&result));
 }

@@ -24,7 +24,7 @@ use super::peers::{Peers, Serving};
 use super::traffic::{Counting, Traffic};
 use crate::cache::{Cache, CacheConfig};
 use crate::storage::{Change, Limits, Location, Storage};
-use crate::worker::Runner;
+use crate::worker::{Runner, remove};
 
 /// After a connection has failed, the next one is tried after that long, and later ones later.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
@@ -58,7 +58,10 @@ impl RunningWorker {
         let storage = storage.map_err(StartError::Cache)?;
         let actions = config.folder.join("actions");
         // Of an earlier life: no other worker uses this folder.
-        let _ = fs::remove_dir_all(&actions);
+        if let Err(error) = remove(&actions) {
+            let folder = actions.display();
+            tracing::warn!(%folder, %error, "what earlier actions left cannot be removed");
+        }
         fs::create_dir_all(&actions).map_err(StartError::Folder)?;
         let changes = storage.blobs.changes();
         let cache = Arc::new(WorkerCache {
