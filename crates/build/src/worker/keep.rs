@@ -1,14 +1,15 @@
 //! Keeps the outputs of an action as blobs, and names them in its result.
 
 use std::collections::{HashSet, VecDeque};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use futures_util::future::FutureExt;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use prost::Message;
 
-use super::access::Access;
+use super::access::{Access, AccessError};
 use super::command::Command;
 use super::error::RunError;
 use super::inputs::AT_A_TIME;
@@ -102,10 +103,21 @@ async fn files(outputs: &Outputs, access: &impl Access) -> Result<Vec<Digest>, R
     for (_, folder) in &outputs.folders {
         add(folder, &mut paths);
     }
-    let kept = paths
-        .into_iter()
-        .map(|path| async move { access.keep(&path).await }.boxed());
-    Ok(stream::iter(kept).buffered(AT_A_TIME).try_collect().await?)
+    let kept = paths.into_iter().map(|path| {
+        async move { access.keep(&path).await.map_err(|error| lost(&path, error)) }.boxed()
+    });
+    stream::iter(kept).buffered(AT_A_TIME).try_collect().await
+}
+
+/// The action may have closed the file.
+fn lost(path: &Path, error: AccessError) -> RunError {
+    match error {
+        AccessError::Disk(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let name = path.file_name().unwrap_or_default();
+            RunError::Output(format!("{name:?} cannot be read: {error}"))
+        }
+        error => error.into(),
+    }
 }
 
 fn add(folder: &Folder, paths: &mut Vec<PathBuf>) {

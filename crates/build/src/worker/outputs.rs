@@ -10,6 +10,9 @@ use super::error::RunError;
 use super::limits::Limits;
 use super::names::{check_link, check_name};
 
+/// So deep may folders be in each other: what looks at them goes as deep.
+const MOST_LEVELS: usize = 256;
+
 /// The outputs that an action has made, found on the disk; not those that are missing.
 #[derive(Debug, Default)]
 pub(super) struct Outputs {
@@ -48,6 +51,8 @@ pub(super) struct Search {
     limits: Limits,
     nodes: usize,
     bytes: u64,
+    /// How deep the current folder is in an output.
+    level: usize,
 }
 
 /// What has been found at a path.
@@ -65,6 +70,7 @@ impl Search {
             limits,
             nodes: 0,
             bytes: 0,
+            level: 0,
         }
     }
 
@@ -108,7 +114,7 @@ impl Search {
         output: &Output,
     ) -> Result<Option<(PathBuf, Metadata)>, RunError> {
         let mut path = self.root.join(directory);
-        let mut found = look(&path)?;
+        let mut found = self.look(&path)?;
         for name in output.path.split('/').filter(|name| !name.is_empty()) {
             match &found {
                 Some(metadata) if metadata.is_dir() => {}
@@ -119,7 +125,7 @@ impl Search {
                 _ => return Ok(None),
             }
             path.push(name);
-            found = look(&path)?;
+            found = self.look(&path)?;
         }
         Ok(found.map(|metadata| (path, metadata)))
     }
@@ -160,7 +166,7 @@ impl Search {
     }
 
     fn link(&self, path: &Path) -> Result<String, RunError> {
-        let target = fs::read_link(path).map_err(machine)?;
+        let target = fs::read_link(path).map_err(|error| self.unreadable(path, error))?;
         let name = self.short(path);
         let text = target.to_str().map(str::to_owned);
         let target = text.ok_or_else(|| {
@@ -171,15 +177,23 @@ impl Search {
     }
 
     fn folder(&mut self, path: &Path) -> Result<Folder, RunError> {
+        self.level += 1;
+        if self.level > MOST_LEVELS {
+            let what = format!("folders in each other, more than {MOST_LEVELS}");
+            return Err(RunError::TooMuch(what));
+        }
         let mut folder = Folder::default();
-        for entry in fs::read_dir(path).map_err(machine)? {
-            let entry = entry.map_err(machine)?;
+        let entries = fs::read_dir(path).map_err(|error| self.unreadable(path, error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| self.unreadable(path, error))?;
             let path = entry.path();
             let name = entry.file_name().into_string().map_err(|name| {
                 RunError::Output(format!("the name {name:?} of a file is not UTF-8"))
             })?;
             check_name(&name).map_err(RunError::Output)?;
-            match self.node(&path, &entry.metadata().map_err(machine)?)? {
+            let metadata = entry.metadata();
+            let metadata = metadata.map_err(|error| self.unreadable(&path, error))?;
+            match self.node(&path, &metadata)? {
                 Node::File(file) => folder.files.push((name, file)),
                 Node::Folder(below) => folder.folders.push((name, below)),
                 Node::Link(target) => folder.links.push((name, target)),
@@ -188,6 +202,7 @@ impl Search {
         folder.files.sort_by(|a, b| a.0.cmp(&b.0));
         folder.folders.sort_by(|a, b| a.0.cmp(&b.0));
         folder.links.sort();
+        self.level -= 1;
         Ok(folder)
     }
 
@@ -195,19 +210,23 @@ impl Search {
     fn short<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
-}
 
-fn look(path: &Path) -> Result<Option<Metadata>, RunError> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) => Ok(Some(metadata)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(machine(error)),
+    fn look(&self, path: &Path) -> Result<Option<Metadata>, RunError> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => Ok(Some(metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.unreadable(path, error)),
+        }
     }
-}
 
-fn machine(error: io::Error) -> RunError {
-    RunError::Machine {
-        doing: "look at an output",
-        error,
+    /// The action may have closed it, or given it a name that is too long.
+    fn unreadable(&self, path: &Path, error: io::Error) -> RunError {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidFilename => {
+                let name = self.short(path);
+                RunError::Output(format!("{name:?} cannot be read: {error}"))
+            }
+            _ => RunError::machine("look at an output", error),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use filch_build::digest::Digest;
 use filch_build::reapi::{Command, Directory, Tree, command::OutputDirectoryFormat};
 use prost::Message;
+use rustix::process::geteuid;
 use tonic::Code;
 
 use crate::actions::{Bench, refused, sh, stderr};
@@ -94,7 +95,17 @@ async fn clients_of_version_2_0_get_what_they_know() {
 #[tokio::test]
 async fn what_cannot_be_kept_is_refused() {
     let bench = Bench::new();
-    for (script, part) in [
+    // To root, nothing is closed.
+    let closed: &[_] = if geteuid().is_root() {
+        &[]
+    } else {
+        &[
+            ("echo > o; chmod 0 o", "\"o\" cannot be read"),
+            ("mkdir o; chmod 0 o", "\"o\" cannot be read"),
+            ("echo > p/passwd; chmod 0 p", "\"p/passwd\" cannot be read"),
+        ]
+    };
+    let scripts = [
         ("mkfifo o", "\"o\" is neither"),
         ("mkdir o; mkfifo o/pipe", "\"o/pipe\" is neither"),
         ("ln -s /etc/passwd o", "is absolute"),
@@ -105,7 +116,13 @@ async fn what_cannot_be_kept_is_refused() {
             "rmdir p; ln -s /etc p",
             "\"p/passwd\" is behind a symbolic link",
         ),
-    ] {
+        (
+            "mkdir o; cd o; name=$(printf 'a%.0s' $(seq 250))
+            for _ in $(seq 20); do mkdir $name; cd -P $name; done",
+            "cannot be read",
+        ),
+    ];
+    for &(script, part) in scripts.iter().chain(closed) {
         let result = bench
             .sh_with(script, &Directory::default(), &["o", "p/passwd"])
             .await;
@@ -120,6 +137,13 @@ async fn what_cannot_be_kept_is_refused() {
 #[tokio::test]
 async fn too_many_and_too_large_outputs_are_refused() {
     let mut bench = Bench::new();
+    let deep = "mkdir o; cd o; path=$(printf 'a/%.0s' $(seq 1000))
+        for _ in 1 2 3; do mkdir -p $path; cd -P $path; done";
+    let error = refused(
+        bench.sh_with(deep, &Directory::default(), &["o"]).await,
+        "in each other",
+    );
+    assert_eq!(error.code(), Code::ResourceExhausted);
     (bench.limits.output_nodes, bench.limits.output_bytes) = (5, 1000);
     for (script, part) in [
         ("mkdir o; touch o/1 o/2 o/3 o/4 o/5", "more than 5 files"),
