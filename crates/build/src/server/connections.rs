@@ -13,6 +13,8 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::begun::Begun;
+
 /// Within that time TLS has to be agreed on, and the head of a request has to come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -86,7 +88,8 @@ impl Connection {
             .keep_alive_interval(Duration::from_secs(30))
             .keep_alive_timeout(PATIENCE);
         let service = TowerToHyperService::new(self.routes);
-        let connection = builder.serve_connection(TokioIo::new(stream), service);
+        let stream = TokioIo::new(Begun::within(PATIENCE, stream));
+        let connection = builder.serve_connection(stream, service);
         let connection = connection.into_owned();
         if let Err(error) = self.watcher.watch(connection).await {
             tracing::debug!(error, "a connection ended");

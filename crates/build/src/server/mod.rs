@@ -2,6 +2,7 @@
 
 mod arguments;
 mod auth;
+mod begun;
 mod config;
 mod connections;
 mod error;

@@ -6,6 +6,8 @@ use filch_build::digest::Digest;
 use filch_build::reapi::FindMissingBlobsRequest;
 use filch_build::server::{Config, Server, StartError};
 use futures_util::{StreamExt as _, stream};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tonic::Code;
@@ -52,7 +54,7 @@ async fn what_runs_ends() {
     let (address, mut content) = (server.running.address(), server.content());
     let ended = tokio::spawn(server.running.shutdown());
     // No new connection any more.
-    let closed = async { while tokio::net::TcpStream::connect(address).await.is_ok() {} };
+    let closed = async { while TcpStream::connect(address).await.is_ok() {} };
     assert!(
         timeout(LONG, closed).await.is_ok(),
         "the server still takes connections"
@@ -90,6 +92,30 @@ async fn an_end_has_a_limit() {
     assert!(ended.is_ok(), "the server waits for ever");
     let status = upload.await.unwrap().expect_err("it never ended");
     assert_ne!(status.code(), Code::Ok);
+}
+
+/// A client that has not begun, or has and says no more, is not waited for.
+#[tokio::test]
+async fn a_silent_client_is_left() {
+    let server = start().await;
+    let mut streams = Vec::new();
+    for begin in [
+        "",
+        "PRI * HTTP/2.0\r\n",
+        "GET / HTTP",
+        "GET /status HTTP/1.1\r\n\r\n",
+    ] {
+        let mut stream = TcpStream::connect(server.running.address()).await.unwrap();
+        stream.write_all(begin.as_bytes()).await.unwrap();
+        streams.push((begin, stream));
+    }
+    // From now on time passes when nothing else can happen.
+    tokio::time::pause();
+    for (begin, mut stream) in streams {
+        let mut answer = Vec::new();
+        let ended = timeout(LONG, stream.read_to_end(&mut answer)).await;
+        assert!(ended.is_ok(), "it still waits after {begin:?}");
+    }
 }
 
 #[tokio::test]
