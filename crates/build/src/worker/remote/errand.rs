@@ -44,7 +44,7 @@ impl Errand {
     pub(super) async fn deliver(&self) -> Result<(), AccessError> {
         let kept = std::mem::take(&mut *lock(&self.kept));
         let cache = &self.cache;
-        let sent = upload(&cache.coordinator, &cache.instance, kept, &cache.blobs).await;
+        let sent = upload(&cache.coordinator, &cache.instance, &kept, &cache.blobs).await;
         sent.map_err(|error| AccessError::Unreachable(Box::new(error)))
     }
 

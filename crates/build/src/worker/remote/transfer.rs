@@ -19,6 +19,8 @@ use crate::storage::{Blobs, Range, StorageError};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// What a message has beside a blob: its digest.
 const BESIDE: u64 = 128;
+/// So many blobs are asked for at once: the answer may name all of them, in one message.
+const AT_ONCE: usize = 10_000;
 /// A larger blob goes in pieces of that size.
 const PIECE: usize = 1 << 20;
 
@@ -56,16 +58,25 @@ pub(super) async fn download(
 pub(super) async fn upload(
     to: &Authorized,
     instance: &str,
-    blobs: Vec<Digest>,
+    blobs: &[Digest],
     from: &Blobs,
 ) -> Result<(), TransferError> {
-    if blobs.is_empty() {
-        return Ok(());
+    for blobs in blobs.chunks(AT_ONCE) {
+        upload_some(to, instance, blobs, from).await?;
     }
+    Ok(())
+}
+
+async fn upload_some(
+    to: &Authorized,
+    instance: &str,
+    blobs: &[Digest],
+    from: &Blobs,
+) -> Result<(), TransferError> {
     let mut content = ContentAddressableStorageClient::new(to.clone());
     let request = FindMissingBlobsRequest {
         instance_name: instance.to_owned(),
-        blob_digests: blobs.into_iter().map(Into::into).collect(),
+        blob_digests: blobs.iter().map(|&blob| blob.into()).collect(),
         ..FindMissingBlobsRequest::default()
     };
     let missing = soon(content.find_missing_blobs(request))
@@ -200,3 +211,45 @@ impl std::fmt::Display for TransferError {
 }
 
 impl std::error::Error for TransferError {}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::WorkerConfig;
+    use super::super::coordinator::coordinator;
+    use super::upload;
+    use crate::digest::Digest;
+    use crate::server::{Config, Server};
+    use crate::storage::Blobs;
+    use crate::worker::Limits;
+
+    /// The answer that names all of them would be larger than a message may be.
+    #[tokio::test]
+    async fn any_number_of_blobs_is_sent() {
+        let server = Server::start(Config::default()).await.unwrap();
+        let config = WorkerConfig {
+            coordinator: format!("http://{}", server.address()),
+            token: None,
+            authority: None,
+            instance: String::new(),
+            name: String::new(),
+            slots: 1,
+            folder: "nowhere".into(),
+            cache_limit: 0,
+            listen: None,
+            address: None,
+            limits: Limits::default(),
+        };
+        let from = Blobs::in_memory();
+        let mut blobs = Vec::new();
+        for number in 0..60_000_u32 {
+            let bytes = number.to_le_bytes();
+            let blob = Digest::of(&bytes);
+            from.write(blob, bytes.to_vec().into()).await.unwrap();
+            blobs.push(blob);
+        }
+        let to = coordinator(&config).unwrap();
+        upload(&to, "", &blobs, &from).await.unwrap();
+        let there = &server.cache().storage().blobs;
+        assert_eq!(there.missing(blobs).await.unwrap(), []);
+    }
+}
