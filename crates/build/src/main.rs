@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use filch_build::graph::RunArguments;
+use filch_build::graph::{RunArguments, Summary};
 use filch_build::server::{ServeArguments, Server};
 use filch_build::worker::keep_from_actions;
 use filch_build::worker::remote::{RunningWorker, WorkerArguments};
@@ -41,25 +41,16 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(arguments: ServeArguments) -> Result<(), Box<dyn Error>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+    let asked = asked_to_end()?;
     let running = Server::start(arguments.config()?).await?;
     println!("filch-build listens on {}", running.address());
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    asked.await;
     running.shutdown().await;
     Ok(())
 }
 
 async fn run(arguments: &RunArguments) -> ExitCode {
-    let summary = tokio::select! {
-        summary = arguments.run() => summary,
-        // What runs is killed, its folders are removed.
-        _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
-    };
-    match summary {
+    match run_until_asked(arguments).await {
         Ok(summary) => {
             println!("{summary}");
             ExitCode::from(u8::from(summary.failed > 0))
@@ -71,18 +62,37 @@ async fn run(arguments: &RunArguments) -> ExitCode {
     }
 }
 
-/// Until the coordinator refuses it, or it is asked to leave: then it ends what it runs.
-async fn worker(arguments: WorkerArguments) -> Result<(), Box<dyn Error>> {
+async fn run_until_asked(arguments: &RunArguments) -> Result<Summary, Box<dyn Error>> {
+    let asked = asked_to_end()?;
+    tokio::select! {
+        summary = arguments.run() => summary,
+        // What runs is killed, its folders are removed.
+        () = asked => Err("interrupted".into()),
+    }
+}
+
+/// Ready when this process is asked to end, on its terminal or by another process.
+fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Until the coordinator refuses it, or it is asked to leave: then it ends what it runs.
+async fn worker(arguments: WorkerArguments) -> Result<(), Box<dyn Error>> {
+    let asked = asked_to_end()?;
     let mut running = RunningWorker::start(arguments.config()?).await?;
     if let Some(address) = running.address() {
         println!("filch-build serves its blobs on {address}");
     }
     tokio::select! {
         ended = running.ended() => return Ok(ended?),
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+        () = asked => {}
     }
     running.leave();
     Ok(running.ended().await?)

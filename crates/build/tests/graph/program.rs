@@ -69,6 +69,12 @@ fn a_failure_is_the_exit_code() {
 
 #[test]
 fn an_interrupt_leaves_nothing() {
+    for signal in ["-INT", "-TERM"] {
+        interrupt_by(signal);
+    }
+}
+
+fn interrupt_by(signal: &str) {
     let folder = TempDir::new().unwrap();
     let (graph, ready) = (
         folder.path().join("graph.toml"),
@@ -89,7 +95,7 @@ fn an_interrupt_leaves_nothing() {
     let id = running.id().to_string();
     assert!(
         Command::new("kill")
-            .args(["-INT", &id])
+            .args([signal, &id])
             .status()
             .unwrap()
             .success()
