@@ -19,3 +19,4 @@ pub use http::router;
 pub use resource_name::{NotAResource, ResourceName};
 pub(crate) use service::digest;
 pub use service::{Cache, CacheConfig, MAX_BATCH, MAX_MESSAGE};
+pub(crate) use status::text;

@@ -32,7 +32,7 @@ pub(super) fn write_failed(error: &StorageError) -> Status {
 }
 
 /// Why the storage failed is for those who run it: it may name paths and hosts.
-pub(super) fn text(error: &StorageError) -> String {
+pub(crate) fn text(error: &StorageError) -> String {
     match error {
         StorageError::Failed(_) | StorageError::Disk(_) => {
             tracing::error!(%error, "storage");

@@ -5,6 +5,7 @@ use std::fmt;
 use prost::Message as _;
 use tonic::Code;
 
+use crate::cache::text;
 use crate::digest::Digest;
 use crate::storage::StorageError;
 use bazel_remote_apis::google::protobuf::Any;
@@ -93,7 +94,7 @@ impl From<StorageError> for Failure {
     fn from(error: StorageError) -> Self {
         match error {
             StorageError::Missing(blob) => Self::Missing(vec![blob]),
-            error => Self::Storage(error.to_string()),
+            error => Self::Storage(text(&error)),
         }
     }
 }
@@ -129,4 +130,18 @@ struct Violation {
     subject: String,
     #[prost(string, tag = "3")]
     description: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, StorageError};
+
+    #[test]
+    fn how_the_storage_failed_is_not_for_clients() {
+        let error = std::io::Error::other("/a/path of this machine");
+        let failure = Failure::from(StorageError::Disk(error));
+        assert!(matches!(failure, Failure::Storage(_)));
+        let message = failure.status().message;
+        assert!(!message.contains("/a/path"), "{message}");
+    }
 }

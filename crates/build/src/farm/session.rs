@@ -17,6 +17,7 @@ use super::coordinator::Shared;
 use super::messages::{check_hello, digests, failure_of};
 use super::roster::Entry;
 use super::run::{Attempt, Outcome, Work};
+use crate::cache::text;
 use crate::digest::Digest;
 use crate::protocol::from_worker::Event;
 use crate::protocol::to_worker::Order;
@@ -329,7 +330,8 @@ impl Session {
                 let absent = format!("the result of run {number} {absent}");
                 Err(Status::failed_precondition(absent))
             }
-            Err(error) => Err(Status::internal(error.to_string())),
+            // Clients are told of it, too.
+            Err(error) => Err(Status::internal(text(&error))),
         }
     }
 
