@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use prost::Message as _;
+use prost::Message;
 
 use super::blobs::Blobs;
 use super::counters::Counters;
@@ -12,7 +12,7 @@ use super::error::StorageError;
 use super::name::Name;
 use super::store::Store;
 use crate::digest::Digest;
-use crate::reapi::{ActionResult, Directory, Tree};
+use crate::reapi::{ActionResult, Directory, FileNode, Tree};
 
 /// What actions have led to, each result under the action's hash. Clones are handles of the same
 /// storage.
@@ -92,34 +92,56 @@ impl Results {
             return Ok(false);
         }
         for tree in &result.trees {
-            let bytes = match self.blobs.read(*tree).await {
-                Ok(bytes) => bytes,
-                Err(StorageError::Missing(_) | StorageError::WrongDigest { .. }) => {
+            let Some(tree) = self.message::<Tree>(*tree).await? else {
+                return Ok(false);
+            };
+            let folders = tree.children.iter().chain(&tree.root);
+            if !self.has_files(folders).await? {
+                return Ok(false);
+            }
+        }
+        let mut seen = result.roots.clone();
+        let mut todo: Vec<_> = seen.iter().copied().collect();
+        while let Some(folder) = todo.pop() {
+            let Some(folder) = self.message::<Directory>(folder).await? else {
+                return Ok(false);
+            };
+            if !self.has_files([&folder]).await? {
+                return Ok(false);
+            }
+            for below in &folder.directories {
+                let Some(Ok(below)) = below.digest.as_ref().map(Digest::try_from) else {
                     return Ok(false);
+                };
+                if seen.insert(below) {
+                    todo.push(below);
                 }
-                Err(error) => return Err(error),
-            };
-            let Ok(tree) = Tree::decode(bytes) else {
-                return Ok(false);
-            };
-            let Some(files) = files(&tree) else {
-                return Ok(false);
-            };
-            if !self.blobs.missing(files).await?.is_empty() {
-                return Ok(false);
             }
         }
         Ok(true)
     }
-}
 
-/// All files of a tree, if their digests are digests.
-fn files(tree: &Tree) -> Option<BTreeSet<Digest>> {
-    let folders = tree.children.iter().chain(&tree.root);
-    let files = folders.flat_map(|folder: &Directory| &folder.files);
-    files
-        .map(|file| Digest::try_from(file.digest.as_ref()?).ok())
-        .collect()
+    /// The message that the blob is; none if it is not there, or is none.
+    async fn message<M: Message + Default>(&self, blob: Digest) -> Result<Option<M>, StorageError> {
+        match self.blobs.read(blob).await {
+            Ok(bytes) => Ok(M::decode(bytes).ok()),
+            Err(StorageError::Missing(_) | StorageError::WrongDigest { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether all files that are directly in the folders are there.
+    async fn has_files(
+        &self,
+        folders: impl IntoIterator<Item = &Directory>,
+    ) -> Result<bool, StorageError> {
+        let files = folders.into_iter().flat_map(|folder| &folder.files);
+        let digest = |file: &FileNode| Digest::try_from(file.digest.as_ref()?).ok();
+        let Some(files) = files.map(digest).collect::<Option<BTreeSet<_>>>() else {
+            return Ok(false);
+        };
+        Ok(self.blobs.missing(files).await?.is_empty())
+    }
 }
 
 /// A result as it was sent, and the blobs that it names.
@@ -129,6 +151,8 @@ pub struct StoredResult {
     message: ActionResult,
     blobs: BTreeSet<Digest>,
     trees: BTreeSet<Digest>,
+    /// Folders that are blobs, as those below them.
+    roots: BTreeSet<Digest>,
 }
 
 impl StoredResult {
@@ -141,6 +165,7 @@ impl StoredResult {
             .map_err(|error| NotAResult(format!("not an ActionResult: {error}")))?;
         let mut blobs = BTreeSet::new();
         let mut trees = BTreeSet::new();
+        let mut roots = BTreeSet::new();
         for file in &message.output_files {
             check_path(&file.path)?;
             blobs.insert(digest(file.digest.as_ref(), &file.path)?);
@@ -153,7 +178,7 @@ impl StoredResult {
                 trees.insert(digest(tree, &folder.path)?);
             }
             if let Some(root) = &folder.root_directory_digest {
-                blobs.insert(digest(Some(root), &folder.path)?);
+                roots.insert(digest(Some(root), &folder.path)?);
             }
         }
         // What clients of older versions send.
@@ -178,6 +203,7 @@ impl StoredResult {
             message,
             blobs,
             trees,
+            roots,
         })
     }
 

@@ -2,8 +2,8 @@
 
 use filch_build::digest::Digest;
 use filch_build::reapi::{
-    ActionResult, Directory, FileNode, GetActionResultRequest, OutputDirectory, OutputFile, Tree,
-    UpdateActionResultRequest,
+    ActionResult, Directory, DirectoryNode, FileNode, GetActionResultRequest, OutputDirectory,
+    OutputFile, Tree, UpdateActionResultRequest,
 };
 use prost::Message as _;
 use tonic::Code;
@@ -135,6 +135,50 @@ async fn a_result_is_there_only_with_all_of_its_blobs() {
         assert_eq!(answer.status, 404, "{}", answer.text());
         server.store(&bytes).await;
         assert_eq!(get(&server, action).await.unwrap(), result);
+    }
+}
+
+/// Folders among the outputs may be named by their first folder alone.
+#[tokio::test]
+async fn a_result_is_there_only_with_all_that_is_below_its_folders() {
+    let server = start().await;
+    let action = Digest::of(b"an action");
+    let file = server.store(b"a file").await;
+    let inner = Directory {
+        files: vec![FileNode {
+            name: "file".into(),
+            digest: Some(file.into()),
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    let inner = server.store(&inner.encode_to_vec()).await;
+    let outer = Directory {
+        directories: vec![DirectoryNode {
+            name: "inner".into(),
+            digest: Some(inner.into()),
+        }],
+        ..Default::default()
+    };
+    let outer = server.store(&outer.encode_to_vec()).await;
+    let result = ActionResult {
+        output_directories: vec![OutputDirectory {
+            path: "out".into(),
+            root_directory_digest: Some(outer.into()),
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    put(&server, action, &result).await.unwrap();
+    for blob in [file, inner, outer] {
+        assert_eq!(get(&server, action).await.unwrap(), result);
+        let bytes = server.read(blob).await.unwrap();
+        std::fs::remove_file(server.file(blob)).unwrap();
+        // Now the server knows.
+        refused(server.read(blob).await, Code::NotFound, "");
+        let answer = get(&server, action).await;
+        refused(answer, Code::NotFound, "not all of its blobs");
+        server.store(&bytes).await;
     }
 }
 
