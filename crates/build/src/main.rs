@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use filch_build::graph::{RunArguments, Summary};
 use filch_build::server::{ServeArguments, Server};
-use filch_build::worker::keep_from_actions;
 use filch_build::worker::remote::{RunningWorker, WorkerArguments};
+use filch_build::worker::{adopt_orphans, keep_from_actions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use cli::{Cli, Command};
@@ -49,7 +49,15 @@ async fn serve(arguments: ServeArguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// All that `run` and `worker` start are actions.
+fn adopt() {
+    if let Err(error) = adopt_orphans() {
+        tracing::warn!("processes that leave the group of their action outlive it: {error}");
+    }
+}
+
 async fn run(arguments: &RunArguments) -> ExitCode {
+    adopt();
     match run_until_asked(arguments).await {
         Ok(summary) => {
             println!("{summary}");
@@ -85,6 +93,7 @@ fn asked_to_end() -> io::Result<impl Future<Output = ()>> {
 
 /// Until the coordinator refuses it, or it is asked to leave: then it ends what it runs.
 async fn worker(arguments: WorkerArguments) -> Result<(), Box<dyn Error>> {
+    adopt();
     let asked = asked_to_end()?;
     let mut running = RunningWorker::start(arguments.config()?).await?;
     if let Some(address) = running.address() {

@@ -1,8 +1,10 @@
 //! A worker: runs an action in a clean folder that holds its inputs, and keeps its outputs.
 //!
+//! What an action has started ends with it: its process group is killed, and on Linux also what has
+//! left the group, if the program has called [`adopt_orphans`]; the file `orphans` says how.
+//!
 //! What is *not* done: an action is not isolated from its machine. It has the user, the network and
-//! the file system of the worker; a process that leaves its process group (`setsid`) outlives the
-//! action. Run the worker in a container where actions are not to be trusted.
+//! the file system of the worker. Run the worker in a container where actions are not to be trusted.
 
 mod access;
 mod command;
@@ -14,6 +16,7 @@ mod keep;
 mod limits;
 mod message;
 mod names;
+mod orphans;
 mod outputs;
 mod process;
 pub mod remote;
@@ -24,6 +27,7 @@ pub use access::{Access, AccessError};
 pub use error::RunError;
 pub use inherited::keep_from_actions;
 pub use limits::Limits;
+pub use orphans::adopt_orphans;
 pub use runner::Runner;
 
 pub(crate) use names::{check_link, check_name, check_path};

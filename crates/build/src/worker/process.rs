@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
@@ -14,6 +14,7 @@ use tokio::{task, time};
 
 use super::command::Command;
 use super::error::RunError;
+use super::orphans;
 
 /// Where a program is looked for if its action does not say: the worker's own `PATH` is not used.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -30,7 +31,7 @@ pub(super) struct Ended {
 }
 
 /// Runs the command in the folder `root`, until its first process ends. The others of its process
-/// group are killed then.
+/// group are killed then, and those that have left it as [`orphans`] says.
 pub(super) async fn run(
     command: &Command,
     root: &Path,
@@ -51,6 +52,7 @@ pub(super) async fn run(
         // Once both streams have ended, the process has not.
         Err(error) = streams => Err(error),
         () = time::sleep(time_limit) => Err(RunError::TooLong(time_limit)),
+        never = orphans::watch() => match never {},
     };
     ended?;
     let status = leader.end().map_err(machine)?;
@@ -66,12 +68,9 @@ pub(super) async fn run(
 /// Waits until the process has ended, and leaves its id reserved: so nothing else can have the id
 /// of its process group.
 async fn ended(pid: Pid) -> io::Result<()> {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    let wait = move || rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
-    task::spawn_blocking(wait)
+    task::spawn_blocking(move || orphans::wait_unreaped(pid))
         .await
-        .map_err(io::Error::other)??;
-    Ok(())
+        .map_err(io::Error::other)?
 }
 
 /// As shells do: 128 and the signal.
@@ -128,13 +127,13 @@ impl Leader {
         })
     }
 
-    /// Kills all of the group, and frees their id.
+    /// Kills all of the group, frees their id, and kills what the action leaves behind.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.has_ended = true;
         // The first one has its id until it is waited for. There is no other error than that all
         // have ended.
         let _ = kill_process_group(self.pid, Signal::KILL);
-        self.child.wait()
+        orphans::end(&mut self.child)
     }
 }
 
@@ -155,7 +154,7 @@ async fn spawn(process: &mut process::Command) -> io::Result<Child> {
     let _alone = STARTS.lock().await;
     let mut tries = 0;
     loop {
-        match process.spawn() {
+        match orphans::start(process) {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < TRIES => {
                 tries += 1;
                 time::sleep(Duration::from_millis(1)).await;

@@ -3,9 +3,11 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
+
+use crate::leaver::{Leaver, pipe};
 
 fn filch_build(graph: &Path, more: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_filch-build"));
@@ -68,6 +70,29 @@ fn a_failure_is_the_exit_code() {
 }
 
 #[test]
+fn what_leaves_the_group_of_its_job_ends_with_it_and_what_was_there_before_stays() {
+    let folder = TempDir::new().unwrap();
+    let graph = folder.path().join("graph.toml");
+    let mut leaver = Leaver::new(folder.path());
+    let job = leaver.script();
+    fs::write(&graph, format!("[[job]]\nid = 'a'\nsh = '''{job}'''\n")).unwrap();
+    let before = folder.path().join("before");
+    fs::create_dir(&before).unwrap();
+    let mut before = Leaver::new(&before);
+    // It becomes the program, with a child that reads until the test ends.
+    let hold = before.hold();
+    let script = format!("{hold}exec 3<&0; cat <&3 & exec 3<&- 9>&-; exec \"$0\" run \"$1\"");
+    let mut shell = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_filch-build");
+    let shell = shell.args(["-c", &script, program]).arg(&graph);
+    let mut running = shell.stdin(Stdio::piped()).spawn().unwrap();
+    let _reads = running.stdin.take();
+    assert!(running.wait().unwrap().success());
+    assert!(!leaver.lives());
+    assert!(before.lives());
+}
+
+#[test]
 fn an_interrupt_leaves_nothing() {
     for signal in ["-INT", "-TERM"] {
         interrupt_by(signal);
@@ -78,17 +103,11 @@ fn interrupt_by(signal: &str) {
     let folder = TempDir::new().unwrap();
     let (graph, ready) = (
         folder.path().join("graph.toml"),
-        folder.path().join("ready"),
+        pipe(folder.path(), "ready"),
     );
-    assert!(
-        Command::new("mkfifo")
-            .arg(&ready)
-            .status()
-            .unwrap()
-            .success()
-    );
-    let script = format!("echo $$ > {}; sleep 1000", ready.display());
-    fs::write(&graph, format!("[[job]]\nid = 'a'\nsh = '{script}'\n")).unwrap();
+    let mut leaver = Leaver::new(folder.path());
+    let script = format!("{}echo $$ > {ready}; sleep 1000", leaver.script());
+    fs::write(&graph, format!("[[job]]\nid = 'a'\nsh = '''{script}'''\n")).unwrap();
     let mut program = Command::new(env!("CARGO_BIN_EXE_filch-build"));
     let mut running = program.arg("run").arg(&graph).spawn().unwrap();
     let pid = fs::read_to_string(&ready).unwrap();
@@ -103,6 +122,7 @@ fn interrupt_by(signal: &str) {
     let status = running.wait().unwrap();
     assert_eq!((status.code(), status.signal()), (Some(2), None));
     assert!(!Path::new("/proc").join(pid.trim()).exists());
+    assert!(!leaver.lives());
     assert_eq!(
         fs::read_dir(folder.path().join(".filch/actions"))
             .unwrap()

@@ -1,9 +1,11 @@
 //! Coordinators and workers that run real actions: in this process, and as processes.
 
 #[path = "../common/client.rs"]
-#[expect(dead_code, reason = "the tests of the farm use the rest")]
 mod client;
 mod encrypted;
+#[path = "../common/leaver.rs"]
+mod leaver;
+mod orphans;
 mod overhead;
 mod peers;
 mod processes;

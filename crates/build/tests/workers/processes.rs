@@ -13,6 +13,7 @@ use tokio::task::spawn_blocking;
 use tonic::Code;
 
 use crate::client::{Client, coordinator, soon};
+use crate::leaver::pipe;
 use crate::together::until;
 
 /// A process that is killed when it is dropped.
@@ -65,7 +66,7 @@ impl Process {
         (process, address)
     }
 
-    async fn wait(mut self) -> (std::process::ExitStatus, String) {
+    pub(crate) async fn wait(mut self) -> (std::process::ExitStatus, String) {
         soon(spawn_blocking(move || {
             let mut said = String::new();
             self.stderr().read_to_string(&mut said).unwrap();
@@ -79,7 +80,7 @@ impl Process {
         self.0.stderr.take().unwrap()
     }
 
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.0.id().to_string();
         let sent = Command::new("kill").args([signal, &id]).status().unwrap();
         assert!(sent.success());
@@ -93,19 +94,7 @@ pub(crate) fn file(folder: &Path, name: &str, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A pipe with a name, through which an action says that it has begun, or is told to go on.
-pub(crate) fn pipe(folder: &Path, name: &str) -> String {
-    let path = folder.join(name);
-    assert!(
-        Command::new("mkfifo")
-            .arg(&path)
-            .status()
-            .unwrap()
-            .success()
-    );
-    path.to_str().unwrap().to_owned()
-}
-
+/// What comes through a pipe with a name.
 pub(crate) async fn read(path: &str) -> String {
     let path = path.to_owned();
     soon(spawn_blocking(move || fs::read_to_string(path).unwrap()))

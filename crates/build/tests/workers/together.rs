@@ -14,7 +14,8 @@ use tempfile::TempDir;
 use tokio::task::{self, spawn_blocking};
 
 use crate::client::{Client, coordinator, soon};
-use crate::processes::{self, pipe};
+use crate::leaver::pipe;
+use crate::processes;
 
 pub(crate) async fn worker(to: SocketAddr, name: &str, folder: &Path) -> RunningWorker {
     RunningWorker::start(config(to, name, folder))
