@@ -1,6 +1,6 @@
 //! One connection: orders come, and what became of them goes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 use tonic::{Status, Streaming};
 
+use super::announced::{Announced, News};
 use super::cache::WorkerCache;
 use super::config::WorkerConfig;
 use super::errand::Errand;
@@ -46,9 +47,7 @@ pub(super) struct Station {
 struct Link<'a> {
     station: &'a Station,
     events: mpsc::Sender<FromWorker>,
-    /// What was said to be there.
-    said: HashSet<Digest>,
-    most: usize,
+    announced: Announced,
     running: JoinSet<(u64, done::Outcome)>,
     cancels: HashMap<u64, oneshot::Sender<()>>,
 }
@@ -58,19 +57,18 @@ impl Station {
     pub(super) async fn work(&self, changes: &mut Changes) -> Result<(), Status> {
         let (events, said) = mpsc::channel(64);
         let said = stream::unfold(said, async |mut said| Some((said.recv().await?, said)));
-        let mut client = FarmClient::new(self.cache.coordinator.clone());
-        let mut link = Link {
-            station: self,
-            events,
-            said: HashSet::new(),
-            most: 0,
-            running: JoinSet::new(),
-            cancels: HashMap::new(),
-        };
         // The list below has these.
         while changes.try_recv().is_ok() {}
         let blobs = self.cache.blobs.list();
         let (first, rest) = blobs.split_at(blobs.len().min(MOST_IN_MESSAGE));
+        let mut client = FarmClient::new(self.cache.coordinator.clone());
+        let mut link = Link {
+            station: self,
+            events,
+            announced: Announced::new(first),
+            running: JoinSet::new(),
+            cancels: HashMap::new(),
+        };
         link.hello(first).await?;
         let orders = timeout(PATIENCE, client.work(said)).await;
         let mut orders = orders.map_err(|_| silent())??.into_inner();
@@ -93,7 +91,6 @@ impl Station {
 
 impl Link<'_> {
     async fn hello(&mut self, blobs: &[Digest]) -> Result<(), Status> {
-        self.said.extend(blobs);
         self.say(Event::Hello(Hello {
             name: self.station.config.name.clone(),
             address: self.station.address.clone(),
@@ -105,9 +102,12 @@ impl Link<'_> {
 
     /// Says what `Hello` had no room for.
     async fn welcome(&mut self, welcome: Welcome, rest: &[Digest]) -> Result<(), Status> {
-        self.most = usize::try_from(welcome.most_held).unwrap_or(usize::MAX);
+        let most = usize::try_from(welcome.most_held).unwrap_or(usize::MAX);
+        self.announced.set_most(most);
         self.station.cache.peers.set_key(welcome.key);
-        self.tell(rest.iter().map(|&blob| Change { blob, there: true }))
+        // The first of the list was used last.
+        let rest = rest.iter().rev();
+        self.tell(rest.map(|&blob| Change { blob, there: true }))
             .await
     }
 
@@ -200,21 +200,9 @@ impl Link<'_> {
         self.say(Event::Done(Done { run, outcome })).await
     }
 
-    /// Says what has come and gone. What the coordinator does not take note of is left out.
+    /// Says what has come and gone.
     async fn tell(&mut self, changes: impl Iterator<Item = Change>) -> Result<(), Status> {
-        let last: HashMap<_, _> = changes.map(|change| (change.blob, change.there)).collect();
-        let mut dropped = Vec::new();
-        let mut gained = Vec::new();
-        for (&blob, _) in last.iter().filter(|(_, there)| !**there) {
-            if self.said.remove(&blob) {
-                dropped.push(blob);
-            }
-        }
-        for (&blob, _) in last.iter().filter(|(_, there)| **there) {
-            if self.said.len() < self.most && self.said.insert(blob) {
-                gained.push(blob);
-            }
-        }
+        let News { dropped, gained } = self.announced.take(changes);
         for blobs in dropped.chunks(MOST_IN_MESSAGE) {
             self.say(Event::Dropped(message(blobs))).await?;
         }

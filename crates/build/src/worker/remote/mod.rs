@@ -9,10 +9,12 @@
 //! | `peers` | other workers' blobs, and this worker's for them |
 //! | `cache` | what the worker has, and how it gets what it has not |
 //! | `traffic` | what has come and gone, counted |
+//! | `announced` | which of its blobs a worker has told the coordinator of |
 //! | `errand` | one action's way to blobs |
 //! | `link` | one connection: orders come, and what became of them goes |
 //! | `running` | the worker, from its start to its end |
 
+mod announced;
 mod arguments;
 mod cache;
 mod config;
