@@ -19,7 +19,7 @@ use super::begun::Begun;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Takes connections until `stopping`, and then lets what runs go on until its end, or `cut`.
-pub(super) async fn serve(
+pub(crate) async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     routes: Router,

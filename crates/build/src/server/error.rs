@@ -1,10 +1,10 @@
 //! Why a server does not start.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::{fmt, io};
 
 use super::auth::NotATokenFile;
+use super::tls::NotACertificate;
 use crate::storage::{Location, StorageError};
 
 /// Why a server does not start.
@@ -29,12 +29,7 @@ pub enum StartError {
     /// A file with a token has none.
     Token(NotATokenFile),
     /// The certificate or its key cannot be used.
-    Certificate {
-        /// Which file.
-        file: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Certificate(NotACertificate),
 }
 
 impl fmt::Display for StartError {
@@ -46,13 +41,7 @@ impl fmt::Display for StartError {
             Self::Listen { address, error } => write!(f, "cannot listen on {address}: {error}"),
             Self::Farm(error) => write!(f, "the farm cannot be started: {error}"),
             Self::Token(error) => error.fmt(f),
-            Self::Certificate { file, why } => {
-                write!(
-                    f,
-                    "the certificate cannot be used: {}: {why}",
-                    file.display()
-                )
-            }
+            Self::Certificate(error) => error.fmt(f),
         }
     }
 }
@@ -62,5 +51,11 @@ impl std::error::Error for StartError {}
 impl From<NotATokenFile> for StartError {
     fn from(error: NotATokenFile) -> Self {
         Self::Token(error)
+    }
+}
+
+impl From<NotACertificate> for StartError {
+    fn from(error: NotACertificate) -> Self {
+        Self::Certificate(error)
     }
 }

@@ -4,7 +4,7 @@ mod arguments;
 mod auth;
 mod begun;
 mod config;
-mod connections;
+pub(crate) mod connections;
 mod error;
 mod metrics;
 mod pages;
@@ -13,7 +13,7 @@ mod serve;
 mod status;
 #[cfg(test)]
 mod tests;
-mod tls;
+pub(crate) mod tls;
 
 pub use arguments::ServeArguments;
 pub(crate) use arguments::size;
@@ -21,3 +21,4 @@ pub use auth::{NotATokenFile, Tokens};
 pub use config::{Certificate, Config};
 pub use error::StartError;
 pub use serve::{Running, Server};
+pub use tls::NotACertificate;

@@ -1,38 +1,76 @@
 //! Certificates.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use super::config::Certificate;
-use super::error::StartError;
 
 /// What makes TLS of connections.
-pub(super) fn acceptor(certificate: &Certificate) -> Result<TlsAcceptor, StartError> {
-    let refuse = |file: &Path, why: String| StartError::Certificate {
-        file: file.to_owned(),
-        why,
-    };
+pub(crate) fn acceptor(certificate: &Certificate) -> Result<TlsAcceptor, NotACertificate> {
     let Certificate { chain, key } = certificate;
-    let certificates = CertificateDer::pem_file_iter(chain)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| refuse(chain, error.to_string()))?;
-    if certificates.is_empty() {
-        return Err(refuse(chain, "there is no certificate in it".into()));
-    }
-    let private =
-        PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, error.to_string()))?;
+    let certificates = certificates(chain)?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(NotACertificate::new(key))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|error| refuse(chain, error.to_string()))?
+        .map_err(NotACertificate::new(chain))?
         .with_no_client_auth()
         .with_single_cert(certificates, private)
-        .map_err(|error| refuse(key, error.to_string()))?;
+        .map_err(NotACertificate::new(key))?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Arc::new(config).into())
 }
+
+/// The authorities of a file.
+pub(crate) fn authorities(file: &Path) -> Result<RootCertStore, NotACertificate> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(file)? {
+        roots.add(certificate).map_err(NotACertificate::new(file))?;
+    }
+    Ok(roots)
+}
+
+/// The certificates of a file: one at least.
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, NotACertificate> {
+    let certificates = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
+    let certificates: Vec<_> = certificates.map_err(NotACertificate::new(file))?;
+    if certificates.is_empty() {
+        return Err(NotACertificate::new(file)("there is no certificate in it"));
+    }
+    Ok(certificates)
+}
+
+/// A file that is no certificate, or not its private key, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotACertificate {
+    file: PathBuf,
+    why: String,
+}
+
+impl NotACertificate {
+    fn new<E: fmt::Display>(file: &Path) -> impl Fn(E) -> Self {
+        |why| Self {
+            file: file.to_owned(),
+            why: why.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for NotACertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, why } = self;
+        write!(
+            f,
+            "the certificate cannot be used: {}: {why}",
+            file.display()
+        )
+    }
+}
+
+impl std::error::Error for NotACertificate {}

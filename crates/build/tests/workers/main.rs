@@ -1,5 +1,6 @@
 //! Coordinators and workers that run real actions: in this process, and as processes.
 
+mod authority;
 #[path = "../common/client.rs"]
 mod client;
 mod encrypted;

@@ -13,16 +13,17 @@ use filch_build::farm::FarmConfig;
 use filch_build::protocol::farm_client::FarmClient;
 use filch_build::protocol::from_worker::Event;
 use filch_build::protocol::{Blobs, FromWorker, Hello, ToWorker};
+use filch_build::reapi::execution_stage::Value;
 use futures_util::{Stream, stream};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tonic::transport::Server;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::client::{Client, coordinator, soon};
+use crate::client::{Client, Operations, coordinator, soon};
 use crate::together::{until, worker};
 
-fn impatient() -> FarmConfig {
+pub(crate) fn impatient() -> FarmConfig {
     FarmConfig {
         patience: std::time::Duration::ZERO,
         near_size: 1,
@@ -30,25 +31,30 @@ fn impatient() -> FarmConfig {
     }
 }
 
+/// A blob of five million bytes that the only worker has made. It is busy then, so that another one
+/// has to do what this one is nearer to.
+pub(crate) async fn made(client: &Client) -> (Digest, Operations) {
+    let script = "head -c 5000000 /dev/zero > out";
+    let make = client.script(script, &[], &["out"]).await;
+    let made = client.result(make).await.output_files[0].digest.clone();
+    let made = Digest::try_from(&made.unwrap()).unwrap();
+    (made, busy(client).await)
+}
+
+/// An action that a worker runs for ever.
+async fn busy(client: &Client) -> Operations {
+    let action = client.script("sleep 1000", &[], &[]).await;
+    let mut busy = client.execute(action).await;
+    busy.stage(Value::Executing).await;
+    busy
+}
+
 #[tokio::test]
 async fn an_artifact_goes_from_worker_to_worker_and_not_through_the_coordinator() {
     let (server, client) = coordinator(impatient()).await;
     let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
     let first = worker(server.address(), "first", folders[0].path()).await;
-    let make = client
-        .script("head -c 5000000 /dev/zero > out", &[], &["out"])
-        .await;
-    let made = client.result(make).await.output_files[0]
-        .digest
-        .clone()
-        .unwrap();
-    let made = Digest::try_from(&made).unwrap();
-    // The first one is busy, so that the second one has to do what the first is nearer to.
-    let mut busy = client
-        .execute(client.script("sleep 1000", &[], &[]).await)
-        .await;
-    use filch_build::reapi::execution_stage::Value;
-    busy.stage(Value::Executing).await;
+    let (made, _busy) = made(&client).await;
     let second = worker(server.address(), "second", folders[1].path()).await;
     let take = client.script("wc -c < in", &[("in", made)], &[]).await;
     assert_eq!(client.result(take).await.stdout_raw, b"5000000\n");
@@ -85,11 +91,7 @@ async fn falls_back(address: SocketAddr) {
     let (server, client) = coordinator(impatient()).await;
     let input = client.put("an input").await;
     let _orders = holder(&client, input, address).await;
-    let mut busy = client
-        .execute(client.script("sleep 1000", &[], &[]).await)
-        .await;
-    use filch_build::reapi::execution_stage::Value;
-    busy.stage(Value::Executing).await;
+    let _busy = busy(&client).await;
     let folder = TempDir::new().unwrap();
     let worker = worker(server.address(), "honest", folder.path()).await;
     until(&server, |farm| farm.workers.len() == 2).await;

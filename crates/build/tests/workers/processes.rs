@@ -28,9 +28,10 @@ impl Drop for Process {
 }
 
 impl Process {
-    fn start(arguments: &[&str]) -> Self {
+    fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_filch-build"));
         command.args(arguments).stdin(Stdio::null());
+        command.envs(variables.iter().copied());
         Self(
             command
                 .stdout(Stdio::piped())
@@ -42,19 +43,24 @@ impl Process {
 
     pub(crate) fn worker(to: SocketAddr, name: &str, folder: &Path) -> Self {
         let options = ["--slots", "1", "--name", name, "--listen", "127.0.0.1:0"];
-        Self::worker_with(&format!("http://{to}"), folder, &options)
+        Self::worker_with(&format!("http://{to}"), folder, &options, &[])
     }
 
-    pub(crate) fn worker_with(to: &str, folder: &Path, options: &[&str]) -> Self {
+    pub(crate) fn worker_with(
+        to: &str,
+        folder: &Path,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let folder = folder.to_str().unwrap();
         let arguments = ["worker", "--coordinator", to, "--cache", folder];
-        Self::start(&[&arguments, options].concat())
+        Self::start(&[&arguments, options].concat(), variables)
     }
 
     /// A coordinator, and where it listens.
     pub(crate) async fn coordinator(listen: &str, folder: &Path) -> (Self, SocketAddr) {
         let storage = format!("disk:{}", folder.display());
-        let mut process = Self::start(&["serve", "--listen", listen, "--storage", &storage]);
+        let mut process = Self::start(&["serve", "--listen", listen, "--storage", &storage], &[]);
         let out = process.0.stdout.take().unwrap();
         let line = soon(spawn_blocking(move || {
             let mut line = String::new();
@@ -200,7 +206,8 @@ async fn a_worker_with_a_wrong_token_ends_and_says_so() {
     let server = filch_build::server::Server::start(config).await.unwrap();
     let to = format!("http://{}", server.address());
     let start = |folder: &str, token: &str| {
-        Process::worker_with(&to, &folders.path().join(folder), &["--token-file", token])
+        let options = ["--token-file", token];
+        Process::worker_with(&to, &folders.path().join(folder), &options, &[])
     };
     let (status, said) = start("1", &wrong).wait().await;
     assert!(!status.success());

@@ -9,7 +9,7 @@ use filch_build::reapi::BatchReadBlobsRequest;
 use filch_build::reapi::content_addressable_storage_client::ContentAddressableStorageClient;
 use filch_build::server::Running;
 use filch_build::worker::Limits;
-use filch_build::worker::remote::{RunningWorker, WorkerConfig};
+use filch_build::worker::remote::{Listen, RunningWorker, WorkerConfig};
 use tempfile::TempDir;
 use tokio::task::{self, spawn_blocking};
 
@@ -23,7 +23,7 @@ pub(crate) async fn worker(to: SocketAddr, name: &str, folder: &Path) -> Running
         .unwrap()
 }
 
-fn config(to: SocketAddr, name: &str, folder: &Path) -> WorkerConfig {
+pub(crate) fn config(to: SocketAddr, name: &str, folder: &Path) -> WorkerConfig {
     WorkerConfig {
         coordinator: format!("http://{to}"),
         token: None,
@@ -33,8 +33,11 @@ fn config(to: SocketAddr, name: &str, folder: &Path) -> WorkerConfig {
         slots: 1,
         folder: folder.to_owned(),
         cache_limit: 1 << 30,
-        listen: Some((Ipv4Addr::LOCALHOST, 0).into()),
-        address: None,
+        listen: Some(Listen {
+            at: (Ipv4Addr::LOCALHOST, 0).into(),
+            address: None,
+            certificate: None,
+        }),
         limits: Limits::default(),
     }
 }

@@ -1,14 +1,13 @@
 //! The options of `filch-build worker`.
 
-use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
-use super::config::{StartError, WorkerConfig};
-use crate::server::{Tokens, size};
+use super::config::{Listen, StartError, WorkerConfig};
+use crate::server::{Certificate, Tokens, size};
 use crate::worker::Limits;
 
 /// The options of `filch-build worker`.
@@ -29,9 +28,16 @@ pub struct WorkerArguments {
     /// Where other workers read its blobs: without it, they cannot
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
-    /// What other workers call that address, if it is not the address itself
+    /// What other workers call that address, if it is not the address itself: `http://HOST:PORT`,
+    /// or `https` with a certificate
     #[arg(long, value_name = "URL", requires = "listen")]
     address: Option<String>,
+    /// The certificate that other workers see, in the PEM format: switches TLS on for them
+    #[arg(long, value_name = "FILE", requires_all = ["tls_key", "listen"])]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, in the PEM format
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// How it is called, for people; its process's number if not said
     #[arg(long)]
     name: Option<String>,
@@ -41,7 +47,8 @@ pub struct WorkerArguments {
     /// A file with the token that the coordinator wants
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// The certificate that signed the coordinator's, in the PEM format
+    /// The certificate that signed the coordinator's and those of other workers, in the PEM format;
+    /// without it, what the system trusts is trusted
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
     /// How many seconds an action may run, whatever it says itself
@@ -59,29 +66,29 @@ impl WorkerArguments {
             Some(file) => Some(Tokens::line(file).map_err(StartError::Token)?),
             None => None,
         };
-        let authority = match &self.tls_ca {
-            Some(file) => {
-                let read = fs::read(file);
-                Some(read.map_err(|error| {
-                    StartError::Coordinator(format!("{}: {error}", file.display()))
-                })?)
-            }
-            None => None,
+        let certificate = match (self.tls_cert, self.tls_key) {
+            (Some(chain), Some(key)) => Some(Certificate { chain, key }),
+            _ => None,
         };
+        let (address, listen) = (self.address, self.listen);
+        let listen = listen.map(|at| Listen {
+            at,
+            address,
+            certificate,
+        });
         let processors = std::thread::available_parallelism();
         let processors = processors.map_or(1, |count| u32::try_from(count.get()).unwrap_or(1));
         let unnamed = || format!("worker-{}", std::process::id());
         Ok(WorkerConfig {
             coordinator: self.coordinator,
             token,
-            authority,
+            authority: self.tls_ca,
             instance: self.instance,
             name: self.name.unwrap_or_else(unnamed),
             slots: self.slots.unwrap_or(processors),
             folder: self.cache,
             cache_limit: self.cache_limit,
-            listen: self.listen,
-            address: self.address,
+            listen,
             limits: Limits {
                 time: Duration::from_secs(self.time_limit),
                 ..Limits::default()

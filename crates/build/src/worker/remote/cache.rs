@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use filch_sync::lock;
 use tonic::Code;
 
-use super::coordinator::Authorized;
+use super::channel::Authorized;
 use super::peers::Peers;
 use super::traffic::Counting;
 use super::transfer::{TransferError, download};

@@ -1,28 +1,21 @@
-//! Other workers' blobs, and this worker's for them.
+//! The connections to other workers, and what workers show each other.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStream;
-use bazel_remote_apis::google::bytestream::{
-    QueryWriteStatusRequest, QueryWriteStatusResponse, ReadRequest, ReadResponse, WriteRequest,
-    WriteResponse,
-};
 use filch_sync::lock;
-use futures_util::Stream;
 use subtle::ConstantTimeEq as _;
 use tonic::metadata::MetadataValue;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::transport::ClientTlsConfig;
+use tonic::{Request, Status};
 
-use super::config::StartError;
-use super::coordinator::{Authorized, peer};
-use super::traffic::Counting;
-use crate::cache::Cache;
+use super::channel::{Authorized, NoChannel, channel};
 
 /// The connections to other workers, and what they want to see. Clones are the same.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Peers {
+    /// Which certificates of theirs are good.
+    trust: ClientTlsConfig,
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -37,6 +30,13 @@ struct Shared {
 const MOST: usize = 256;
 
 impl Peers {
+    pub(super) fn new(trust: ClientTlsConfig) -> Self {
+        Self {
+            trust,
+            shared: Arc::default(),
+        }
+    }
+
     /// What workers show each other from now on.
     pub(super) fn set_key(&self, key: String) {
         let mut shared = lock(&self.shared);
@@ -48,7 +48,7 @@ impl Peers {
         }
     }
 
-    pub(super) fn channel(&self, address: &str) -> Result<Authorized, StartError> {
+    pub(super) fn channel(&self, address: &str) -> Result<Authorized, NoChannel> {
         let mut shared = lock(&self.shared);
         if let Some(channel) = shared.channels.get(address) {
             return Ok(channel.clone());
@@ -56,13 +56,13 @@ impl Peers {
         if shared.channels.len() == MOST {
             shared.channels.clear();
         }
-        let channel = peer(address, &shared.key)?;
+        let channel = channel(address, Some(&shared.key), &self.trust)?;
         shared.channels.insert(address.to_owned(), channel.clone());
         Ok(channel)
     }
 
     /// Whether another worker asks.
-    fn check<T>(&self, request: &Request<T>) -> Result<(), Status> {
+    pub(super) fn check<T>(&self, request: &Request<T>) -> Result<(), Status> {
         let shared = lock(&self.shared);
         let sent = request.metadata().get("authorization");
         let sent = sent.map(MetadataValue::as_bytes).unwrap_or_default();
@@ -73,42 +73,5 @@ impl Peers {
             ));
         }
         Ok(())
-    }
-}
-
-/// This worker's blobs, for others to read.
-#[derive(Debug, Clone)]
-pub(super) struct Serving {
-    pub(super) cache: Cache,
-    pub(super) peers: Peers,
-    pub(super) counting: Counting,
-}
-
-#[tonic::async_trait]
-impl ByteStream for Serving {
-    type ReadStream = Pin<Box<dyn Stream<Item = Result<ReadResponse, Status>> + Send>>;
-
-    async fn read(
-        &self,
-        request: Request<ReadRequest>,
-    ) -> Result<Response<Self::ReadStream>, Status> {
-        self.peers.check(&request)?;
-        let pieces = self.cache.read(request).await?;
-        self.counting.count(|traffic| traffic.served += 1);
-        Ok(pieces)
-    }
-
-    async fn write(
-        &self,
-        _: Request<Streaming<WriteRequest>>,
-    ) -> Result<Response<WriteResponse>, Status> {
-        Err(Status::permission_denied("a worker takes no blobs"))
-    }
-
-    async fn query_write_status(
-        &self,
-        _: Request<QueryWriteStatusRequest>,
-    ) -> Result<Response<QueryWriteStatusResponse>, Status> {
-        Err(Status::permission_denied("a worker takes no blobs"))
     }
 }

@@ -6,21 +6,18 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bazel_remote_apis::google::bytestream::byte_stream_server::ByteStreamServer;
-use futures_util::stream;
-use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tonic::Code;
-use tonic::transport::Server;
 
 use super::cache::WorkerCache;
-use super::config::{StartError, WorkerConfig};
-use super::coordinator::coordinator;
+use super::channel::{channel, is_encrypted, trust};
+use super::config::{Listen, StartError, WorkerConfig};
 use super::link::Station;
-use super::peers::{Peers, Serving};
+use super::peers::Peers;
+use super::serving::Serving;
 use super::traffic::{Counting, Traffic};
 use crate::cache::{Cache, CacheConfig};
 use crate::storage::{Change, Limits, Location, Storage};
@@ -30,13 +27,10 @@ use crate::worker::{Runner, remove};
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// When a worker ends, those who fetch its blobs have that long to come to an end.
-const LAST_FETCHES: Duration = Duration::from_secs(2);
-
 /// A worker that runs. Dropped, it goes on.
 #[derive(Debug)]
 pub struct RunningWorker {
-    address: Option<SocketAddr>,
+    at: Option<SocketAddr>,
     counting: Counting,
     leaving: CancellationToken,
     killed: CancellationToken,
@@ -47,8 +41,13 @@ impl RunningWorker {
     /// Starts one. It connects to the coordinator by itself, and again when it has to.
     ///
     /// # Errors
-    /// If it cannot use its folder or its address, or what it was told of the coordinator.
+    /// If it cannot use its folder, its address or a certificate, or what it was told of the
+    /// coordinator.
     pub async fn start(config: WorkerConfig) -> Result<Self, StartError> {
+        let trust = trust(config.authority.as_deref())?;
+        let coordinator = channel(&config.coordinator, config.token.as_deref(), &trust);
+        let coordinator = coordinator
+            .map_err(|error| StartError::Coordinator(format!("{}: {error}", config.coordinator)))?;
         let location = Location::Disk(config.folder.join("cache"));
         let limits = Limits {
             blob: config.cache_limit,
@@ -66,33 +65,34 @@ impl RunningWorker {
         let changes = storage.blobs.changes();
         let cache = Arc::new(WorkerCache {
             blobs: storage.blobs.clone(),
-            coordinator: coordinator(&config)?,
+            coordinator,
             instance: config.instance.clone(),
-            peers: Peers::default(),
+            peers: Peers::new(trust),
             counting: Counting::default(),
             underway: Mutex::default(),
         });
         let killed = CancellationToken::new();
         let closing = CancellationToken::new();
-        let mut serving = None;
-        let mut address = None;
-        if let Some(listen) = config.listen {
-            let service = Serving {
+        warn_of_plain_text(&config);
+        let mut served = None;
+        if let Some(listen) = &config.listen {
+            let serving = Serving {
                 cache: Cache::new(storage, CacheConfig::default()),
                 peers: cache.peers.clone(),
                 counting: cache.counting.clone(),
             };
-            let (bound, server) = serve(listen, service, closing.clone()).await?;
-            (address, serving) = (Some(bound), Some(server));
+            served = Some(serving.start(listen, closing.clone()).await?);
         }
-        let named = config.address.clone();
-        let shown = address.map(|address| format!("http://{address}"));
+        let (at, address, server) = match served {
+            Some(served) => (Some(served.at), served.address, Some(served.ended)),
+            None => (None, String::new(), None),
+        };
         let leaving = CancellationToken::new();
         let counting = cache.counting.clone();
         let station = Station {
             runner: Runner::new(&config.name, actions, config.limits.clone()),
             config,
-            address: named.or(shown).unwrap_or_default(),
+            address,
             cache,
             leaving: leaving.clone(),
         };
@@ -103,15 +103,14 @@ impl RunningWorker {
                 .await;
             // A caller that waits for the end finds the folder and the address free.
             closing.cancel();
-            if let Some(mut server) = serving
-                && timeout(LAST_FETCHES, &mut server).await.is_err()
-            {
-                server.abort();
+            if let Some(server) = server {
+                // It ends by a panic or by itself.
+                let _ = server.await;
             }
             ended.unwrap_or(Ok(()))
         });
         Ok(Self {
-            address,
+            at,
             counting,
             leaving,
             killed,
@@ -121,7 +120,7 @@ impl RunningWorker {
 
     /// Where it serves its blobs, if it does.
     pub fn address(&self) -> Option<SocketAddr> {
-        self.address
+        self.at
     }
 
     /// Blobs that have come and gone.
@@ -156,34 +155,17 @@ impl RunningWorker {
     }
 }
 
-async fn serve(
-    listen: SocketAddr,
-    service: Serving,
-    closing: CancellationToken,
-) -> Result<(SocketAddr, JoinHandle<()>), StartError> {
-    let refuse = |error| StartError::Listen(listen, error);
-    let listener = TcpListener::bind(listen).await.map_err(refuse)?;
-    let address = listener.local_addr().map_err(refuse)?;
-    let incoming = stream::unfold(listener, async |listener| {
-        let accepted = listener.accept().await.map(|(stream, _)| {
-            // Without it, answers are later.
-            let _ = stream.set_nodelay(true);
-            stream
-        });
-        Some((accepted, listener))
-    });
-    let server = Server::builder()
-        .initial_stream_window_size(2 << 20)
-        .initial_connection_window_size(8 << 20)
-        .http2_keepalive_interval(Some(Duration::from_secs(30)))
-        .add_service(ByteStreamServer::new(service))
-        .serve_with_incoming_shutdown(incoming, closing.cancelled_owned());
-    let serving = tokio::spawn(async move {
-        if let Err(error) = server.await {
-            tracing::error!("this worker serves its blobs no longer: {error}");
-        }
-    });
-    Ok((address, serving))
+/// Whoever reads the key on the network may read the blobs of all workers, also of those with TLS.
+fn warn_of_plain_text(config: &WorkerConfig) {
+    let coordinator = config.coordinator.parse();
+    let encrypted = coordinator.is_ok_and(|uri| is_encrypted(&uri));
+    let plain = |listen: &Listen| listen.certificate.is_none();
+    if encrypted && config.listen.as_ref().is_some_and(plain) {
+        tracing::warn!(
+            "the coordinator has TLS, but this worker has no certificate: its blobs go to other \
+             workers in plain text, and so does the key with which all workers' blobs are read"
+        );
+    }
 }
 
 /// One connection after another.

@@ -8,7 +8,7 @@ use futures_util::stream;
 use tokio::time::timeout;
 use tonic::Status;
 
-use super::coordinator::Authorized;
+use super::channel::Authorized;
 use crate::cache::MAX_BATCH;
 use crate::digest::Digest;
 use crate::reapi::content_addressable_storage_client::ContentAddressableStorageClient;

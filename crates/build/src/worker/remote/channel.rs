@@ -1,0 +1,113 @@
+//! The ways to the coordinator and to other workers.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use http::Uri;
+use http::uri::Scheme;
+use tonic::metadata::errors::InvalidMetadataValue;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, ClientTlsConfig, Endpoint, Error};
+use tonic::{Request, Status};
+
+use crate::server::{NotACertificate, tls};
+
+/// For how long a connection may be tried, and may not answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) type Authorized = InterceptedService<Channel, Token>;
+
+/// Adds the token to a request.
+#[derive(Debug, Clone)]
+pub(super) struct Token(Option<MetadataValue<Ascii>>);
+
+impl Token {
+    fn new(token: Option<&str>) -> Result<Self, InvalidMetadataValue> {
+        let Some(token) = token else {
+            return Ok(Self(None));
+        };
+        let mut value: MetadataValue<Ascii> = format!("Bearer {token}").parse()?;
+        value.set_sensitive(true);
+        Ok(Self(Some(value)))
+    }
+}
+
+impl Interceptor for Token {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(token) = &self.0 {
+            request
+                .metadata_mut()
+                .insert("authorization", token.clone());
+        }
+        Ok(request)
+    }
+}
+
+/// Trusts the certificates that this authority has signed; without one, what the system trusts.
+pub(super) fn trust(authority: Option<&Path>) -> Result<ClientTlsConfig, NotACertificate> {
+    let tls = ClientTlsConfig::new();
+    Ok(match authority {
+        Some(file) => tls.trust_anchors(tls::authorities(file)?.roots),
+        None => tls.with_native_roots(),
+    })
+}
+
+/// Whether TLS is spoken at that URL.
+pub(super) fn is_encrypted(address: &Uri) -> bool {
+    address.scheme() == Some(&Scheme::HTTPS)
+}
+
+/// A channel that connects when it is used, and again when it has to.
+pub(super) fn channel(
+    address: &str,
+    token: Option<&str>,
+    trust: &ClientTlsConfig,
+) -> Result<Authorized, NoChannel> {
+    let token = Token::new(token).map_err(NoChannel::Token)?;
+    let mut endpoint = Endpoint::from_shared(address.to_owned())?;
+    if is_encrypted(endpoint.uri()) {
+        endpoint = endpoint.tls_config(trust.clone())?;
+    }
+    let endpoint = endpoint
+        .tcp_nodelay(true)
+        .connect_timeout(PATIENCE)
+        .initial_stream_window_size(2 << 20)
+        .initial_connection_window_size(8 << 20)
+        .http2_keep_alive_interval(PATIENCE)
+        .keep_alive_timeout(PATIENCE);
+    Ok(InterceptedService::new(endpoint.connect_lazy(), token))
+}
+
+/// Why there is no channel to an address.
+#[derive(Debug)]
+pub(super) enum NoChannel {
+    /// It is no address, or there is nothing to trust.
+    Address(Error),
+    /// The token cannot be sent.
+    Token(InvalidMetadataValue),
+}
+
+impl fmt::Display for NoChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // "Transport error", and what it is about.
+            Self::Address(error) => match error.source() {
+                Some(cause) => write!(f, "{error}: {cause}"),
+                None => error.fmt(f),
+            },
+            Self::Token(error) => write!(f, "the token cannot be sent: {error}"),
+        }
+    }
+}
+
+impl StdError for NoChannel {}
+
+impl From<Error> for NoChannel {
+    fn from(error: Error) -> Self {
+        Self::Address(error)
+    }
+}

@@ -1,0 +1,115 @@
+//! This worker's blobs, for other workers to read.
+
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bazel_remote_apis::google::bytestream::byte_stream_server::{ByteStream, ByteStreamServer};
+use bazel_remote_apis::google::bytestream::{
+    QueryWriteStatusRequest, QueryWriteStatusResponse, ReadRequest, ReadResponse, WriteRequest,
+    WriteResponse,
+};
+use futures_util::Stream;
+use http::Uri;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
+use tonic::{Request, Response, Status, Streaming};
+
+use super::config::{Listen, StartError};
+use super::peers::Peers;
+use super::traffic::Counting;
+use crate::cache::Cache;
+use crate::server::{connections, tls};
+
+/// When a worker ends, those who fetch its blobs have that long to come to an end.
+const LAST_FETCHES: Duration = Duration::from_secs(2);
+
+/// This worker's blobs, for others to read.
+#[derive(Debug, Clone)]
+pub(super) struct Serving {
+    pub(super) cache: Cache,
+    pub(super) peers: Peers,
+    pub(super) counting: Counting,
+}
+
+/// A server of blobs.
+pub(super) struct Served {
+    /// Where it listens.
+    pub(super) at: SocketAddr,
+    /// What others call it.
+    pub(super) address: String,
+    pub(super) ended: JoinHandle<()>,
+}
+
+impl Serving {
+    /// Serves until `closing`.
+    pub(super) async fn start(
+        self,
+        listen: &Listen,
+        closing: CancellationToken,
+    ) -> Result<Served, StartError> {
+        let tls = listen.certificate.as_ref().map(tls::acceptor).transpose()?;
+        let refuse = |error| StartError::Listen(listen.at, error);
+        let listener = TcpListener::bind(listen.at).await.map_err(refuse)?;
+        let at = listener.local_addr().map_err(refuse)?;
+        let address = announced(listen, at)?;
+        let routes = Routes::new(ByteStreamServer::new(self)).into_axum_router();
+        let serving = connections::serve(listener, tls, routes, closing, LAST_FETCHES);
+        Ok(Served {
+            at,
+            address,
+            ended: tokio::spawn(serving),
+        })
+    }
+}
+
+/// What others call the address: the scheme tells them whether to speak TLS.
+fn announced(listen: &Listen, at: SocketAddr) -> Result<String, StartError> {
+    let encrypted = listen.certificate.is_some();
+    let Some(address) = &listen.address else {
+        let scheme = if encrypted { "https" } else { "http" };
+        return Ok(format!("{scheme}://{at}"));
+    };
+    let refuse = |why| StartError::Address {
+        address: address.clone(),
+        why,
+    };
+    let uri: Option<Uri> = address.parse().ok();
+    match (uri.as_ref().and_then(Uri::scheme_str), encrypted) {
+        (Some("https"), true) | (Some("http"), false) => Ok(address.clone()),
+        (Some("https"), false) => Err(refuse("https needs a certificate")),
+        (_, true) => Err(refuse("with a certificate, it has to begin with https://")),
+        (_, false) => Err(refuse("it has to begin with http://")),
+    }
+}
+
+#[tonic::async_trait]
+impl ByteStream for Serving {
+    type ReadStream = Pin<Box<dyn Stream<Item = Result<ReadResponse, Status>> + Send>>;
+
+    async fn read(
+        &self,
+        request: Request<ReadRequest>,
+    ) -> Result<Response<Self::ReadStream>, Status> {
+        self.peers.check(&request)?;
+        let pieces = self.cache.read(request).await?;
+        self.counting.count(|traffic| traffic.served += 1);
+        Ok(pieces)
+    }
+
+    async fn write(
+        &self,
+        _: Request<Streaming<WriteRequest>>,
+    ) -> Result<Response<WriteResponse>, Status> {
+        Err(Status::permission_denied("a worker takes no blobs"))
+    }
+
+    async fn query_write_status(
+        &self,
+        _: Request<QueryWriteStatusRequest>,
+    ) -> Result<Response<QueryWriteStatusResponse>, Status> {
+        Err(Status::permission_denied("a worker takes no blobs"))
+    }
+}
