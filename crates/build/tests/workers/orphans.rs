@@ -31,7 +31,8 @@ impl Bench {
         let folders = TempDir::new().unwrap();
         let to = format!("http://{}", server.address());
         let options = ["--slots", slots, "--name", "one"];
-        let worker = Process::worker_with(&to, &folders.path().join("worker"), &options);
+        let folder = folders.path().join("worker");
+        let worker = Process::worker_with(&to, &folder, &options, &[]);
         Self {
             leaver: Leaver::new(folders.path()),
             server,

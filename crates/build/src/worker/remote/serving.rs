@@ -1,9 +1,10 @@
 //! This worker's blobs, for other workers to read.
 
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
+use axum::Router;
 use bazel_remote_apis::google::bytestream::byte_stream_server::{ByteStream, ByteStreamServer};
 use bazel_remote_apis::google::bytestream::{
     QueryWriteStatusRequest, QueryWriteStatusResponse, ReadRequest, ReadResponse, WriteRequest,
@@ -13,6 +14,8 @@ use futures_util::Stream;
 use http::Uri;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status, Streaming};
@@ -56,13 +59,33 @@ impl Serving {
         let at = listener.local_addr().map_err(refuse)?;
         let address = announced(listen, at)?;
         let routes = Routes::new(ByteStreamServer::new(self)).into_axum_router();
-        let serving = connections::serve(listener, tls, routes, closing, LAST_FETCHES);
         Ok(Served {
             at,
             address,
-            ended: tokio::spawn(serving),
+            ended: tokio::spawn(serve(listener, tls, routes, closing)),
         })
     }
+}
+
+/// Until `closing`, and then as long as the last fetches may take.
+async fn serve(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    routes: Router,
+    closing: CancellationToken,
+) {
+    let cut = CancellationToken::new();
+    let serving = connections::serve(listener, tls, routes, closing.clone(), cut.clone());
+    let mut serving = pin!(serving);
+    let too_late = async {
+        closing.cancelled().await;
+        sleep(LAST_FETCHES).await;
+    };
+    tokio::select! {
+        () = &mut serving => return,
+        () = too_late => cut.cancel(),
+    }
+    serving.await;
 }
 
 /// What others call the address: the scheme tells them whether to speak TLS.

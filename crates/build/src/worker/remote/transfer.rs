@@ -214,31 +214,20 @@ impl std::error::Error for TransferError {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::WorkerConfig;
-    use super::super::coordinator::coordinator;
+    use tonic::transport::ClientTlsConfig;
+
+    use super::super::channel::channel;
     use super::upload;
     use crate::digest::Digest;
     use crate::server::{Config, Server};
     use crate::storage::Blobs;
-    use crate::worker::Limits;
 
     /// The answer that names all of them would be larger than a message may be.
     #[tokio::test]
     async fn any_number_of_blobs_is_sent() {
         let server = Server::start(Config::default()).await.unwrap();
-        let config = WorkerConfig {
-            coordinator: format!("http://{}", server.address()),
-            token: None,
-            authority: None,
-            instance: String::new(),
-            name: String::new(),
-            slots: 1,
-            folder: "nowhere".into(),
-            cache_limit: 0,
-            listen: None,
-            address: None,
-            limits: Limits::default(),
-        };
+        let address = format!("http://{}", server.address());
+        let to = channel(&address, None, &ClientTlsConfig::new()).unwrap();
         let from = Blobs::in_memory();
         let mut blobs = Vec::new();
         for number in 0..60_000_u32 {
@@ -247,7 +236,6 @@ mod tests {
             from.write(blob, bytes.to_vec().into()).await.unwrap();
             blobs.push(blob);
         }
-        let to = coordinator(&config).unwrap();
         upload(&to, "", &blobs, &from).await.unwrap();
         let there = &server.cache().storage().blobs;
         assert_eq!(there.missing(blobs).await.unwrap(), []);
