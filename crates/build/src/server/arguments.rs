@@ -19,8 +19,10 @@ pub struct ServeArguments {
     /// Where to listen, for gRPC and HTTP together
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8980")]
     listen: SocketAddr,
-    /// Where blobs and results are kept: `disk:PATH`, `memory`, `redis://[USER:PASSWORD@]HOST`,
-    /// `redis+unix:///SOCKET` or `s3://BUCKET/PREFIX?endpoint=URL&region=NAME`
+    /// Where blobs and results are kept: `disk:PATH`, `memory`,
+    /// `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` with TLS,
+    /// `redis+unix:///SOCKET` or `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME]`; the keys of S3
+    /// are in the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`
     #[arg(long, value_name = "WHERE", default_value = "disk:filch-cache")]
     storage: Location,
     /// How much of a disk the storage may take, as 500M or 10G; beyond that, it forgets what was

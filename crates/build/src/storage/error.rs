@@ -1,5 +1,6 @@
 //! Why storage has not done what it was asked for.
 
+use std::error::Error;
 use std::{fmt, io};
 
 use crate::digest::Digest;
@@ -38,14 +39,23 @@ impl fmt::Display for StorageError {
             }
             Self::TooLong(digest) => write!(f, "there are more bytes than {digest} has"),
             Self::TooLarge { limit } => write!(f, "a blob may have {limit} bytes at most"),
-            Self::Failed(error) => write!(f, "the storage failed: {error}"),
+            Self::Failed(error) => {
+                write!(f, "the storage failed: {error}")?;
+                // It tells its own cause, and nothing of what is behind that.
+                let mut cause = error.source().and_then(Error::source);
+                while let Some(deeper) = cause {
+                    write!(f, ": {deeper}")?;
+                    cause = deeper.source();
+                }
+                Ok(())
+            }
             Self::Disk(error) => write!(f, "the disk failed: {error}"),
         }
     }
 }
 
-impl std::error::Error for StorageError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+impl Error for StorageError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Failed(error) => Some(error),
             Self::Disk(error) => Some(error),

@@ -1,19 +1,22 @@
 //! Where storage is, as an option of the command line says it.
 
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "redis", feature = "s3"))]
 use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+#[cfg(any(feature = "redis", feature = "s3"))]
+use std::time::Duration;
 
 use opendal::Operator;
 #[cfg(any(feature = "redis", feature = "s3"))]
 use opendal::layers::{RetryLayer, TimeoutLayer};
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "redis", feature = "s3"))]
 use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::error::StorageError;
+use super::writer::PART;
 
 /// Where storage is.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,8 +28,9 @@ pub enum Location {
     /// `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, or `rediss:` with TLS, or
     /// `redis+unix:///SOCKET`.
     Redis(Url),
-    /// `s3://BUCKET[/PREFIX]?endpoint=URL&region=NAME`; who asks is in the environment
-    /// (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`).
+    /// `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME]`; what is not said is taken from the
+    /// environment (`AWS_ENDPOINT_URL`, `AWS_REGION`), as the keys are (`AWS_ACCESS_KEY_ID`,
+    /// `AWS_SECRET_ACCESS_KEY`).
     S3(Url),
 }
 
@@ -36,7 +40,9 @@ impl Location {
         match self {
             // Redis takes no larger strings, and one is in memory for as long as it is written.
             Self::Redis(_) => 512 << 20,
-            Self::Disk(_) | Self::Memory | Self::S3(_) => u64::MAX,
+            // S3 takes no more parts of one.
+            Self::S3(_) => 10_000 * PART as u64,
+            Self::Disk(_) | Self::Memory => u64::MAX,
         }
     }
 }
@@ -105,30 +111,40 @@ impl fmt::Display for NotALocation {
 
 impl std::error::Error for NotALocation {}
 
+/// A try that takes longer than that has failed. A blob is written in parts, each with that time.
+#[cfg(any(feature = "redis", feature = "s3"))]
+const TRY: Duration = Duration::from_secs(10);
+
 /// What fails for a moment is tried again; what never answers is an error.
 #[cfg(any(feature = "redis", feature = "s3"))]
 fn patient(operator: Operator) -> Operator {
     operator
-        .layer(TimeoutLayer::new())
+        .layer(TimeoutLayer::new().with_timeout(TRY).with_io_timeout(TRY))
         .layer(RetryLayer::new().with_max_times(3))
+}
+
+/// What a part of the URL says.
+#[cfg(any(feature = "redis", feature = "s3"))]
+fn decoded(part: &str) -> Result<String, StorageError> {
+    let text = percent_decode_str(part).decode_utf8();
+    text.map(Cow::into_owned)
+        .map_err(|_| wrong("the URL of the storage is not UTF-8".into()))
+}
+
+#[cfg(any(feature = "redis", feature = "s3"))]
+fn wrong(what: String) -> StorageError {
+    opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what).into()
 }
 
 #[cfg(feature = "redis")]
 pub(super) fn redis(url: &Url) -> Result<Operator, StorageError> {
-    let decode = |text: &str| {
-        let decoded = percent_decode_str(text).decode_utf8();
-        decoded.map(Cow::into_owned).map_err(|_| {
-            let what = "the user or the password of Redis is not UTF-8";
-            opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what)
-        })
-    };
     let mut builder = opendal::services::Redis::default().root("/filch");
     let mut endpoint = url.clone();
     if let Some(password) = url.password() {
-        builder = builder.password(&decode(password)?);
+        builder = builder.password(&decoded(password)?);
     }
     if !url.username().is_empty() {
-        builder = builder.username(&decode(url.username())?);
+        builder = builder.username(&decoded(url.username())?);
     }
     if url.scheme() == "redis+unix" {
         // It has to have a host there, which means nothing.
@@ -141,8 +157,9 @@ pub(super) fn redis(url: &Url) -> Result<Operator, StorageError> {
     let database = url.path().trim_start_matches('/');
     if !database.is_empty() {
         let number = database.parse().map_err(|_| {
-            let what = format!("not the number of a database of Redis: {database:?}");
-            opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what)
+            wrong(format!(
+                "not the number of a database of Redis: {database:?}"
+            ))
         })?;
         builder = builder.db(number);
     }
@@ -157,21 +174,34 @@ pub(super) fn redis(_: &Url) -> Result<Operator, StorageError> {
 
 #[cfg(feature = "s3")]
 pub(super) fn s3(url: &Url) -> Result<Operator, StorageError> {
-    let bucket = url.host_str().unwrap_or_default();
+    use opendal::HttpTransporter;
+    use opendal_http_transport_reqwest::ReqwestTransport;
+    use tokio_rustls::rustls::crypto::ring;
+
+    if !url.username().is_empty() || url.password().is_some() || url.port().is_some() {
+        let what = "s3:// names a bucket alone: keys are in the environment, hosts in ?endpoint=";
+        return Err(wrong(what.into()));
+    }
     let mut builder = opendal::services::S3::default()
-        .bucket(bucket)
-        .root(url.path());
+        .bucket(url.host_str().unwrap_or_default())
+        .root(&decoded(url.path())?);
     for (key, value) in url.query_pairs() {
         builder = match &*key {
             "endpoint" => builder.endpoint(&value),
             "region" => builder.region(&value),
             _ => {
-                let what = format!("s3:// knows endpoint and region, not {key:?}");
-                return Err(opendal::Error::new(opendal::ErrorKind::ConfigInvalid, what).into());
+                return Err(wrong(format!(
+                    "s3:// knows endpoint and region, not {key:?}"
+                )));
             }
         };
     }
-    Ok(patient(Operator::new(builder)?))
+    // reqwest asks the process for one. If there is one, it stays, and is as good.
+    let _ = ring::default_provider().install_default();
+    let operator = Operator::new(builder)?;
+    let transport = HttpTransporter::new(ReqwestTransport::default());
+    let context = operator.context().with_http_transport(transport);
+    Ok(patient(operator.with_context(context)))
 }
 
 #[cfg(not(feature = "s3"))]

@@ -32,8 +32,9 @@ pub use writer::{Expected, Writer};
 
 use store::{Store, blocking};
 
-/// Within that time a storage has to answer at all.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Within that time a storage has to answer at all: a few tries to reach it, of which the last one
+/// says why it failed.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Blobs and results of one place. Clones are handles of the same storage.
 #[derive(Debug, Clone)]
@@ -85,9 +86,7 @@ impl Storage {
             Location::Redis(url) => Store::Shared(location::redis(url)?),
             Location::S3(url) => Store::Shared(location::s3(url)?),
         };
-        // A question like any other: whether it answers at all.
-        let question = store.size(name::Name::blob(&[0; 32]));
-        match timeout(PATIENCE, question).await {
+        match timeout(PATIENCE, store.answers()).await {
             Ok(answer) => answer?,
             Err(_) => {
                 let what = format!("no answer within {PATIENCE:?}");

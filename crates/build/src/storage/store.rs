@@ -27,6 +27,18 @@ impl Store {
         Self::Shared(operator.expect("memory needs no configuration"))
     }
 
+    /// Whether there is such a storage, and we may use it.
+    pub(super) async fn answers(&self) -> Result<(), StorageError> {
+        match self {
+            // S3 says of an entry in a bucket that is not there what it says of any that is
+            // missing.
+            Self::Shared(operator) if operator.info().capability().list => {
+                Ok(operator.check().await?)
+            }
+            _ => self.size(Name::blob(&[0; 32])).await.map(drop),
+        }
+    }
+
     /// The size of an entry, which counts as used now.
     pub(super) async fn size(&self, name: Name) -> Result<Option<u64>, StorageError> {
         match self {

@@ -21,6 +21,9 @@ const PIECE: usize = 1 << 20;
 /// So many pieces at most, since a small one may keep a larger buffer.
 const PIECES: usize = 256;
 
+/// So many bytes go to a shared storage at once.
+pub(super) const PART: usize = 8 << 20;
+
 /// What the bytes have to be.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected {
@@ -113,7 +116,7 @@ impl Writer {
             Store::Shared(operator) => {
                 let path = Name::blob(&expected.hash).path();
                 Target::Shared {
-                    writer: Upload(Some(operator.writer_with(&path).chunk(8 << 20).await?)),
+                    writer: Upload(Some(operator.writer_with(&path).chunk(PART).await?)),
                     hasher: Hasher::new(),
                 }
             }
