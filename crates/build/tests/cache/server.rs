@@ -28,11 +28,11 @@ use tonic::{Code, Status};
 /// Beyond that, what a test waits for will not come.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// A server with a folder of its own, which goes with it.
-pub(crate) struct TestServer {
-    pub(crate) running: Running,
+/// A server of this process, or of another one, with a folder of its own, which goes with it.
+pub(crate) struct TestServer<R = Running> {
+    pub(crate) running: R,
     pub(crate) folder: TempDir,
-    channel: Channel,
+    pub(crate) channel: Channel,
 }
 
 pub(crate) async fn start() -> TestServer {
@@ -63,7 +63,7 @@ pub(crate) async fn channel(address: SocketAddr) -> Channel {
     endpoint.connect().await.unwrap()
 }
 
-impl TestServer {
+impl<R> TestServer<R> {
     pub(crate) fn channel(&self) -> Channel {
         self.channel.clone()
     }
@@ -84,18 +84,11 @@ impl TestServer {
         CapabilitiesClient::new(self.channel.clone())
     }
 
-    /// Ends it, and lets another one begin in its folder.
-    pub(crate) async fn restart(self, change: impl FnOnce(&mut Config)) -> Self {
-        drop(self.channel);
-        self.running.shutdown().await;
-        start_in(self.folder, change).await
-    }
-
     /// Stores a blob.
     pub(crate) async fn store(&self, bytes: &[u8]) -> Digest {
         let digest = Digest::of(bytes);
-        let message = write(digest, 0, bytes, true);
-        let answer = self.bytes().write(stream::iter([message])).await.unwrap();
+        let upload = stream::iter(upload(digest, bytes));
+        let answer = self.bytes().write(upload).await.unwrap();
         assert_eq!(answer.into_inner().committed_size, bytes.len() as i64);
         digest
     }
@@ -132,6 +125,15 @@ impl TestServer {
         }
         Ok(bytes)
     }
+}
+
+impl TestServer {
+    /// Ends it, and lets another one begin in its folder.
+    pub(crate) async fn restart(self, change: impl FnOnce(&mut Config)) -> Self {
+        drop(self.channel);
+        self.running.shutdown().await;
+        start_in(self.folder, change).await
+    }
 
     /// Where the disk has a blob.
     pub(crate) fn file(&self, digest: Digest) -> PathBuf {
@@ -158,6 +160,19 @@ pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
         }
     };
     assert!(timeout(LONG, wait).await.is_ok(), "did not come: {what}");
+}
+
+/// The messages of an upload.
+pub(crate) fn upload(digest: Digest, bytes: &[u8]) -> Vec<WriteRequest> {
+    const PIECE: usize = 1 << 20;
+    let mut offset = 0;
+    let mut messages = Vec::new();
+    while messages.is_empty() || offset < bytes.len() {
+        let to = bytes.len().min(offset + PIECE);
+        messages.push(write(digest, offset, &bytes[offset..to], to == bytes.len()));
+        offset = to;
+    }
+    messages
 }
 
 /// A message of an upload.

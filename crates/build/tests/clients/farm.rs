@@ -1,7 +1,6 @@
 //! The farm as people run it: a coordinator and workers, each a process of its own.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -45,18 +44,11 @@ impl Farm {
             command.args(options).stdout(Stdio::piped());
             command
         });
-        let mut line = String::new();
-        let output = server.process.stdout.take().expect("it is piped");
-        BufReader::new(output).read_line(&mut line).unwrap();
-        let address = line.trim().rsplit(' ').next().unwrap_or_default();
-        assert!(
-            address.starts_with("127.0.0.1:"),
-            "the coordinator says {line:?}"
-        );
+        let address = server.address();
         Self {
             _server: server,
             token,
-            address: address.to_owned(),
+            address,
         }
     }
 

@@ -6,8 +6,11 @@ mod c_program;
 mod cache;
 mod execution;
 mod farm;
+#[path = "../common/installed.rs"]
 mod installed;
 mod moon;
+mod nginx;
+#[path = "../common/servers.rs"]
 mod servers;
 mod speed;
 mod status_page;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::bazel::Bazel;
 use crate::farm::Farm;
-use crate::servers::Nginx;
+use crate::nginx::Nginx;
 
 const ROUNDS: usize = 5;
 

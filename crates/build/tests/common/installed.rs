@@ -27,14 +27,19 @@ pub(crate) fn of_the_system(name: &str) -> Option<PathBuf> {
         .or_else(|| missing(name))
 }
 
-/// Where `.ci/clients` puts what npm brings. Programs may keep there what they unpack.
+/// Where `.ci/clients` puts what npm and cargo bring. Programs may keep there what they unpack.
 pub(crate) fn folder() -> PathBuf {
     let place = env::var_os("FILCH_CLIENTS").map(PathBuf::from);
     place.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/clients"))
 }
 
 fn from_npm(program: &str) -> Option<PathBuf> {
-    let program = folder().join("node_modules").join(program);
+    in_the_folder(&format!("node_modules/{program}"))
+}
+
+/// A program in [`folder`].
+pub(crate) fn in_the_folder(program: &str) -> Option<PathBuf> {
+    let program = folder().join(program);
     if program.is_file() {
         Some(program)
     } else {

@@ -1,7 +1,7 @@
-//! Processes that serve until they are dropped; nginx.
+//! Processes that serve until they are dropped.
 
-use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tempfile::TempDir;
-
-use crate::installed;
 
 /// A process that is killed when it is dropped, with those that it started.
 #[derive(Debug)]
@@ -38,6 +36,19 @@ impl Server {
 }
 
 impl Server {
+    /// Where a coordinator listens, which it says on its piped output.
+    pub(crate) fn address(&mut self) -> String {
+        let mut line = String::new();
+        let output = self.process.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut line).unwrap();
+        let address = line.trim().rsplit(' ').next().unwrap_or_default();
+        assert!(
+            address.starts_with("127.0.0.1:"),
+            "the coordinator says {line:?}"
+        );
+        address.to_owned()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let id = Pid::from_child(&self.process);
         kill_process(id, signal).expect("a process that runs");
@@ -51,48 +62,7 @@ impl Drop for Server {
     }
 }
 
-/// The simplest cache that there is: nginx, which lets clients put files.
-#[derive(Debug)]
-pub(crate) struct Nginx {
-    _server: Server,
-    pub(crate) port: u16,
-}
-
-impl Nginx {
-    /// `None` if it is not installed, and a line on the terminal says so.
-    pub(crate) fn start() -> Option<Self> {
-        let program = installed::of_the_system("nginx")?;
-        let port = free_port();
-        let mut server = Server::start(|folder| {
-            fs::create_dir(folder.join("stored")).unwrap();
-            let place = folder.join("nginx.conf");
-            let configuration = include_str!("nginx.conf");
-            let configuration = configuration.replace("PORT", &port.to_string());
-            fs::write(&place, configuration).unwrap();
-            let mut nginx = Command::new(program);
-            // It says where its log is before it reads where that should be.
-            nginx
-                .arg("-e")
-                .arg("stderr")
-                .arg("-p")
-                .arg(folder)
-                .arg("-c")
-                .arg(place);
-            nginx
-        });
-        wait_for("nginx", || {
-            assert!(
-                server.process.try_wait().unwrap().is_none(),
-                "nginx has ended"
-            );
-            TcpStream::connect(("127.0.0.1", port)).ok()
-        });
-        let _server = server;
-        Some(Self { _server, port })
-    }
-}
-
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }

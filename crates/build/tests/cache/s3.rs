@@ -1,0 +1,221 @@
+//! Two coordinators on one bucket of S3, behind which `s3s-fs` is, which checks signatures.
+
+use std::fs;
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use bazel_remote_apis::google::bytestream::ReadRequest;
+use filch_build::digest::Digest;
+use futures_util::stream;
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+use tonic::Code;
+
+use crate::coordinator::{Variables, refusal, start};
+use crate::installed;
+use crate::server::{TestServer, eventually, noise, refused, upload};
+use crate::servers::{Server, free_port, wait_for};
+use crate::shared::{Behind, share_a_cache};
+
+const SECRET: &str = "not-to-be-seen";
+
+/// What a coordinator has to know, and where it finds that.
+pub(crate) const KEYS: [(&str, &str); 2] = [
+    ("AWS_ACCESS_KEY_ID", "farm"),
+    ("AWS_SECRET_ACCESS_KEY", SECRET),
+];
+
+/// Ends with the test.
+pub(crate) struct S3 {
+    program: PathBuf,
+    server: Server,
+    pub(crate) port: u16,
+    /// Has the buckets.
+    folder: TempDir,
+}
+
+impl S3 {
+    /// With one bucket, `cache`. None where there is no such program.
+    pub(crate) fn start() -> Option<Self> {
+        let program = installed::in_the_folder("bin/s3s-fs")?;
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("cache")).unwrap();
+        let port = free_port();
+        let server = serve(&program, port, &folder);
+        Some(Self {
+            program,
+            server,
+            port,
+            folder,
+        })
+    }
+
+    fn kill(&mut self) {
+        self.server.process.kill().unwrap();
+        self.server.process.wait().unwrap();
+    }
+
+    fn restart(&mut self) {
+        self.server = serve(&self.program, self.port, &self.folder);
+    }
+
+    fn location(&self, bucket: &str) -> String {
+        let endpoint = format!("http://127.0.0.1:{}", self.port);
+        format!("s3://{bucket}/a%20farm?endpoint={endpoint}&region=eu-north-1")
+    }
+
+    async fn coordinator(&self) -> TestServer<Server> {
+        start(&self.location("cache"), &KEYS).await
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join("cache/a farm").join(name)
+    }
+
+    /// Whether it has a part of a blob, the rest of which is to come.
+    fn has_a_part(&self) -> bool {
+        let files = fs::read_dir(self.folder.path()).unwrap();
+        let mut names = files.map(|file| file.unwrap().file_name());
+        names.any(|name| name.to_string_lossy().contains(".part-"))
+    }
+}
+
+fn serve(program: &PathBuf, port: u16, folder: &TempDir) -> Server {
+    let mut server = Server::start(|_| {
+        let mut s3 = Command::new(program);
+        s3.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
+        s3.args(["--access-key", "farm", "--secret-key", SECRET]);
+        s3.arg(folder.path());
+        s3.stdout(Stdio::null()).stderr(Stdio::null());
+        s3
+    });
+    wait_for("s3s-fs", || {
+        assert_eq!(server.process.try_wait().unwrap(), None, "it has ended");
+        TcpStream::connect(("127.0.0.1", port)).ok()
+    });
+    server
+}
+
+impl Behind for S3 {
+    fn remove(&self, name: &str) {
+        fs::remove_file(self.file(name)).unwrap();
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) {
+        assert!(self.file(name).exists());
+        fs::write(self.file(name), bytes).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn two_coordinators_share_a_cache() {
+    let Some(s3) = S3::start() else {
+        return;
+    };
+    let (one, two) = (s3.coordinator().await, s3.coordinator().await);
+    share_a_cache(&one, &two, &s3).await;
+    // An upload that turns out to be of other bytes leaves nothing, and no part of itself.
+    let bytes = noise(20 << 20, 2);
+    let wrong = Digest::from_hash(*Digest::of(b"other").hash(), bytes.len() as u64);
+    let answer = one.bytes().write(stream::iter(upload(wrong, &bytes))).await;
+    refused(answer, Code::InvalidArgument, "are those of");
+    eventually("the parts go", || !s3.has_a_part()).await;
+    assert!(!two.has(wrong).await);
+}
+
+#[tokio::test]
+async fn a_storage_that_cannot_be_used_is_named_and_no_secret_is() {
+    let Some(s3) = S3::start() else {
+        return;
+    };
+    let [key, _] = KEYS;
+    let wrong = [key, ("AWS_SECRET_ACCESS_KEY", "not-this-one")];
+    let unknown = [("AWS_ACCESS_KEY_ID", "nobody"), KEYS[1]];
+    let nobody_there = format!(
+        "s3://cache?endpoint=http://127.0.0.1:{}&region=a",
+        free_port()
+    );
+    let right = s3.location("cache");
+    let in_the_url = right.replace("s3://", &format!("s3://farm:{SECRET}@"));
+    let cases: [(&str, Variables, &str); 8] = [
+        (&right, &wrong, "SignatureDoesNotMatch"),
+        (&right, &unknown, "PermissionDenied"),
+        (&right, &[], "failed to load signing credential"),
+        (&s3.location("none"), &KEYS, "NoSuchBucket"),
+        (&nobody_there, &KEYS, "Connection refused"),
+        (&in_the_url, &KEYS, "names a bucket alone"),
+        ("s3://cache", &KEYS, "region is missing"),
+        ("s3://cache?host=a", &KEYS, "knows endpoint and region"),
+    ];
+    for (storage, environment, why) in cases {
+        let said = refusal(storage, environment).await;
+        assert!(said.contains(why), "{storage}: {said}");
+        assert!(said.contains("the storage s3://"), "{said}");
+        assert!(
+            !said.contains(SECRET) && !said.contains("not-this-one"),
+            "{said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_dies_half_way_is_unavailable_until_it_is_back() {
+    let Some(mut s3) = S3::start() else {
+        return;
+    };
+    let server = s3.coordinator().await;
+    let (stored, bytes) = (noise(20 << 20, 3), noise(20 << 20, 4));
+    let before = server.store(&stored).await;
+    let small = server.store(b"small").await;
+    // It dies when it has a part of a blob, which it gets when there are two, and has given away
+    // the beginning of another.
+    let digest = Digest::of(&bytes);
+    let (send, mut receive) = mpsc::channel(1);
+    let messages = stream::poll_fn(move |context| receive.poll_recv(context));
+    let mut client = server.bytes();
+    let answer = tokio::spawn(async move { client.write(messages).await });
+    let mut to_come = upload(digest, &bytes).into_iter();
+    for message in to_come.by_ref().take(18) {
+        send.send(message).await.unwrap();
+    }
+    eventually("a part comes", || s3.has_a_part()).await;
+    let request = ReadRequest {
+        resource_name: format!("blobs/{before}"),
+        ..Default::default()
+    };
+    let mut download = server.bytes().read(request).await.unwrap().into_inner();
+    download.message().await.unwrap().unwrap();
+    s3.kill();
+
+    let upload = async {
+        for message in to_come {
+            // The answer may have come before.
+            let _ = send.send(message).await;
+        }
+        drop(send);
+        answer.await.unwrap()
+    };
+    let download = async {
+        loop {
+            match download.message().await {
+                Ok(Some(_)) => {}
+                end => return end,
+            }
+        }
+    };
+    let (upload, download, read) = tokio::join!(upload, download, server.read(small));
+    let why = "the storage does not answer as it should";
+    refused(upload, Code::Unavailable, why);
+    refused(download, Code::Unavailable, why);
+    refused(read, Code::Unavailable, why);
+
+    s3.restart();
+    assert!(server.read(before).await.unwrap() == stored);
+    assert!(!server.has(digest).await);
+    assert_eq!(server.store(&bytes).await, digest);
+    assert!(server.read(digest).await.unwrap() == bytes);
+    let log = server.log();
+    assert!(log.contains("Connection refused"), "{log}");
+    assert!(!log.contains(SECRET), "{log}");
+}
