@@ -49,9 +49,11 @@ async fn serve(arguments: ServeArguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// All that `run` and `worker` start are actions.
+/// All that `run` and `worker` start are actions. What holds elsewhere than on Linux is documented.
 fn adopt() {
-    if let Err(error) = adopt_orphans() {
+    if let Err(error) = adopt_orphans()
+        && cfg!(target_os = "linux")
+    {
         tracing::warn!("processes that leave the group of their action outlive it: {error}");
     }
 }

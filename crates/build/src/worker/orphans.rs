@@ -10,16 +10,17 @@
 //!         └─ an orphan: of A, of B, or of an action that has ended?
 //! ```
 //!
-//! Nothing says whose it is, but **an action's first process is older than all others of the
-//! action**. So an orphan that is older than the first process of every action that runs belongs to
-//! none of them, and is killed. This is looked at when an action ends, once its group is killed and
-//! its first process reaped: what they leave behind has come by then. With one action at a time, no
-//! orphan outlives its action. With several, it ends at the latest with the last of those that ran
-//! when it was started.
+//! Nothing says whose it is, but **no process of an action is older than its first one**. So an
+//! orphan that is older than the first process of every action that runs belongs to none of them,
+//! and is killed. (Of two that began in the same tick of the system's clock, 10 ms, neither is
+//! older.) This is looked at when an action ends, once its group is killed and its first process
+//! reaped: what they leave behind has come by then. With one action at a time, no orphan outlives
+//! its action. With several, it ends at the latest with the last of those that ran when it began.
 //!
-//! * **A number is no stranger's.** A child keeps its number until it is reaped. Starts, reaping
-//!   and killing are under one lock, so what was listed as an orphan is one when it is killed. A
-//!   child that was there before orphans were asked for is never touched.
+//! * **A number is no stranger's.** A child keeps its number, and its place in the system's list of
+//!   children, until it is reaped. Starts, reaping and killing are under one lock, so the list is
+//!   whole, and what was an orphan in it is one when it is killed. A child that was there before
+//!   orphans were asked for is never touched.
 //! * **It may fork meanwhile.** Its children come here before its own end can be waited for. So
 //!   what is killed is waited for, and then they are looked at, until none is to be killed.
 //! * **It may end by itself.** It would keep its number, so all are looked at from time to time
@@ -43,7 +44,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use filch_sync::lock;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, waitid};
 use tokio::time;
 
 /// So often orphans are looked at while an action runs.
@@ -64,29 +65,27 @@ struct Family {
 }
 
 /// Lets no process outlive its action by leaving the process group: this process becomes the parent
-/// of orphans, and kills what belongs to no action that runs. Elsewhere than on Linux it does
-/// nothing.
+/// of orphans, and kills those that belong to no action that runs.
 ///
 /// A program calls it before it runs actions, if its actions are all that it starts. Children that
 /// it has already are not touched; but what these leave behind may be, and so may what else the
 /// system gives to the first process of a container.
 ///
 /// # Errors
-/// If the system does not list the children of a process. Then orphans go elsewhere, as before.
+/// If the system does not list the children of a process, as Linux does. Then orphans go elsewhere,
+/// as before.
 pub fn adopt_orphans() -> io::Result<()> {
+    let own = getpid();
+    let list = format!("/proc/self/task/{}/children", own.as_raw_nonzero());
+    let mut family = Family {
+        list: File::open(list)?,
+        strangers: HashSet::new(),
+        leaders: HashSet::new(),
+    };
+    family.strangers = family.children()?;
     #[cfg(target_os = "linux")]
-    {
-        let own = rustix::process::getpid();
-        let number = own.as_raw_nonzero();
-        let mut family = Family {
-            list: File::open(format!("/proc/self/task/{number}/children"))?,
-            strangers: HashSet::new(),
-            leaders: HashSet::new(),
-        };
-        family.strangers = family.children()?;
-        rustix::process::set_child_subreaper(Some(own))?;
-        *lock(&FAMILY) = Some(family);
-    }
+    rustix::process::set_child_subreaper(Some(own))?;
+    *lock(&FAMILY) = Some(family);
     Ok(())
 }
 
