@@ -133,6 +133,8 @@ impl Leader {
         // The first one has its id until it is waited for. There is no other error than that all
         // have ended.
         let _ = kill_process_group(self.pid, Signal::KILL);
+        // It may have joined another one.
+        let _ = self.child.kill();
         orphans::end(&mut self.child)
     }
 }

@@ -244,6 +244,21 @@ async fn a_time_limit_kills_all_processes() {
 }
 
 #[tokio::test]
+async fn a_time_limit_kills_a_first_process_that_has_joined_another_group() {
+    let mut bench = Bench::new();
+    bench.limits.time = Duration::from_millis(200);
+    let mark = bench.folder.path().with_extension("mark");
+    // If nothing kills it, it ends by itself, and leaves a mark.
+    let script = format!(
+        "exec perl -e '$SIG{{ALRM}} = sub {{ mkdir \"{}\"; exit }}; alarm 5; \
+        setpgrp(0, getpgrp(getppid())) or die; sleep 1000'",
+        mark.display()
+    );
+    refused(bench.sh(&script).await, "longer than 200ms");
+    assert!(!mark.exists(), "it was not killed");
+}
+
+#[tokio::test]
 async fn a_cancel_kills_all_processes() {
     let bench = Bench::new();
     let pids = bench.folder.path().with_extension("fifo");
@@ -287,7 +302,8 @@ async fn what_the_first_process_leaves_behind_is_killed() {
     let result = bench.sh(&script).await.unwrap();
     assert_eq!((result.exit_code, stdout(&result)), (0, "done\n"));
     assert_dead(&pids);
-    // One that has left the group cannot be killed, but nobody waits for it.
+    // One that has left the group is not, as this program does not ask for orphans; but nobody waits
+    // for it.
     let script = format!(
         "setsid sleep 1000 & echo $! > {}; echo done",
         pids.display()
