@@ -14,6 +14,7 @@ use filch_build::protocol::farm_client::FarmClient;
 use filch_build::protocol::from_worker::Event;
 use filch_build::protocol::{Blobs, FromWorker, Hello, ToWorker};
 use filch_build::reapi::execution_stage::Value;
+use filch_build::worker::remote::{RunningWorker, StartError};
 use futures_util::{Stream, stream};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -21,7 +22,7 @@ use tonic::transport::Server;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::client::{Client, Operations, coordinator, soon};
-use crate::together::{until, worker};
+use crate::together::{config, until, worker};
 
 pub(crate) fn impatient() -> FarmConfig {
     FarmConfig {
@@ -163,6 +164,22 @@ impl ByteStream for Liar {
     ) -> Result<Response<QueryWriteStatusResponse>, Status> {
         Err(Status::unimplemented("no"))
     }
+}
+
+#[tokio::test]
+async fn a_worker_says_an_address_that_others_can_call() {
+    let (server, _) = coordinator(impatient()).await;
+    let folder = TempDir::new().unwrap();
+    let mut config = config(server.address(), "a", folder.path());
+    let listen = config.listen.as_mut().unwrap();
+    listen.at = (Ipv4Addr::UNSPECIFIED, 0).into();
+    let error = RunningWorker::start(config.clone()).await.unwrap_err();
+    assert!(matches!(error, StartError::Address { .. }), "{error}");
+    config.listen.as_mut().unwrap().address = Some("http://here:1".to_owned());
+    let _worker = RunningWorker::start(config).await.unwrap();
+    until(&server, |farm| farm.workers.len() == 1).await;
+    let address = &server.farm().snapshot().await.workers[0].address;
+    assert_eq!(address, "http://here:1");
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ pub struct WorkerArguments {
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
     /// What other workers call that address, if it is not the address itself: `http://HOST:PORT`,
-    /// or `https` with a certificate
+    /// or `https` with a certificate; needed with `--listen 0.0.0.0:PORT`
     #[arg(long, value_name = "URL", requires = "listen")]
     address: Option<String>,
     /// The certificate that other workers see, in the PEM format: switches TLS on for them

@@ -47,7 +47,7 @@ pub struct Listen {
     /// Where it listens. Port 0 is any free one.
     pub at: SocketAddr,
     /// What others call that address, if it is not the address itself: `http://HOST:PORT`, or
-    /// `https` if there is a certificate.
+    /// `https` if there is a certificate. It is needed where `at` is each address of the machine.
     pub address: Option<String>,
     /// With TLS, if there is one. It has to be one for the host that others call.
     pub certificate: Option<Certificate>,

@@ -91,14 +91,17 @@ async fn serve(
 /// What others call the address: the scheme tells them whether to speak TLS.
 fn announced(listen: &Listen, at: SocketAddr) -> Result<String, StartError> {
     let encrypted = listen.certificate.is_some();
-    let Some(address) = &listen.address else {
-        let scheme = if encrypted { "https" } else { "http" };
-        return Ok(format!("{scheme}://{at}"));
-    };
+    let scheme = if encrypted { "https" } else { "http" };
+    let bound = format!("{scheme}://{at}");
+    let address = listen.address.as_ref().unwrap_or(&bound);
     let refuse = |why| StartError::Address {
         address: address.clone(),
         why,
     };
+    if listen.address.is_none() && at.ip().is_unspecified() {
+        let all = "that is each address of this machine; --address has to say one";
+        return Err(refuse(all));
+    }
     let uri: Option<Uri> = address.parse().ok();
     match (uri.as_ref().and_then(Uri::scheme_str), encrypted) {
         (Some("https"), true) | (Some("http"), false) => Ok(address.clone()),
