@@ -196,7 +196,7 @@ pub(super) fn s3(url: &Url) -> Result<Operator, StorageError> {
             }
         };
     }
-    // reqwest asks the process for one. If there is one, it stays, and is as good.
+    // reqwest takes the crypto provider of the process. If there is one, it stays: it does as well.
     let _ = ring::default_provider().install_default();
     let operator = Operator::new(builder)?;
     let transport = HttpTransporter::new(ReqwestTransport::default());

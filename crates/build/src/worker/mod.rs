@@ -4,7 +4,7 @@
 //! left the group, if the program has called [`adopt_orphans`]; the file `orphans` says how.
 //!
 //! What is *not* done: an action is not isolated from its machine. It has the user, the network and
-//! the file system of the worker. Run the worker in a container where actions are not to be trusted.
+//! the file system of the worker. Where actions are not to be trusted, run it in a container.
 
 mod access;
 mod command;

@@ -302,8 +302,8 @@ async fn what_the_first_process_leaves_behind_is_killed() {
     let result = bench.sh(&script).await.unwrap();
     assert_eq!((result.exit_code, stdout(&result)), (0, "done\n"));
     assert_dead(&pids);
-    // One that has left the group is not, as this program does not ask for orphans; but nobody waits
-    // for it.
+    // One that has left the group is not, where a program does not ask for orphans; but nobody
+    // waits for it.
     let script = format!(
         "setsid sleep 1000 & echo $! > {}; echo done",
         pids.display()
