@@ -60,6 +60,9 @@ impl Disk {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => fs::create_dir(&temporary)?,
         }
+        for byte in 0..=255_u8 {
+            fs::create_dir(temporary.join(digits(byte)))?;
+        }
         let mut index = Index::new(limit);
         for (name, size) in list(root)? {
             index.insert(name, size);
@@ -74,9 +77,12 @@ impl Disk {
         Ok(disk)
     }
 
-    /// A new file that no name leads to. It is removed when it is dropped.
-    pub(super) fn temporary(&self) -> io::Result<NamedTempFile> {
-        Builder::new().tempfile_in(self.root.join(TEMPORARY))
+    /// A new file that is to get that name. It is removed when it is dropped.
+    ///
+    /// Threads that make files in one folder wait for each other: there are as many as for names.
+    pub(super) fn temporary(&self, name: &Name) -> io::Result<NamedTempFile> {
+        let folder = self.root.join(TEMPORARY).join(digits(name.hash[0]));
+        Builder::new().tempfile_in(folder)
     }
 
     /// Gives a file its name, in place of what had that name.
@@ -153,7 +159,7 @@ impl Disk {
     fn take_out_excess(&self, index: &mut Index) -> io::Result<Vec<tempfile::TempPath>> {
         let mut excess = Vec::new();
         while let Some(name) = index.pop_excess() {
-            let hidden = self.temporary()?.into_temp_path();
+            let hidden = self.temporary(&name)?.into_temp_path();
             match fs::rename(self.path(&name), &hidden) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => excess.push(hidden),
@@ -173,13 +179,17 @@ impl Disk {
 
 const TEMPORARY: &str = "temporary";
 
+fn digits(byte: u8) -> String {
+    format!("{byte:02x}")
+}
+
 /// What is there, in the order of use; makes the folders that are not. Files of other names are
 /// left alone.
 fn list(root: &Path) -> io::Result<Vec<(Name, u64)>> {
     let mut found = Vec::new();
     for kind in Kind::ALL {
         for byte in 0..=255_u8 {
-            let folder = root.join(kind.folder()).join(format!("{byte:02x}"));
+            let folder = root.join(kind.folder()).join(digits(byte));
             fs::create_dir_all(&folder)?;
             for entry in fs::read_dir(folder)? {
                 let entry = entry?;

@@ -106,7 +106,7 @@ impl Store {
             Self::Disk(disk) => {
                 let disk = disk.clone();
                 blocking(move || {
-                    let mut file = disk.temporary()?;
+                    let mut file = disk.temporary(&name)?;
                     std::io::Write::write_all(&mut file, &bytes)?;
                     Ok(disk.keep(file, name, bytes.len() as u64)?)
                 })

@@ -79,9 +79,9 @@ struct File {
 }
 
 impl File {
-    fn new(disk: &Disk) -> Result<Self, StorageError> {
+    fn new(disk: &Disk, name: &Name) -> Result<Self, StorageError> {
         Ok(Self {
-            file: disk.temporary()?,
+            file: disk.temporary(name)?,
             hasher: Hasher::new(),
         })
     }
@@ -168,8 +168,9 @@ impl Writer {
                     let pieces = mem::take(waiting);
                     let file = part.settled().await?;
                     let disk = disk.clone();
+                    let name = Name::blob(&self.expected.hash);
                     part.0 = Some(spawn_blocking(move || {
-                        let mut file = file.map_or_else(|| File::new(&disk), Ok)?;
+                        let mut file = file.map_or_else(|| File::new(&disk, &name), Ok)?;
                         file.write(&pieces)?;
                         Ok(file)
                     }));
@@ -244,11 +245,12 @@ fn keep_small(
     }
     let found = hasher.digest();
     check(found)?;
-    let mut file = disk.temporary()?;
+    let name = Name::blob(found.hash());
+    let mut file = disk.temporary(&name)?;
     for piece in pieces {
         file.write_all(piece)?;
     }
-    disk.keep(file, Name::blob(found.hash()), found.size())?;
+    disk.keep(file, name, found.size())?;
     Ok(found)
 }
 

@@ -148,8 +148,13 @@ impl TestServer {
     }
 }
 
+/// How many files there are in a folder and in those in it.
 pub(crate) fn count(folder: &Path) -> usize {
-    std::fs::read_dir(folder).unwrap().count()
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .map(|path| if path.is_dir() { count(&path) } else { 1 })
+        .sum()
 }
 
 /// Waits for something of which nobody tells.
