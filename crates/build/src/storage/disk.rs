@@ -4,17 +4,21 @@
 //! What is renamed, and what the index says, change together under the index's lock.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSliceMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use filch_sync::lock;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::{ReadWriteFlags, preadv2};
 use tempfile::{Builder, NamedTempFile};
 use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
 
 use super::index::{Change, Index};
 use super::name::{Kind, Name};
+use super::used::{Used, note_use};
 use crate::digest::Digest;
 
 /// Entries as files of a folder, of which those go that were not used for the longest time.
@@ -22,6 +26,7 @@ use crate::digest::Digest;
 pub(super) struct Disk {
     root: PathBuf,
     index: Mutex<Index>,
+    used: Mutex<Used>,
     _held: Held,
 }
 
@@ -70,6 +75,7 @@ impl Disk {
         let disk = Self {
             root: root.to_owned(),
             index: Mutex::new(index),
+            used: Mutex::default(),
             _held: held,
         };
         let excess = disk.take_out_excess(&mut disk.index())?;
@@ -112,8 +118,7 @@ impl Disk {
         }
         match File::open(self.path(name)) {
             Ok(file) => {
-                // So that the order of use outlives this process. It is no harm if it does not.
-                let _ = file.set_modified(SystemTime::now());
+                note_use(&file, SystemTime::now());
                 Ok(Some(file))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -122,6 +127,26 @@ impl Disk {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// All bytes of what has that name, if nothing has to be waited for: if it is small, and the
+    /// kernel has it in memory.
+    pub(super) fn read_cached(&self, name: &Name, size: u64) -> Option<Vec<u8>> {
+        let size = usize::try_from(size).ok().filter(|size| *size <= SMALL)?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let path = self.path(name);
+        let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
+        let mut bytes = vec![0; size];
+        let into = &mut [IoSliceMut::new(&mut bytes)];
+        let read = preadv2(&file, into, 0, ReadWriteFlags::NOWAIT).ok()?;
+        if read < size {
+            return None;
+        }
+        if let Some(used) = lock(&self.used).push(file.into()) {
+            // Nobody waits for that.
+            spawn_blocking(move || drop(used));
+        }
+        Some(bytes)
     }
 
     /// Removes what has that name, if anything.
@@ -176,6 +201,9 @@ impl Disk {
         lock(&self.index)
     }
 }
+
+/// To copy so much takes no longer than to ask a thread for it.
+const SMALL: usize = 256 << 10;
 
 const TEMPORARY: &str = "temporary";
 

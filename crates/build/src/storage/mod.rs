@@ -14,6 +14,7 @@ mod name;
 mod reader;
 mod results;
 mod store;
+mod used;
 mod writer;
 
 use std::sync::Arc;

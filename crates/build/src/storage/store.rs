@@ -65,7 +65,14 @@ impl Store {
     pub(super) async fn read(&self, name: Name) -> Result<Option<Bytes>, StorageError> {
         match self {
             Self::Disk(disk) => {
+                let Some(size) = disk.size(&name) else {
+                    return Ok(None);
+                };
                 let disk = disk.clone();
+                // A thread would cost more than the rest.
+                if let Some(bytes) = disk.read_cached(&name, size) {
+                    return Ok(Some(bytes.into()));
+                }
                 blocking(move || {
                     let Some(mut file) = disk.file(&name)? else {
                         return Ok(None);
