@@ -4,18 +4,17 @@
 //! What is renamed, and what the index says, change together under the index's lock.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, IoSliceMut};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use filch_sync::lock;
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
-use rustix::io::{ReadWriteFlags, preadv2};
 use tempfile::{Builder, NamedTempFile};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
+use super::cached;
 use super::index::{Change, Index};
 use super::name::{Kind, Name};
 use super::used::{Used, note_use};
@@ -78,7 +77,7 @@ impl Disk {
             used: Mutex::default(),
             _held: held,
         };
-        let excess = disk.take_out_excess(&mut disk.index())?;
+        let excess = disk.take_out_excess(&mut disk.index());
         drop(excess);
         Ok(disk)
     }
@@ -87,8 +86,11 @@ impl Disk {
     ///
     /// Threads that make files in one folder wait for each other: there are as many as for names.
     pub(super) fn temporary(&self, name: &Name) -> io::Result<NamedTempFile> {
-        let folder = self.root.join(TEMPORARY).join(digits(name.hash[0]));
-        Builder::new().tempfile_in(folder)
+        Builder::new().tempfile_in(self.temporary_folder(name))
+    }
+
+    fn temporary_folder(&self, name: &Name) -> PathBuf {
+        self.root.join(TEMPORARY).join(digits(name.hash[0]))
     }
 
     /// Gives a file its name, in place of what had that name.
@@ -99,7 +101,7 @@ impl Disk {
             // Dropped at once: an open file of each entry is not wanted.
             let _file = file.persist(path).map_err(|error| error.error)?;
             index.insert(name, size);
-            self.take_out_excess(&mut index)?
+            self.take_out_excess(&mut index)
         };
         // Removing a large file takes time: without the lock.
         drop(excess);
@@ -116,33 +118,28 @@ impl Disk {
         if self.index().touch(name).is_none() {
             return Ok(None);
         }
-        match File::open(self.path(name)) {
-            Ok(file) => {
-                note_use(&file, SystemTime::now());
-                Ok(Some(file))
+        let path = self.path(name);
+        let mut opened = File::open(&path);
+        if is_missing(&opened) {
+            // It may have gone and come again: looked at once more, where nothing comes or goes.
+            let mut index = self.index();
+            opened = File::open(&path);
+            if is_missing(&opened) {
+                index.remove(name);
+                return Ok(None);
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.remove(name)?;
-                Ok(None)
-            }
-            Err(error) => Err(error),
         }
+        let file = opened?;
+        note_use(&file, SystemTime::now());
+        Ok(Some(file))
     }
 
     /// All bytes of what has that name, if nothing has to be waited for: if it is small, and the
     /// kernel has it in memory.
     pub(super) fn read_cached(&self, name: &Name, size: u64) -> Option<Vec<u8>> {
         let size = usize::try_from(size).ok().filter(|size| *size <= SMALL)?;
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let path = self.path(name);
-        let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
-        let mut bytes = vec![0; size];
-        let into = &mut [IoSliceMut::new(&mut bytes)];
-        let read = preadv2(&file, into, 0, ReadWriteFlags::NOWAIT).ok()?;
-        if read < size {
-            return None;
-        }
-        if let Some(used) = lock(&self.used).push(file.into()) {
+        let (file, bytes) = cached::read(&self.path(name), size)?;
+        if let Some(used) = lock(&self.used).push(file) {
             // Nobody waits for that.
             spawn_blocking(move || drop(used));
         }
@@ -181,16 +178,24 @@ impl Disk {
     }
 
     /// Moves what is too much out of its names. Dropping it removes it.
-    fn take_out_excess(&self, index: &mut Index) -> io::Result<Vec<tempfile::TempPath>> {
+    ///
+    /// What cannot be moved stays: the next one that comes is reason to try again.
+    fn take_out_excess(&self, index: &mut Index) -> Vec<tempfile::TempPath> {
         let mut excess = Vec::new();
-        while let Some(name) = index.pop_excess() {
-            let hidden = self.temporary(&name)?.into_temp_path();
-            match fs::rename(self.path(&name), &hidden) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => excess.push(hidden),
+        while let Some((name, size)) = index.pop_excess() {
+            let path = self.path(&name);
+            let folder = self.temporary_folder(&name);
+            match Builder::new().make_in(folder, |hidden| fs::rename(&path, hidden)) {
+                Ok(hidden) => excess.push(hidden.into_temp_path()),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => {
+                    tracing::warn!(path = %path.display(), %error, "the cache cannot forget");
+                    index.insert(name, size);
+                    break;
+                }
             }
         }
-        Ok(excess)
+        excess
     }
 
     fn path(&self, name: &Name) -> PathBuf {
@@ -206,6 +211,11 @@ impl Disk {
 const SMALL: usize = 256 << 10;
 
 const TEMPORARY: &str = "temporary";
+
+fn is_missing(opened: &io::Result<File>) -> bool {
+    let error = opened.as_ref().err();
+    error.is_some_and(|error| error.kind() == ErrorKind::NotFound)
+}
 
 fn digits(byte: u8) -> String {
     format!("{byte:02x}")

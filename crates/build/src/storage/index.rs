@@ -77,14 +77,14 @@ impl Index {
     }
 
     /// Takes out what was not used for the longest time, while there is too much.
-    pub(super) fn pop_excess(&mut self) -> Option<Name> {
+    pub(super) fn pop_excess(&mut self) -> Option<(Name, u64)> {
         if self.used <= self.limit {
             return None;
         }
         let (name, size) = self.sizes.pop_lru()?;
         self.used -= space(size);
         self.tell(&name, size, false);
-        Some(name)
+        Some((name, size))
     }
 
     pub(super) fn entries(&self) -> usize {
@@ -158,8 +158,7 @@ mod tests {
                         list.insert(0, (name(number), size));
                         index.insert(name(number), size);
                         while list.iter().map(|entry| space(entry.1)).sum::<u64>() > limit {
-                            let out = list.pop().map(|entry| entry.0);
-                            prop_assert_eq!(index.pop_excess(), out);
+                            prop_assert_eq!(index.pop_excess(), list.pop());
                         }
                         prop_assert_eq!(index.pop_excess(), None);
                     }

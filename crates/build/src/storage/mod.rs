@@ -5,6 +5,7 @@
 //! The disk is read and written directly, everything else through `opendal`.
 
 mod blobs;
+mod cached;
 mod counters;
 mod disk;
 mod error;
