@@ -10,6 +10,8 @@ mod http;
 #[path = "../common/installed.rs"]
 #[expect(dead_code, reason = "the tests with other clients use the rest")]
 mod installed;
+#[path = "../common/messages.rs"]
+mod messages;
 mod redis;
 mod results;
 mod s3;

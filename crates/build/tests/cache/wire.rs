@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use bazel_remote_apis::google::bytestream::{QueryWriteStatusRequest, ReadRequest};
-use bytes::{Buf, BufMut};
 use filch_build::digest::Digest;
 use filch_build::reapi::{
     ActionResult, BatchReadBlobsRequest, FindMissingBlobsRequest, GetActionResultRequest,
@@ -18,53 +17,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use prost::Message as _;
 use tokio::runtime::Runtime;
-use tonic::client::Grpc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
-use tonic::codegen::http::uri::PathAndQuery;
-use tonic::{Code, Request, Status};
+use tonic::{Code, Status};
 
+use crate::messages::{apply, change, check_status, open};
 use crate::server::http_types::request;
 use crate::server::{TestServer, batch, http, start, write};
-
-/// Sends and takes bytes as they are.
-#[derive(Clone, Copy, Default)]
-struct Raw;
-
-impl Codec for Raw {
-    type Encode = Vec<u8>;
-    type Decode = Vec<u8>;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for Raw {
-    type Item = Vec<u8>;
-    type Error = Status;
-
-    fn encode(&mut self, item: Vec<u8>, to: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        to.put_slice(&item);
-        Ok(())
-    }
-}
-
-impl Decoder for Raw {
-    type Item = Vec<u8>;
-    type Error = Status;
-
-    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Vec<u8>>, Status> {
-        let mut bytes = vec![0; from.remaining()];
-        from.copy_to_slice(&mut bytes);
-        Ok(Some(bytes))
-    }
-}
 
 const METHODS: &[&str] = &[
     "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities",
@@ -150,60 +107,9 @@ fn good(method: usize) -> Vec<u8> {
     }
 }
 
-/// What happens to a good message on its way.
-#[derive(Debug, Clone)]
-enum Change {
-    Set(usize, u8),
-    Flip(usize, u8),
-    Insert(usize, Vec<u8>),
-    Remove(usize, usize),
-    Repeat(usize, usize),
-}
-
-fn change() -> impl Strategy<Value = Change> {
-    let at = any::<usize>;
-    prop_oneof![
-        (at(), any::<u8>()).prop_map(|(at, byte)| Change::Set(at, byte)),
-        (at(), 0..8_u8).prop_map(|(at, bit)| Change::Flip(at, bit)),
-        (at(), vec(any::<u8>(), 1..12)).prop_map(|(at, bytes)| Change::Insert(at, bytes)),
-        (at(), 1..40_usize).prop_map(|(at, length)| Change::Remove(at, length)),
-        (at(), 1..90_usize).prop_map(|(at, length)| Change::Repeat(at, length)),
-    ]
-}
-
-fn apply(mut bytes: Vec<u8>, changes: &[Change]) -> Vec<u8> {
-    for change in changes {
-        let length = bytes.len();
-        let index = |at: usize| if length == 0 { 0 } else { at % length };
-        match change {
-            Change::Set(at, byte) if length > 0 => bytes[index(*at)] = *byte,
-            Change::Flip(at, bit) if length > 0 => bytes[index(*at)] ^= 1 << bit,
-            Change::Insert(at, more) => {
-                let at = index(*at);
-                bytes.splice(at..at, more.iter().copied());
-            }
-            Change::Remove(at, count) => {
-                let at = index(*at);
-                bytes.drain(at..(at + count).min(length));
-            }
-            Change::Repeat(at, count) => {
-                let at = index(*at);
-                let part = bytes[at..(at + count).min(length)].to_vec();
-                bytes.splice(at..at, part);
-            }
-            _ => {}
-        }
-    }
-    bytes
-}
-
 async fn call(server: &TestServer, method: &str, messages: Vec<Vec<u8>>) -> Result<(), Status> {
-    let channel = server.channel();
-    let mut grpc = Grpc::new(channel);
-    grpc.ready().await.unwrap();
-    let path = PathAndQuery::try_from(method).unwrap();
-    let request = Request::new(futures_util::stream::iter(messages));
-    let mut answers = grpc.streaming(request, path, Raw).await?.into_inner();
+    let messages = futures_util::stream::iter(messages);
+    let mut answers = open(server.channel(), method, messages).await?;
     while answers.message().await?.is_some() {}
     Ok(())
 }
@@ -226,13 +132,7 @@ fn send(method: usize, messages: Vec<Vec<u8>>) -> Result<(), TestCaseError> {
     let World { runtime, server } = &*WORLD;
     let answer = runtime.block_on(call(server, METHODS[method], messages));
     if let Err(status) = answer {
-        let code = status.code();
-        // What is no message of protobuf, or none at all, is an internal error to tonic.
-        let text = status.message();
-        let no_message = text.contains("failed to decode Protobuf message")
-            || text == "Missing request message.";
-        let expected = !matches!(code, Code::Internal | Code::Unknown | Code::Unavailable);
-        prop_assert!(expected || no_message, "{}", status);
+        check_status(&status)?;
     }
     prop_assert!(runtime.block_on(server.has(Digest::of(BLOB))));
     check_files(&server.folder.path().join("blobs"));

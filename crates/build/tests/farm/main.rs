@@ -1,11 +1,13 @@
 //! The coordinator, with workers that only speak the protocol.
 
 #[path = "../common/client.rs"]
-#[expect(dead_code, reason = "the tests of workers use the rest")]
 mod client;
 mod fake;
 mod lies;
+#[path = "../common/messages.rs"]
+mod messages;
 mod runs;
+mod wire;
 mod workers;
 
 use std::time::Duration;
