@@ -24,6 +24,7 @@ use crate::protocol::to_worker::Order;
 use crate::protocol::{
     Cancel, Done, FromWorker, Hello, Leave, Run, Source, ToWorker, Welcome, done,
 };
+use crate::reapi::ActionResult;
 use crate::storage::StoredResult;
 
 /// A worker may say that it has that many blobs, and not more.
@@ -283,22 +284,22 @@ impl Session {
         };
         let (scheduler, id, action) = (&self.shared.scheduler, self.id, work.run.action);
         match done.outcome {
-            Some(done::Outcome::Result(bytes)) => {
-                let result = Arc::new(self.check(number, bytes).await?);
-                work.run.end(|| {
-                    drop(scheduler.on_job_complete(id, action, Ok(result)));
-                    // What is in its cache are blobs: it says so itself.
-                    drop(scheduler.remove_artifact(id, action));
-                });
-            }
-            Some(done::Outcome::Failure(failure)) if failure.elsewhere => {
-                picks.clear();
-                self.paused_until = Some(Instant::now() + self.shared.config.pause);
-                let why = format!("{}: {}", self.entry.name, failure.message);
-                tracing::warn!("the worker {why}");
-                if let Attempt::Again = give_up(&self.shared, id, &work, why) {
-                    drop(scheduler.give_back(id, action));
+            Some(done::Outcome::Result(bytes)) => match self.check(number, bytes).await? {
+                Some(result) => {
+                    work.run.end(|| {
+                        drop(scheduler.on_job_complete(id, action, Ok(Arc::new(result))));
+                        // What is in its cache are blobs: it says so itself.
+                        drop(scheduler.remove_artifact(id, action));
+                    });
                 }
+                // They may have been forgotten just now; a liar has as many attempts as others.
+                None => {
+                    let absent = "its result names blobs that are not in the storage";
+                    self.elsewhere(&work, absent, picks);
+                }
+            },
+            Some(done::Outcome::Failure(failure)) if failure.elsewhere => {
+                self.elsewhere(&work, &failure.message, picks);
             }
             Some(done::Outcome::Failure(failure)) => {
                 let failure = failure_of(failure)?;
@@ -312,24 +313,25 @@ impl Session {
         Ok(())
     }
 
-    /// The result, whose blobs are all there.
-    async fn check(
-        &self,
-        number: u64,
-        bytes: Vec<u8>,
-    ) -> Result<crate::reapi::ActionResult, Status> {
+    /// Another worker may do better, or this one after a pause.
+    fn elsewhere(&mut self, work: &Work, message: &str, picks: &mut Picks) {
+        picks.clear();
+        self.paused_until = Some(Instant::now() + self.shared.config.pause);
+        let why = format!("{}: {message}", self.entry.name);
+        tracing::warn!("the worker {why}");
+        if let Attempt::Again = give_up(&self.shared, self.id, work, why) {
+            drop(self.shared.scheduler.give_back(self.id, work.run.action));
+        }
+    }
+
+    /// The result, if its blobs are all there.
+    async fn check(&self, number: u64, bytes: Vec<u8>) -> Result<Option<ActionResult>, Status> {
         let invalid =
             |what: String| Status::invalid_argument(format!("Done for run {number}: {what}"));
         let result = StoredResult::new(bytes.into());
         let result = result.map_err(|error| invalid(error.to_string()))?;
         match self.shared.storage.results.is_complete(&result).await {
-            Ok(true) => Ok(result.into_message()),
-            Ok(false) => {
-                // An honest worker may come back: they may have been forgotten just now.
-                let absent = "names blobs that are not in the storage";
-                let absent = format!("the result of run {number} {absent}");
-                Err(Status::failed_precondition(absent))
-            }
+            Ok(complete) => Ok(complete.then(|| result.into_message())),
             // Clients are told of it, too.
             Err(error) => Err(Status::internal(text(&error))),
         }

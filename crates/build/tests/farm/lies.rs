@@ -52,9 +52,6 @@ async fn lies_about_results() {
         "not one that",
     )
     .await;
-    let absent = with_output(Some(Digest::of(b"absent").into()));
-    let lie = async |liar: &Fake, run| liar.result(run, &absent).await;
-    refused(&client, lie, Code::FailedPrecondition, "not in the storage").await;
     let wrong = with_output(Some(filch_build::reapi::Digest {
         hash: "../../etc/passwd".to_owned(),
         size_bytes: 3,
@@ -85,6 +82,30 @@ async fn lies_about_results() {
     };
     let lie = async |liar: &Fake, run| liar.result(run, &path).await;
     refused(&client, lie, invalid, "leads out").await;
+}
+
+/// Blobs of an honest worker may have been forgotten just now: that run has failed, and no other.
+#[tokio::test]
+async fn a_result_without_its_blobs_is_a_failed_attempt() {
+    let (server, client) = coordinator(quick()).await;
+    let mut worker = Fake::join(&client, "liar", 2).await;
+    let other = client.script("exit 1", &[], &[]).await;
+    let other = client.execute(other).await;
+    let keeps = worker.run().await;
+    let operations = client.execute(client.script("true", &[], &[]).await).await;
+    let absent = with_output(Some(Digest::of(b"absent").into()));
+    for _ in 0..3 {
+        let run = worker.run().await;
+        worker.result(run.run, &absent).await;
+    }
+    let failure = operations.failure().await;
+    assert_eq!(failure.code, Code::Internal as i32);
+    let why = "liar: its result names blobs that are not in the storage";
+    assert!(failure.message.contains(why), "{}", failure.message);
+    worker.done(keeps.run, 1).await;
+    assert_eq!(other.end().await.result.unwrap().exit_code, 1);
+    let actions = server.farm().snapshot().await.actions;
+    assert_eq!((actions.failed, actions.retried), (2, 2));
 }
 
 #[tokio::test]
