@@ -55,17 +55,26 @@ pub(super) async fn serve(
     mut inbound: Streaming<FromWorker>,
     orders: Orders,
 ) -> Result<(), Status> {
-    let deadline = Instant::now() + shared.config.silence;
-    let hello = match next(&mut inbound, deadline).await? {
-        Some(Event::Hello(hello)) => hello,
-        Some(_) => return Err(Status::invalid_argument("the first message is not Hello")),
-        None => return Ok(()),
-    };
-    let (cancels, cancelled) = mpsc::unbounded_channel();
-    let mut session = Session::begin(shared, hello, orders, cancels).await?;
-    let ended = contained(session.live(&mut inbound, cancelled)).await;
+    let mut begun = None;
+    let life = contained(async {
+        let deadline = Instant::now() + shared.config.silence;
+        let mut hello = match next(&mut inbound, deadline).await? {
+            Some(Event::Hello(hello)) => hello,
+            Some(_) => return Err(Status::invalid_argument("the first message is not Hello")),
+            None => return Ok(()),
+        };
+        check_hello(&hello)?;
+        let held = digests(hello.holds.take().unwrap_or_default())?;
+        let (cancels, cancelled) = mpsc::unbounded_channel();
+        let session = begun.insert(Session::begin(shared, hello, orders, cancels).await?);
+        session.welcome(held)?;
+        session.live(&mut inbound, cancelled).await
+    });
+    let ended = life.await;
     let ended = ended.unwrap_or_else(|defect| Err(Status::internal(defect)));
-    session.end(&ended).await;
+    if let Some(mut session) = begun {
+        session.end(&ended).await;
+    }
     ended
 }
 
@@ -92,8 +101,6 @@ impl Session {
         orders: Orders,
         cancels: mpsc::UnboundedSender<u64>,
     ) -> Result<Self, Status> {
-        check_hello(&hello)?;
-        let held = digests(hello.holds.unwrap_or_default())?;
         let slots = hello.slots as usize;
         let id = shared.scheduler.register_worker().await.map_err(stopped)?;
         let entry = shared.roster.add(id, hello.name, hello.address, slots);
@@ -101,7 +108,7 @@ impl Session {
             "the worker {} has come, for {slots} actions at a time",
             entry.name
         );
-        let mut session = Self {
+        Ok(Self {
             shared,
             id,
             entry,
@@ -112,15 +119,7 @@ impl Session {
             cancels,
             paused_until: None,
             leaving: false,
-        };
-        let welcome = session.welcome(held);
-        match welcome {
-            Ok(()) => Ok(session),
-            Err(status) => {
-                session.end(&Err(status.clone())).await;
-                Err(status)
-            }
-        }
+        })
     }
 
     fn welcome(&mut self, held: Vec<Digest>) -> Result<(), Status> {
