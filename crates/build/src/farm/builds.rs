@@ -1,6 +1,7 @@
 //! The builds that clients have asked for lately, and how actions ended since the start.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
@@ -16,10 +17,19 @@ const LONGEST: usize = 80;
 /// Which build of a client an action is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// The client's name of the build; empty if it has none.
-    pub id: String,
-    /// The client's own name and version; empty if it does not say.
-    pub tool: String,
+    pub(super) id: String,
+    tool: String,
+}
+
+impl Invocation {
+    /// The client's name of the build, and its own name and version; empty if it does not say.
+    /// What is too long is cut.
+    pub fn new(id: &str, tool: &str) -> Self {
+        Self {
+            id: cut(id).to_owned(),
+            tool: cut(tool).to_owned(),
+        }
+    }
 }
 
 /// How an action ended, or how a run of it did.
@@ -43,34 +53,56 @@ struct Books {
     builds: VecDeque<Build>,
 }
 
+/// An action that was asked for, and has no end and no run yet: if it gets none, it has failed.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct Asked<'a> {
+    builds: &'a Builds,
+    id: &'a str,
+}
+
+impl Asked<'_> {
+    /// It has ended, or a run says how it does.
+    pub(super) fn settled(self) {
+        mem::forget(self);
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.builds.note(self.id, End::Failed);
+    }
+}
+
 impl Builds {
     /// An action was asked for.
-    pub(super) fn asked(&self, invocation: &Invocation) {
+    pub(super) fn asked<'a>(&'a self, invocation: &'a Invocation) -> Asked<'a> {
         let mut books = self.lock();
-        let id = cut(&invocation.id);
+        let id = &invocation.id;
         let now = SystemTime::now();
         if let Some(build) = books.build(id) {
             build.pending += 1;
             build.last = now;
-            return;
+        } else {
+            if books.builds.len() == MOST {
+                books.builds.pop_front();
+            }
+            books.builds.push_back(Build {
+                invocation: id.clone(),
+                tool: invocation.tool.clone(),
+                first: now,
+                last: now,
+                pending: 1,
+                actions: Actions::default(),
+            });
         }
-        if books.builds.len() == MOST {
-            books.builds.pop_front();
-        }
-        books.builds.push_back(Build {
-            invocation: id.to_owned(),
-            tool: cut(&invocation.tool).to_owned(),
-            first: now,
-            last: now,
-            pending: 1,
-            actions: Actions::default(),
-        });
+        Asked { builds: self, id }
     }
 
     /// An action that a build asked for has ended, or is run again.
     pub(super) fn note(&self, id: &str, end: End) {
         let mut books = self.lock();
-        if let Some(build) = books.build(cut(id)) {
+        if let Some(build) = books.build(id) {
             build.last = SystemTime::now();
             build.pending -= u64::from(end != End::Retried).min(build.pending);
             count(&mut build.actions, end);
@@ -119,4 +151,18 @@ fn count(actions: &mut Actions, end: End) {
 fn cut(text: &str) -> &str {
     let end = text.char_indices().nth(LONGEST);
     &text[..end.map_or(text.len(), |(end, _)| end)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Invocation, LONGEST};
+
+    #[test]
+    fn long_names_are_cut_between_characters() {
+        let long = "ä".repeat(LONGEST + 1);
+        let cut = "ä".repeat(LONGEST);
+        let invocation = Invocation::new(&long, &long);
+        assert_eq!((&invocation.id, &invocation.tool), (&cut, &cut));
+        assert_eq!(Invocation::new("a", "").id, "a");
+    }
 }

@@ -120,12 +120,10 @@ impl Farm {
         if shared.leaving.is_cancelled() {
             return Err(Failure::Stopped);
         }
-        shared.builds.asked(invocation);
-        let executing = self.find_or_run(digest, skip_cache, invocation).await;
-        if executing.is_err() {
-            shared.builds.note(&invocation.id, End::Failed);
-        }
-        executing
+        let asked = shared.builds.asked(invocation);
+        let executing = self.find_or_run(digest, skip_cache, invocation).await?;
+        asked.settled();
+        Ok(executing)
     }
 
     async fn find_or_run(

@@ -117,10 +117,6 @@ fn invocation(metadata: &MetadataMap) -> Invocation {
         return Invocation::default();
     };
     let tool = said.tool_details.unwrap_or_default();
-    Invocation {
-        id: said.tool_invocation_id,
-        tool: format!("{} {}", tool.tool_name, tool.tool_version)
-            .trim()
-            .to_owned(),
-    }
+    let tool = format!("{} {}", tool.tool_name, tool.tool_version);
+    Invocation::new(&said.tool_invocation_id, tool.trim())
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use filch_build::digest::Digest;
-use filch_build::farm::FarmConfig;
+use filch_build::farm::{FarmConfig, Invocation};
 use filch_build::protocol::Failure;
 use filch_build::protocol::to_worker::Order;
 use filch_build::reapi::execution_stage::Value as Stage;
@@ -95,6 +95,26 @@ async fn equal_actions_share_one_run_unless_they_must_not() {
     let second = worker.run().await;
     worker.done(second.run, 2).await;
     assert_eq!(soon(other).await.unwrap().result.unwrap().exit_code, 2);
+}
+
+#[tokio::test]
+async fn one_that_goes_away_before_it_has_a_run_is_not_pending() {
+    let (server, client) = coordinator(quick()).await;
+    let action = Action {
+        do_not_cache: true,
+        ..Action::default()
+    };
+    let action = client.action(&Command::default(), &[], action).await;
+    let _first = client.execute(action).await;
+    let farm = server.farm();
+    let pending = async || farm.snapshot().await.builds[0].pending;
+    let invocation = Invocation::default();
+    tokio::select! {
+        biased;
+        _ = farm.execute(action, false, &invocation) => panic!("it waits for the first one"),
+        pending = pending() => assert_eq!(pending, 2),
+    }
+    assert_eq!(pending().await, 1);
 }
 
 #[tokio::test]
