@@ -100,10 +100,12 @@ impl Bringer {
             let is_there = is_there(&full, &item);
             if !is_there {
                 let parent = full.parent().unwrap_or(&project);
-                fs::create_dir_all(parent)?;
-                if !fs::canonicalize(parent)?.starts_with(&project) {
+                let mut above = parent.ancestors();
+                let there = above.find(|path| fs::symlink_metadata(path).is_ok());
+                if !fs::canonicalize(there.unwrap_or(&project))?.starts_with(&project) {
                     return Err(io::Error::other("a link on the way leaves the project"));
                 }
+                fs::create_dir_all(parent)?;
             }
             Ok((!is_there).then_some(item))
         });
