@@ -2,9 +2,10 @@
 //! `sha256sum` for an upload to the disk.
 //!
 //! ```sh
-//! cargo run --release -p filch-build --example cache_speed -- ROUNDS [actions|small|large|stream|upload]
+//! cargo run --release -p filch-build --example cache_speed -- ROUNDS [WHAT]
 //! ```
 //!
+//! `WHAT` is one of `actions`, `small`, `large`, `stream` and `upload`; if it is left out, all are.
 //! The servers are processes of their own, and rounds are interleaved. The median is printed, the
 //! least and the greatest in brackets, and what the server took of the processors.
 
