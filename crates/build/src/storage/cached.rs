@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-/// The first `size` bytes of a file, if the kernel has all of them in memory. Elsewhere than on
-/// Linux there is no way to ask for that.
+/// The bytes of a file, if there are that many, and the kernel has all of them in memory. Elsewhere
+/// than on Linux there is no way to ask for that.
 #[cfg(target_os = "linux")]
 pub(super) fn read(path: &Path, size: usize) -> Option<(File, Vec<u8>)> {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
@@ -12,9 +12,11 @@ pub(super) fn read(path: &Path, size: usize) -> Option<(File, Vec<u8>)> {
 
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
-    let mut bytes = vec![0; size];
+    // One byte more: another file may have the name by now, and is not read in part.
+    let mut bytes = vec![0; size + 1];
     let into = &mut [std::io::IoSliceMut::new(&mut bytes)];
     let read = preadv2(&file, into, 0, ReadWriteFlags::NOWAIT).ok()?;
+    bytes.truncate(size);
     (read == size).then(|| (file.into(), bytes))
 }
 

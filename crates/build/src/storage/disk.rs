@@ -256,7 +256,23 @@ fn list(root: &Path) -> io::Result<Vec<(Name, u64)>> {
 
 #[cfg(test)]
 mod tests {
-    use super::Held;
+    use std::io::Write as _;
+
+    use super::{Disk, Held, Name};
+
+    #[test]
+    fn a_file_of_another_size_is_not_read_in_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::open(folder.path(), u64::MAX).unwrap();
+        let name = Name::result(&[7; 32]);
+        let mut file = disk.temporary(&name).unwrap();
+        file.write_all(b"longer than before").unwrap();
+        disk.keep(file, name, 18).unwrap();
+        // What a reader has that asked for the size before the file was replaced.
+        for size in [6, 17, 19] {
+            assert_eq!(disk.read_cached(&name, size), None, "{size}");
+        }
+    }
 
     #[test]
     fn a_folder_is_free_at_once_even_if_a_process_is_being_started() {

@@ -14,8 +14,9 @@ use super::error::StorageError;
 use super::store::Store;
 use crate::digest::{Digest, Hasher};
 
-/// So many bytes are read at once. While they are sent, as many more are read.
-pub(super) const PIECE: usize = 1 << 20;
+/// So many bytes are read at once, and go in one message of gRPC: Bazel takes much longer for
+/// larger ones. While they are sent, as many more are read.
+pub(super) const PIECE: usize = 256 << 10;
 
 /// A blob, or a part of one, that is read one piece after another.
 ///

@@ -110,7 +110,10 @@ async fn what_was_not_used_for_the_longest_time_goes() {
     // The order is on the disk too.
     let server = server.restart(limit).await;
     let sixth = server.store(&noise(1, 6)).await;
-    assert!(server.has(fifth).await && server.has(sixth).await && server.has(blobs[1]).await);
+    let seventh = server.store(&noise(1, 7)).await;
+    for blob in [blobs[1], fifth, sixth, seventh] {
+        assert!(server.has(blob).await, "{blob}");
+    }
     assert_eq!(server.running.cache().storage().usage().unwrap().entries, 4);
     // A restart with less space makes room at once.
     let server = server.restart(|config| config.limits.disk = 4096).await;

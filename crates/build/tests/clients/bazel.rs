@@ -61,6 +61,13 @@ impl Bazel {
         assert!(cleaned.status.success(), "{}", cleaned.log);
     }
 
+    /// The number of the process that builds. It stays until the end.
+    pub(crate) fn process(&self) -> u32 {
+        let file = self.folder.path().join("base/server/server.pid.txt");
+        let number = std::fs::read_to_string(file).expect("Bazel has been started");
+        number.trim().parse().expect("a number")
+    }
+
     fn command(&self, command: &str) -> Command {
         let mut bazel = Command::new(&self.program);
         bazel.current_dir(self.workspace());

@@ -17,7 +17,7 @@ pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 
 #[derive(Debug)]
 pub(crate) struct Farm {
-    _server: Server,
+    server: Server,
     token: Option<PathBuf>,
     /// `127.0.0.1:PORT`
     pub(crate) address: String,
@@ -36,6 +36,11 @@ impl Farm {
         Self::with(Some(file), options)
     }
 
+    /// The number of the coordinator's process.
+    pub(crate) fn process(&self) -> u32 {
+        self.server.process.id()
+    }
+
     fn with(token: Option<PathBuf>, options: &[&str]) -> Self {
         let mut server = Server::start(|folder| {
             let mut command = program("serve", token.as_deref());
@@ -46,7 +51,7 @@ impl Farm {
         });
         let address = server.address();
         Self {
-            _server: server,
+            server,
             token,
             address,
         }

@@ -4,6 +4,8 @@
 mod bazel;
 mod c_program;
 mod cache;
+#[path = "../common/cpu.rs"]
+mod cpu;
 mod execution;
 mod farm;
 #[path = "../common/installed.rs"]
@@ -15,3 +17,4 @@ mod servers;
 mod speed;
 mod status_page;
 mod token;
+mod unchanged;

@@ -10,7 +10,7 @@ use crate::servers::{Server, free_port, wait_for};
 /// The simplest cache that there is: nginx, which lets clients put files.
 #[derive(Debug)]
 pub(crate) struct Nginx {
-    _server: Server,
+    server: Server,
     pub(crate) port: u16,
 }
 
@@ -43,7 +43,11 @@ impl Nginx {
             );
             TcpStream::connect(("127.0.0.1", port)).ok()
         });
-        let _server = server;
-        Some(Self { _server, port })
+        Some(Self { server, port })
+    }
+
+    /// The number of its first process, which has started the others.
+    pub(crate) fn process(&self) -> u32 {
+        self.server.process.id()
     }
 }

@@ -9,16 +9,17 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::bazel::Bazel;
+use crate::cpu::cpu_time;
 use crate::farm::Farm;
 use crate::nginx::Nginx;
 
 const ROUNDS: usize = 5;
 
 /// A build of that many actions, each of which writes a file of that many bytes.
-struct Workload {
-    name: &'static str,
-    actions: usize,
-    bytes: usize,
+pub(crate) struct Workload {
+    pub(crate) name: &'static str,
+    pub(crate) actions: usize,
+    pub(crate) bytes: usize,
 }
 
 const WORKLOADS: [Workload; 2] = [
@@ -36,7 +37,7 @@ const WORKLOADS: [Workload; 2] = [
 
 impl Workload {
     /// Writes a workspace of Bazel. Each round's outputs are its own.
-    fn write(&self, bazel: &Bazel, round: usize) {
+    pub(crate) fn write(&self, bazel: &Bazel, round: usize) {
         let mut rules = String::new();
         for action in 0..self.actions {
             let _ = writeln!(
@@ -56,7 +57,7 @@ impl Workload {
 }
 
 /// A cache that has just been started; `None` for no cache at all.
-enum Cache {
+pub(crate) enum Cache {
     None,
     Nginx(Nginx),
     Http(Farm),
@@ -81,38 +82,62 @@ impl Cache {
             Self::Grpc(farm) => format!("--remote_cache=grpc://{}", farm.address),
         }
     }
+
+    fn process(&self) -> Option<u32> {
+        match self {
+            Self::None => None,
+            Self::Nginx(nginx) => Some(nginx.process()),
+            Self::Http(farm) | Self::Grpc(farm) => Some(farm.process()),
+        }
+    }
 }
 
-/// How long the two builds of a round took: all actions run here and are stored; all are loaded.
-struct Times {
-    store: Duration,
-    load: Option<Duration>,
+/// What a build took.
+pub(crate) struct Cost {
+    pub(crate) time: Duration,
+    /// Of the processors, by Bazel and by the cache.
+    pub(crate) busy: [Duration; 2],
 }
 
-fn round(bazel: &Bazel, workload: &Workload, cache: &Cache) -> Times {
+/// Builds all, of which nothing is left from before. `kind` is how each action has to go.
+pub(crate) fn build(bazel: &Bazel, workload: &Workload, cache: &Cache, kind: &str) -> Cost {
     let option = cache.option();
     let options = [
         &*option,
         "--spawn_strategy=local",
         "--genrule_strategy=local",
     ];
-    let build = |kind: &str| {
-        bazel.clean();
-        // So that the time is not that of reading the rules.
-        let analysed = bazel.build("//:all_of_them", &[&options[..], &["--nobuild"]].concat());
-        assert!(analysed.status.success(), "{}", analysed.log);
-        let start = Instant::now();
-        let build = bazel.build("//:all_of_them", &options);
-        let time = start.elapsed();
-        build.assert_all(kind, workload.actions);
-        time
+    bazel.clean();
+    // So that the time is not that of reading the rules.
+    let analysed = bazel.build("//:all_of_them", &[&options[..], &["--nobuild"]].concat());
+    assert!(analysed.status.success(), "{}", analysed.log);
+    let busy = || {
+        let processes = [Some(bazel.process()), cache.process()];
+        processes.map(|process| process.map_or(Duration::ZERO, |id| cpu_time(id).unwrap()))
     };
-    let store = build("local");
+    let (start, before) = (Instant::now(), busy());
+    let build = bazel.build("//:all_of_them", &options);
+    let (time, after) = (start.elapsed(), busy());
+    build.assert_all(kind, workload.actions);
+    Cost {
+        time,
+        busy: [after[0] - before[0], after[1] - before[1]],
+    }
+}
+
+/// The two builds of a round: all actions run here and are stored; all are loaded.
+struct Costs {
+    store: Cost,
+    load: Option<Cost>,
+}
+
+fn round(bazel: &Bazel, workload: &Workload, cache: &Cache) -> Costs {
+    let store = build(bazel, workload, cache, "local");
     let load = match cache {
         Cache::None => None,
-        _ => Some(build("remote cache hit")),
+        _ => Some(build(bazel, workload, cache, "remote cache hit")),
     };
-    Times { store, load }
+    Costs { store, load }
 }
 
 #[test]
@@ -120,7 +145,7 @@ fn round(bazel: &Bazel, workload: &Workload, cache: &Cache) -> Times {
 fn speed() {
     let Some(bazel) = Bazel::find() else { return };
     for workload in &WORKLOADS {
-        let mut times: [Vec<Times>; CACHES.len()] = Default::default();
+        let mut costs: [Vec<Costs>; CACHES.len()] = Default::default();
         // The first round warms Bazel up.
         for number in 0..=ROUNDS {
             workload.write(&bazel, number);
@@ -128,55 +153,63 @@ fn speed() {
                 let turn = (turn + number) % CACHES.len();
                 let (_, start) = CACHES[turn];
                 let Some(cache) = start() else { return };
-                let time = round(&bazel, workload, &cache);
+                let cost = round(&bazel, workload, &cache);
                 if number > 0 {
-                    times[turn].push(time);
+                    costs[turn].push(cost);
                 }
             }
         }
-        print(workload, &times);
+        println!(
+            "{} actions, each with a file of {}; actions per second",
+            workload.actions, workload.name
+        );
+        print(workload, "run and store", &costs, |costs| {
+            Some(&costs.store)
+        });
+        print(workload, "load", &costs, |costs| costs.load.as_ref());
     }
 }
 
-fn print(workload: &Workload, times: &[Vec<Times>]) {
-    let rates = |cache: &[Times], time: fn(&Times) -> Option<Duration>| -> Vec<f64> {
-        let times = cache.iter().filter_map(time);
-        times
-            .map(|time| workload.actions as f64 / time.as_secs_f64())
-            .collect()
+fn print(
+    workload: &Workload,
+    kind: &str,
+    costs: &[Vec<Costs>; CACHES.len()],
+    of: fn(&Costs) -> Option<&Cost>,
+) {
+    let rates = |costs: &[&Cost]| -> Vec<f64> {
+        let times = costs.iter().map(|cost| cost.time.as_secs_f64());
+        times.map(|time| workload.actions as f64 / time).collect()
     };
-    println!(
-        "{} actions, each with a file of {}; actions per second",
-        workload.actions, workload.name
-    );
-    type TimeOf = fn(&Times) -> Option<Duration>;
-    let kinds: [(&str, TimeOf); 2] = [
-        ("run and store", |times| Some(times.store)),
-        ("load", |times| times.load),
-    ];
-    for (kind, time) in kinds {
-        let nginx = rates(&times[1], time);
-        for ((name, _), cache) in CACHES.iter().zip(times) {
-            let rates = rates(cache, time);
-            if rates.is_empty() {
-                continue;
-            }
-            let ratios = rates
-                .iter()
-                .zip(&nginx)
-                .map(|(rate, nginx)| rate / nginx)
-                .collect();
-            println!(
-                "  {kind:14} {name:6} {}   of nginx: {}",
-                spread(rates),
-                spread(ratios)
-            );
+    let costs = costs
+        .each_ref()
+        .map(|costs| costs.iter().filter_map(of).collect::<Vec<_>>());
+    let nginx = rates(&costs[1]);
+    for ((name, _), costs) in CACHES.iter().zip(&costs) {
+        if costs.is_empty() {
+            continue;
         }
+        let rates = rates(costs);
+        let ratios = rates.iter().zip(&nginx).map(|(rate, nginx)| rate / nginx);
+        let ratios = spread(ratios.collect());
+        println!(
+            "  {kind:14} {name:6} {}   of nginx: {ratios}",
+            spread(rates)
+        );
+        println!("    busy: {}", busy(costs));
     }
+}
+
+/// What was busy, in seconds of the processors.
+pub(crate) fn busy(costs: &[&Cost]) -> String {
+    let seconds = |of: usize| {
+        let costs = costs.iter();
+        spread(costs.map(|cost| cost.busy[of].as_secs_f64()).collect())
+    };
+    format!("Bazel {} s, the cache {} s", seconds(0), seconds(1))
 }
 
 /// The median, the least and the greatest.
-fn spread(mut values: Vec<f64>) -> String {
+pub(crate) fn spread(mut values: Vec<f64>) -> String {
     values.sort_by(f64::total_cmp);
     let [first, .., last] = &values[..] else {
         return format!("{values:?}");
