@@ -15,7 +15,7 @@ pub(super) struct Index {
     sizes: LruCache<Name, u64>,
     used: u64,
     limit: u64,
-    /// Who wants to know what comes and goes.
+    /// The end at which what comes and goes is told.
     listener: Option<mpsc::UnboundedSender<Change>>,
 }
 
@@ -49,7 +49,7 @@ impl Index {
             && name.kind == Kind::Blob
         {
             let blob = Digest::from_hash(name.hash, size);
-            // Who does not listen any more need not know.
+            // A listener that has gone need not know.
             let _ = listener.send(Change { blob, there });
         }
     }

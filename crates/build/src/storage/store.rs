@@ -68,11 +68,11 @@ impl Store {
                 let Some(size) = disk.size(&name) else {
                     return Ok(None);
                 };
-                let disk = disk.clone();
                 // A thread would cost more than the rest.
                 if let Some(bytes) = disk.read_cached(&name, size) {
                     return Ok(Some(bytes.into()));
                 }
+                let disk = disk.clone();
                 blocking(move || {
                     let Some(mut file) = disk.file(&name)? else {
                         return Ok(None);

@@ -155,7 +155,8 @@ impl RunningWorker {
     }
 }
 
-/// Whoever reads the key on the network may read the blobs of all workers, also of those with TLS.
+/// A stranger that reads the key on the network may read the blobs of all workers, also of those
+/// with TLS.
 fn warn_of_plain_text(config: &WorkerConfig) {
     let coordinator = config.coordinator.parse();
     let encrypted = coordinator.is_ok_and(|uri| is_encrypted(&uri));
