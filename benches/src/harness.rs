@@ -14,8 +14,11 @@ use std::sync::{Barrier, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use filch_report::estimate::median;
+use filch_report::run::{Better, Role};
+
 use crate::bar::Bar;
-use crate::measured::{Better, Measured, Series, median};
+use crate::measured::{Measured, Series};
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +45,9 @@ impl Effort {
     }
 }
 
+/// What the names of our contenders begin with.
+const OURS: &str = "filch";
+
 /// The same work, done by several contenders.
 pub(crate) struct Scenario {
     name: String,
@@ -55,7 +61,7 @@ pub(crate) struct Scenario {
 
 struct Contender {
     name: &'static str,
-    floor: bool,
+    role: Role,
     turn: Turn,
 }
 
@@ -122,18 +128,19 @@ impl Scenario {
     }
 
     fn taking(mut self, name: &'static str, turn: Turn) -> Self {
-        self.contenders.push(Contender {
-            name,
-            floor: false,
-            turn,
-        });
+        let role = if name.starts_with(OURS) {
+            Role::Ours
+        } else {
+            Role::Rival
+        };
+        self.contenders.push(Contender { name, role, turn });
         self
     }
 
     /// Adds a floor, which is no rival: the cost of the least that such work needs.
     pub(crate) fn floor(mut self, name: &'static str, turn: impl FnMut() -> f64 + 'static) -> Self {
         self = self.contender(name, turn);
-        self.contenders.last_mut().expect("it was just added").floor = true;
+        self.contenders.last_mut().expect("it was just added").role = Role::Floor;
         self
     }
 
@@ -145,7 +152,7 @@ impl Scenario {
     /// One discarded round, then `rounds` that count.
     pub(crate) fn measure(mut self, rounds: usize, seed: u64) -> Measured {
         let mut random = Random::new(seed);
-        let new_series = |contender: &Contender| Series::new(contender.name, contender.floor);
+        let new_series = |contender: &Contender| Series::new(contender.name, contender.role);
         let mut series: Vec<Series> = self.contenders.iter().map(new_series).collect();
         let mut order: Vec<usize> = (0..series.len()).collect();
         for round in 0..=rounds {
@@ -166,13 +173,11 @@ impl Scenario {
                 }
             }
             if round > 0 {
-                for (one, mut figures) in series.iter_mut().zip(figures) {
-                    figures.sort_by(f64::total_cmp);
+                for (one, figures) in series.iter_mut().zip(figures) {
                     one.add_round(median(&figures));
                 }
             }
         }
-        series.iter_mut().for_each(Series::sort);
         Measured {
             scenario: self.name,
             unit: self.unit,
@@ -302,6 +307,8 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
+    use filch_report::run::Role;
+
     use super::{Random, Scenario};
 
     #[test]
@@ -320,7 +327,7 @@ mod tests {
         assert_eq!(measured.series[0].figures(), [2.0, 3.0, 4.0, 5.0]);
         assert_eq!(measured.series[1].figures(), [102.0, 103.0, 104.0, 105.0]);
         assert_eq!(measured.series[0].median(), 3.5);
-        assert!(measured.series[1].floor);
+        assert_eq!(measured.series[1].role, Role::Floor);
     }
 
     #[test]
@@ -363,9 +370,11 @@ mod tests {
         let measured = scenario.measure(2, 7);
         let series = &measured.series[0];
         assert_eq!(series.figures(), [20.0, 30.0]);
-        assert_eq!(series.quantile(0.0), Some(2.0));
-        assert_eq!(series.quantile(0.5), Some(20.0));
-        assert_eq!(series.quantile(1.0), Some(300.0));
+        let latencies = series.latencies().expect("they were taken");
+        let digits = |figure: f64, expected: f64| (figure / expected - 1.0).abs() < 0.001;
+        assert!(digits(latencies.p50, 20.0), "{latencies:?}");
+        assert!(digits(latencies.p99, 300.0), "{latencies:?}");
+        assert!(digits(latencies.max, 300.0), "{latencies:?}");
     }
 
     #[test]

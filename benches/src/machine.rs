@@ -4,29 +4,26 @@ use std::fs;
 use std::process::Command;
 use std::thread;
 
-use serde::Serialize;
+use filch_report::run::Machine;
 
-#[derive(Debug, Serialize)]
-pub(crate) struct Machine {
-    pub(crate) cpu: String,
-    pub(crate) cores: usize,
-    pub(crate) kernel: String,
-    pub(crate) rustc: &'static str,
-    /// Followed by `-dirty` if the tree differs from it.
-    pub(crate) commit: String,
-    /// UTC.
-    pub(crate) date: String,
-}
-
-/// This machine, now. A field that cannot be determined is `unknown`.
+/// This machine, now.
 pub(crate) fn describe() -> Machine {
     Machine {
         cpu: cpu_model().unwrap_or_else(unknown),
         cores: thread::available_parallelism().map_or(1, usize::from),
         kernel: output_of("uname", &["-sr"]),
-        rustc: env!("FILCH_RUSTC"),
-        commit: output_of("git", &["describe", "--always", "--dirty", "--exclude=*"]),
+        rustc: env!("FILCH_RUSTC").to_owned(),
+        commit: commit(),
         date: output_of("date", &["-u", "+%Y-%m-%dT%H:%M:%SZ"]),
+        load: load().unwrap_or_else(unknown),
+    }
+}
+
+/// A program that was made to be carried knows it; another one runs in its repository.
+fn commit() -> String {
+    match option_env!("FILCH_COMMIT") {
+        Some(commit) => commit.to_owned(),
+        None => output_of("git", &["describe", "--always", "--dirty", "--exclude=*"]),
     }
 }
 
@@ -34,6 +31,12 @@ fn cpu_model() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// Of the minute before.
+fn load() -> Option<String> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    Some(text.split(' ').next()?.to_owned())
 }
 
 fn output_of(program: &str, arguments: &[&str]) -> String {

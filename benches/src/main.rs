@@ -21,16 +21,25 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use filch_report::run;
 
 use curve::Curves;
 use groups::Group;
 use groups::fork_join;
 use groups::scheduler::idle;
 use harness::{Effort, Scenario};
-use report::Report;
+use report::{Report, Stored};
+
+/// What the program around this one does.
+const MORE: &str = "\
+cargo xtask bench takes these as well:
+  --compare BEFORE AFTER  Two stored runs, row by row: what changed beyond noise is on top
+  --tables [FOLDER]       Makes the tables of docs/performance.md and the chart of README.md from a
+                          stored run
+  --carry FILE            Builds this program so that it can be carried to another machine";
 
 #[derive(Parser)]
-#[command(bin_name = "cargo xtask bench", about, version)]
+#[command(bin_name = "cargo xtask bench", about, version, after_help = MORE)]
 struct Arguments {
     /// Fewer and shorter rounds: to see that it works, not to compare.
     #[arg(long)]
@@ -81,6 +90,12 @@ struct Arguments {
     /// Writes the results here as well.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Stores each group in this folder, as JSON and as plots, when it is measured, and makes its
+    /// README.md again: benches/results/DATE-MACHINE. Other groups may follow, of the same commit
+    /// on the same machine.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scenario", "contender"])]
+    report: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -105,46 +120,67 @@ fn main() -> ExitCode {
         Effort::FULL
     };
     effort.rounds = arguments.rounds.unwrap_or(effort.rounds).max(1);
-    let mut report = Report::new(machine::describe(), effort, arguments.seed);
+    let mut report = Report::new(
+        machine::describe(),
+        run::Effort {
+            rounds: effort.rounds,
+            quick: arguments.quick,
+            seed: arguments.seed,
+        },
+    );
     println!("{}", report.heading());
+    let measured = measure(&arguments, effort, &mut report);
+    if let Err(error) = measured {
+        eprintln!("error: {error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+fn measure(arguments: &Arguments, effort: Effort, report: &mut Report) -> Result<(), String> {
+    let stored = arguments.report.as_ref();
+    let stored = stored.map(|path| Stored::open(path, report)).transpose()?;
     let mut curves = Curves::default();
+    let mut complaints = Vec::new();
     for &group in Group::ALL {
         if !arguments.group.is_empty() && !arguments.group.contains(&group) {
             continue;
         }
-        let mut measure = |mut scenario: Scenario| {
+        let mut measure = |mut scenario: Scenario, point| {
             let wanted = arguments.scenario.as_deref().unwrap_or_default();
             scenario.keep(arguments.contender.as_deref().unwrap_or_default());
             if !scenario.name().contains(wanted) || scenario.is_empty() {
                 return None;
             }
             let measured = scenario.measure(effort.rounds, arguments.seed);
-            println!("{}", report.add(group.name(), &measured));
+            println!("{}", report.add(group.name(), &measured, point));
             Some(measured)
         };
         if arguments.workers.is_empty() {
             for scenario in group.scenarios(effort) {
-                measure(scenario);
+                measure(scenario, None);
             }
         }
         for &workers in &arguments.workers {
-            for (kind, scenario) in group.curve(workers.max(1), effort) {
-                if let Some(measured) = measure(scenario) {
+            let workers = workers.max(1);
+            for (kind, scenario) in group.curve(workers, effort) {
+                let curve = kind.to_owned();
+                if let Some(measured) = measure(scenario, Some(run::Point { curve, workers })) {
                     curves.add(kind, workers, &measured);
                 }
             }
         }
+        if let Some(stored) = &stored {
+            complaints = report.store(group.name(), stored)?;
+        }
     }
     print!("{curves}");
+    for complaint in complaints {
+        println!("benches/reasons.toml: {complaint}");
+    }
     if report.is_empty() {
-        eprintln!("error: no scenario was selected");
-        return ExitCode::FAILURE;
+        return Err("no scenario was selected".to_owned());
     }
-    if let Some(path) = &arguments.json
-        && let Err(error) = report.write_json(path)
-    {
-        eprintln!("error: {}: {error}", path.display());
-        return ExitCode::FAILURE;
-    }
-    ExitCode::SUCCESS
+    let json = arguments.json.as_ref();
+    json.map_or(Ok(()), |path| report.write_json(path))
 }

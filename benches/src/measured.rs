@@ -1,5 +1,9 @@
 //! The figures that came out of a scenario.
 
+use filch_report::estimate::median;
+use filch_report::run::{Better, Latencies, Role};
+use hdrhistogram::Histogram;
+
 use crate::bar::Bar;
 
 /// The figures of a scenario's contenders.
@@ -11,47 +15,26 @@ pub(crate) struct Measured {
     pub(crate) bars: Vec<Bar>,
 }
 
-/// Which of two figures wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Better {
-    Lower,
-    Higher,
-}
-
-impl Better {
-    /// The word for it in the report.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Lower => "lower",
-            Self::Higher => "higher",
-        }
-    }
-
-    /// The best of these figures, if there is one.
-    pub(crate) fn best(self, figures: impl Iterator<Item = f64>) -> Option<f64> {
-        match self {
-            Self::Lower => figures.min_by(f64::total_cmp),
-            Self::Higher => figures.max_by(f64::total_cmp),
-        }
-    }
-}
-
 /// One contender's rounds, and the latencies of its operations, if these were timed one by one.
 pub(crate) struct Series {
     pub(crate) contender: &'static str,
-    pub(crate) floor: bool,
-    /// One for each round; sorted in the end, as the latencies are.
+    pub(crate) role: Role,
+    /// One for each round, in their order: those of two contenders in one place are of one round.
     figures: Vec<f64>,
-    latencies: Vec<f64>,
+    /// In thousandths of the scenario's unit.
+    latencies: Histogram<u64>,
 }
 
+/// A histogram has whole numbers.
+const THOUSANDTHS: f64 = 1000.0;
+
 impl Series {
-    pub(crate) fn new(contender: &'static str, floor: bool) -> Self {
+    pub(crate) fn new(contender: &'static str, role: Role) -> Self {
         Self {
             contender,
-            floor,
+            role,
             figures: Vec::new(),
-            latencies: Vec::new(),
+            latencies: Histogram::new(3).expect("three digits are possible"),
         }
     }
 
@@ -60,16 +43,14 @@ impl Series {
     }
 
     pub(crate) fn add_latencies(&mut self, latencies: &[f64]) {
-        self.latencies.extend_from_slice(latencies);
+        for latency in latencies {
+            let recorded = self
+                .latencies
+                .record((latency * THOUSANDTHS).round() as u64);
+            recorded.expect("it grows as it has to");
+        }
     }
 
-    /// After the last round.
-    pub(crate) fn sort(&mut self) {
-        self.figures.sort_by(f64::total_cmp);
-        self.latencies.sort_by(f64::total_cmp);
-    }
-
-    #[cfg(test)]
     pub(crate) fn figures(&self) -> &[f64] {
         &self.figures
     }
@@ -79,11 +60,14 @@ impl Series {
     }
 
     pub(crate) fn min(&self) -> f64 {
-        self.figures[0]
+        self.figures.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
     pub(crate) fn max(&self) -> f64 {
-        self.figures[self.figures.len() - 1]
+        self.figures
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// How far apart the extremes are, as a share of the median.
@@ -91,20 +75,14 @@ impl Series {
         (self.max() - self.min()) / self.median()
     }
 
-    /// The latency that this part of all operations did not exceed; `None` if no latencies were
-    /// taken.
-    pub(crate) fn quantile(&self, part: f64) -> Option<f64> {
-        let rank = (part * self.latencies.len() as f64).ceil() as usize;
-        self.latencies.get(rank.saturating_sub(1)).copied()
-    }
-}
-
-/// The median of sorted figures.
-pub(crate) fn median(figures: &[f64]) -> f64 {
-    let middle = figures.len() / 2;
-    if figures.len() % 2 == 1 {
-        figures[middle]
-    } else {
-        f64::midpoint(figures[middle - 1], figures[middle])
+    /// Over the operations of all rounds, to three digits. `None` if no latencies were taken.
+    pub(crate) fn latencies(&self) -> Option<Latencies> {
+        let quantile = |part| self.latencies.value_at_quantile(part) as f64 / THOUSANDTHS;
+        (!self.latencies.is_empty()).then(|| Latencies {
+            p50: quantile(0.5),
+            p99: quantile(0.99),
+            p999: quantile(0.999),
+            max: quantile(1.0),
+        })
     }
 }

@@ -1,98 +1,107 @@
-//! The table on the terminal, and the JSON file.
+//! The tables on the terminal, and what is stored.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io;
 use std::path::Path;
 
-use serde::Serialize;
+use filch_report::run::{self, Effort, Latencies, Machine, Point, Role, Run};
+use filch_report::{Folder, Reasons};
 
-use crate::harness::Effort;
-use crate::machine::Machine;
 use crate::measured::{Measured, Series};
 
-/// The quantiles of latencies that are shown, and their headings.
-const QUANTILES: [(f64, &str); 4] = [
-    (0.5, "p50"),
-    (0.99, "p99"),
-    (0.999, "p99.9"),
-    (1.0, "worst"),
-];
+/// The headings of latencies.
+const QUANTILES: [&str; 4] = ["p50", "p99", "p99.9", "most"];
 
-/// What `--json` writes.
-#[derive(Serialize)]
-pub(crate) struct Report {
-    machine: Machine,
-    results: Vec<Row>,
-    #[serde(skip)]
-    heading: String,
-}
-
-#[derive(Serialize)]
-struct Row {
-    group: &'static str,
-    scenario: String,
-    contender: &'static str,
-    unit: &'static str,
-    median: f64,
-    min: f64,
-    max: f64,
-    better: &'static str,
-    floor: bool,
-    /// Over the latencies of all rounds, if they were taken: as in [`QUANTILES`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    quantiles: Option<[f64; QUANTILES.len()]>,
-}
+/// What was measured so far.
+pub(crate) struct Report(Run);
 
 impl Report {
-    pub(crate) fn new(machine: Machine, effort: Effort, seed: u64) -> Self {
-        let heading = format!(
-            "{} · {} cores · {} · {}\ncommit {} · {} · {} rounds, order by seed {seed}\n",
+    pub(crate) fn new(machine: Machine, effort: Effort) -> Self {
+        Self(Run {
+            machine,
+            effort,
+            results: Vec::new(),
+        })
+    }
+
+    pub(crate) fn heading(&self) -> String {
+        let Run {
+            machine, effort, ..
+        } = &self.0;
+        format!(
+            "{} · {} cores · {} · {}\ncommit {} · {} · load {} · {} rounds, order by seed {}\n",
             machine.cpu,
             machine.cores,
             machine.kernel,
             machine.rustc,
             machine.commit,
             machine.date,
+            machine.load,
             effort.rounds,
-        );
-        Self {
-            machine,
-            results: Vec::new(),
-            heading,
-        }
-    }
-
-    pub(crate) fn heading(&self) -> &str {
-        &self.heading
+            effort.seed,
+        )
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.results.is_empty()
+        self.0.results.is_empty()
     }
 
     /// Keeps the results of a scenario, and returns its table.
-    pub(crate) fn add(&mut self, group: &'static str, measured: &Measured) -> String {
-        for series in &measured.series {
-            self.results.push(Row {
-                group,
-                scenario: measured.scenario.clone(),
-                contender: series.contender,
-                unit: measured.unit,
-                median: rounded(series.median()),
-                min: rounded(series.min()),
-                max: rounded(series.max()),
-                better: measured.better.name(),
-                floor: series.floor,
-                quantiles: quantiles(series).map(|all| all.map(rounded)),
-            });
-        }
+    pub(crate) fn add(
+        &mut self,
+        group: &'static str,
+        measured: &Measured,
+        point: Option<Point>,
+    ) -> String {
+        let contenders = measured.series.iter().map(|series| run::Series {
+            name: series.contender.to_owned(),
+            role: series.role,
+            figures: series.figures().iter().copied().map(rounded).collect(),
+            latencies: series.latencies(),
+        });
+        self.0.results.push(run::Scenario {
+            group: group.to_owned(),
+            scenario: measured.scenario.clone(),
+            unit: measured.unit.to_owned(),
+            better: measured.better,
+            point,
+            contenders: contenders.collect(),
+        });
         table(group, measured)
     }
 
-    pub(crate) fn write_json(&self, path: &Path) -> io::Result<()> {
-        serde_json::to_writer_pretty(File::create(path)?, self)?;
-        Ok(())
+    pub(crate) fn write_json(&self, path: &Path) -> Result<(), String> {
+        self.0.write(path)
+    }
+
+    /// Stores what was measured of a group, and returns what is wrong with the reasons.
+    pub(crate) fn store(&self, group: &str, folder: &Stored) -> Result<Vec<String>, String> {
+        let of_group = Run {
+            results: self
+                .0
+                .results
+                .iter()
+                .filter(|own| own.group == group)
+                .cloned()
+                .collect(),
+            ..self.0.clone()
+        };
+        folder.folder.store(&of_group, &folder.reasons)
+    }
+}
+
+/// Where a report is stored, and the reasons that stand in it.
+pub(crate) struct Stored {
+    folder: Folder,
+    reasons: Reasons,
+}
+
+impl Stored {
+    /// The reasons were compiled in: the program may run where there is no repository.
+    pub(crate) fn open(path: &Path, report: &Report) -> Result<Self, String> {
+        Ok(Self {
+            folder: Folder::open(path, &report.0.machine, report.0.effort)?,
+            reasons: Reasons::parse(include_str!("../reasons.toml"))?,
+        })
     }
 }
 
@@ -101,40 +110,35 @@ fn rounded(figure: f64) -> f64 {
     (figure * 1000.0).round() / 1000.0
 }
 
-fn is_ours(series: &Series) -> bool {
-    series.contender.starts_with("filch")
-}
-
 /// The best median among the contenders that `belongs` selects; floors never count.
 fn best(measured: &Measured, belongs: impl Fn(&Series) -> bool) -> Option<f64> {
     let contenders = measured.series.iter();
-    let belonging = contenders.filter(|series| !series.floor && belongs(series));
+    let belonging = contenders.filter(|series| series.role != Role::Floor && belongs(series));
     measured.better.best(belonging.map(Series::median))
-}
-
-/// `None` without latencies.
-fn quantiles(series: &Series) -> Option<[f64; QUANTILES.len()]> {
-    series.quantile(0.0)?;
-    let quantile = |(part, _)| series.quantile(part).unwrap_or_default();
-    Some(QUANTILES.map(quantile))
 }
 
 /// A table of their own: what each contender's operations took over all rounds.
 fn latencies(measured: &Measured, width: usize) -> String {
     let mut text = String::new();
     for series in &measured.series {
-        let Some(quantiles) = quantiles(series) else {
+        let Some(latencies) = series.latencies() else {
             continue;
         };
         if text.is_empty() {
             let _ = write!(text, "  {:<width$}", "latencies");
-            for (_, heading) in QUANTILES {
+            for heading in QUANTILES {
                 let _ = write!(text, " {heading:>9}");
             }
             text.push('\n');
         }
         let _ = write!(text, "  {:<width$}", series.contender);
-        for quantile in quantiles {
+        let Latencies {
+            p50,
+            p99,
+            p999,
+            max,
+        } = latencies;
+        for quantile in [p50, p99, p999, max] {
             let _ = write!(text, " {quantile:>9.2}");
         }
         text.push('\n');
@@ -143,10 +147,10 @@ fn latencies(measured: &Measured, width: usize) -> String {
 }
 
 fn table(group: &str, measured: &Measured) -> String {
-    let best_rival = best(measured, |series| !is_ours(series));
+    let best_rival = best(measured, |series| series.role == Role::Rival);
     let best_of_all = best(measured, |_| true);
     let ratio = |series: &Series, to: Option<f64>| match to {
-        Some(best) if !series.floor => format!("{:.2}", series.median() / best),
+        Some(best) if series.role != Role::Floor => format!("{:.2}", series.median() / best),
         _ => String::new(),
     };
     let width = measured
@@ -165,7 +169,11 @@ fn table(group: &str, measured: &Measured) -> String {
     text.push('\n');
     for series in &measured.series {
         let name = series.contender;
-        let note = if series.floor { "  floor" } else { "" };
+        let note = if series.role == Role::Floor {
+            "  floor"
+        } else {
+            ""
+        };
         let _ = writeln!(
             text,
             "  {name:<width$} {:>9.2} {:>9.2} {:>9.2} {:>8.0}% {:>9} {:>9}{note}",

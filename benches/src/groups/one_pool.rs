@@ -127,8 +127,8 @@ fn fib_on_rayon(n: u32) -> u64 {
 macro_rules! all {
     ($scenario:expr, $add:ident, $turn:ident($($argument:expr),*)) => {
         $scenario
-            .$add("one pool", $turn::<OnePool>($($argument),*))
-            .$add("two pools", $turn::<TwoPools>($($argument),*))
+            .$add("filch, one pool", $turn::<OnePool>($($argument),*))
+            .$add("filch, two pools", $turn::<TwoPools>($($argument),*))
             .$add("tokio and rayon", $turn::<Rivals>($($argument),*))
     };
 }
@@ -142,20 +142,20 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let name = "fib and hops, a fixed number of each";
     vec![
         Scenario::new(format!("fib({FIB}), no process"), "ns per fork")
-            .contender("a scheduler's threads", {
+            .contender("filch, a scheduler's threads", {
                 let both = LazyCell::new(OnePool::new);
                 move || timed_fib(&both.1)
             })
-            .contender("its own threads", {
+            .contender("filch, its own threads", {
                 let jobs = LazyCell::new(own);
                 move || timed_fib(&jobs)
             }),
         Scenario::new("hops, no job", "ns per hop")
-            .contender("with a pool attached", {
+            .contender("filch, with a pool attached", {
                 let both = LazyCell::new(OnePool::new);
                 move || per_operation(timed_hops(&both.0, hops), hops)
             })
-            .contender("without", {
+            .contender("filch, without", {
                 let scheduler = LazyCell::new(scheduler);
                 move || per_operation(timed_hops(&*scheduler, hops), hops)
             }),

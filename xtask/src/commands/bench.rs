@@ -1,25 +1,53 @@
-//! `cargo xtask bench`: builds the comparisons in release and runs them.
+//! `cargo xtask bench`: builds the comparisons in release and runs them; compares stored runs, and
+//! publishes one.
 
-use std::fs;
-use std::io;
+mod published;
+mod rivals;
+
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::Args;
+use filch_report::compare::Comparison;
+use filch_report::run::Run;
 
 use crate::support::error::Result;
-use crate::support::process::{cargo, root, target_directory};
+use crate::support::process::{cargo, target_directory};
 use crate::support::tally::Tally;
+
+pub(crate) use published::complaints;
 
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Options {
-    /// Passed to `filch-benches`: --quick, --group GROUP, --workers 1,2,4, --json FILE, --help, …
+    /// Compares two stored runs, files or folders, row by row.
+    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], exclusive = true)]
+    compare: Option<Vec<PathBuf>>,
+
+    /// Makes the tables of docs/performance.md and the chart of README.md from a stored run: from
+    /// that folder, or from the one that is shown already.
+    #[arg(long, num_args = 0..=1, value_name = "FOLDER", exclusive = true)]
+    tables: Option<Option<PathBuf>>,
+
+    /// Passed to `filch-benches`: --quick, --group GROUP, --report FOLDER, --help, …
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    if let Some([before, after]) = options.compare.as_deref() {
+        let (before, after) = (Run::read_all(before)?, Run::read_all(after)?);
+        print!("{}", Comparison::of(&before, &after));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(folder) = &options.tables {
+        published::write(folder.as_deref())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    measure(&options.arguments)
+}
+
+fn measure(arguments: &[String]) -> Result<ExitCode> {
     let mut command = cargo();
     command.args([
         "run",
@@ -30,15 +58,15 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         "--",
     ]);
     align_branches(&mut command);
-    if let Some(rival) = go_rival()? {
+    if let Some(rival) = rivals::go()? {
         command.env("FILCH_GO_RIVAL", rival);
     }
-    if let Some(rival) = beam_rival()? {
+    if let Some(rival) = rivals::beam()? {
         command.env("FILCH_BEAM_RIVAL", rival);
     }
-    // The caller's directory, so that `--json FILE` is where they expect it.
+    // The caller's directory, so that what is written is where they expect it.
     command
-        .args(&options.arguments)
+        .args(arguments)
         .current_dir(std::env::current_dir()?);
     Ok(Tally::of(command.status()?.success()).exit_code())
 }
@@ -55,47 +83,5 @@ fn align_branches(command: &mut Command) {
                 "-Cllvm-args=-x86-branches-within-32B-boundaries",
             )
             .env("CARGO_TARGET_DIR", target_directory("bench"));
-    }
-}
-
-/// Builds Go's side of the comparisons, where there is a Go toolchain: `go` in the path, or what
-/// `FILCH_GO` says.
-fn go_rival() -> Result<Option<PathBuf>> {
-    let asked_for = std::env::var_os("FILCH_GO");
-    let go = asked_for.clone().unwrap_or_else(|| "go".into());
-    let program = target_directory("go-rival").join("filch-go-rival");
-    let mut command = Command::new(&go);
-    command
-        .args(["build", "-o"])
-        .arg(&program)
-        .arg(".")
-        .current_dir(root().join("benches/go"));
-    match (built("Go's", &mut command)?, asked_for) {
-        (Ok(()), _) => Ok(Some(program)),
-        // No Go, no rival; what was asked for by name has to be there.
-        (Err(_), None) => Ok(None),
-        (Err(error), Some(go)) => Err(format!("FILCH_GO: {}: {error}", go.display()).into()),
-    }
-}
-
-/// Builds Erlang's side, where `erlc` is in the path. Where its modules are.
-fn beam_rival() -> Result<Option<PathBuf>> {
-    let modules = target_directory("beam-rival");
-    fs::create_dir_all(&modules)?;
-    let mut command = Command::new("erlc");
-    command
-        .arg("-o")
-        .arg(&modules)
-        .arg(root().join("benches/beam/filch_rival.erl"));
-    // No Erlang, no rival.
-    Ok(built("Erlang's", &mut command)?.is_ok().then_some(modules))
-}
-
-/// Runs the compiler of one side; why not, if it is not there.
-fn built(whose: &str, command: &mut Command) -> Result<io::Result<()>> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(Ok(())),
-        Ok(_) => Err(format!("{whose} side of the comparisons does not compile").into()),
-        Err(error) => Ok(Err(error)),
     }
 }

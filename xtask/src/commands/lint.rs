@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::commands::{mutants, orderings};
+use crate::commands::{bench, mutants, orderings};
 use crate::support::error::Result;
 use crate::support::metadata::Workspace;
 use crate::support::process::root;
@@ -61,6 +61,13 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Tally> {
     for file in markdown::files()? {
         note(markdown::check(&file)?);
     }
+    let figures = bench::complaints()?.into_iter();
+    let figures = figures.map(|(file, message)| Finding {
+        file,
+        line: 1,
+        message,
+    });
+    note(figures.collect());
     let verdicts = orderings::complaints()?.into_iter().map(|message| Finding {
         file: PathBuf::from(orderings::PAGE),
         line: 1,

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use filch_report::estimate::median;
 
 use crate::support::error::Result;
 use crate::support::process::{cargo, files_below, root, target_directory};
@@ -141,7 +142,7 @@ fn table(results: &[Compared]) -> Table<6> {
         });
         table.row([
             result.name.clone(),
-            milliseconds(paired::median(result.sequential.iter().copied())),
+            milliseconds(median(&result.sequential)),
             rayon,
             filch,
             format!("{:.3}", ratios.median),

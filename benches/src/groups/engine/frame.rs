@@ -14,7 +14,7 @@ const BEVY: &str = "bevy_ecs, multi-threaded";
 pub(super) fn scenarios(effort: Effort) -> [Scenario; 1] {
     let frames = effort.operations(400);
     let scenario = Scenario::new("a frame of 1 000 systems of 100 ns", "us")
-        .contender("a plain loop", move || plain(frames))
+        .floor("a plain loop", move || plain(frames))
         .contender("filch-engine", move || filch::driven(frames))
         .contender("filch-engine, asked from outside", move || {
             filch::asked(frames, 1)

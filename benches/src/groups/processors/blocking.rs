@@ -40,8 +40,8 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
                 "filch-processors, 10 ms each",
                 task_time(waves, ours(come_and_go)),
             )
-            .contender("two threads, undisturbed", task_time(waves, threads(none)))
-            .contender(
+            .floor("two threads, undisturbed", task_time(waves, threads(none)))
+            .floor(
                 "two threads, 100 that sleep 10 ms",
                 task_time(waves, threads(come_and_go)),
             )
@@ -50,7 +50,7 @@ pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
             .contender("tokio, 10 ms each", task_time(waves, tokio(come_and_go))),
         Scenario::new("blocking calls made beside CPU tasks", "ns per call")
             .contender("filch-processors, 10 ms each", call_time(ours(come_and_go)))
-            .contender(
+            .floor(
                 "two threads, 100 that sleep 10 ms",
                 call_time(threads(come_and_go)),
             )

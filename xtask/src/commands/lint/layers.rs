@@ -41,6 +41,7 @@ const TOOLS: &[&str] = &[
     "filch-benches",
     "filch-frames",
     "filch-operations",
+    "filch-report",
     "compile-fail",
     "hostile-tests",
     "linearizability",

@@ -1,0 +1,109 @@
+//! One of ours beside the best rival of the same run.
+
+use crate::estimate::Estimate;
+use crate::run::{Role, Scenario, Series};
+
+/// A contender of ours, and how it did.
+#[derive(Debug)]
+pub struct Ratio<'a> {
+    /// Where.
+    pub scenario: &'a Scenario,
+    /// Ours.
+    pub ours: &'a Series,
+    /// The rival with the best median.
+    pub rival: &'a Series,
+    /// How many times as bad as the rival ours was, round by round: above 1 it lost. A slow minute
+    /// falls on both sides of a round, and so on no ratio.
+    pub ratio: Estimate,
+}
+
+/// Who won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Ours did.
+    Won,
+    /// The rival did.
+    Lost,
+    /// Either, within what the rounds can tell.
+    Even,
+}
+
+impl Ratio<'_> {
+    /// By the interval; by the median alone where there are too few rounds for one.
+    pub fn verdict(&self) -> Verdict {
+        let [low, high] = self.ratio.interval.unwrap_or([self.ratio.median; 2]);
+        if high < 1.0 {
+            Verdict::Won
+        } else if low > 1.0 {
+            Verdict::Lost
+        } else {
+            Verdict::Even
+        }
+    }
+}
+
+impl Scenario {
+    /// Each of ours beside the best rival; nothing, if there is none.
+    pub fn ratios(&self) -> impl Iterator<Item = Ratio<'_>> {
+        let rival = self.best(Role::Rival);
+        let of = move |ours| rival.map(|rival| self.ratio(ours, rival));
+        self.of(Role::Ours).filter_map(of)
+    }
+
+    fn ratio<'a>(&'a self, ours: &'a Series, rival: &'a Series) -> Ratio<'a> {
+        let rounds = ours.figures.iter().zip(&rival.figures);
+        let ratio = |(&ours, &rival): (&f64, &f64)| self.better.ratio(ours, rival);
+        let ratios: Vec<f64> = rounds.map(ratio).collect();
+        Ratio {
+            scenario: self,
+            ours,
+            rival,
+            ratio: Estimate::of(&ratios),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict;
+    use crate::run::Better;
+    use crate::run::tests::run;
+
+    fn verdicts() -> Vec<(Verdict, f64)> {
+        let run = run();
+        let ratios = run.results.iter().flat_map(|scenario| scenario.ratios());
+        let ratios = ratios.map(|ratio| (ratio.verdict(), ratio.ratio.median));
+        ratios.collect()
+    }
+
+    #[test]
+    fn a_loss_is_told_from_a_win_and_from_noise() {
+        let all = verdicts();
+        let verdicts: Vec<_> = all.iter().map(|(verdict, _)| *verdict).collect();
+        assert_eq!(verdicts, [Verdict::Won, Verdict::Lost, Verdict::Even]);
+        assert_eq!(
+            (all[0].1, all[1].1),
+            (0.5, 1.5),
+            "beside the best rival, not another"
+        );
+    }
+
+    /// The rounds move by 8 %, all contenders alike: no round's ratio does.
+    #[test]
+    fn what_falls_on_both_falls_on_no_ratio() {
+        let run = run();
+        let ratio = run.results[1].ratios().next().expect("one of ours");
+        let [low, high] = ratio.ratio.interval.expect("eight rounds");
+        assert!((high - low).abs() < 1e-9, "{low} to {high}");
+    }
+
+    #[test]
+    fn where_more_is_better_less_is_a_loss() {
+        let mut scenario = run().results[1].clone();
+        scenario.better = Better::Higher;
+        let ratio = scenario.ratios().next().expect("one of ours");
+        assert_eq!(ratio.rival.name, "other", "its 18 is more than 9 and 6");
+        assert_eq!(ratio.verdict(), Verdict::Lost);
+        assert_eq!(ratio.ratio.median, 2.0);
+    }
+}

@@ -1,0 +1,359 @@
+//! Markdown: what was measured where, a table for each group, and what is lost.
+
+use std::fmt::Write as _;
+
+use crate::estimate::Short;
+use crate::ratio::{Ratio, Verdict};
+use crate::reasons::Reasons;
+use crate::run::{Better, Role, Run, Scenario, Series};
+
+/// What a loss without a reason says.
+const UNKNOWN: &str = "no reason is known";
+
+/// The machine, the compiler, the commit and the effort.
+pub fn machine(run: &Run) -> String {
+    let (machine, effort) = (&run.machine, run.effort);
+    let rounds = if effort.quick {
+        format!("{}, **quick ones: good for no comparison**", effort.rounds)
+    } else {
+        effort.rounds.to_string()
+    };
+    format!(
+        "| processor | cores | system | compiler | commit | begun | load before | rounds |\n\
+         |---|---|---|---|---|---|---|---|\n\
+         | {} | {} | {} | {} | {} | {} | {} | {rounds} |\n",
+        machine.cpu,
+        machine.cores,
+        machine.kernel,
+        machine.rustc,
+        machine.commit,
+        machine.date,
+        machine.load,
+    )
+}
+
+/// All contenders of a group: a row for each of ours, beside the best rival.
+pub fn group(run: &Run, group: &str) -> String {
+    let mut text = String::from(
+        "| | filch | median | best rival | median | ratio | others |\n\
+         |---|---|--:|---|--:|--:|---|\n",
+    );
+    for scenario in run.scenarios(group) {
+        rows(scenario, &mut text);
+    }
+    let timed: Vec<_> = run
+        .scenarios(group)
+        .filter(|scenario| {
+            let mut contenders = scenario.contenders.iter();
+            contenders.any(|series| series.latencies.is_some())
+        })
+        .collect();
+    if !timed.is_empty() {
+        text.push_str("\nThe operations of all rounds:\n\n");
+        latencies(&timed, &mut text);
+    }
+    text
+}
+
+/// The rows of ours that are lost, the worst first, each with its reason.
+pub fn losses(run: &Run, reasons: &Reasons) -> String {
+    let ratios = run.results.iter().flat_map(|scenario| scenario.ratios());
+    let mut lost: Vec<_> = ratios
+        .filter(|ratio| ratio.scenario.point.is_none() && ratio.verdict() == Verdict::Lost)
+        .collect();
+    lost.sort_by(|one, other| other.ratio.median.total_cmp(&one.ratio.median));
+    if lost.is_empty() {
+        return "Nothing is lost here.\n".to_owned();
+    }
+    let mut text = String::from(
+        "| group | scenario | filch | best rival | ratio | why |\n|---|---|---|---|--:|---|\n",
+    );
+    for ratio in lost {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | **{}** | {} |",
+            ratio.scenario.group,
+            name(&ratio.scenario.scenario),
+            with_median(ratio.ours),
+            with_median(ratio.rival),
+            ratio.ratio,
+            reasons.of(&ratio).unwrap_or(UNKNOWN),
+        );
+    }
+    text
+}
+
+/// The curves of a group over the number of workers: a table each.
+pub fn curves(run: &Run, group: &str) -> String {
+    let mut text = String::new();
+    for (curve, points) in points(run, group) {
+        let _ = write!(text, "\n{curve}, {}:\n\n| workers |", points[0].unit);
+        for series in &points[0].contenders {
+            let _ = write!(text, " {} |", name(&series.name));
+        }
+        let _ = writeln!(text, "\n|--:|{}", "--:|".repeat(points[0].contenders.len()));
+        for scenario in points {
+            let workers = scenario.point.as_ref().map_or(0, |point| point.workers);
+            let _ = write!(text, "| {workers} |");
+            for series in &scenario.contenders {
+                let _ = write!(text, " {} |", series.estimate());
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The curves of a group, in order, and the scenarios of each.
+pub(crate) fn points<'a>(run: &'a Run, group: &str) -> Vec<(&'a str, Vec<&'a Scenario>)> {
+    let mut curves: Vec<(&str, Vec<&Scenario>)> = Vec::new();
+    for scenario in &run.results {
+        let Some(point) = &scenario.point else {
+            continue;
+        };
+        if scenario.group != group {
+            continue;
+        }
+        match curves.iter_mut().find(|(curve, _)| *curve == point.curve) {
+            Some((_, points)) => points.push(scenario),
+            None => curves.push((&point.curve, vec![scenario])),
+        }
+    }
+    curves
+}
+
+/// The report of a stored run, with those of its plots that are there.
+pub(crate) fn report(run: &Run, reasons: &Reasons, svgs: &[String]) -> String {
+    let mut text = format!(
+        "# {}, {}, {} cores\n\n{}\n",
+        run.machine.date.split('T').next().unwrap_or_default(),
+        run.machine.cpu,
+        run.machine.cores,
+        machine(run)
+    );
+    text.push_str(LEGEND);
+    let losses = losses(run, reasons);
+    // Reasons are written for a page of docs.
+    let losses = losses.replace("](", "](../../../docs/");
+    let _ = write!(text, "\n## What is lost\n\n{losses}");
+    let complaints = reasons.complaints(run);
+    if !complaints.is_empty() {
+        text.push_str("\nReasons without a loss, in benches/reasons.toml:\n\n");
+        for complaint in complaints {
+            let _ = writeln!(text, "- {complaint}");
+        }
+    }
+    let mut groups = run.groups();
+    groups.dedup();
+    for name in groups {
+        let _ = write!(text, "\n## {name}\n\n");
+        for svg in svgs {
+            let own = svg.strip_prefix(name);
+            if own.is_some_and(|rest| rest == ".svg" || rest.starts_with("-curve-")) {
+                let _ = write!(text, "![{name}]({svg})\n\n");
+            }
+        }
+        if run.scenarios(name).next().is_some() {
+            text.push_str(&group(run, name));
+        }
+        text.push_str(&curves(run, name));
+    }
+    text
+}
+
+/// How the tables are to be read.
+const LEGEND: &str = "\
+Medians of the rounds; in brackets, where the median of infinitely many rounds would be, with 95 %
+at least (the sign test's interval, of order statistics). The ratio is that of ours to the best
+rival, round by round: above 1 is a **loss**. *even*: 1 is in the interval.
+";
+
+fn rows(scenario: &Scenario, text: &mut String) {
+    let title = format!("{}, {}", name(&scenario.scenario), unit(scenario));
+    let rival = scenario.best(Role::Rival);
+    let others = others(scenario, rival);
+    let mut first = true;
+    for ours in scenario.of(Role::Ours) {
+        let ratio = scenario.ratios().find(|ratio| ratio.ours.name == ours.name);
+        let once = |cell: &str| {
+            if first {
+                cell.to_owned()
+            } else {
+                String::new()
+            }
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            once(&title),
+            name(&ours.name),
+            ours.estimate(),
+            once(&rival.map(|rival| name(&rival.name)).unwrap_or_default()),
+            once(
+                &rival
+                    .map(|rival| rival.estimate().to_string())
+                    .unwrap_or_default()
+            ),
+            ratio.map(|ratio| judged(&ratio)).unwrap_or_default(),
+            once(&others),
+        );
+        first = false;
+    }
+}
+
+fn unit(scenario: &Scenario) -> String {
+    match scenario.better {
+        Better::Lower => scenario.unit.clone(),
+        Better::Higher => format!("{}, more is better", scenario.unit),
+    }
+}
+
+/// A loss stands out.
+fn judged(ratio: &Ratio<'_>) -> String {
+    match ratio.verdict() {
+        Verdict::Won => ratio.ratio.to_string(),
+        Verdict::Lost => format!("**{} lost**", ratio.ratio),
+        Verdict::Even => format!("{} *even*", ratio.ratio),
+    }
+}
+
+/// The other rivals, the best first, and the floors.
+fn others(scenario: &Scenario, best: Option<&Series>) -> String {
+    let best = best.map(|series| &series.name);
+    let mut others: Vec<_> = scenario
+        .of(Role::Rival)
+        .filter(|series| Some(&series.name) != best)
+        .collect();
+    others.sort_by(|one, other| {
+        let ratio = scenario.better.ratio(one.median(), other.median());
+        ratio.total_cmp(&1.0)
+    });
+    let mut cells: Vec<_> = others.into_iter().map(with_median).collect();
+    let floors = scenario.of(Role::Floor);
+    cells.extend(floors.map(|series| format!("floor: {}", with_median(series))));
+    cells.join("; ")
+}
+
+fn with_median(series: &Series) -> String {
+    format!("{} {}", name(&series.name), Short(series.median()))
+}
+
+/// A name that has a generic type in it is code.
+fn name(name: &str) -> String {
+    if name.contains('<') {
+        format!("`{name}`")
+    } else {
+        name.to_owned()
+    }
+}
+
+fn latencies(timed: &[&Scenario], text: &mut String) {
+    text.push_str("| | | p50 | p99 | p99.9 | most |\n|---|---|--:|--:|--:|--:|\n");
+    for scenario in timed {
+        let mut title = format!("{}, {}", name(&scenario.scenario), scenario.unit);
+        for series in &scenario.contenders {
+            let Some(latencies) = series.latencies else {
+                continue;
+            };
+            let quantiles = [latencies.p50, latencies.p99, latencies.p999, latencies.max];
+            let _ = write!(text, "| {title} | {} |", name(&series.name));
+            for quantile in quantiles {
+                let _ = write!(text, " {} |", Short(quantile));
+            }
+            text.push('\n');
+            title.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{curves, group, losses, machine, report};
+    use crate::reasons::Reasons;
+    use crate::reasons::tests::reasons;
+    use crate::run::tests::run;
+    use crate::run::{Latencies, Point};
+
+    #[test]
+    fn a_loss_stands_out_in_the_table_of_its_group() {
+        let table = group(&run(), "deque");
+        let rows: Vec<_> = table.lines().skip(2).collect();
+        assert_eq!(
+            rows,
+            [
+                "| won, ns per push | filch-deque | 4.00 (3.84 to 4.16) | best | \
+                 8.00 (7.68 to 8.32) | 0.50 (0.50 to 0.50) | other 24.0; floor: nothing 1.00 |",
+                "| lost, ns per push | filch-deque | 9.00 (8.64 to 9.36) | best | \
+                 6.00 (5.76 to 6.24) | **1.50 (1.50 to 1.50) lost** | \
+                 other 18.0; floor: nothing 1.00 |",
+                "| even, ns per push | filch-deque | 5.00 (4.80 to 5.20) | best | \
+                 5.00 (4.80 to 5.20) | 1.00 (0.92 to 1.08) *even* | \
+                 other 15.0; floor: nothing 1.00 |",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_loss_has_its_reason_beside_it() {
+        let run = run();
+        let row = |reasons: &Reasons| losses(&run, reasons).lines().nth(2).map(str::to_owned);
+        assert_eq!(
+            row(&reasons()).as_deref(),
+            Some(
+                "| deque | lost | filch-deque 9.00 | best 6.00 | **1.50 (1.50 to 1.50)** | \
+                 It is [slow](docs/why.md). |"
+            )
+        );
+        let unknown = row(&Reasons::default()).expect("a row");
+        assert!(unknown.ends_with("| no reason is known |"), "{unknown}");
+        assert_eq!(losses(&run, &reasons()).lines().count(), 3, "one is lost");
+    }
+
+    #[test]
+    fn a_report_says_which_reasons_have_no_loss() {
+        let report = report(
+            &run(),
+            &reasons(),
+            &["deque.svg".into(), "parker.svg".into()],
+        );
+        assert!(
+            report.contains("- no loss any longer: deque, won\n"),
+            "{report}"
+        );
+        assert!(report.contains("![deque](deque.svg)") && !report.contains("parker.svg"));
+    }
+
+    #[test]
+    fn latencies_and_curves_have_tables_of_their_own() {
+        let mut run = run();
+        run.results[0].contenders[0].latencies = Some(Latencies {
+            p50: 1.0,
+            p99: 2.5,
+            p999: 30.0,
+            max: 4000.0,
+        });
+        run.results[0].contenders[1].name = "Mutex<VecDeque>".into();
+        let table = group(&run, "deque");
+        let row = "| won, ns per push | filch-deque | 1.00 | 2.50 | 30.0 | 4\u{a0}000 |";
+        assert!(table.lines().any(|line| line == row), "{table}");
+        assert!(table.contains("`Mutex<VecDeque>` 24.0"), "{table}");
+        for (number, scenario) in run.results.iter_mut().enumerate() {
+            scenario.point = Some(Point {
+                curve: "fib".into(),
+                workers: number + 1,
+            });
+        }
+        let curves = curves(&run, "deque");
+        assert!(curves.contains("\nfib, ns per push:\n\n| workers | filch-deque |"));
+        assert!(curves.contains("\n| 2 | 9.00 (8.64 to 9.36) |"), "{curves}");
+        assert_eq!(group(&run, "deque").lines().count(), 2, "no row is a point");
+    }
+
+    #[test]
+    fn quick_rounds_are_named_as_such() {
+        let mut run = run();
+        assert!(machine(&run).ends_with("| 0.10 | 8 |\n"));
+        run.effort.quick = true;
+        assert!(machine(&run).contains("good for no comparison"));
+    }
+}
