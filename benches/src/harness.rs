@@ -34,8 +34,9 @@ impl Effort {
         rounds: 15,
         divisor: 1,
     };
+    /// As few as have an interval.
     pub(crate) const QUICK: Self = Self {
-        rounds: 5,
+        rounds: 6,
         divisor: 8,
     };
 

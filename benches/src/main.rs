@@ -82,6 +82,10 @@ struct Arguments {
     #[arg(long, hide = true, num_args = 3)]
     forte: Option<Vec<String>>,
 
+    /// How often `--resident` makes them; those before the last ones are gone then.
+    #[arg(long, hide = true, default_value_t = 1)]
+    waves: u64,
+
     /// Prints by how much a pool raises the peak of the memory that is resident, and does nothing
     /// else: the contender, the program, its size and the threads.
     #[arg(long, hide = true, num_args = 4)]
@@ -101,7 +105,7 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let (Some(contender), Some(count)) = (&arguments.resident, arguments.processes) {
-        println!("{}", idle::resident_each(contender, count));
+        println!("{}", idle::resident_each(contender, count, arguments.waves));
         return ExitCode::SUCCESS;
     }
     if let Some([program, size, threads]) = arguments.forte.as_deref() {

@@ -37,6 +37,20 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: the caller's.
         unsafe { System.dealloc(memory, layout) }
     }
+
+    // Not what the trait has: that would write zeros into pages that the system gives as zeros, and
+    // copy what the system can move.
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as i64 - layout.size() as i64);
+        // SAFETY: the caller's.
+        unsafe { System.realloc(memory, layout, size) }
+    }
 }
 
 /// The bytes that `work` leaves in use, and its result, which holds them.
@@ -50,17 +64,22 @@ pub(crate) fn left_in_use<R>(work: impl FnOnce() -> R) -> (R, i64) {
 
 /// The bytes of this program that are resident. 0 where the system does not say.
 pub(crate) fn resident() -> i64 {
-    const PAGE: i64 = 4096;
-    let pages = fs::read_to_string("/proc/self/statm");
-    let pages = pages.unwrap_or_default();
-    let resident = pages.split(' ').nth(1).and_then(|pages| pages.parse().ok());
-    PAGE * resident.unwrap_or(0)
+    of_status("self", "VmRSS:")
 }
 
 /// The most bytes of this program that were resident at a time. 0 where the system does not say.
 pub(crate) fn peak() -> i64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    of_status("self", "VmHWM:")
+}
+
+/// What is resident of another program, now and at most.
+pub(crate) fn resident_and_peak(process: u32) -> [i64; 2] {
+    ["VmRSS:", "VmHWM:"].map(|field| of_status(&process.to_string(), field))
+}
+
+fn of_status(process: &str, field: &str) -> i64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<i64>().ok());
     1024 * kib.unwrap_or(0)
 }
@@ -82,4 +101,24 @@ pub(crate) fn figures_of_a_program(arguments: &[&str]) -> Vec<f64> {
     let figures: Vec<f64> = figures.map_while(|figure| figure.parse().ok()).collect();
     assert!(!figures.is_empty(), "{arguments:?} prints no figures");
     figures
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use super::left_in_use;
+
+    #[test]
+    fn what_grows_and_what_is_zeroed_is_counted() {
+        let (grown, bytes) = left_in_use(|| {
+            let mut grown: Vec<u64> = Vec::with_capacity(1);
+            grown.extend(black_box(0..1000));
+            grown.shrink_to(600);
+            grown
+        });
+        assert_eq!(bytes, 8 * grown.capacity() as i64);
+        let (zeroed, bytes) = left_in_use(|| vec![0_u64; black_box(500)]);
+        assert_eq!(bytes, 8 * zeroed.capacity() as i64);
+    }
 }

@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::harness::Scenario;
+use crate::memory::resident_and_peak;
 use crate::rivals::WORKERS;
 
 /// Go's side, if it was built.
@@ -86,11 +87,22 @@ impl Scenario {
         })
     }
 
-    /// The same, with a new program for each round.
-    pub(crate) fn outside_anew(self, order: &str, operations: u64) -> Self {
+    /// Adds them by the bytes that are resident at most, for each of `count`, in a new program that
+    /// does `order` so often.
+    pub(crate) fn outside_resident(self, order: &str, times: u64, count: u64) -> Self {
         self.each_outside(|command| {
             let (mut command, order) = (command, order.to_owned());
-            move || Rival::start(&mut command).round(&order) / operations as f64
+            move || {
+                let mut rival = Rival::start(&mut command);
+                // The program's own, its threads' among them.
+                rival.round("idle 16");
+                let [before, _] = resident_and_peak(rival.child.id());
+                for _ in 0..times {
+                    rival.round(&order);
+                }
+                let [_, most] = resident_and_peak(rival.child.id());
+                (most - before) as f64 / count as f64
+            }
         })
     }
 

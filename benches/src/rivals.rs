@@ -4,7 +4,8 @@
 use std::ops::Deref;
 use std::thread::{self, JoinHandle};
 
-use async_executor::Executor;
+use async_channel::{Receiver, RecvError};
+use async_executor::{Executor, StaticExecutor};
 use futures_lite::future::block_on;
 
 /// Threads of every pool, ours and the rivals', unless a curve over their number is measured.
@@ -51,14 +52,25 @@ impl ExecutorThreads {
     where
         E: Deref<Target = Executor<'static>> + Clone + Send + 'static,
     {
+        let executor = executor.clone();
+        Self::running(workers, move |stopped| {
+            block_on(executor.run(stopped.recv()))
+        })
+    }
+
+    pub(crate) fn start_static(executor: &'static StaticExecutor, workers: usize) -> Self {
+        Self::running(workers, |stopped| block_on(executor.run(stopped.recv())))
+    }
+
+    /// Each thread runs an executor until nothing more can be received.
+    fn running(
+        workers: usize,
+        run: impl Fn(&Receiver<()>) -> Result<(), RecvError> + Clone + Send + 'static,
+    ) -> Self {
         let (stop, stopped) = async_channel::bounded(1);
         let thread = |_| {
-            let executor = executor.clone();
-            let stopped = stopped.clone();
-            thread::spawn(move || {
-                let closed = block_on(executor.run(stopped.recv()));
-                assert!(closed.is_err());
-            })
+            let (run, stopped) = (run.clone(), stopped.clone());
+            thread::spawn(move || assert!(run(&stopped).is_err()))
         };
         Self {
             stop,

@@ -101,7 +101,7 @@ const ROWS: &[(&str, [&str; 3])] = &[
         "processes: memory of an idle one",
         [
             "scheduler",
-            "idle process with its mailbox",
+            "idle process with its mailbox, cold",
             "filch-scheduler",
         ],
     ),

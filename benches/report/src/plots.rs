@@ -8,7 +8,7 @@ use std::error::Error;
 
 pub(crate) use ratios::{Row, Title, plot as plot_ratios};
 
-use crate::run::Run;
+use crate::run::{Run, Scenario};
 use crate::tables;
 
 /// The plots of a group's file, each with what is added to the group's name.
@@ -23,7 +23,7 @@ pub(crate) fn of_group(group: &Run) -> Result<Vec<(String, String)>, String> {
         plots.push((format!("-{}", slug(curve)), svg));
     }
     let ratios = group.scenarios(&first.group);
-    let ratios: Vec<_> = ratios.flat_map(|scenario| scenario.ratios()).collect();
+    let ratios: Vec<_> = ratios.flat_map(Scenario::ratios).collect();
     let rows: Vec<_> = ratios.iter().map(Row::of).collect();
     if !rows.is_empty() {
         let title = Title::of(&first.group, group);

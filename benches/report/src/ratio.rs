@@ -1,7 +1,7 @@
 //! One of ours beside the best rival of the same run.
 
 use crate::estimate::Estimate;
-use crate::run::{Role, Scenario, Series};
+use crate::run::{Role, Run, Scenario, Series};
 
 /// A contender of ours, and how it did.
 #[derive(Debug)]
@@ -42,6 +42,13 @@ impl Ratio<'_> {
     }
 }
 
+impl Run {
+    /// Each of ours beside the best rival of its scenario, in order.
+    pub fn ratios(&self) -> impl Iterator<Item = Ratio<'_>> {
+        self.results.iter().flat_map(Scenario::ratios)
+    }
+}
+
 impl Scenario {
     /// Each of ours beside the best rival; nothing, if there is none.
     pub fn ratios(&self) -> impl Iterator<Item = Ratio<'_>> {
@@ -71,7 +78,7 @@ mod tests {
 
     fn verdicts() -> Vec<(Verdict, f64)> {
         let run = run();
-        let ratios = run.results.iter().flat_map(|scenario| scenario.ratios());
+        let ratios = run.ratios();
         let ratios = ratios.map(|ratio| (ratio.verdict(), ratio.ratio.median));
         ratios.collect()
     }

@@ -64,7 +64,7 @@ impl Reasons {
         let measured = self.reason.iter();
         let measured = measured.filter(|reason| groups.contains(&reason.group.as_str()));
         let complaint = |reason: &Reason| {
-            let ratios = run.results.iter().flat_map(|scenario| scenario.ratios());
+            let ratios = run.ratios();
             let mut verdicts = ratios
                 .filter(|ratio| reason.is_about(ratio))
                 .map(|ratio| ratio.verdict())

@@ -57,7 +57,7 @@ pub fn group(run: &Run, group: &str) -> String {
 
 /// The rows of ours that are lost, the worst first, each with its reason.
 pub fn losses(run: &Run, reasons: &Reasons) -> String {
-    let ratios = run.results.iter().flat_map(|scenario| scenario.ratios());
+    let ratios = run.ratios();
     let mut lost: Vec<_> = ratios
         .filter(|ratio| ratio.scenario.point.is_none() && ratio.verdict() == Verdict::Lost)
         .collect();

@@ -3,7 +3,7 @@
 //! The ping-pong runs on two cores and on one that both threads share, because a spinner that wins
 //! much on two can lose as much on one. The threads are pinned where the system allows it.
 
-use std::hint::black_box;
+use std::hint::{self, black_box};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -96,6 +96,25 @@ impl Parker for Std {
     }
 }
 
+/// Never sleeps: the least that a round trip takes, and a whole core while it waits.
+struct Spinning;
+
+impl Parker for Spinning {
+    type Unparker = ();
+
+    fn new() -> Self {
+        Self
+    }
+
+    fn unparker(&self) {}
+
+    fn park(&self) {
+        hint::spin_loop();
+    }
+
+    fn unpark((): &()) {}
+}
+
 /// Looks for a while before a parker sleeps.
 trait Spinner {
     fn new() -> Self;
@@ -177,7 +196,9 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("std park", token::<Std>(tokens))
             .contender("crossbeam Parker", token::<Crossbeam>(tokens))
             .floor("one uncontended RMW", uncontended_rmws(1, tokens)),
-        ping_pong_between("ping-pong, two cores", [0, 1], rallies),
+        // On one core it would wait for the end of a time slice each time.
+        ping_pong_between("ping-pong, two cores", [0, 1], rallies)
+            .floor("two that only spin", ping_pong::<Spinning>([0, 1], rallies)),
         ping_pong_between("ping-pong, one core", [0, 0], rallies),
     ]
 }

@@ -4,16 +4,17 @@
 //! scenario; it sleeps while another one has its turn.
 
 mod blocking;
+mod executors;
 mod idle;
 
 use std::cell::LazyCell;
 use std::sync::Arc;
 
-use async_executor::Executor;
+use executors::{Async, Static};
 use filch_processors::{Config, Machines, Processors, Runner};
 
 use crate::harness::{Effort, Scenario, per_operation, time};
-use crate::rivals::{ExecutorThreads, WORKERS, rayon_pool_of, tokio_runtime_of};
+use crate::rivals::{WORKERS, rayon_pool_of, tokio_runtime_of};
 use crate::total::{Total, sum_to};
 
 /// Tasks that are injected before the caller waits for them: as many as caches hold, and more.
@@ -206,40 +207,6 @@ fn grow_tokio(depth: u32) {
     }
 }
 
-/// Static, so that its tasks can spawn without a count of references.
-static EXECUTOR: Executor<'static> = Executor::new();
-
-struct Async {
-    _threads: ExecutorThreads,
-}
-
-impl Pool for Async {
-    fn new(workers: usize) -> Self {
-        Self {
-            _threads: ExecutorThreads::start_of(&&EXECUTOR, workers),
-        }
-    }
-
-    fn spawn(&self, number: u64) {
-        EXECUTOR.spawn(async move { TOTAL.add(number) }).detach();
-    }
-
-    fn grow(&self, depth: u32) {
-        EXECUTOR.spawn(async move { grow_async(depth) }).detach();
-    }
-}
-
-fn grow_async(depth: u32) {
-    match depth.checked_sub(1) {
-        None => TOTAL.add(1),
-        Some(less) => {
-            for _ in 0..2 {
-                EXECUTOR.spawn(async move { grow_async(less) }).detach();
-            }
-        }
-    }
-}
-
 type Plain = Filch<Task>;
 type Boxed = Filch<Closure>;
 type Rayon = rayon::ThreadPool;
@@ -254,6 +221,7 @@ macro_rules! pools {
             .contender("rayon", $round::<Rayon>($($argument),*))
             .contender("tokio", $round::<Tokio>($($argument),*))
             .contender("async-executor", $round::<Async>($($argument),*))
+            .contender("async-executor, static", $round::<Static>($($argument),*))
     };
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use actix::Actix;
 use blocked::{FilchWaiters, Waiters};
-use contenders::{Async, Filch, FilchFutures, Rayon, Tokio};
+use contenders::{Async, AsyncStatic, Filch, FilchFutures, Rayon, Tokio};
 use skynet::Grower;
 use stateful::{Filch as Stateful, completed_outside};
 
@@ -89,12 +89,14 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             )
             .contender("tokio", spawn::<Tokio>(waves, WAVE))
             .contender("async-executor", spawn::<Async>(waves, WAVE))
+            .contender("async-executor, static", spawn::<AsyncStatic>(waves, WAVE))
             .contender("rayon scope", spawn::<Rayon>(waves, WAVE))
             .outside(&format!("spawn {waves} {WAVE}"), waves * WAVE),
         Scenario::new("a million processes, wait for all", "ns per process")
             .contender("filch-scheduler", spawn::<Filch>(1, MILLION))
             .contender("tokio", spawn::<Tokio>(1, MILLION))
             .contender("async-executor", spawn::<Async>(1, MILLION))
+            .contender("async-executor, static", spawn::<AsyncStatic>(1, MILLION))
             .contender("rayon scope", spawn::<Rayon>(1, MILLION))
             .outside(&format!("spawn 1 {MILLION}"), MILLION),
         Scenario::new("ring of 1000", "ns per hop")

@@ -8,15 +8,15 @@ use plotters::style::text_anchor::HPos;
 use super::style::{BLUE, GREY, ORANGE, text};
 use crate::estimate::{Estimate, Short};
 use crate::ratio::{Ratio, Verdict};
-use crate::run::Run;
+use crate::run::{Role, Run, Scenario};
 
-const WIDTH: i32 = 960;
+const WIDTH: i32 = 1060;
 const ROW: i32 = 24;
 /// Above the first row, and below the last.
 const TOP: i32 = 66;
 const BOTTOM: i32 = 16;
 /// The axis is between these: names are left of it, medians right.
-const AXIS: [i32; 2] = [330, 660];
+const AXIS: [i32; 2] = [410, 740];
 /// How far away from 1 the axis goes at least.
 const LEAST: f64 = 2.0;
 
@@ -54,12 +54,19 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) fn of(ratio: &Ratio<'_>) -> Self {
-        let ours = ratio.ours.name.split_once(", ");
-        let form = ours.map(|(_, form)| format!(" ({form})"));
-        Self::called(
-            format!("{}{}", ratio.scenario.scenario, form.unwrap_or_default()),
-            ratio,
-        )
+        let Scenario {
+            group, scenario, ..
+        } = ratio.scenario;
+        // What tells it from our other contenders: `filch-deque lazy` is lazy.
+        let ours = ratio.ours.name.as_str();
+        let form = ours.strip_prefix(&format!("filch-{group}")).unwrap_or(ours);
+        let form = form.trim_start_matches([',', ' ']);
+        let name = if form.is_empty() || ratio.scenario.of(Role::Ours).count() == 1 {
+            scenario.clone()
+        } else {
+            format!("{scenario} ({form})")
+        };
+        Self::called(name, ratio)
     }
 
     pub(crate) fn called(name: String, ratio: &Ratio<'_>) -> Self {
@@ -68,7 +75,7 @@ impl Row {
             ratio: ratio.ratio,
             verdict: ratio.verdict(),
             medians: format!(
-                "{} to {} {}, {}",
+                "{} beside {} {}, {}",
                 Short(ratio.ours.median()),
                 Short(ratio.rival.median()),
                 ratio.scenario.unit.split(' ').next().unwrap_or_default(),

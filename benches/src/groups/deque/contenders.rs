@@ -77,7 +77,7 @@ macro_rules! crossbeam {
     ($worker:ty, $new:ident) => {
         impl Owner for $worker {
             fn new(_capacity: usize) -> Self {
-                // It grows to the same size in the discarded round.
+                // It has no capacity that stays: see the module above.
                 Self(crossbeam_deque::Worker::$new())
             }
 

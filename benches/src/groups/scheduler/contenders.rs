@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use async_executor::Executor;
+use async_executor::{Executor, StaticExecutor, Task};
 use filch_scheduler::{
     Context, Event, Events, Handle, InitError, Pid, Process, ProcessHandle, Protocol, Scheduler,
     StepOutput,
@@ -208,14 +208,41 @@ impl Spawner for Async {
     }
 
     fn spawn_all(&self, count: u64) -> u64 {
-        let spawn = |number| self.executor.spawn(async move { black_box(number) });
-        let tasks: Vec<_> = (1..=count).map(spawn).collect();
-        block_on(async {
-            let mut sum = 0;
-            for task in tasks {
-                sum += task.await;
-            }
-            sum
+        sum_of(count, |number| {
+            self.executor.spawn(async move { black_box(number) })
+        })
+    }
+}
+
+/// The sum of what that many tasks return, which are all spawned before one is waited for.
+fn sum_of(count: u64, spawn: impl Fn(u64) -> Task<u64>) -> u64 {
+    let tasks: Vec<_> = (1..=count).map(spawn).collect();
+    block_on(async {
+        let mut sum = 0;
+        for task in tasks {
+            sum += task.await;
+        }
+        sum
+    })
+}
+
+/// Its faster form, which cannot be dropped.
+pub(super) struct AsyncStatic {
+    _threads: ExecutorThreads,
+}
+
+static EXECUTOR: StaticExecutor = StaticExecutor::new();
+
+impl Spawner for AsyncStatic {
+    fn new() -> Self {
+        Self {
+            _threads: ExecutorThreads::start_static(&EXECUTOR, WORKERS),
+        }
+    }
+
+    fn spawn_all(&self, count: u64) -> u64 {
+        sum_of(count, |number| {
+            EXECUTOR.spawn(async move { black_box(number) })
         })
     }
 }

@@ -1,85 +1,88 @@
-//! What a process costs that has had one message and waits for the next one: the bytes that it asks
-//! the allocator for, and those that are resident then, the allocator's own share among them.
+//! What a process costs that has had one message and waits for the next one: the bytes that are
+//! resident then, the allocator's own share among them. Each figure is that of a program of its own.
 
 use std::mem::MaybeUninit;
 
 use super::contenders::{Async, Filch, Tokio};
 use super::{Actors, TOTAL};
 use crate::harness::Scenario;
-use crate::memory::{left_in_use, of_a_program, resident};
+use crate::memory::{of_a_program, resident};
 
-/// As many as fill the slots of a table that grows by doubling.
-const FULL: u64 = (1 << 17) - 1;
-
-/// One more: what grows in steps has just grown.
-const GROWN: u64 = FULL + 1;
-
-/// Neither.
-const BETWEEN: u64 = 200_000;
+/// As many as fill the slots of a table that grows by doubling; one more, so that what grows in
+/// steps has just grown; and neither. The worst of them counts.
+const COUNTS: [u64; 3] = [(1 << 17) - 1, 1 << 17, 200_000];
 
 /// Processes that are sent their message before the caller waits: the run queues stay short, and
 /// add little to the figures.
 const AT_A_TIME: u64 = 1024;
 
 pub(super) fn scenarios() -> Vec<Scenario> {
-    let asked_for = Scenario::new("idle process with its mailbox", "bytes")
-        .contender("filch-scheduler", asked_for::<Filch>())
-        .contender("tokio mpsc", asked_for::<Tokio>())
-        .contender("async-executor, async-channel", asked_for::<Async>())
-        .outside_anew(&format!("idle {FULL}"), FULL);
-    let resident = [FULL, GROWN, BETWEEN].map(|count| {
-        let name = format!("the same, resident, {count} processes");
-        let scenario = Scenario::new(name, "bytes");
-        [
+    let waves = [
+        ("idle process with its mailbox, cold", 1),
+        ("idle process with its mailbox, after as many are gone", 2),
+    ];
+    let waves = waves.into_iter().map(|(name, waves)| {
+        let scenario = [
             "filch-scheduler",
             "tokio mpsc",
             "async-executor, async-channel",
         ]
         .into_iter()
-        .fold(scenario, |scenario, contender| {
-            scenario.contender(contender, move || {
-                let count = count.to_string();
-                of_a_program(&["--resident", contender, "--processes", &count])
-            })
-        })
+        .fold(Scenario::new(name, "bytes"), |scenario, contender| {
+            scenario.contender(contender, move || worst(contender, waves))
+        });
+        let [full, ..] = COUNTS;
+        scenario.outside_resident(&format!("idle {full}"), waves, full)
     });
-    [asked_for].into_iter().chain(resident).collect()
+    waves.collect()
 }
 
-/// What is resident for each of `count` processes of that contender. For a program of its own: what
-/// ran before would leave memory to be used again.
-pub(crate) fn resident_each(contender: &str, count: u64) -> f64 {
+fn worst(contender: &str, waves: u64) -> f64 {
+    let each = COUNTS.map(|count| {
+        let [count, waves] = [count, waves].map(|number| number.to_string());
+        of_a_program(&[
+            "--resident",
+            contender,
+            "--processes",
+            &count,
+            "--waves",
+            &waves,
+        ])
+    });
+    each.into_iter().fold(0.0, f64::max)
+}
+
+/// What is resident for each of `count` processes of that contender, the last of so many waves. For
+/// a program of its own: what ran before would leave memory to be used again.
+pub(crate) fn resident_each(contender: &str, count: u64, waves: u64) -> f64 {
     let bytes = match contender {
-        "filch-scheduler" => resident_of::<Filch>(count),
-        "tokio mpsc" => resident_of::<Tokio>(count),
-        _ => resident_of::<Async>(count),
+        "filch-scheduler" => resident_of::<Filch>(count, waves),
+        "tokio mpsc" => resident_of::<Tokio>(count, waves),
+        _ => resident_of::<Async>(count, waves),
     };
     bytes as f64 / count as f64
 }
 
-/// The callers' addresses are not counted, in either way.
-fn asked_for<A: Actors>() -> impl FnMut() -> f64 {
-    || {
-        let actors = A::new();
-        let mut addresses = Vec::with_capacity(FULL as usize);
-        let ((), bytes) = left_in_use(|| fill(&actors, &mut addresses, FULL));
-        bytes as f64 / FULL as f64
-    }
-}
-
-fn resident_of<A: Actors>(count: u64) -> i64 {
-    let actors = A::new();
+/// The callers' addresses are not counted.
+fn resident_of<A: Actors>(count: u64, waves: u64) -> i64 {
     let mut addresses = Vec::with_capacity(count as usize);
     // Its pages are there before.
     addresses
         .spare_capacity_mut()
         .fill_with(MaybeUninit::zeroed);
-    // And the threads', which have all run.
-    let mut first = Vec::new();
-    fill(&actors, &mut first, 16);
-    let before = resident();
-    fill(&actors, &mut addresses, count);
-    resident() - before
+    let mut before = None;
+    let mut last = 0;
+    for _ in 0..waves {
+        let actors = A::new();
+        // The threads have all run.
+        let mut first = Vec::new();
+        fill(&actors, &mut first, 16);
+        let before = *before.get_or_insert_with(resident);
+        fill(&actors, &mut addresses, count);
+        last = resident() - before;
+        addresses.clear();
+    }
+    last
 }
 
 /// They have no state.
