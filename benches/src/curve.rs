@@ -1,8 +1,17 @@
 //! Medians over the number of workers, as one table per kind of scenario.
 
 use std::fmt;
+use std::iter;
 
 use crate::measured::{Measured, Series};
+
+/// 1, 2, 4, … and as many as there are cores.
+pub(crate) fn counts(cores: usize) -> Vec<usize> {
+    let doubled = iter::successors(Some(1), |count| Some(2 * count));
+    let mut counts: Vec<_> = doubled.take_while(|&count| count < cores).collect();
+    counts.push(cores.max(1));
+    counts
+}
 
 /// See the [module](self).
 #[derive(Default)]
@@ -63,5 +72,18 @@ impl fmt::Display for Curves {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn a_curve_ends_with_all_cores() {
+        assert_eq!(counts(1), [1]);
+        assert_eq!(counts(2), [1, 2]);
+        assert_eq!(counts(12), [1, 2, 4, 8, 12]);
+        assert_eq!(counts(64), [1, 2, 4, 8, 16, 32, 64]);
     }
 }

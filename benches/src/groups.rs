@@ -8,6 +8,7 @@ mod event_queue;
 mod fairness;
 pub(crate) mod fork_join;
 mod injector;
+mod latency;
 mod one_pool;
 mod parker;
 mod process_state;
@@ -28,6 +29,7 @@ pub(crate) enum Group {
     Fairness,
     ForkJoin,
     Injector,
+    Latency,
     OnePool,
     Parker,
     ProcessState,
@@ -45,6 +47,7 @@ impl Group {
         Self::Fairness,
         Self::ForkJoin,
         Self::Injector,
+        Self::Latency,
         Self::OnePool,
         Self::Parker,
         Self::ProcessState,
@@ -62,6 +65,7 @@ impl Group {
             Self::Fairness => "fairness",
             Self::ForkJoin => "fork-join",
             Self::Injector => "injector",
+            Self::Latency => "latency",
             Self::OnePool => "one-pool",
             Self::Parker => "parker",
             Self::ProcessState => "process-state",
@@ -80,6 +84,7 @@ impl Group {
             Self::Fairness => fairness::scenarios(effort),
             Self::ForkJoin => fork_join::scenarios(effort),
             Self::Injector => injector::scenarios(effort),
+            Self::Latency => latency::scenarios(effort),
             Self::OnePool => one_pool::scenarios(effort),
             Self::Parker => parker::scenarios(effort),
             Self::ProcessState => process_state::scenarios(effort),
@@ -93,7 +98,10 @@ impl Group {
         match self {
             Self::Fairness => fairness::curve(workers, effort),
             Self::ForkJoin => fork_join::curve(workers, effort),
+            Self::Injector => injector::curve(workers, effort).into(),
+            Self::Latency => latency::curve(workers, effort),
             Self::Processors => processors::curve(workers).into(),
+            Self::Scheduler => scheduler::curve(workers, effort),
             _ => Vec::new(),
         }
     }

@@ -26,7 +26,7 @@ use filch_report::run;
 use curve::Curves;
 use groups::Group;
 use groups::fork_join;
-use groups::scheduler::idle;
+use groups::scheduler::{burst, idle};
 use harness::{Effort, Scenario};
 use report::{Report, Stored};
 
@@ -36,7 +36,8 @@ cargo xtask bench takes these as well:
   --compare BEFORE AFTER  Two stored runs, row by row: what changed beyond noise is on top
   --tables [FOLDER]       Makes the tables of docs/performance.md and the chart of README.md from a
                           stored run
-  --carry FILE            Builds this program so that it can be carried to another machine";
+  --carry FILE            Builds this program so that it can be carried to another machine
+  --hello                 What a program pays for a scheduler: time of a build, and size";
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask bench", about, version, after_help = MORE)]
@@ -61,6 +62,10 @@ struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "COUNT,…")]
     workers: Vec<usize>,
 
+    /// The same for 1, 2, 4, … workers, up to the cores that there are.
+    #[arg(long, conflicts_with = "workers")]
+    curve: bool,
+
     /// How many rounds are measured, one more is discarded.
     #[arg(long)]
     rounds: Option<usize>,
@@ -81,6 +86,11 @@ struct Arguments {
     /// the threads.
     #[arg(long, hide = true, num_args = 3)]
     forte: Option<Vec<String>>,
+
+    /// Prints the KiB that are resident after a burst, and does nothing else: the contender, and
+    /// how many processes.
+    #[arg(long, hide = true, num_args = 2)]
+    burst: Option<Vec<String>>,
 
     /// How often `--resident` makes them; those before the last ones are gone then.
     #[arg(long, hide = true, default_value_t = 1)]
@@ -106,6 +116,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let (Some(contender), Some(count)) = (&arguments.resident, arguments.processes) {
         println!("{}", idle::resident_each(contender, count, arguments.waves));
+        return ExitCode::SUCCESS;
+    }
+    if let Some([contender, count]) = arguments.burst.as_deref() {
+        println!("{}", burst::kept(contender, count));
         return ExitCode::SUCCESS;
     }
     if let Some([program, size, threads]) = arguments.forte.as_deref() {
@@ -144,6 +158,11 @@ fn main() -> ExitCode {
 fn measure(arguments: &Arguments, effort: Effort, report: &mut Report) -> Result<(), String> {
     let stored = arguments.report.as_ref();
     let stored = stored.map(|path| Stored::open(path, report)).transpose()?;
+    let counts = if arguments.curve {
+        curve::counts(report.cores())
+    } else {
+        arguments.workers.clone()
+    };
     let mut curves = Curves::default();
     let mut complaints = Vec::new();
     for &group in Group::ALL {
@@ -160,13 +179,14 @@ fn measure(arguments: &Arguments, effort: Effort, report: &mut Report) -> Result
             println!("{}", report.add(group.name(), &measured, point));
             Some(measured)
         };
-        if arguments.workers.is_empty() {
+        if counts.is_empty() {
             for scenario in group.scenarios(effort) {
                 measure(scenario, None);
             }
         }
-        for &workers in &arguments.workers {
+        for &workers in &counts {
             let workers = workers.max(1);
+            rivals::set_workers(workers);
             for (kind, scenario) in group.curve(workers, effort) {
                 let curve = kind.to_owned();
                 if let Some(measured) = measure(scenario, Some(run::Point { curve, workers })) {

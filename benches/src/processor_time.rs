@@ -5,10 +5,16 @@ use std::time::{Duration, Instant};
 
 /// The processor time that the process uses during `work`, in per cent of what one core has.
 pub(crate) fn load(work: impl FnOnce()) -> f64 {
-    let (before, started) = (processor_time(), Instant::now());
-    work();
-    let used = processor_time().saturating_sub(before);
+    let started = Instant::now();
+    let used = used(work);
     100.0 * used.as_secs_f64() / started.elapsed().as_secs_f64()
+}
+
+/// The processor time that the process uses during `work`.
+pub(crate) fn used(work: impl FnOnce()) -> Duration {
+    let before = processor_time();
+    work();
+    processor_time().saturating_sub(before)
 }
 
 /// The processor time of all present threads: in nanoseconds if the kernel tells them, otherwise in

@@ -41,6 +41,10 @@ impl Report {
         )
     }
 
+    pub(crate) fn cores(&self) -> usize {
+        self.0.machine.cores
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.results.is_empty()
     }

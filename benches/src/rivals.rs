@@ -2,6 +2,7 @@
 //! defaults.
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use async_channel::{Receiver, RecvError};
@@ -11,8 +12,21 @@ use futures_lite::future::block_on;
 /// Threads of every pool, ours and the rivals', unless a curve over their number is measured.
 pub(crate) const WORKERS: usize = 2;
 
+/// What a point of a curve asks for.
+static ASKED_FOR: AtomicUsize = AtomicUsize::new(WORKERS);
+
+/// Threads of every pool that is made from now on and is not told otherwise.
+pub(crate) fn workers() -> usize {
+    ASKED_FOR.load(Ordering::Relaxed)
+}
+
+/// For the scenarios of a point.
+pub(crate) fn set_workers(workers: usize) {
+    ASKED_FOR.store(workers, Ordering::Relaxed);
+}
+
 pub(crate) fn tokio_runtime() -> tokio::runtime::Runtime {
-    tokio_runtime_of(WORKERS)
+    tokio_runtime_of(workers())
 }
 
 pub(crate) fn tokio_runtime_of(workers: usize) -> tokio::runtime::Runtime {
@@ -23,7 +37,7 @@ pub(crate) fn tokio_runtime_of(workers: usize) -> tokio::runtime::Runtime {
 }
 
 pub(crate) fn rayon_pool() -> rayon::ThreadPool {
-    rayon_pool_of(WORKERS)
+    rayon_pool_of(workers())
 }
 
 pub(crate) fn rayon_pool_of(workers: usize) -> rayon::ThreadPool {
@@ -45,7 +59,7 @@ impl ExecutorThreads {
     where
         E: Deref<Target = Executor<'static>> + Clone + Send + 'static,
     {
-        Self::start_of(executor, WORKERS)
+        Self::start_of(executor, workers())
     }
 
     pub(crate) fn start_of<E>(executor: &E, workers: usize) -> Self

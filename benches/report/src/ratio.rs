@@ -29,10 +29,13 @@ pub enum Verdict {
 }
 
 impl Ratio<'_> {
-    /// By the interval; by the median alone where there are too few rounds for one.
+    /// By the interval; by the median alone where there are too few rounds for one. Less than half a
+    /// per cent is neither a win nor a loss, however sure it is.
     pub fn verdict(&self) -> Verdict {
         let [low, high] = self.ratio.interval.unwrap_or([self.ratio.median; 2]);
-        if high < 1.0 {
+        if (self.ratio.median - 1.0).abs() < 0.005 {
+            Verdict::Even
+        } else if high < 1.0 {
             Verdict::Won
         } else if low > 1.0 {
             Verdict::Lost
@@ -73,8 +76,8 @@ impl Scenario {
 #[cfg(test)]
 mod tests {
     use super::Verdict;
-    use crate::run::Better;
     use crate::run::tests::run;
+    use crate::run::{Better, Run};
 
     fn verdicts() -> Vec<(Verdict, f64)> {
         let run = run();
@@ -93,6 +96,21 @@ mod tests {
             (0.5, 1.5),
             "beside the best rival, not another"
         );
+    }
+
+    #[test]
+    fn less_than_half_a_per_cent_is_neither() {
+        let mut run = run();
+        let rival = run.results[1].contenders[2].figures.clone();
+        let verdict_at = |times: f64, run: &mut Run| {
+            let figures = rival.iter().map(|figure| figure * times);
+            run.results[1].contenders[0].figures = figures.collect();
+            let ratio = run.results[1].ratios().next().expect("one of ours");
+            ratio.verdict()
+        };
+        assert_eq!(verdict_at(1.004, &mut run), Verdict::Even);
+        assert_eq!(verdict_at(1.006, &mut run), Verdict::Lost);
+        assert_eq!(verdict_at(0.994, &mut run), Verdict::Won);
     }
 
     /// The rounds move by 8 %, all contenders alike: no round's ratio does.

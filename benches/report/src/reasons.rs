@@ -19,7 +19,7 @@ pub struct Reasons {
 pub struct Reason {
     /// The row's group.
     pub group: String,
-    /// Its scenario.
+    /// Its scenario. A `*` is any text.
     pub scenario: String,
     /// Its contender; without one, any of ours.
     pub contender: Option<String>,
@@ -31,7 +31,7 @@ impl Reason {
     fn is_about(&self, ratio: &Ratio<'_>) -> bool {
         let contender = self.contender.as_ref();
         self.group == ratio.scenario.group
-            && self.scenario == ratio.scenario.scenario
+            && fits(&self.scenario, &ratio.scenario.scenario)
             && contender.is_none_or(|contender| *contender == ratio.ours.name)
     }
 
@@ -39,6 +39,17 @@ impl Reason {
         let contender = self.contender.iter().map(|name| format!(", {name}"));
         let contender: String = contender.collect();
         format!("{}, {}{contender}", self.group, self.scenario)
+    }
+}
+
+/// Whether the text is what the pattern says, in which each `*` is any text.
+fn fits(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((before, after)) => text.strip_prefix(before).is_some_and(|rest| {
+            let mut ends = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
+            ends.any(|at| fits(after, &rest[at..]))
+        }),
     }
 }
 
@@ -83,7 +94,7 @@ impl Reasons {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::Reasons;
+    use super::{Reasons, fits};
     use crate::run::tests::run;
 
     pub(crate) fn reasons() -> Reasons {
@@ -138,6 +149,17 @@ pub(crate) mod tests {
                 "no such row: deque, lost, filch-deque lazy"
             ]
         );
+    }
+
+    #[test]
+    fn a_star_is_any_text() {
+        assert!(fits(
+            "fib(*), moved, threads: *",
+            "fib(35), moved, threads: 2"
+        ));
+        assert!(fits("→ *", "→ ") && fits("*", "") && fits("a*a", "aba") && fits("*→", "→→"));
+        assert!(!fits("fib(*), threads: 1", "fib(35), threads: 12"));
+        assert!(!fits("fib", "fib(35)") && !fits("a*a", "a"));
     }
 
     #[test]

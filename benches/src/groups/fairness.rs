@@ -7,10 +7,10 @@
 
 pub(super) mod contenders;
 mod idle;
-mod messages;
+pub(super) mod messages;
 mod newcomer;
 mod shares;
-mod work;
+pub(super) mod work;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,17 +24,17 @@ use crate::harness::{Effort, Scenario};
 use crate::rivals::WORKERS;
 
 /// Until every worker is busy, or every worker sleeps.
-const WARM_UP: Duration = Duration::from_millis(50);
+pub(super) const WARM_UP: Duration = Duration::from_millis(50);
 
 /// Blocking calls at once: more than the threads that a pool may have.
 const CALLS: usize = 700;
 
 /// Says when a round is over, to all that is still going on in the pool.
 #[derive(Clone, Default)]
-struct Over(Arc<AtomicBool>);
+pub(super) struct Over(Arc<AtomicBool>);
 
 impl Over {
-    fn set(&self) {
+    pub(super) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
@@ -72,7 +72,7 @@ fn shared(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
     all
 }
 
-fn titled(kind: &'static str, workers: usize, unit: &'static str) -> Scenario {
+pub(super) fn titled(kind: &'static str, workers: usize, unit: &'static str) -> Scenario {
     if workers == WORKERS {
         Scenario::new(kind, unit)
     } else {
@@ -80,7 +80,7 @@ fn titled(kind: &'static str, workers: usize, unit: &'static str) -> Scenario {
     }
 }
 
-fn micros(length: u64) -> Work {
+pub(super) fn micros(length: u64) -> Work {
     Work::lasting(Duration::from_micros(length))
 }
 

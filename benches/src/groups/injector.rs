@@ -20,7 +20,7 @@ const MORE: usize = 16;
 const FILL: u64 = 1024;
 
 macro_rules! scenario {
-    ($name:literal, $round:ident($($argument:expr),*)) => {
+    ($name:expr, $round:ident($($argument:expr),*)) => {
         Scenario::new($name, "ns per item")
             .contender("filch-injector", $round::<Filch>($($argument),*))
             .contender("filch-injector, lazy deque", $round::<IntoLazy>($($argument),*))
@@ -47,6 +47,17 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         scenario!("2 producers, 2 consumers", threads(2, each))
             .floor("2 RMWs a push, all apart", threads_apart(2, each, by_rmw)),
     ]
+}
+
+/// As many producers as workers, and as many consumers.
+pub(crate) fn curve(workers: usize, effort: Effort) -> [(&'static str, Scenario); 1] {
+    let pairs = workers as u64;
+    let each = effort.operations(500_000) / pairs;
+    let name = format!("{pairs} producers, {pairs} consumers");
+    [(
+        "producers and as many consumers",
+        scenario!(name, threads(pairs, each)),
+    )]
 }
 
 /// Takes once, and empties the taker's own deque; returns how many items there were, and their sum.

@@ -16,7 +16,7 @@ use filch_scheduler::Scheduler;
 
 use super::fairness::contenders::{Filch, Pool, Tokio};
 use crate::harness::{Effort, Scenario, per_operation, time};
-use crate::processor_time::load;
+use crate::processor_time::used;
 use crate::rivals::{WORKERS, rayon_pool_of, tokio_runtime_of};
 
 /// The argument of the recursion: some 25 ms on two cores.
@@ -234,9 +234,7 @@ fn processor_time<B: Both + Sync>(mix: Mix) -> impl FnMut() -> f64 {
     let both = LazyCell::new(B::new);
     move || {
         let both = &*both;
-        let mut elapsed = Duration::ZERO;
-        let share = load(|| elapsed = time(|| mix.run(both)));
-        share / 100.0 * millis(elapsed)
+        millis(used(|| mix.run(both)))
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod actix;
 mod blocked;
+pub(crate) mod burst;
 mod contenders;
 pub(crate) mod idle;
 mod skynet;
@@ -152,7 +153,50 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .floor("a thread that parks", floor::parked_thread(requests)),
     ];
     scenarios.extend(idle::scenarios());
+    scenarios.push(burst::scenario(effort));
     scenarios
+}
+
+/// The scenarios that say something about more cores, with pools of as many workers as
+/// [`rivals`](crate::rivals) have been told.
+pub(crate) fn curve(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+    let waves = effort.operations(8);
+    let hops = effort.operations(2_000_000);
+    let bursts = effort.operations(2);
+    let leaves = 100_000;
+    let of = |kind: &'static str, unit, fill: &dyn Fn(Scenario) -> Scenario| {
+        let scenario = Scenario::new(format!("{kind}, workers: {workers}"), unit);
+        (kind, fill(scenario))
+    };
+    vec![
+        of("spawn 100k, wait for all", "ns per process", &|scenario| {
+            scenario
+                .contender("filch-scheduler", spawn::<Filch>(waves, WAVE))
+                .contender("tokio", spawn::<Tokio>(waves, WAVE))
+                .contender("async-executor", spawn::<Async>(waves, WAVE))
+                .contender("async-executor, static", spawn::<AsyncStatic>(waves, WAVE))
+                .contender("rayon scope", spawn::<Rayon>(waves, WAVE))
+        }),
+        of("ring of 1000", "ns per hop", &|scenario| {
+            scenario
+                .contender("filch-scheduler", ring::<Filch>(hops, RING))
+                .contender("tokio mpsc", ring::<Tokio>(hops, RING))
+                .contender("async-executor, async-channel", ring::<Async>(hops, RING))
+        }),
+        of("skynet of 100k leaves", "ns per leaf", &|scenario| {
+            scenario
+                .contender("filch-scheduler", skynet::<Filch>(leaves))
+                .contender("tokio", skynet::<Tokio>(leaves))
+                .contender("async-executor", skynet::<Async>(leaves))
+                .contender("rayon scope", skynet::<Rayon>(leaves))
+        }),
+        of("fan-in 1000 x 1000", "ns per message", &|scenario| {
+            scenario
+                .contender("filch-scheduler", fan_in::<Filch>(bursts))
+                .contender("tokio mpsc", fan_in::<Tokio>(bursts))
+                .contender("async-executor, async-channel", fan_in::<Async>(bursts))
+        }),
+    ]
 }
 
 fn spawn<S: Spawner>(waves: u64, wave: u64) -> impl FnMut() -> f64 {

@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: builds the comparisons in release and runs them; compares stored runs, and
 //! publishes one.
 
+mod carry;
+mod hello;
 mod published;
 mod rivals;
 
@@ -29,6 +31,14 @@ pub(crate) struct Options {
     #[arg(long, num_args = 0..=1, value_name = "FOLDER", exclusive = true)]
     tables: Option<Option<PathBuf>>,
 
+    /// Builds the comparisons so that they can be carried to another machine, as this file.
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    carry: Option<PathBuf>,
+
+    /// What a program pays for a scheduler: the time of a build from nothing, and its size.
+    #[arg(long, exclusive = true)]
+    hello: bool,
+
     /// Passed to `filch-benches`: --quick, --group GROUP, --report FOLDER, --help, …
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
@@ -42,6 +52,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     }
     if let Some(folder) = &options.tables {
         published::write(folder.as_deref())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(file) = &options.carry {
+        carry::build(file)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.hello {
+        hello::run()?;
         return Ok(ExitCode::SUCCESS);
     }
     measure(&options.arguments)
@@ -76,12 +94,15 @@ fn measure(arguments: &[String]) -> Result<ExitCode> {
 /// linker puts a function would decide rows of few nanoseconds: one took 7.2 ns, and 5.3 with this.
 /// In a directory of its own, as all is built anew.
 fn align_branches(command: &mut Command) {
-    if std::env::consts::ARCH == "x86_64" && std::env::var_os("RUSTFLAGS").is_none() {
+    if let Some(flag) = aligned_branches() {
         command
-            .env(
-                "RUSTFLAGS",
-                "-Cllvm-args=-x86-branches-within-32B-boundaries",
-            )
+            .env("RUSTFLAGS", flag)
             .env("CARGO_TARGET_DIR", target_directory("bench"));
     }
+}
+
+/// The flag for that, unless the caller has flags of their own.
+fn aligned_branches() -> Option<&'static str> {
+    let applies = std::env::consts::ARCH == "x86_64" && std::env::var_os("RUSTFLAGS").is_none();
+    applies.then_some("-Cllvm-args=-x86-branches-within-32B-boundaries")
 }

@@ -247,10 +247,10 @@ impl BlockingPool for Tokio {
 }
 
 /// async-executor, with async-channel.
-pub(super) struct Async {
+pub(in crate::groups) struct Async {
     // Dropped after its threads, with the tasks that are left.
     _threads: ExecutorThreads,
-    executor: Arc<Executor<'static>>,
+    pub(in crate::groups) executor: Arc<Executor<'static>>,
 }
 
 impl Pool for Async {

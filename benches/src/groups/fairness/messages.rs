@@ -14,15 +14,15 @@ use super::{Over, WARM_UP};
 
 /// The processes that are busy meanwhile.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Beside {
+pub(in crate::groups) struct Beside {
     /// How many yield after each step, and how long the step is.
-    pub(super) yielders: Option<(usize, Work)>,
+    pub(in crate::groups) yielders: Option<(usize, Work)>,
     /// How many pairs pass a message to and fro, and how long each step is.
-    pub(super) pairs: Option<(usize, Work)>,
+    pub(in crate::groups) pairs: Option<(usize, Work)>,
 }
 
 impl Beside {
-    fn start<P: Pool>(self, pool: &P, over: &Over) {
+    pub(in crate::groups) fn start<P: Pool>(self, pool: &P, over: &Over) {
         if let Some((count, work)) = self.yielders {
             for _ in 0..count {
                 let over = over.clone();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// As many multiplications as take so long on an idle core. It is not the clock that ends them: a
 /// thread that loses its core in the middle has as much left as before.
 #[derive(Clone, Copy)]
-pub(super) struct Work {
+pub(in crate::groups) struct Work {
     multiplications: u64,
     length: Duration,
 }

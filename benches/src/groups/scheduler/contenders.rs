@@ -13,7 +13,7 @@ use futures_lite::future::block_on;
 use tokio::sync::mpsc;
 
 use super::{Actors, Spawner};
-use crate::rivals::{ExecutorThreads, WORKERS, rayon_pool, tokio_runtime};
+use crate::rivals::{ExecutorThreads, rayon_pool, tokio_runtime, workers};
 
 /// Numbers, nothing but numbers.
 pub(super) enum Numbers {}
@@ -30,7 +30,7 @@ impl Protocol for Numbers {
 pub(super) type Filch = Scheduler<Numbers>;
 
 fn filch() -> Filch {
-    let scheduler = Scheduler::builder().workers(WORKERS).build();
+    let scheduler = Scheduler::builder().workers(workers()).build();
     scheduler.expect("the system gives threads")
 }
 
@@ -236,7 +236,7 @@ static EXECUTOR: StaticExecutor = StaticExecutor::new();
 impl Spawner for AsyncStatic {
     fn new() -> Self {
         Self {
-            _threads: ExecutorThreads::start_static(&EXECUTOR, WORKERS),
+            _threads: ExecutorThreads::start_static(&EXECUTOR, workers()),
         }
     }
 

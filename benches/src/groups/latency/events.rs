@@ -1,0 +1,173 @@
+//! What is made to happen, and how long it took until it has.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::contenders::Latent;
+use crate::groups::fairness::messages::Beside;
+use crate::groups::fairness::{Over, WARM_UP};
+use crate::processor_time::used;
+
+/// Something that happens on a pool when a thread outside asks for it.
+pub(super) trait Event: 'static {
+    fn pool<P: Latent>(workers: usize) -> P {
+        P::new(workers)
+    }
+
+    /// What asks for it. The nanoseconds that it has taken are sent when it has happened.
+    fn prepare<P: Latent>(pool: &P, took: Sender<u64>) -> impl FnMut(&P);
+}
+
+/// A round of an event.
+pub(super) struct Round {
+    /// In microseconds.
+    pub(super) latencies: Vec<f64>,
+    /// Of the process, from the first event to the last.
+    pub(super) processor_time: Duration,
+}
+
+/// `count` events, one every `period`, in a pool of their own.
+pub(super) fn round<P: Latent, E: Event>(
+    workers: usize,
+    beside: Beside,
+    count: u64,
+    period: Duration,
+) -> Round {
+    let pool: P = E::pool(workers);
+    let over = Over::default();
+    beside.start(&pool, &over);
+    let (took, taken) = mpsc::channel();
+    let mut event = E::prepare(&pool, took);
+    thread::sleep(WARM_UP);
+    // Who is to receive it has perhaps not begun: the first one is not counted.
+    event(&pool);
+    thread::sleep(period);
+    let processor_time = used(|| {
+        for _ in 0..count {
+            event(&pool);
+            thread::sleep(period);
+        }
+    });
+    let latencies = taken.iter().skip(1).take(count as usize);
+    let latencies = latencies.map(|nanos| nanos as f64 / 1e3).collect();
+    over.set();
+    Round {
+        latencies,
+        processor_time,
+    }
+}
+
+/// Nanoseconds since the first call.
+fn now() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_nanos() as u64
+}
+
+/// The caller goes away before the pool does: what comes later is nobody's.
+fn tell(took: &Sender<u64>, since: u64) {
+    let _ = took.send(now().saturating_sub(since));
+}
+
+/// A message to a process that waits for it.
+pub(super) struct Message;
+
+impl Event for Message {
+    fn prepare<P: Latent>(pool: &P, took: Sender<u64>) -> impl FnMut(&P) {
+        let send = pool.receiver(move |sent| tell(&took, sent));
+        move |_| send(now())
+    }
+}
+
+/// A future that is woken.
+pub(super) struct WakeUp;
+
+#[derive(Default)]
+struct Bell(Mutex<Inside>);
+
+#[derive(Default)]
+struct Inside {
+    /// When it was rung and nobody has heard it yet: a future that is late is woken once for several.
+    rung: VecDeque<u64>,
+    waiting: Option<Waker>,
+}
+
+impl Bell {
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self) {
+        let mut inside = self.inside();
+        inside.rung.push_back(now());
+        let waiting = inside.waiting.take();
+        drop(inside);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    async fn rung(&self) -> u64 {
+        poll_fn(|context| {
+            let mut inside = self.inside();
+            match inside.rung.pop_front() {
+                Some(rung) => Poll::Ready(rung),
+                None => {
+                    inside.waiting = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}
+
+impl Event for WakeUp {
+    fn prepare<P: Latent>(pool: &P, took: Sender<u64>) -> impl FnMut(&P) {
+        let bell = Arc::new(Bell::default());
+        let heard = Arc::clone(&bell);
+        pool.run(async move {
+            loop {
+                tell(&took, heard.rung().await);
+            }
+        });
+        move |_| bell.ring()
+    }
+}
+
+/// A new task.
+pub(super) struct Spawn;
+
+impl Event for Spawn {
+    fn prepare<P: Latent>(_: &P, took: Sender<u64>) -> impl FnMut(&P) {
+        move |pool| {
+            let (took, made) = (took.clone(), now());
+            pool.spawn(move || tell(&took, made));
+        }
+    }
+}
+
+/// A future that sleeps: how late it wakes up.
+pub(super) struct Timer;
+
+impl Timer {
+    const DELAY: Duration = Duration::from_millis(1);
+}
+
+impl Event for Timer {
+    fn pool<P: Latent>(workers: usize) -> P {
+        P::with_clock(workers)
+    }
+
+    fn prepare<P: Latent>(_: &P, took: Sender<u64>) -> impl FnMut(&P) {
+        move |pool| {
+            let (took, due) = (took.clone(), now() + Self::DELAY.as_nanos() as u64);
+            pool.run(async move {
+                P::sleep(Self::DELAY).await;
+                tell(&took, due);
+            });
+        }
+    }
+}

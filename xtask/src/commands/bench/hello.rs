@@ -1,0 +1,145 @@
+//! What a program pays for a scheduler before it does anything: the time of a build from nothing,
+//! and the size of what comes out. Each program says hello on another thread.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use filch_report::estimate::median;
+
+use crate::support::error::Result;
+use crate::support::process::{cargo, root, target_directory};
+use crate::support::table::Table;
+
+/// How often each is built.
+const ROUNDS: usize = 3;
+
+/// A name, what it depends on, and the program. `ROOT` is the workspace's.
+const PROGRAMS: &[(&str, &str, &str)] = &[
+    (
+        "std",
+        "",
+        "std::thread::spawn(|| println!(\"hello\")).join().unwrap();",
+    ),
+    (
+        "filch-scheduler",
+        "filch-scheduler = { path = \"ROOT/crates/scheduler\" }",
+        "enum Any {}
+         impl filch_scheduler::Protocol for Any {
+             type Input = ();
+             type Message = ();
+             type Command = ();
+             type Reply = ();
+             type Output = ();
+             type Error = String;
+         }
+         let scheduler = filch_scheduler::Scheduler::<Any>::builder().build().unwrap();
+         scheduler.spawn(async { println!(\"hello\") }).unwrap().join().unwrap();",
+    ),
+    (
+        "tokio",
+        "tokio = { version = \"1\", features = [\"rt-multi-thread\"] }",
+        "let runtime = tokio::runtime::Runtime::new().unwrap();
+         runtime.block_on(runtime.spawn(async { println!(\"hello\") })).unwrap();",
+    ),
+    (
+        "filch-fork-join",
+        "filch-fork-join = { path = \"ROOT/crates/fork-join\" }",
+        "let pool = filch_fork_join::Pool::new(2).unwrap();
+         pool.install(|worker| worker.join(|_| println!(\"hello\"), |_| ()));",
+    ),
+    (
+        "rayon",
+        "rayon = \"1\"",
+        "rayon::join(|| println!(\"hello\"), || ());",
+    ),
+];
+
+/// Builds and measures all, and prints the table.
+pub(super) fn run() -> Result<()> {
+    let mut table = Table::new(["hello by", ">build, s", ">stripped, KiB", ">packages"]);
+    let place = target_directory("hello");
+    for (name, dependency, program) in PROGRAMS {
+        let package = place.join(name);
+        write(&package, dependency, program)?;
+        let packages = fetch(&package)?;
+        let mut seconds = Vec::new();
+        let mut bytes = 0;
+        for _ in 0..ROUNDS {
+            let (elapsed, program) = build(&package)?;
+            seconds.push(elapsed);
+            bytes = fs::metadata(program)?.len();
+        }
+        table.row([
+            (*name).to_owned(),
+            format!("{:.1}", median(&seconds)),
+            format!("{:.0}", bytes as f64 / 1024.0),
+            packages.to_string(),
+        ]);
+    }
+    print!("{table}");
+    Ok(())
+}
+
+/// A workspace of its own, with the versions that this one has.
+fn write(package: &Path, dependency: &str, program: &str) -> Result<()> {
+    fs::create_dir_all(package.join("src"))?;
+    let root = root();
+    let dependency = dependency.replace("ROOT", &root.to_string_lossy());
+    fs::write(
+        package.join("Cargo.toml"),
+        format!(
+            "[package]\nname = \"hello\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [dependencies]\n{dependency}\n\n[profile.release]\nstrip = true\n"
+        ),
+    )?;
+    fs::write(
+        package.join("src/main.rs"),
+        format!("fn main() {{\n{program}\n}}\n"),
+    )?;
+    fs::copy(root.join("Cargo.lock"), package.join("Cargo.lock"))?;
+    Ok(())
+}
+
+/// Downloads what is not here yet, so that no build waits for it. How many packages are built.
+fn fetch(package: &Path) -> Result<usize> {
+    let mut tree = cargo();
+    tree.args([
+        "tree",
+        "--prefix",
+        "none",
+        "--no-dedupe",
+        "--edges",
+        "normal",
+    ]);
+    let output = tree.current_dir(package).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let listed = String::from_utf8(output.stdout)?;
+    let mut packages: Vec<_> = listed.lines().filter(|line| !line.is_empty()).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    Ok(packages.len())
+}
+
+/// From nothing: the seconds that it takes, and the program.
+fn build(package: &Path) -> Result<(f64, PathBuf)> {
+    let target = package.join("target");
+    if target.exists() {
+        fs::remove_dir_all(&target)?;
+    }
+    let started = Instant::now();
+    let mut build = cargo();
+    build
+        .args(["build", "--release", "--quiet"])
+        .current_dir(package)
+        .env("CARGO_TARGET_DIR", &target);
+    if !build.status()?.success() {
+        return Err(format!("{} does not build", package.display()).into());
+    }
+    Ok((
+        started.elapsed().as_secs_f64(),
+        target.join("release/hello"),
+    ))
+}
