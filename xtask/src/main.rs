@@ -36,7 +36,8 @@ enum Command {
     Lint,
     /// Builds the book with mdbook, which it installs if there is none, and follows its links.
     Book,
-    /// Comparisons with other crates, interleaved in one process; arguments go to `filch-benches`.
+    /// Comparisons with other crates, interleaved in one process; stored runs of them, compared and
+    /// published. Most arguments go to `filch-benches`.
     Bench(bench::Options),
     /// Packs what would be published, and runs the tests of each package by itself.
     Package,

@@ -29,8 +29,8 @@ pub enum Verdict {
 }
 
 impl Ratio<'_> {
-    /// By the interval; by the median alone where there are too few rounds for one. Less than half a
-    /// per cent is neither a win nor a loss, however sure it is.
+    /// By the interval; by the median alone where there are too few rounds for one. Less than half
+    /// a per cent is neither a win nor a loss, however sure it is.
     pub fn verdict(&self) -> Verdict {
         let [low, high] = self.ratio.interval.unwrap_or([self.ratio.median; 2]);
         if (self.ratio.median - 1.0).abs() < 0.005 {
@@ -76,7 +76,7 @@ impl Scenario {
 #[cfg(test)]
 mod tests {
     use super::Verdict;
-    use crate::run::tests::run;
+    use crate::run::tests::{around, run};
     use crate::run::{Better, Run};
 
     fn verdicts() -> Vec<(Verdict, f64)> {
@@ -95,6 +95,25 @@ mod tests {
             (all[0].1, all[1].1),
             (0.5, 1.5),
             "beside the best rival, not another"
+        );
+    }
+
+    #[test]
+    fn a_worse_median_alone_is_no_loss() {
+        let mut run = run();
+        // Rounds that move against those of the rival.
+        run.results[2].contenders[0].figures = around(5.1);
+        run.results[2].contenders[0].figures.reverse();
+        let ratio = run.results[2].ratios().next().expect("one of ours");
+        assert!(ratio.ratio.median > 1.01);
+        assert_eq!(ratio.verdict(), Verdict::Even);
+        run.results[2].contenders[0].figures.truncate(5);
+        let ratio = run.results[2].ratios().next().expect("one of ours");
+        assert_eq!(ratio.ratio.interval, None);
+        assert_eq!(
+            ratio.verdict(),
+            Verdict::Lost,
+            "nothing says how sure it is"
         );
     }
 

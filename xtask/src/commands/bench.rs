@@ -1,20 +1,21 @@
 //! `cargo xtask bench`: builds the comparisons in release and runs them; compares stored runs, and
 //! publishes one.
 
+mod alignment;
 mod carry;
 mod hello;
 mod published;
 mod rivals;
 
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use clap::Args;
 use filch_report::compare::Comparison;
 use filch_report::run::Run;
 
 use crate::support::error::Result;
-use crate::support::process::{cargo, target_directory};
+use crate::support::process::cargo;
 use crate::support::tally::Tally;
 
 pub(crate) use published::complaints;
@@ -75,7 +76,7 @@ fn measure(arguments: &[String]) -> Result<ExitCode> {
         "filch-benches",
         "--",
     ]);
-    align_branches(&mut command);
+    alignment::align_branches(&mut command);
     if let Some(rival) = rivals::go()? {
         command.env("FILCH_GO_RIVAL", rival);
     }
@@ -87,22 +88,4 @@ fn measure(arguments: &[String]) -> Result<ExitCode> {
         .args(arguments)
         .current_dir(std::env::current_dir()?);
     Ok(Tally::of(command.status()?.success()).exit_code())
-}
-
-/// Keeps jumps within 32 bytes of code, ours and the rivals'. Intel's processors from Skylake to
-/// Cascade Lake decode one that does not fit anew each time (erratum SKX102). So the place where a
-/// linker puts a function would decide rows of few nanoseconds: one took 7.2 ns, and 5.3 with this.
-/// In a directory of its own, as all is built anew.
-fn align_branches(command: &mut Command) {
-    if let Some(flag) = aligned_branches() {
-        command
-            .env("RUSTFLAGS", flag)
-            .env("CARGO_TARGET_DIR", target_directory("bench"));
-    }
-}
-
-/// The flag for that, unless the caller has flags of their own.
-fn aligned_branches() -> Option<&'static str> {
-    let applies = std::env::consts::ARCH == "x86_64" && std::env::var_os("RUSTFLAGS").is_none();
-    applies.then_some("-Cllvm-args=-x86-branches-within-32B-boundaries")
 }

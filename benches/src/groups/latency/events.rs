@@ -91,7 +91,7 @@ struct Bell(Mutex<Inside>);
 
 #[derive(Default)]
 struct Inside {
-    /// When it was rung and nobody has heard it yet: a future that is late is woken once for several.
+    /// When it was rung and nobody has heard it yet: a late future is woken once for several.
     rung: VecDeque<u64>,
     waiting: Option<Waker>,
 }

@@ -1,5 +1,6 @@
 //! What a process costs that has had one message and waits for the next one: the bytes that are
-//! resident then, the allocator's own share among them. Each figure is that of a program of its own.
+//! resident then, the allocator's own share among them. Each figure is that of a program of its
+//! own.
 
 use std::mem::MaybeUninit;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::aligned_branches;
+use super::alignment::aligned_branches;
 use crate::support::error::Result;
 use crate::support::process::{cargo, root, target_directory};
 
