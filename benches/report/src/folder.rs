@@ -22,6 +22,11 @@ const REPORT: &str = "README.md";
 pub struct Folder(PathBuf);
 
 impl Folder {
+    /// One that is there.
+    pub fn at(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
     /// Makes the folder, if there is none.
     ///
     /// # Errors
@@ -43,8 +48,8 @@ impl Folder {
         Ok(Self(path.to_owned()))
     }
 
-    /// Stores the scenarios of one group, in place of those that are there, and makes the report
-    /// and the group's plots again. Returns what is wrong with the reasons.
+    /// Stores the scenarios of one group, in place of those that are there, and
+    /// [makes](Self::make) the report again.
     ///
     /// # Errors
     /// If a file cannot be written, or another one not read.
@@ -53,10 +58,22 @@ impl Folder {
             return Ok(Vec::new());
         };
         let curve = if first.point.is_some() { CURVE } else { "" };
-        let name = format!("{}{curve}", first.group);
-        group.write(&self.0.join(&name).with_extension("json"))?;
-        for (suffix, svg) in plots::of_group(group)? {
-            self.write(&format!("{name}{suffix}.svg"), &svg)?;
+        let name = format!("{}{curve}.json", first.group);
+        group.write(&self.0.join(name))?;
+        self.make(reasons)
+    }
+
+    /// Makes the report and all plots again, from what is stored. Returns what is wrong with the
+    /// reasons.
+    ///
+    /// # Errors
+    /// If a file cannot be written, or another one not read.
+    pub fn make(&self, reasons: &Reasons) -> Result<Vec<String>, String> {
+        for file in files(&self.0, "json")? {
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            for (suffix, svg) in plots::of_group(&Run::read(&file)?)? {
+                self.write(&format!("{stem}{suffix}.svg"), &svg)?;
+            }
         }
         let all = read(&self.0)?;
         self.write(REPORT, &tables::report(&all, reasons, &self.svgs()?))?;

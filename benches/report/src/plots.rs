@@ -19,7 +19,7 @@ pub(crate) fn of_group(group: &Run) -> Result<Vec<(String, String)>, String> {
     };
     let mut plots = Vec::new();
     for (curve, points) in tables::points(group, &first.group) {
-        let svg = curves::plot(curve, &points).map_err(said)?;
+        let svg = curves::plot(curve, &points, &group.machine).map_err(said)?;
         plots.push((format!("-{}", slug(curve)), svg));
     }
     let ratios = group.scenarios(&first.group);

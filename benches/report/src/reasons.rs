@@ -69,15 +69,14 @@ impl Reasons {
     }
 
     /// What is wrong with the reasons, as the run shows it: about a row that is won, or about none.
-    /// Groups that were not measured say nothing.
+    /// Groups that were not measured, or whose curves alone were, say nothing.
     pub fn complaints(&self, run: &Run) -> Vec<String> {
-        let groups = run.groups();
         let measured = self.reason.iter();
-        let measured = measured.filter(|reason| groups.contains(&reason.group.as_str()));
+        let measured = measured.filter(|reason| run.scenarios(&reason.group).next().is_some());
         let complaint = |reason: &Reason| {
             let ratios = run.ratios();
             let mut verdicts = ratios
-                .filter(|ratio| reason.is_about(ratio))
+                .filter(|ratio| ratio.scenario.point.is_none() && reason.is_about(ratio))
                 .map(|ratio| ratio.verdict())
                 .peekable();
             if verdicts.peek().is_none() {

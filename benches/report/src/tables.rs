@@ -153,10 +153,13 @@ pub(crate) fn report(run: &Run, reasons: &Reasons, svgs: &[String]) -> String {
                 let _ = write!(text, "![{name}]({svg})\n\n");
             }
         }
+        let curves = curves(run, name);
         if run.scenarios(name).next().is_some() {
             text.push_str(&group(run, name));
+            text.push_str(&curves);
+        } else {
+            text.push_str(curves.trim_start());
         }
-        text.push_str(&curves(run, name));
     }
     text
 }

@@ -3,11 +3,11 @@
 use std::error::Error;
 
 use plotters::prelude::*;
-
-use super::style::{BLUE, GREY, OTHERS, text};
-use crate::estimate::Estimate;
-use crate::run::{Role, Scenario};
 use plotters::style::text_anchor::HPos;
+
+use super::style::{BLUES, GREY, OTHERS, text};
+use crate::estimate::Estimate;
+use crate::run::{Machine, Role, Scenario, Series};
 
 const SIZE: (u32, u32) = (860, 460);
 
@@ -20,7 +20,11 @@ struct Line<'a> {
     points: Vec<(f64, Estimate)>,
 }
 
-pub(super) fn plot(curve: &str, points: &[&Scenario]) -> Result<String, Box<dyn Error>> {
+pub(super) fn plot(
+    curve: &str,
+    points: &[&Scenario],
+    machine: &Machine,
+) -> Result<String, Box<dyn Error>> {
     let lines = lines(points);
     let [least, most] = ends(&lines);
     let workers = || {
@@ -32,13 +36,17 @@ pub(super) fn plot(curve: &str, points: &[&Scenario]) -> Result<String, Box<dyn 
         workers().fold(f64::INFINITY, f64::min),
         workers().fold(1.0, f64::max),
     );
+    let title = format!(
+        "{curve}, {}; {}, {} cores, commit {}",
+        points[0].unit, machine.cpu, machine.cores, machine.commit
+    );
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         // Room for the legend is right of the curves.
         let (chart, legend) = root.split_horizontally(600);
         let mut chart = ChartBuilder::on(&chart)
-            .caption(format!("{curve}, {}", points[0].unit), text(16, HPos::Left))
+            .caption(title, text(15, HPos::Left))
             .margin(12)
             .x_label_area_size(40)
             .y_label_area_size(64)
@@ -51,6 +59,13 @@ pub(super) fn plot(curve: &str, points: &[&Scenario]) -> Result<String, Box<dyn 
             .axis_style(GREY)
             .bold_line_style(GREY.mix(0.3))
             .light_line_style(TRANSPARENT)
+            .disable_x_mesh()
+            // There is no half a worker.
+            .x_label_formatter(&|workers| match workers.fract() {
+                0.0 => workers.to_string(),
+                _ => String::new(),
+            })
+            .y_label_formatter(&|median| median.to_string())
             .x_desc("workers")
             .axis_desc_style(text(14, HPos::Center))
             .label_style(text(12, HPos::Center))
@@ -82,11 +97,11 @@ pub(super) fn plot(curve: &str, points: &[&Scenario]) -> Result<String, Box<dyn 
 }
 
 fn lines<'a>(points: &[&'a Scenario]) -> Vec<Line<'a>> {
-    let mut others = OTHERS.iter().cycle();
+    let (mut ours, mut others) = (BLUES.iter().cycle(), OTHERS.iter().cycle());
     let first = &points[0].contenders;
-    let line = |series: &'a crate::run::Series| {
+    let line = |series: &'a Series| {
         let (colour, width) = match series.role {
-            Role::Ours => (BLUE, 3),
+            Role::Ours => (ours.next().copied().unwrap_or(GREY), 3),
             _ => (others.next().copied().unwrap_or(GREY), 1),
         };
         let points = points.iter().filter_map(|scenario| {

@@ -12,6 +12,9 @@ pub(super) const BLUE: RGBColor = RGBColor(47, 129, 220);
 /// What is lost.
 pub(super) const ORANGE: RGBColor = RGBColor(219, 109, 40);
 
+/// The other forms of ours.
+pub(super) const BLUES: [RGBColor; 3] = [BLUE, RGBColor(104, 110, 224), RGBColor(38, 160, 190)];
+
 /// Of others, in turn: of Okabe and Ito, which the colour-blind can tell apart, without those that
 /// are too light or too dark for either ground.
 pub(super) const OTHERS: [RGBColor; 5] = [

@@ -20,6 +20,8 @@ pub(super) fn build(file: &Path) -> Result<()> {
         .args(["build", "--release", "--package", "filch-benches"])
         .args(["--target", &host])
         .env("RUSTFLAGS", flags())
+        // A tenth of the size.
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
         .env("CARGO_TARGET_DIR", &place)
         .env("FILCH_COMMIT", commit()?);
     if !build.status()?.success() {

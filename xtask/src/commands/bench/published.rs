@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use filch_report::run::Run;
-use filch_report::{Reasons, headlines, page};
+use filch_report::{Folder, Reasons, headlines, page};
 
 use crate::support::error::Result;
 use crate::support::process::root;
@@ -55,7 +55,8 @@ fn reasons() -> Result<Reasons> {
     Ok(reasons.map_err(|error| format!("{REASONS}: {error}"))?)
 }
 
-/// Makes both from the run in `folder`, or from the one that the page shows already.
+/// Makes both from the run in `folder`, or from the one that the page shows already; and its own
+/// report again, whose reasons may be older.
 pub(super) fn write(folder: Option<&Path>) -> Result<()> {
     let mut page = fs::read_to_string(root().join(PAGE))?;
     if let Some(folder) = folder {
@@ -65,15 +66,17 @@ pub(super) fn write(folder: Option<&Path>) -> Result<()> {
         };
         page = page::showing(&page, &folder.to_string_lossy());
     }
-    let run = Run::read_all(&root().join(page::stored_run(&page)?))?;
+    let folder = root().join(page::stored_run(&page)?);
+    let run = Run::read_all(&folder)?;
     let reasons = reasons()?;
+    let complaints = Folder::at(&folder).make(&reasons)?;
     let published = Published::of(&page, &run, &reasons)?;
     fs::write(root().join(PAGE), published.page)?;
     fs::write(root().join(CHART), published.chart)?;
     for row in headlines::missing(&run) {
         println!("{CHART}: the run has no row for {row}");
     }
-    for complaint in reasons.complaints(&run) {
+    for complaint in complaints {
         println!("{REASONS}: {complaint}");
     }
     Ok(())
