@@ -17,7 +17,7 @@ const CURVE: &str = "-curve";
 /// The name of the report.
 const REPORT: &str = "README.md";
 
-/// See the [module](self).
+/// The folder of a stored run: a JSON file for each group, and the report that is made of them.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
