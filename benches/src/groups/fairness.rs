@@ -5,6 +5,7 @@
 //! outside, it comes from a thread that sleeps most of the time, since it shares the cores with the
 //! workers; and what is to take its time computes a number of times, whatever the clock says.
 
+mod callers;
 pub(super) mod contenders;
 mod idle;
 pub(super) mod messages;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use callers::{Callable, Chain};
 use contenders::{Async, Filch, Pool, Tokio};
 use messages::Beside;
 use work::Work;
@@ -69,6 +71,7 @@ fn shared(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
     let mut all = mixtures(workers, effort);
     all.extend(parts(workers, effort));
     all.extend(sleepers(workers, effort));
+    all.extend(callers(workers, effort));
     all
 }
 
@@ -207,6 +210,65 @@ fn sleepers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
             ),
         ),
     ]
+}
+
+/// Threads outside that wait for one process after the other.
+fn callers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+    let count = effort.operations(5_000);
+    let (execute, join) = (
+        "execute one step on an idle pool",
+        "submit one step to an idle pool, then join",
+    );
+    let waits = |kind| titled(kind, workers, "us until it is done");
+    let mut all = vec![
+        (
+            execute,
+            pools!(
+                waits(execute),
+                latencies,
+                callers::latencies(workers, count, Callable::execute)
+            ),
+        ),
+        (
+            join,
+            pools!(
+                waits(join),
+                latencies,
+                callers::latencies(workers, count, Callable::submit_then_join)
+            ),
+        ),
+    ];
+    let pause = Some(Duration::from_micros(50));
+    let chains = [
+        (
+            "a process of 20 us steps beside a caller",
+            Chain::Single,
+            pause,
+        ),
+        ("a pair of 20 us steps beside a caller", Chain::Pair, pause),
+        (
+            "a process of 20 us steps beside a restless caller",
+            Chain::Single,
+            None,
+        ),
+        (
+            "a pair of 20 us steps beside a restless caller",
+            Chain::Pair,
+            None,
+        ),
+    ];
+    let length = length(effort, 300);
+    all.extend(chains.map(|(kind, chain, pause)| {
+        let scenario = titled(kind, workers, "% of the steps that fit").higher_is_better();
+        let step = micros(20);
+        let chain = pools!(
+            scenario,
+            contender,
+            callers::chain_beside(workers, chain, step, pause, length)
+        );
+        (kind, chain)
+    }));
+    all
 }
 
 /// Processes that do not get through their messages, on one worker.

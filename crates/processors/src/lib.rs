@@ -43,6 +43,7 @@ pub use thread::beginning::Thread;
 #[doc(hidden)] // for the schedulers, whose threads must not wait for one another
 pub use thread::current::is_machine;
 pub use thread::current::with_source;
+pub use thread::guest::Awaited;
 pub use thread::handles::Machines;
 pub use thread::runner::Runner;
 

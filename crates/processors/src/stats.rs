@@ -46,6 +46,9 @@ macro_rules! counters {
 counters! {
     /// Tasks run.
     run,
+    /// Times a guest ran its task on it: see
+    /// [`Processors::run_awaited`](crate::Processors::run_awaited).
+    visits,
     /// Pieces run, which were taken from the pool's [source](crate::Source). No tasks.
     pieces,
     /// Tasks whose runner panicked, and pieces that did.

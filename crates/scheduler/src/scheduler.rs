@@ -57,6 +57,17 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
+    /// Whether a thread that waits in [`execute`](Handle::execute) or [`ProcessHandle::join`] may
+    /// run the process itself, while a worker is idle, instead of waking that: then it takes a
+    /// fraction of a microsecond, and not tens. Say `false` if the steps need a worker's stack, or
+    /// its priority, or must not meet the thread-local values of just any thread. Default: it may.
+    ///
+    /// [`ProcessHandle::join`]: crate::ProcessHandle::join
+    pub fn guests(mut self, may_run: bool) -> Self {
+        self.processors = self.processors.guests(may_run);
+        self
+    }
+
     /// How long an idle worker sleeps between two looks at one that it watches: one that has come
     /// for processes as quickly as a second worker could have. A process that was just made
     /// runnable may wait that long behind the step that did so (Linux adds some 50 µs). Longer: a

@@ -1,5 +1,5 @@
 //! Models of how processors change hands (`filch_processors::protocol`, the shipped `Coordinator`):
-//! blocking calls, resizes, the end, bound machines, watching, and quiescence.
+//! blocking calls, guests, resizes, the end, bound machines, watching, and quiescence.
 //!
 //! The queues are relaxed counters, weaker than the real ones: all ordering has to come from the
 //! protocol. A thread that gets a processor's permit writes to a cell of that processor, so that
@@ -13,6 +13,7 @@ mod bound_ends;
 mod calls;
 mod counts;
 mod end;
+mod guests;
 mod long_turns;
 mod pool;
 mod quiescence;

@@ -166,3 +166,49 @@ fn the_end_waits_for_what_gave_way_before() {
         },
     );
 }
+
+/// A processor whose task has given way, and was the only one: it keeps it, and wakes nobody. But
+/// then it looks at the global queue first, as it does at times, and takes a newer task, which may
+/// take for ever: so it wakes one for the task that it has kept. A second processor goes idle
+/// meanwhile. A failure: the kept task waits beside it.
+#[test]
+fn a_task_that_was_kept_is_not_forgotten() {
+    let outcomes = Outcomes::new();
+    check(
+        "a lone task that gave way runs next, or another processor is woken",
+        Bound::exhaustive(70),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (pool, mut permits) = Pool::new(2);
+                let (running, idle) = (permits.remove(0), permits.remove(0));
+                let others = thread::spawn({
+                    let pool = Arc::clone(&pool);
+                    move || {
+                        let woke = pool.publish();
+                        pool.go_idle(idle, 1);
+                        woke
+                    }
+                });
+                pool.uses(&running);
+                // Nothing was there: kept.
+                pool.queues.deques[0].store(1, Ordering::Relaxed);
+                let takes_another = pool.take();
+                if takes_another {
+                    let is_only = || pool.queues.deques[0].load(Ordering::Relaxed) == 1;
+                    pool.coordinator.wake_one_for_deque(0, is_only);
+                } else {
+                    pool.take_from(0);
+                }
+                others.join().unwrap();
+                assert!(
+                    pool.awake(1).is_some(),
+                    "a task is there, and a processor sleeps"
+                );
+                outcomes.observe(takes_another);
+                drop(running);
+            }
+        },
+    );
+    outcomes.assert_exactly([true, false]);
+}

@@ -90,6 +90,11 @@ where
 
 pub(in crate::groups) type Filch = Scheduler<Talk>;
 
+/// A process of one step, which does nothing.
+pub(super) fn done_at_once() -> impl Process<Talk> {
+    Steps(|_: &Context<'_, Talk>, _: Events<'_, Talk>, out: &mut StepOutput<Talk>| out.done(()))
+}
+
 fn submit(
     scheduler: &Filch,
     step: impl FnMut(&Context<'_, Talk>, Events<'_, Talk>, &mut StepOutput<Talk>) + Send + 'static,
@@ -251,6 +256,12 @@ pub(in crate::groups) struct Async {
     // Dropped after its threads, with the tasks that are left.
     _threads: ExecutorThreads,
     pub(in crate::groups) executor: Arc<Executor<'static>>,
+}
+
+impl Async {
+    pub(super) fn executor(&self) -> &Executor<'static> {
+        &self.executor
+    }
 }
 
 impl Pool for Async {

@@ -41,7 +41,11 @@ impl<T: Send + 'static> Processors<T> {
         // Counted before it is given away: afterwards these counters are another thread's.
         let counters = &self.shared.queues.processors[permit.processor()].counters;
         counters.blocking_calls.add(1);
-        match self.part_with(permit, current.machine) {
+        let parted = match current.machine(&self.shared.coordinator) {
+            Some((machine, _)) => self.part_with(permit, machine),
+            None => Err(permit),
+        };
+        match parted {
             Ok(()) => true,
             Err(permit) => {
                 counters.blocked_in_place.add(1);
@@ -60,6 +64,7 @@ impl<T: Send + 'static> Processors<T> {
         let queues = &self.shared.queues;
         let mut permit = permit;
         let counters = &queues.processors[permit.processor()].counters;
+        queues.processors[permit.processor()].guest.show(0);
         coordinator.machine(machine).begin_blocking();
         queues.locals.get(&permit).turns.pause();
         if coordinator.control_word().is_surplus(permit.processor()) {
@@ -86,7 +91,10 @@ impl<T: Send + 'static> Drop for Away<'_, T> {
     fn drop(&mut self) {
         let shared = &self.pool.shared;
         current::with_current(shared, |current| {
-            let permit = shared.coordinator.regain(current.machine, current.parker);
+            let Some((machine, parker)) = current.machine(&shared.coordinator) else {
+                unreachable!("a thread that has left has a place");
+            };
+            let permit = shared.coordinator.regain(machine, parker);
             current.permit.replace(Some(permit));
         });
     }

@@ -20,6 +20,7 @@ pub struct Config {
     pub(crate) spare_threads: usize,
     pub(crate) thread_name: &'static str,
     pub(crate) stack_size: Option<usize>,
+    pub(crate) guests: bool,
     pub(crate) watch_interval: Duration,
     pub(crate) clock: fn() -> Instant,
 }
@@ -34,6 +35,7 @@ impl Default for Config {
             spare_threads: 128,
             thread_name: "filch",
             stack_size: None,
+            guests: true,
             watch_interval: Duration::from_micros(50),
             clock: time::now,
         }
@@ -89,10 +91,20 @@ impl Config {
         self
     }
 
-    /// The size of the threads' stacks, in bytes. Default: what Rust's threads have.
+    /// The size of the threads' stacks, in bytes. Default: what Rust's threads have. With another
+    /// size there are no [guests](Self::guests), whose stacks might be smaller.
     #[must_use]
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Whether a thread from outside that waits for a task may run it itself, on a processor that
+    /// is idle: see [`Processors::run_awaited`](crate::Processors::run_awaited). Without that each
+    /// such task waits for a thread of the pool to wake up. Default: it may.
+    #[must_use]
+    pub fn guests(mut self, may_run: bool) -> Self {
+        self.guests = may_run;
         self
     }
 

@@ -4,8 +4,6 @@ use filch_sync::lock;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use filch_sync::atomic::Ordering;
-
 use crate::pool::processors::Processors;
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
@@ -40,6 +38,8 @@ struct ProcessorLine {
     machine: String,
     /// The machine that watches it.
     watcher: Option<String>,
+    /// What a guest runs on it.
+    guest: Option<String>,
     tasks: usize,
     /// Turns from one reading of the time to the next.
     interval: u32,
@@ -72,7 +72,8 @@ struct Bindings(Vec<Binding>);
 /// One bound machine, copied from under the lock.
 struct Binding {
     machine: usize,
-    id: BoundId,
+    /// None: a guest.
+    id: Option<BoundId>,
     waits: bool,
     lender: Option<usize>,
 }
@@ -125,6 +126,7 @@ impl<T: Send + 'static> Processors<T> {
                 watcher: coordinator
                     .watcher(number)
                     .map(|machine| self.name(machine)),
+                guest: self.task_of_guest(number),
                 tasks: queues.processors[number].stealer.len(),
                 interval: queues.processors[number].interval.get(),
                 stats,
@@ -174,8 +176,7 @@ impl<T: Send + 'static> Processors<T> {
             .filter_map(|(machine, public)| {
                 let (activity, changes) = public.activity();
                 let unmoved = progress.machines.look(machine, changes, now);
-                // ORDERING: Relaxed: for people.
-                let task = match public.label.load(Ordering::Relaxed) {
+                let task = match public.task.get() {
                     A_PIECE => Some("a piece of the source".to_owned()),
                     label => task_label(label).map(describe),
                 };
@@ -209,9 +210,9 @@ impl<T: Send + 'static> Processors<T> {
                     processor,
                     lent_to: lent_to.map(|borrower| self.name(borrower)),
                     since,
-                    bound: binding.map(|binding| {
+                    bound: binding.and_then(|binding| binding.id).map(|id| {
                         let tasks = &self.shared.bound_tasks;
-                        let (waiting, names) = tasks.waiting(binding.id, MAX_NAMES, name_of);
+                        let (waiting, names) = tasks.waiting(id, MAX_NAMES, name_of);
                         Bound { waiting, names }
                     }),
                 })
@@ -282,6 +283,9 @@ impl ProcessorLine {
             write!(f, "idle, with {}", self.machine)?;
         } else {
             write!(f, "held by {}", self.machine)?;
+        }
+        if let Some(task) = &self.guest {
+            write!(f, ", where a guest runs {task}")?;
         }
         if let Some(watcher) = &self.watcher {
             write!(f, ", watched by {watcher}")?;

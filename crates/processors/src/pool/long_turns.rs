@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use filch_parker::Parker;
-use filch_sync::atomic::Ordering;
 use filch_sync::{Arc, lock, thread};
 
 use crate::pool::processors::Processors;
@@ -91,9 +90,9 @@ impl<T: Send + 'static> Processors<T> {
             };
             let (activity, changes) = public.activity();
             let now = (processor.counters.snapshot().run_in_all(), machine, changes);
-            let is_long = seen[number].replace(now) == Some(now) && activity == Activity::Runs;
-            // ORDERING: Relaxed: for the next look, or one after a fork.
-            let is_piece = public.label.load(Ordering::Relaxed) == A_PIECE;
+            let runs = activity == Activity::Runs || processor.guest.get() != 0;
+            let is_long = seen[number].replace(now) == Some(now) && runs;
+            let is_piece = public.task.get() == A_PIECE;
             if is_long || is_piece {
                 sight = Sight::Busy;
             }
@@ -144,23 +143,26 @@ impl<T: Send + 'static> Processors<T> {
         if self.tasks_waiting() > 0 {
             self.shared.coordinator.demand_queued_task(&permit);
         }
-        let (permit, made_way) = match self.part_with(permit, current.machine) {
-            Err(permit) => {
+        let machine = current.machine(&self.shared.coordinator);
+        let parted = match machine {
+            Some((machine, _)) => self.part_with(permit, machine),
+            None => Err(permit),
+        };
+        let (permit, made_way) = match (parted, machine) {
+            (Ok(()), Some((machine, parker))) => (self.get_back(machine, parker), true),
+            (Ok(()), None) => unreachable!("a thread that has left has a place"),
+            (Err(permit), _) => {
                 counters.made_way.take_back(1);
                 (permit, false)
             }
-            Ok(()) => (self.get_back(current), true),
         };
         current.permit.replace(Some(permit));
         made_way
     }
 
     /// Waits for a processor that has nothing else to do, and, after a while, for any.
-    fn get_back(&self, current: &Current<'_>) -> Permit {
+    fn get_back(&self, machine: usize, parker: &Parker) -> Permit {
         let coordinator = &self.shared.coordinator;
-        let Current {
-            machine, parker, ..
-        } = *current;
         let deadline = Instant::now() + REST;
         coordinator.begin_to_rest(machine);
         let granted = match coordinator.wait_until(machine, parker, deadline) {

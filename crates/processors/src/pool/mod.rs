@@ -5,6 +5,7 @@ pub(crate) mod attach;
 mod blocking;
 pub(crate) mod config;
 pub(crate) mod dump;
+mod guests;
 #[cfg(not(loom))] // whose `Arc` cannot forget a type
 pub(crate) mod handle;
 mod long_turns;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
+use std::sync::Arc as StdArc;
 
 use filch_injector::AllocateError;
 use filch_sync::{Arc, Mutex};
@@ -16,6 +17,7 @@ use crate::queues::task_queues::TaskQueues;
 use crate::stats::ProcessorStats;
 use crate::thread::beginning::{Teller, Thread};
 use crate::thread::current;
+use crate::thread::guest::{Awaited, Visit};
 use crate::thread::handles::Handles;
 
 /// N processors that run tasks of type `T`: their deques, the global queue, and the threads that
@@ -24,7 +26,7 @@ pub struct Processors<T> {
     pub(crate) shared: Shared<T>,
     pub(crate) config: Config,
     /// From the start until the last thread has exited.
-    pub(crate) starter: Mutex<Option<Box<dyn StartThread<T>>>>,
+    pub(crate) starter: Mutex<Option<StdArc<dyn StartThread<T>>>>,
     pub(crate) handles: Arc<Handles>,
     /// What the last dump saw.
     pub(crate) progress: Mutex<Progress>,
@@ -37,6 +39,9 @@ pub(crate) trait StartThread<T>: Send + Sync {
 
     /// The same, for which nobody waits.
     fn expected_thread(&self, machine: usize, teller: Teller) -> Thread;
+
+    /// Runs the task for a guest: see [`Visit::run`].
+    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) -> (Visit, Option<T>);
 
     /// What the runner calls a task, for a [`Dump`](crate::Dump).
     fn label(&self, task: &T) -> Option<NonZeroU64>;
@@ -146,6 +151,30 @@ impl<T: Send + 'static> Processors<T> {
     pub fn give_way(&self, task: T) {
         self.shared.queues.yielded.push(task);
         self.shared.coordinator.wake_one();
+    }
+
+    /// [`give_way`](Self::give_way), as the last thing that a task does in its turn. If nothing
+    /// else is runnable, the processor keeps `task` and runs it next: no other one is woken for it.
+    #[expect(unsafe_code, reason = "looks at the permit where it is")]
+    pub fn give_way_at_end(&self, task: T) {
+        let queues = &self.shared.queues;
+        let mut task = Some(task);
+        // A processor that takes something else first after all wakes another one for this.
+        let keep = |permit: &Permit| {
+            let local = queues.locals.get(permit);
+            if local.deque.is_empty()
+                && queues.injector.is_empty()
+                && queues.yielded.is_empty()
+                && let Some(lone) = task.take()
+            {
+                task = local.push(lone).err();
+            }
+        };
+        // SAFETY: none of these knows of the cell, and none runs a task.
+        current::with_current(&self.shared, |current| unsafe { current.permit.with(keep) });
+        if let Some(task) = task {
+            self.give_way(task);
+        }
     }
 
     /// Makes `task` runnable when there is nothing else to do: after everything that is in the

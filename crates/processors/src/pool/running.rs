@@ -5,8 +5,6 @@ use std::num::NonZeroU64;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use filch_sync::atomic::Ordering;
-
 use crate::pool::processors::Processors;
 use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
 
@@ -14,7 +12,8 @@ use crate::protocol::state::grant::{A_PIECE, Activity, task_label};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunningTask {
-    /// The thread's name, as a debugger shows it.
+    /// The thread's name, as a debugger shows it; of a [guest](Processors::run_awaited), which is
+    /// none of the pool's threads, the name of the one that it stands in for.
     pub thread: String,
     /// What it is in.
     pub inside: Inside,
@@ -52,9 +51,9 @@ impl<T: Send + 'static> Processors<T> {
         let looks: Vec<_> = (coordinator.machines.iter().map_while(OnceLock::get))
             .map(|public| {
                 let (activity, changes) = public.activity();
-                // ORDERING: Relaxed: for people. Before the counts are read: a task that is seen
+                // Before the counts are read: a task that is seen
                 // here is the last one that was counted, and not the one before it.
-                let label = public.label.load(Ordering::Relaxed);
+                let label = public.task.get();
                 (public, activity, changes, label)
             })
             .collect();
@@ -62,6 +61,19 @@ impl<T: Send + 'static> Processors<T> {
         let mut progress = lock(&self.progress);
         let since: Vec<Option<Duration>> = (stats.iter().enumerate())
             .map(|(processor, stats)| progress.processors.look(processor, stats.run_in_all(), now))
+            .collect();
+        let guests: Vec<_> = (self.shared.queues.processors.iter().zip(&since).enumerate())
+            .filter(|(_, (processor, _))| processor.guest.get() != 0)
+            .map(|(number, (processor, since))| RunningTask {
+                thread: format!(
+                    "a guest of {}-{}",
+                    self.config.thread_name,
+                    coordinator.attached(number)
+                ),
+                inside: Inside::Task,
+                label: task_label(processor.guest.get()),
+                elapsed: since.unwrap_or_default(),
+            })
             .collect();
         let running = looks.into_iter().enumerate().filter_map(|(machine, look)| {
             let (public, activity, changes, label) = look;
@@ -92,6 +104,6 @@ impl<T: Send + 'static> Processors<T> {
                 elapsed: elapsed.unwrap_or_default(),
             })
         });
-        running.collect()
+        running.chain(guests).collect()
     }
 }

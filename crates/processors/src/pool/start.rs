@@ -2,6 +2,7 @@
 
 use std::io;
 use std::num::NonZeroU64;
+use std::sync::Arc as StdArc;
 
 use filch_parker::Parker;
 use filch_sync::panic::{catch_panic, drop_contained};
@@ -11,6 +12,7 @@ use filch_sync::{Arc, lock};
 use crate::pool::config::StartError;
 use crate::pool::processors::{Processors, StartThread};
 use crate::thread::beginning::{Beginning, Teller, Thread, ThreadError};
+use crate::thread::guest::{Awaited, Visit};
 use crate::thread::handles::Machines;
 use crate::thread::main_loop::run_machine;
 use crate::thread::runner::Runner;
@@ -87,6 +89,10 @@ impl<T: Send + 'static, R: Runner<T>> StartThread<T> for Starter<T, R> {
             pool.exit(machine, parker);
         };
         Thread::new(machine, main)
+    }
+
+    fn run_visit(&self, visit: Visit, task: T, awaited: &dyn Awaited<T>) -> (Visit, Option<T>) {
+        visit.run(task, awaited, &*self.runner, &self.pool.shared)
     }
 
     fn label(&self, task: &T) -> Option<NonZeroU64> {
@@ -202,7 +208,7 @@ impl<T: Send + 'static> Processors<T> {
             if starter.is_some() {
                 return Err(StartError::AlreadyStarted);
             }
-            *starter = Some(Box::new(Starter {
+            *starter = Some(StdArc::new(Starter {
                 pool: Arc::clone(pool),
                 runner,
             }));

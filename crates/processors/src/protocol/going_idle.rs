@@ -1,19 +1,21 @@
 //! A processor goes idle: the second look at everything that might want it.
 
 use filch_sync::atomic::{Ordering, fence};
+use filch_sync::hint;
 
 use crate::protocol::state::coordinator::Coordinator;
 use crate::protocol::state::permit::Permit;
 use crate::protocol::state::work::Work;
 
+/// Pauses of a guest between two looks at the queues: some hundred nanoseconds, in which a machine
+/// that has made a task runnable, and does nothing else, comes for it.
+const PAUSES_BEFORE_WAKING: u32 = 64;
+
 impl Coordinator {
     /// The processor of `permit` goes idle, and `machine` waits for it. The caller must not use it
     /// any more; if it is that machine, it must wait for its grant.
     pub fn go_idle(&self, permit: Permit, machine: usize, searching: bool, work: &impl Work) {
-        let processor = permit.into_number();
-        // ORDERING: Relaxed: released by `Idle::go_idle`.
-        self.attached[processor].store(machine as u32, Ordering::Relaxed);
-        self.idle.go_idle(processor, searching);
+        let processor = self.push_idle(permit, machine, searching);
         // The second look: what was published before our name was on the list is ours to see. Being
         // on the list, we do not take it: we call for a searcher as a producer would, and are the
         // first to be called. For what is in our own deque no machine comes unasked any more,
@@ -21,6 +23,36 @@ impl Coordinator {
         if self.exists_unwatched(work, Some(processor)) {
             self.wake_one();
         }
+        self.serve_from_idle(processor, work);
+    }
+
+    /// A guest gives the processor back, for which `lender` waits. As [`go_idle`](Self::go_idle);
+    /// but a guest comes and goes often, and its second look is likely to see a task that some
+    /// machine is just taking: so it wakes nobody before it has seen one twice. Until then it is on
+    /// its way to wake one.
+    pub fn give_back(&self, permit: Permit, lender: usize, work: &impl Work) {
+        let processor = self.push_idle(permit, lender, false);
+        let mut looks = (0..2).map(|look| {
+            hint::pause(look * PAUSES_BEFORE_WAKING);
+            self.exists_unwatched(work, Some(processor))
+        });
+        if looks.all(|exists| exists) {
+            self.wake_one();
+        }
+        self.serve_from_idle(processor, work);
+    }
+
+    /// Puts the processor on the stack, and passes a fence.
+    fn push_idle(&self, permit: Permit, machine: usize, searching: bool) -> usize {
+        let processor = permit.into_number();
+        // ORDERING: Relaxed: released by `Idle::go_idle`.
+        self.attached[processor].store(machine as u32, Ordering::Relaxed);
+        self.idle.go_idle(processor, searching);
+        processor
+    }
+
+    /// The processor is on the stack: whoever else might want it.
+    fn serve_from_idle(&self, processor: usize, work: &impl Work) {
         // A thread that came back from a blocking call or resized the pool has written it into the
         // control word, passed a fence, and looked for idle processors: one of us sees the other.
         // (For one that has stopped the pool, see `announce_quiescence`.)

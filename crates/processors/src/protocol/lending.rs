@@ -49,7 +49,7 @@ impl Coordinator {
         synced.bound_so_far = number;
         let id = BoundId::new(number);
         synced.bindings.push(Binding {
-            id,
+            id: Some(id),
             machine: place,
             waits: true,
             lender: None,
@@ -60,7 +60,7 @@ impl Coordinator {
 
     /// What the machine is bound as.
     pub(crate) fn bound_as(&self, machine: usize) -> Option<BoundId> {
-        self.synced().binding(machine).map(|binding| binding.id)
+        self.synced().binding(machine)?.id
     }
 
     /// `lender` has found a task for a bound machine, and has queued it there: if that machine
@@ -71,7 +71,7 @@ impl Coordinator {
     /// queue before it waits again.
     pub fn lend(&self, permit: Permit, lender: usize, to: BoundId) -> Result<(), Permit> {
         let mut synced = self.synced();
-        let waiting = |binding: &&mut Binding| binding.id == to && binding.waits;
+        let waiting = |binding: &&mut Binding| binding.id == Some(to) && binding.waits;
         let Some(binding) = synced.bindings.iter_mut().find(waiting) else {
             return Err(permit);
         };
@@ -124,7 +124,11 @@ impl Coordinator {
     /// did.
     pub fn unbind(&self, id: BoundId, close: impl FnOnce() -> bool) {
         let mut synced = self.synced();
-        let Some(at) = synced.bindings.iter().position(|binding| binding.id == id) else {
+        let Some(at) = synced
+            .bindings
+            .iter()
+            .position(|binding| binding.id == Some(id))
+        else {
             // The pool is over.
             return;
         };

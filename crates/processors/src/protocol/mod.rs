@@ -1,12 +1,13 @@
 //! How processors change hands: the operations on `state`, each an `impl Coordinator`.
 //!
 //! An operation calls only operations of the files above it in this list: `activation`, `spares`,
-//! `threads`, `lending`, `waiters`, `resting`, `quiescence`, `shutdown`, `expected`, `going_idle`,
-//! then `resize`, `handoff` and `watch`.
+//! `threads`, `lending`, `guests`, `waiters`, `resting`, `quiescence`, `shutdown`, `expected`,
+//! `going_idle`, then `resize`, `handoff` and `watch`.
 
 mod activation;
 mod expected;
 mod going_idle;
+mod guests;
 mod handoff;
 mod lending;
 pub(crate) mod quiescence;

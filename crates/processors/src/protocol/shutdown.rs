@@ -55,8 +55,8 @@ impl Coordinator {
                 self.deactivate(permit, &mut synced);
                 self.tell_to_exit(machine, &mut synced);
             }
-            // No other thread counts, and none is there to be woken.
-            let _ = self.idle.stop_searching();
+            // There is none to be woken or borrowed any more.
+            self.idle.open();
         }
         synced.over = true;
         for spare in std::mem::take(&mut synced.spares) {

@@ -121,7 +121,11 @@ impl Coordinator {
             // ORDERING: Relaxed: a statistic.
             blocking: self.away.load(Ordering::Relaxed),
             waiting: synced.waiters.len(),
-            bound: synced.bindings.len(),
+            bound: synced
+                .bindings
+                .iter()
+                .filter(|binding| binding.id.is_some())
+                .count(),
             limit: self.limit,
             started: synced.started,
             refused: synced.refused,

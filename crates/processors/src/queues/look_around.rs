@@ -45,6 +45,12 @@ impl<T: Send + 'static> Local<T> {
             Due::Nothing | Due::Look => None,
         };
         processor.interval.set(self.turns.interval());
+        let comes_first = !matches!(outside, Turn::Any) || waited.is_some();
+        if comes_first && !self.deque.is_empty() {
+            // One that gave way, and was kept as the next to run, has woken nobody.
+            let coordinator = &shared.coordinator;
+            coordinator.wake_one_for_deque(self.own, || self.has_one());
+        }
         match (outside, waited) {
             (Turn::Any, Some(task)) => Turn::Task(task),
             (outside, None) => outside,

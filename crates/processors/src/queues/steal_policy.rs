@@ -3,7 +3,8 @@
 //! The victim is likely to come for that task next, and has its data at hand; a thief that took it
 //! would soon be robbed of the next one in return. So the rounds of a search spare it at first. The
 //! last round takes it, unless the victim has come for one task after the other meanwhile: then the
-//! thief watches it (`watching.rs`).
+//! thief watches it (`watching.rs`). So it does if it was woken again and again, and each time the
+//! victim had come for the task before the search began.
 
 use std::cell::{Cell, RefCell};
 
@@ -24,6 +25,10 @@ pub(crate) const PAUSES_AFTER_SPARING: u32 = 64;
 /// Tasks that a victim must have run, since a search first spared one, to be trusted to come for
 /// the next one as well.
 const QUICK: u64 = 4;
+
+/// Searches in vain that may follow the first one before the thief watches whoever made it search.
+/// Where tasks take longer than a search, none of these sees that the victim is quick.
+const SEARCHES_IN_VAIN: u32 = 4;
 
 /// What a round of a search does about a victim's only task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +56,8 @@ impl StealMode {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SparedVictim {
     pub(crate) victim: usize,
-    /// The task that was spared last.
-    sole: Sole,
+    /// The task that was spared last, if one was.
+    sole: Option<Sole>,
     /// How many tasks it had run when the first one was spared, or when its watcher looked last.
     pub(crate) run: u64,
     /// Whether the thief watches it.
@@ -68,6 +73,10 @@ pub(crate) struct StealPolicy {
     has_spared: Cell<bool>,
     /// Whether any of them is watched.
     has_watched: Cell<bool>,
+    /// Searches in a row that were in vain.
+    in_vain: Cell<u32>,
+    /// How many tasks each processor had run at the end of the first of them.
+    run: RefCell<Vec<u64>>,
 }
 
 impl StealPolicy {
@@ -102,12 +111,12 @@ impl StealPolicy {
                 let mut spared = self.spared.borrow_mut();
                 match spared.iter_mut().find(|known| known.victim == victim) {
                     Some(known) => {
-                        mode == StealMode::Spare || std::mem::replace(&mut known.sole, sole) != sole
+                        mode == StealMode::Spare || known.sole.replace(sole) != Some(sole)
                     }
                     None => {
                         spared.push(SparedVictim {
                             victim,
-                            sole,
+                            sole: Some(sole),
                             run: run.get(),
                             watched: false,
                         });
@@ -128,6 +137,42 @@ impl StealPolicy {
         let spared = self.spared.borrow();
         let known = spared.iter().find(|known| known.victim == victim);
         known.is_some_and(|known| run.get().wrapping_sub(known.run) >= QUICK)
+    }
+
+    /// The search has found something.
+    pub(crate) fn has_found(&self) {
+        self.in_vain.set(0);
+    }
+
+    /// The search was in vain, and `run` are the tasks that each processor has run. After some such
+    /// searches in a row, those that have run their tasks themselves all the time are offered to
+    /// `watch`, which says whether the thief watches them.
+    pub(crate) fn ends_in_vain(
+        &self,
+        run: impl Iterator<Item = u64>,
+        mut watch: impl FnMut(usize) -> bool,
+    ) {
+        let before = self.in_vain.replace(self.in_vain.get() + 1);
+        if before == 0 {
+            let mut first = self.run.borrow_mut();
+            first.clear();
+            first.extend(run);
+        } else if before == SEARCHES_IN_VAIN {
+            self.in_vain.set(0);
+            let mut spared = self.spared.borrow_mut();
+            for (victim, (run, first)) in run.zip(&*self.run.borrow()).enumerate() {
+                if run.wrapping_sub(*first) >= QUICK && watch(victim) {
+                    spared.retain(|known| known.victim != victim);
+                    spared.push(SparedVictim {
+                        victim,
+                        sole: None,
+                        run,
+                        watched: true,
+                    });
+                    self.has_watched.set(true);
+                }
+            }
+        }
     }
 
     /// Whether the search has begun to watch a victim.
@@ -156,7 +201,7 @@ impl StealPolicy {
 mod tests {
     use filch_deque::{Sole, Worker};
 
-    use super::{QUICK, StealMode, StealPolicy};
+    use super::{QUICK, SEARCHES_IN_VAIN, StealMode, StealPolicy};
     use crate::stats::Counter;
 
     /// The victim's only task.
@@ -202,6 +247,24 @@ mod tests {
         let watched = policy.take_watched();
         assert!(watched.len() == 1 && watched[0].victim == 7);
         assert!(!policy.has_watched() && policy.take_watched().is_empty());
+    }
+
+    /// A failure: a thief goes on searching in vain for ever, or watches one that has rested.
+    #[test]
+    fn who_makes_a_thief_search_in_vain_is_watched() {
+        let policy = StealPolicy::default();
+        let search = |run: u64| {
+            policy.begin_search();
+            policy.ends_in_vain([run, 7].into_iter(), |_| true);
+            policy.take_watched()
+        };
+        let nothing = |run| assert!(search(run).is_empty(), "after {run}");
+        (0..4).for_each(nothing);
+        policy.has_found();
+        (4..8).for_each(nothing);
+        let watched = search(8);
+        assert!(watched.len() == 1 && watched[0].victim == 0 && watched[0].run == 8);
+        (9..9 + u64::from(SEARCHES_IN_VAIN)).for_each(nothing);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use filch_injector::Injector;
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicUsize, Ordering};
 
+use crate::protocol::state::grant::ShownTask;
 use crate::protocol::state::permit::{Locals, Permit};
 use crate::protocol::state::work::Work;
 use crate::queues::local::Local;
@@ -23,6 +24,8 @@ pub(crate) struct Processor<T> {
     pub(crate) counters: CachePadded<Counters>,
     /// Turns from one reading of the time to the next.
     pub(crate) interval: Gauge,
+    /// The task that a guest runs on it.
+    pub(crate) guest: ShownTask,
 }
 
 /// All the places where work waits, except for bound tasks that have been found.
@@ -55,6 +58,7 @@ impl<T: Send + 'static> TaskQueues<T> {
                     stealer: worker.stealer(),
                     counters: CachePadded::new(Counters::default()),
                     interval: Gauge::default(),
+                    guest: ShownTask::default(),
                 })
                 .collect(),
             locals: Locals::new(workers.into_iter().enumerate().map(local)),

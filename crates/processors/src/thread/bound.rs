@@ -2,7 +2,6 @@
 
 use crate::protocol::state::binding::BoundId;
 use crate::protocol::{AfterBound, Permit};
-use crate::thread::current::Current;
 use crate::thread::machine::{Machine, Vacated};
 use crate::thread::runner::Runner;
 
@@ -33,7 +32,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         // Before it is given away: afterwards these counters are another thread's.
         counters.lent.add(1);
         let coordinator = &self.shared.coordinator;
-        match coordinator.lend(permit, self.current.machine, to) {
+        match coordinator.lend(permit, self.number, to) {
             Ok(()) => Some(Vacated::default()),
             Err(permit) => {
                 counters.lent.take_back(1);
@@ -67,7 +66,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
                 unreachable!("a machine that runs tasks has a processor");
             };
             let is_done = |close| shared.bound_tasks.is_done(id, close);
-            let machine = self.current.machine;
+            let machine = self.number;
             permit = match shared.coordinator.return_to_lender(last, machine, is_done) {
                 AfterBound::Returned => return None,
                 AfterBound::Another(permit) => permit,
@@ -90,9 +89,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         if control.waiting() == 0 && !control.is_surplus(permit.processor()) {
             return self.keep(permit);
         }
-        let Current {
-            machine, parker, ..
-        } = self.current;
+        let (machine, parker) = (self.number, self.parker);
         let queues = &self.shared.queues;
         let given = if control.is_surplus(permit.processor()) {
             coordinator.retire_for_call(permit, machine, queues)

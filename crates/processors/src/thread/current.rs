@@ -1,23 +1,60 @@
 //! How a thread knows that it is a machine of a pool: work that becomes runnable on it goes to the
 //! deque of its processor.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ptr::{self, NonNull};
 
 use filch_parker::Parker;
 use filch_sync::thread_local;
 
+use crate::protocol::Coordinator;
+use crate::protocol::state::grant::ShownTask;
 use crate::protocol::state::permit::PermitCell;
 use crate::queues::shared::Shared;
 use crate::queues::source::{AttachedSource, Source};
 
-/// What a machine shows of itself to the code that it runs.
-pub(crate) struct Current<'machine> {
-    pub(crate) machine: usize,
-    pub(crate) parker: &'machine Parker,
+/// What a machine, or a guest, shows of itself to the code that it runs.
+pub(crate) struct Current<'thread> {
+    pub(crate) place: Place<'thread>,
     /// The permit of its processor; none while it is in a blocking call.
     pub(crate) permit: PermitCell,
-    pub(crate) source: &'machine AttachedSource,
+    /// None for a guest: it is soon gone, and the source's threads stay.
+    pub(crate) source: Option<&'thread AttachedSource>,
+}
+
+/// As what the protocol knows the thread.
+pub(crate) enum Place<'thread> {
+    Machine(usize, &'thread Parker),
+    Guest {
+        /// The machine that waits to get the processor back with which the guest has begun.
+        lender: usize,
+        /// Its own place, once it has blocked.
+        enlisted: &'thread OnceCell<(usize, Parker)>,
+        /// Where its task is shown until then.
+        task: &'thread ShownTask,
+    },
+}
+
+impl Current<'_> {
+    /// The thread's machine, and its parker. A guest gets a place if it has none; `None` if it
+    /// cannot have one.
+    pub(crate) fn machine(&self, coordinator: &Coordinator) -> Option<(usize, &Parker)> {
+        match &self.place {
+            Place::Machine(machine, parker) => Some((*machine, parker)),
+            Place::Guest {
+                lender,
+                enlisted,
+                task,
+            } => {
+                if enlisted.get().is_none() {
+                    let place = coordinator.enlist(*lender)?;
+                    coordinator.machine(place.0).task.show(task.get());
+                    let _ = enlisted.set(place);
+                }
+                enlisted.get().map(|(machine, parker)| (*machine, parker))
+            }
+        }
+    }
 }
 
 /// The pool that the thread works for, and its machine.
@@ -76,7 +113,7 @@ pub(crate) fn with_current<T, R>(
 /// Calls `with` with the [source](Source) of the pool that the calling thread is a machine of, if
 /// that has one, and it is an `S`. Wait-free.
 pub fn with_source<S: Source, R>(with: impl FnOnce(&S) -> R) -> Option<R> {
-    with_any(|_| true, |current| current.source.get().map(with)).flatten()
+    with_any(|_| true, |current| current.source?.get().map(with)).flatten()
 }
 
 /// Calls `with` with what the thread shows of itself, if it is a machine of a pool that is `right`.

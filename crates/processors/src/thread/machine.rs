@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_parker::Parker;
-use filch_sync::atomic::Ordering;
 use filch_sync::panic::discard;
 
 use crate::protocol::state::binding::BoundId;
@@ -14,13 +13,15 @@ use crate::queues::shared::Shared;
 use crate::queues::source::Piece;
 use crate::queues::steal_policy::SparedVictim;
 use crate::stats::{Counter, Counters};
-use crate::thread::current::Current;
+use crate::thread::current::{Current, Place};
 use crate::thread::runner::Runner;
 
 /// A thread, on its own stack.
 pub(crate) struct Machine<'thread, T, R> {
     pub(crate) shared: &'thread Shared<T>,
     pub(crate) runner: &'thread R,
+    pub(crate) number: usize,
+    pub(crate) parker: &'thread Parker,
     pub(crate) current: Current<'thread>,
     /// What other threads see of it.
     pub(crate) public: &'thread MachineShared,
@@ -34,6 +35,8 @@ pub(crate) struct Machine<'thread, T, R> {
 #[must_use = "the machine waits for what it is told to do next"]
 pub(crate) struct Vacated {
     pub(crate) watched: Vec<SparedVictim>,
+    /// The processor that it waits for, if it watches.
+    pub(crate) processor: usize,
 }
 
 impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
@@ -46,11 +49,12 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
         Self {
             shared,
             runner,
+            number: machine,
+            parker,
             current: Current {
-                machine,
-                parker,
+                place: Place::Machine(machine, parker),
                 permit: PermitCell::empty(),
-                source: &shared.queues.source,
+                source: Some(&shared.queues.source),
             },
             public: shared.coordinator.machine(machine),
             bound: Cell::new(None),
@@ -91,8 +95,7 @@ impl<'thread, T: Send + 'static, R: Runner<T>> Machine<'thread, T, R> {
     /// Shows in a dump which task the thread runs; 0: none with a label.
     #[inline]
     pub(crate) fn show(&self, label: u64) {
-        // ORDERING: Relaxed: for people.
-        self.public.label.store(label, Ordering::Relaxed);
+        self.public.task.show(label);
     }
 
     /// Adds one to a counter of the machine's processor.

@@ -9,7 +9,7 @@ use crate::protocol::state::grant::Activity;
 use crate::protocol::{ControlWord, Grant, Permit};
 use crate::queues::shared::Shared;
 use crate::queues::source::Found;
-use crate::thread::current::{self, Current};
+use crate::thread::current;
 use crate::thread::machine::{Machine, Vacated};
 use crate::thread::runner::Runner;
 use crate::thread::search::Searched;
@@ -41,7 +41,7 @@ enum Next<T> {
 impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
     fn main(&self, begun: impl FnOnce()) -> Result<(), String> {
         current::enter(self.shared, &self.current, || {
-            let machine = self.current.machine;
+            let machine = self.number;
             let mut scratch = catch_panic(|| self.runner.scratch(machine))?;
             begun();
             let mut grant = self.wait(Vacated::default());
@@ -196,7 +196,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;
         let permit = self.current.permit.take()?;
-        let machine = self.current.machine;
+        let machine = self.number;
         let counters = &shared.queues.processors[permit.processor()].counters;
         let control = coordinator.control_word();
         let (counter, kept) = if control.is_surplus(permit.processor()) {
@@ -206,6 +206,10 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             (Some(&counters.retired), kept)
         } else if control.waiting() > 0 {
             counters.handed_to_waiters.add(1);
+            // What lies in the deque may be one that gave way, for which nobody was woken.
+            if !shared.queues.locals.get(&permit).deque.is_empty() {
+                coordinator.wake_one();
+            }
             let kept = coordinator.hand_to_waiter(permit, machine);
             (Some(&counters.handed_to_waiters), kept)
         } else {
@@ -228,14 +232,11 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
 
     /// Waits for what the machine is told to do next.
     #[inline]
-    fn wait(&self, Vacated { watched }: Vacated) -> Grant {
-        let Current {
-            machine, parker, ..
-        } = self.current;
+    fn wait(&self, Vacated { watched, processor }: Vacated) -> Grant {
         self.public.set_activity(Activity::Parked);
         let told = match watched.is_empty() {
             true => None,
-            false => self.watch(watched),
+            false => self.watch(watched, processor),
         };
         let Shared {
             queues,
@@ -243,7 +244,8 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
             ..
         } = self.shared;
         let nudged = || queues.source.nudged();
-        let grant = told.unwrap_or_else(|| coordinator.wait_beside(machine, parker, nudged));
+        let grant =
+            told.unwrap_or_else(|| coordinator.wait_beside(self.number, self.parker, nudged));
         self.public.set_activity(Activity::Runs);
         grant
     }

@@ -8,6 +8,7 @@ mod bound;
     reason = "a thread finds its machine through a pointer that it keeps itself"
 )]
 pub(crate) mod current;
+pub(crate) mod guest;
 pub(crate) mod handles;
 mod machine;
 pub(crate) mod main_loop;

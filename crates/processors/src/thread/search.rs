@@ -66,7 +66,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         }
         local.turns.pause();
         let coordinator = &self.shared.coordinator;
-        coordinator.hand_to_resting(permit, self.current.machine)?;
+        coordinator.hand_to_resting(permit, self.number)?;
         Ok(Searched::Nothing(Vacated::default()))
     }
 
@@ -107,6 +107,7 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         let counters = &shared.queues.processors[permit.processor()].counters;
         counters.spins.add(spinner.rounds().into());
         if found.is_some() {
+            local.policy.has_found();
             if local.policy.has_watched() {
                 self.cancel_watches(local);
             }
@@ -123,13 +124,21 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
         counters.parks.add(1);
         let local = shared.queues.locals.get(&permit);
         local.turns.pause();
+        if searching && !shared.watch_interval.is_zero() {
+            let processors = shared.queues.in_reach().iter();
+            let run = processors.map(|processor| processor.counters.run.get());
+            let own = permit.processor();
+            local.policy.ends_in_vain(run, |victim| {
+                victim != own && shared.coordinator.try_watch(victim, self.number)
+            });
+        }
         let vacated = match local.policy.has_watched() {
             false => Vacated::default(),
-            true => self.leave_watching(local, counters),
+            true => self.leave_watching(local, counters, permit.processor()),
         };
         shared
             .coordinator
-            .go_idle(permit, self.current.machine, searching, &shared.queues);
+            .go_idle(permit, self.number, searching, &shared.queues);
         vacated
     }
 }

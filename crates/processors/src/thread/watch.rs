@@ -10,7 +10,6 @@ use crate::queues::local::Local;
 use crate::queues::shared::Shared;
 use crate::queues::steal_policy::{PAUSES_AFTER_SPARING, SparedVictim};
 use crate::stats::Counters;
-use crate::thread::current::Current;
 use crate::thread::machine::{Machine, Vacated};
 use crate::thread::runner::Runner;
 
@@ -25,27 +24,30 @@ impl<T: Send + 'static, R: Runner<T>> Machine<'_, T, R> {
 
     /// The machine goes idle, and watches.
     #[cold]
-    pub(crate) fn leave_watching(&self, local: &Local<T>, counters: &Counters) -> Vacated {
+    pub(crate) fn leave_watching(
+        &self,
+        local: &Local<T>,
+        counters: &Counters,
+        processor: usize,
+    ) -> Vacated {
         counters.watches.add(1);
         let watched = local.policy.take_watched();
-        Vacated { watched }
+        Vacated { watched, processor }
     }
 
     /// The machine, which has gone idle or is going to be told something else, looks once per watch
-    /// interval, as long as the processors that it watches run one task after the other. What it is
-    /// told to do next, if it has been told.
+    /// interval, as long as the processors that it watches run one task after the other, and some
+    /// processor is idle: its own one is, also while a guest has it. What it is told to do next, if
+    /// it has been told.
     #[cold]
-    pub(crate) fn watch(&self, mut watched: Vec<SparedVictim>) -> Option<Grant> {
+    pub(crate) fn watch(&self, mut watched: Vec<SparedVictim>, processor: usize) -> Option<Grant> {
         let shared = self.shared;
         let coordinator = &shared.coordinator;
-        let Current {
-            machine, parker, ..
-        } = self.current;
         let grant = loop {
             let deadline = Instant::now() + shared.watch_interval;
-            let grant = coordinator.wait_until(machine, parker, deadline);
+            let grant = coordinator.wait_until(self.number, self.parker, deadline);
             if grant.is_some()
-                || coordinator.idle.is_empty()
+                || coordinator.idle.is_empty() && coordinator.attached(processor) != self.number
                 || watched
                     .iter_mut()
                     .any(|spared| stands_still(spared, shared))

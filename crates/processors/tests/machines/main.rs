@@ -1,5 +1,5 @@
-//! Blocking calls, bound tasks, resizes, watching, sources, idle priority and quiescence on real
-//! threads.
+//! Blocking calls, guests, bound tasks, resizes, watching, sources, idle priority and quiescence on
+//! real threads.
 //!
 //! No sleeps: a thread that has to wait for another waits on a barrier or a channel, and a test
 //! that fails may hang, until the watchdog of the test runner.
@@ -7,6 +7,7 @@
 mod blocking;
 mod bound;
 mod dump;
+mod guests;
 mod hooks;
 mod pool;
 mod quiescence;

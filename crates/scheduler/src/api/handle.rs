@@ -87,7 +87,8 @@ impl<P: Protocol> Handle<P> {
         &self.shared.counters[self.worker()]
     }
 
-    /// Whether the calling thread is one of this scheduler's workers, which must not wait.
+    /// Whether the calling thread is one of this scheduler's workers, which must not wait; or takes
+    /// a step for one, in [`execute`](Self::execute).
     pub fn is_worker(&self) -> bool {
         self.shared.processors.is_machine()
     }

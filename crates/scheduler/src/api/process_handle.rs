@@ -4,9 +4,10 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use filch_process_table::{LifeCell, Pid};
+use filch_processors::Awaited;
 
 use crate::api::process_error::Exit;
-use crate::table::body::Body;
+use crate::table::body::{Body, Slot, Task};
 use crate::{CalledFromInside, Handle, ProcessError, Protocol};
 
 /// The exit of a process that is no future.
@@ -41,7 +42,9 @@ impl<P: Protocol> ProcessHandle<P> {
         self.life().is_set()
     }
 
-    /// Waits until the process has ended, and says how. Blocking.
+    /// Waits until the process has ended, and says how. Blocking. If the process is the next one in
+    /// the global run queue, and a worker is idle, the calling thread takes its steps, as in
+    /// [`execute`](Handle::execute).
     ///
     /// What the process did, on whichever thread, happens before the return.
     ///
@@ -66,7 +69,7 @@ impl<P: Protocol> ProcessHandle<P> {
         }
     }
 
-    /// As [`join`](Self::join), for at most that long.
+    /// As [`join`](Self::join), for at most that long. Takes no steps: they might last longer.
     ///
     /// # Errors
     /// [`JoinError::NotYet`], with the handle, if the process had not ended by then; else as
@@ -107,12 +110,44 @@ impl<P: Protocol> ProcessHandle<P> {
         if self.scheduler.is_worker() && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
+        // A guest's step may take longer than the caller would wait.
+        if deadline.is_none() {
+            self.scheduler
+                .shared
+                .processors
+                .help(&AwaitedEnd(self.slot()));
+        }
         // SAFETY: this is the handle, and unless the exit is not there it is used up.
         unsafe { self.life().wait(deadline) }.ok_or(JoinError::NotYet(self))
     }
 
+    /// Runs the process, which is Ready and in no run queue, on the calling thread, if a worker is
+    /// idle; else puts it into a run queue.
+    pub(crate) fn run_here(&self) {
+        let slot = self.slot();
+        let processors = &self.scheduler.shared.processors;
+        processors.run_awaited(Task::of(slot), &AwaitedEnd(slot));
+    }
+
+    fn slot(&self) -> &Slot<P> {
+        self.scheduler.table().slot(self.pid.slot())
+    }
+
     fn life(&self) -> &LifeCell<Body<P>, Exit<P>> {
-        &self.scheduler.table().slot(self.pid.slot()).life
+        &self.slot().life
+    }
+}
+
+/// The end of a process, whose slot the caller pins.
+struct AwaitedEnd<'handle, P: Protocol>(&'handle Slot<P>);
+
+impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
+    fn is_over(&self) -> bool {
+        self.0.life.is_set()
+    }
+
+    fn is(&self, task: &Task<P>) -> bool {
+        task.is_of(self.0)
     }
 }
 

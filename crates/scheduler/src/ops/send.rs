@@ -127,12 +127,12 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Puts a process that has given way to others behind them.
+    /// Puts a process that has given way to others behind them: the end of its turn.
     pub(crate) fn requeue(&self, slot: &Slot<P>) {
         if slot.has_idle_priority() {
             self.shared.processors.schedule_idle(Task::of(slot));
         } else {
-            self.shared.processors.give_way(Task::of(slot));
+            self.shared.processors.give_way_at_end(Task::of(slot));
         }
     }
 

@@ -69,6 +69,15 @@ impl<P: Protocol> Handle<P> {
 
     /// Submits the process, waits for its end, and returns its output. Blocking.
     ///
+    /// If a worker is idle, it is not woken: the calling thread takes the process's steps itself,
+    /// as a *guest*, for as long as they come one after the other, and about 100 µs at most beside
+    /// the last one. It runs no other process. The steps run **on the caller's stack**, with its
+    /// priority and beside its thread-local values, and count as a worker's: see
+    /// [`is_worker`](Self::is_worker). What the process waits for, the caller waits for: so a lock
+    /// that the caller holds does no harm that it would not do anyway.
+    /// [`Builder::guests`](crate::Builder::guests) forbids it, and a scheduler that lends its
+    /// workers to a [pool](Self::pool) has none.
+    ///
     /// # Errors
     /// As [`submit`](Self::submit) and [`ProcessHandle::join`].
     pub fn execute(
@@ -83,10 +92,24 @@ impl<P: Protocol> Handle<P> {
                 input,
             }));
         }
-        let handle = self
-            .submit(process, method, input)
+        let options = Options::default();
+        let place = match self.admit(&options) {
+            Ok(place) => place,
+            Err(refusal) => {
+                let refused = hand_back(refusal, Box::new(process), input);
+                return Err(ExecuteError::Submit(refused));
+            }
+        };
+        let process = self
+            .make_ready(
+                place,
+                process_box(process),
+                |process, context| init(process, context, method, input),
+                &options,
+            )
             .map_err(ExecuteError::Submit)?;
-        handle.join().map_err(|error| match error {
+        process.run_here();
+        process.join().map_err(|error| match error {
             JoinError::Process(error) => ExecuteError::Process(error),
             JoinError::CalledFromInside(_) | JoinError::NotYet(_) => {
                 unreachable!("this thread was no worker a moment ago, and waits without a deadline")
@@ -111,6 +134,20 @@ impl<P: Protocol> Handle<P> {
 
     /// Has the process begin its life in the place that it was given, with `init`.
     pub(crate) fn begin(
+        &self,
+        place: (Pid, &Slot<P>),
+        process: ProcessBox<P>,
+        init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
+        options: &Options,
+    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+        let (_, slot) = place;
+        let process = self.make_ready(place, process, init, options)?;
+        self.enqueue(slot);
+        Ok(process)
+    }
+
+    /// The same, for a caller that then puts it into a run queue, or runs it.
+    fn make_ready(
         &self,
         (pid, slot): (Pid, &Slot<P>),
         process: ProcessBox<P>,
@@ -138,7 +175,6 @@ impl<P: Protocol> Handle<P> {
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without an occupant is Complete");
         }
-        self.enqueue(slot);
         // No fence: either the walk of `cancel_all` through the table has found this process, or
         // this has come into its slot after the walk, and the closed admission is seen. See there.
         if self.shared.admission.is_closed() {

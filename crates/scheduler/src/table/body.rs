@@ -110,6 +110,11 @@ impl<P: Protocol> Task<P> {
         Self(NonNull::from(slot))
     }
 
+    /// Whether it stands for the process in that slot.
+    pub(crate) fn is_of(&self, slot: &Slot<P>) -> bool {
+        self.0 == NonNull::from(slot)
+    }
+
     /// # Safety
     /// The slot's table outlives the result.
     #[inline]

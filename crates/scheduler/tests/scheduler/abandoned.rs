@@ -362,7 +362,9 @@ fn a_thread_local_value_whose_destructor_never_returns() {
         out.done(0);
         Ok(())
     });
-    scheduler.execute(process, "run", 0).unwrap();
+    // On the worker's thread, and not on this one.
+    let process = scheduler.submit(process, "run", 0).unwrap();
+    process.join_timeout(Duration::from_secs(3600)).unwrap();
     let report = scheduler.shutdown(PATIENCE).unwrap();
     assert_eq!(only(&report).kind, CallKind::Destructor);
     keeper.await_entry();

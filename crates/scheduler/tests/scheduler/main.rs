@@ -12,6 +12,7 @@ mod forgotten;
 mod future_ends;
 mod future_mail;
 mod futures;
+mod guests;
 mod hooks;
 mod hostile;
 mod joining;

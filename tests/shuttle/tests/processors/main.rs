@@ -2,6 +2,7 @@
 //! end.
 #![cfg(shuttle)]
 
+mod guests;
 mod pool;
 mod search;
 mod source;

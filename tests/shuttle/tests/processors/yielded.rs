@@ -28,6 +28,16 @@ fn what_gave_way_before_the_stop_runs_on_two() {
     what_gave_way_before_the_stop_runs(2);
 }
 
+/// The same, by threads outside that have nothing else to do: to them there is no difference.
+#[test]
+fn what_gave_way_at_the_end_runs() {
+    all_run_before_the_stop(
+        "everything that gave way at its end before the stop runs once",
+        2,
+        Processors::give_way_at_end,
+    );
+}
+
 /// As many tasks as processors give way and end only when all have begun; twice, so that the second
 /// round meets sleepers. A failure: a deadlock: a task that gave way waits beside a sleeper.
 #[test]
@@ -40,7 +50,7 @@ fn those_that_gave_way_meet() {
 fn yielder(turns: usize, then: impl FnOnce() + Send + 'static) -> Task {
     task(move |pool: &Processors<Task>| match turns {
         0 => then(),
-        _ => pool.give_way(yielder(turns - 1, then)),
+        _ => pool.give_way_at_end(yielder(turns - 1, then)),
     })
 }
 

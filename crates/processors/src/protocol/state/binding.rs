@@ -29,9 +29,10 @@ impl BoundId {
 /// is asked for by name.
 pub(crate) const MAX_BOUND: usize = 256;
 
-/// One bound machine.
+/// One bound machine, or a guest that blocks or has blocked.
 pub(crate) struct Binding {
-    pub(crate) id: BoundId,
+    /// None: a guest, to which no tasks are bound.
+    pub(crate) id: Option<BoundId>,
     pub(crate) machine: usize,
     /// It waits for a task, without a processor: a thread that has found one may lend it its own.
     pub(crate) waits: bool,

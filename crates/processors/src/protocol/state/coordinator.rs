@@ -164,7 +164,13 @@ impl Coordinator {
     /// task there and the processor is watched.
     #[inline]
     pub fn wake_one_for_push(&self, permit: &Permit, is_only: impl FnOnce() -> bool) -> bool {
-        self.wake_one_unless(|| self.is_watched(permit.processor()) && is_only())
+        self.wake_one_for_deque(permit.processor(), is_only)
+    }
+
+    /// There is a task in the deque of the caller's processor, which takes another one first.
+    #[inline]
+    pub fn wake_one_for_deque(&self, processor: usize, is_only: impl FnOnce() -> bool) -> bool {
+        self.wake_one_unless(|| self.is_watched(processor) && is_only())
     }
 
     /// The same, unless the work turns out to be `covered`: see [`Idle::processor_to_wake`].
@@ -203,10 +209,14 @@ impl Coordinator {
 
     /// Takes an idle processor, and the machine that has waited with it and now has none.
     pub fn take_idle(&self) -> Option<(Permit, usize)> {
-        let processor = self.idle.take()?;
-        // SAFETY: popped, as above.
+        self.idle.take().map(|processor| self.popped(processor))
+    }
+
+    /// A processor that was popped, and the machine that waits with it.
+    pub(crate) fn popped(&self, processor: usize) -> (Permit, usize) {
+        // SAFETY: popped: no other thread has it, and the push by its last machine happened before.
         let permit = unsafe { Permit::from_number(processor) };
-        Some((permit, self.attached(processor)))
+        (permit, self.attached(processor))
     }
 
     /// Whether a machine watches the processor.

@@ -70,6 +70,23 @@ pub(crate) fn task_label(label: u64) -> Option<NonZeroU64> {
     NonZeroU64::new(label).filter(|_| label != A_PIECE)
 }
 
+/// What a thread runs, for people: the label of a task, [`A_PIECE`], or 0.
+#[derive(Default)]
+pub(crate) struct ShownTask(AtomicU64);
+
+impl ShownTask {
+    #[inline]
+    pub(crate) fn show(&self, label: u64) {
+        // ORDERING: Relaxed: for people.
+        self.0.store(label, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        // ORDERING: Relaxed: for people, or for a look that comes again.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// What other threads need of a machine.
 pub(crate) struct MachineShared {
     unparker: Unparker,
@@ -78,8 +95,7 @@ pub(crate) struct MachineShared {
     /// An [`Activity`], and above it how often it has changed, for people. Written by the machine's
     /// own thread.
     activity: AtomicU32,
-    /// The label of the task that it runs, [`A_PIECE`], or 0; for people, too.
-    pub(crate) label: AtomicU64,
+    pub(crate) task: ShownTask,
     /// When this was made.
     made: Instant,
     /// When its latest blocking call began: nanoseconds after `made`. For people.
@@ -92,7 +108,7 @@ impl MachineShared {
             unparker: parker.unparker(),
             grant: AtomicU32::new(0),
             activity: AtomicU32::new(Activity::Gone as u32),
-            label: AtomicU64::new(0),
+            task: ShownTask::default(),
             made: Instant::now(),
             blocks_since: AtomicU64::new(0),
         }

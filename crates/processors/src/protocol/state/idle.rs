@@ -97,6 +97,12 @@ impl Idle {
         self.pop(|word| Some(word.searching))
     }
 
+    /// The same, for a thread whose coming no other one knows: not after a [`close`](Self::close),
+    /// which is a promise that the processors stay where they are. Lock-free.
+    pub fn borrow(&self) -> Option<usize> {
+        self.pop(|word| (word.searching != CLOSED).then_some(word.searching))
+    }
+
     /// Takes the processor on top of the stack, if there is one and `searching` agrees, which gives
     /// the new count.
     #[inline(never)]
@@ -241,11 +247,11 @@ impl Idle {
         self.word.load(Ordering::Relaxed) == then.word
     }
 
-    /// If nothing has changed, no processor is woken from now on until
-    /// [`stop_searching`](Self::stop_searching): the caller counts as one that searches, and
-    /// producers rely on it. Whether that is so.
+    /// If nothing has changed, no processor is woken or [borrowed](Self::borrow) from now on until
+    /// the caller calls [`open`](Self::open): it counts as very many that search, and producers
+    /// rely on it. Whether that is so.
     pub fn close(&self, then: Snapshot) -> bool {
-        let closed = then.word + SEARCHING;
+        let closed = then.word + u64::from(CLOSED) * SEARCHING;
         // ORDERING: Release on success, partner of the Acquire in `pop`: what the caller has looked
         // at since then happened before every pop that comes after this, so it saw nothing that
         // followed such a pop; and a pop that came before has changed the word. (That loom cannot
@@ -253,6 +259,13 @@ impl Idle {
         self.word
             .compare_exchange(then.word, closed, Ordering::Release, Ordering::Relaxed)
             .is_ok()
+    }
+
+    /// Takes a [`close`](Self::close) back.
+    pub fn open(&self) {
+        // ORDERING: Relaxed: whatever the caller has done meanwhile it tells in other ways.
+        self.word
+            .fetch_sub(u64::from(CLOSED) * SEARCHING, Ordering::Relaxed);
     }
 
     /// Idle and searching processors, for people.
@@ -273,6 +286,10 @@ impl Idle {
 
 /// One searching processor, as an addend of the word.
 const SEARCHING: u64 = 1 << 16;
+
+/// The count of searching processors while the stack is closed: none can search then, and there
+/// are never so many.
+const CLOSED: u16 = u16::MAX;
 
 /// The next tag, as an addend of the word.
 const TAG: u64 = 1 << 32;
@@ -361,9 +378,10 @@ mod tests {
         let snapshot = idle.snapshot().unwrap();
         assert!(idle.close(snapshot));
         assert!(!idle.close(snapshot), "once");
+        assert_eq!(idle.borrow(), None, "it would not be noticed");
         assert_eq!(idle.processor_to_wake(no_promise), None);
         assert_eq!((idle.take(), idle.take()), (Some(1), Some(0)));
-        assert!(idle.stop_searching());
+        idle.open();
     }
 
     #[test]

@@ -1,0 +1,218 @@
+//! The ways in which a guest loses a processor, a task or the end, each caught. The protocol is
+//! reduced to a word or two; beside each mistake stands its sound twin.
+#![cfg(loom)]
+
+use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, check, refute};
+
+/// The processor runs, or a guest has it.
+const TAKEN: usize = 0;
+/// It is idle, and its machine sleeps.
+const IDLE: usize = 1;
+/// The same, and the pool is being ended.
+const CLOSED: usize = 2;
+
+/// One processor, which is idle.
+struct Pool {
+    word: AtomicUsize,
+    tasks: AtomicUsize,
+    over: AtomicBool,
+    woken: AtomicBool,
+}
+
+impl Pool {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            word: AtomicUsize::new(IDLE),
+            tasks: AtomicUsize::new(0),
+            over: AtomicBool::new(false),
+            woken: AtomicBool::new(false),
+        })
+    }
+
+    fn takes(&self, from: usize) -> bool {
+        self.word
+            .compare_exchange(from, TAKEN, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    fn wake(&self) {
+        if self.takes(IDLE) {
+            self.woken.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Nothing can run: the pool is over, and the machine that waits for the processor is told.
+fn end(pool: &Pool) {
+    let close = pool
+        .word
+        .compare_exchange(IDLE, CLOSED, Ordering::AcqRel, Ordering::Relaxed);
+    if close.is_ok() {
+        if pool.takes(CLOSED) {
+            pool.woken.store(true, Ordering::Relaxed);
+        }
+        pool.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A guest comes as the pool is ended.
+fn meet_the_end(borrows: fn(&Pool) -> bool) {
+    let pool = Pool::new();
+    let guest = thread::spawn({
+        let pool = Arc::clone(&pool);
+        move || borrows(&pool)
+    });
+    end(&pool);
+    let visits = guest.join().unwrap();
+    assert!(
+        !(visits && pool.over.load(Ordering::Relaxed)),
+        "a guest runs in a pool that is over, and a machine sleeps for ever"
+    );
+}
+
+/// The control.
+#[test]
+fn a_guest_that_sees_the_end() {
+    check(
+        "take what is idle, unless the pool is being ended",
+        Bound::exhaustive(3),
+        || meet_the_end(|pool| pool.takes(IDLE)),
+    );
+}
+
+/// Mistake: to the guest a closed pool is one in which somebody searches, which does not concern
+/// it.
+#[test]
+fn a_guest_that_takes_what_the_end_has_claimed() {
+    refute(
+        "take what is idle",
+        "a guest runs in a pool that is over",
+        Bound::exhaustive(2),
+        || meet_the_end(|pool| pool.takes(IDLE) || pool.takes(CLOSED)),
+    );
+}
+
+/// A guest gives the processor back as a producer publishes a task.
+fn meet_a_producer(gives_back: fn(&Pool)) {
+    let pool = Pool::new();
+    assert!(pool.takes(IDLE));
+    let producer = thread::spawn({
+        let pool = Arc::clone(&pool);
+        move || {
+            pool.tasks.store(1, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            if pool.word.load(Ordering::Relaxed) == IDLE {
+                pool.wake();
+            }
+        }
+    });
+    gives_back(&pool);
+    producer.join().unwrap();
+    assert!(
+        pool.woken.load(Ordering::Relaxed),
+        "a task waits beside an idle processor"
+    );
+}
+
+/// The control: two looks, since a machine may just be taking the task.
+#[test]
+fn a_guest_that_looks_twice() {
+    check(
+        "give back, fence, look twice, wake the lender",
+        Bound::exhaustive(10),
+        || {
+            meet_a_producer(|pool| {
+                pool.word.store(IDLE, Ordering::Release);
+                fence(Ordering::SeqCst);
+                if (0..2).all(|_| pool.tasks.load(Ordering::Relaxed) > 0) {
+                    pool.wake();
+                }
+            });
+        },
+    );
+}
+
+/// Mistake: the guest was short, and nothing can have come.
+#[test]
+fn a_guest_that_does_not_look() {
+    refute(
+        "give back, and go",
+        "a task waits beside an idle processor",
+        Bound::exhaustive(2),
+        || meet_a_producer(|pool| pool.word.store(IDLE, Ordering::Release)),
+    );
+}
+
+/// Mistake: the guest looks before others can see that the processor is idle.
+#[test]
+fn a_guest_that_looks_first() {
+    refute(
+        "look, then give back",
+        "a task waits beside an idle processor",
+        Bound::exhaustive(2),
+        || {
+            meet_a_producer(|pool| {
+                fence(Ordering::SeqCst);
+                let exists = pool.tasks.load(Ordering::Relaxed) > 0;
+                pool.word.store(IDLE, Ordering::Release);
+                if exists {
+                    pool.wake();
+                }
+            });
+        },
+    );
+}
+
+/// A machine keeps its lone task that gave way, and wakes nobody. Then it takes a newer one, which
+/// may take for ever. The only other processor was busy when that came, and goes idle now.
+fn keeps_and_takes_another(takes_another: fn(&Pool)) {
+    let pool = Pool::new();
+    assert!(pool.takes(IDLE));
+    let sleeper = thread::spawn({
+        let pool = Arc::clone(&pool);
+        move || {
+            pool.word.store(IDLE, Ordering::Release);
+            fence(Ordering::SeqCst);
+            if pool.tasks.load(Ordering::Relaxed) > 0 {
+                pool.wake();
+            }
+        }
+    });
+    pool.tasks.store(1, Ordering::Relaxed);
+    takes_another(&pool);
+    sleeper.join().unwrap();
+    assert!(
+        pool.woken.load(Ordering::Relaxed),
+        "a task waits beside an idle processor"
+    );
+}
+
+/// The control.
+#[test]
+fn a_kept_task_for_which_another_is_woken() {
+    check(
+        "keep, take another: fence, look, wake one",
+        Bound::exhaustive(10),
+        || {
+            keeps_and_takes_another(|pool| {
+                fence(Ordering::SeqCst);
+                if pool.word.load(Ordering::Relaxed) == IDLE {
+                    pool.wake();
+                }
+            });
+        },
+    );
+}
+
+/// Mistake: the machine takes the newer one first, and leaves the kept one to itself.
+#[test]
+fn a_kept_task_that_is_not_the_next() {
+    refute(
+        "keep, take another",
+        "a task waits beside an idle processor",
+        Bound::exhaustive(2),
+        || keeps_and_takes_another(|_| {}),
+    );
+}
