@@ -273,8 +273,13 @@ impl Backoff {
 
     pub(crate) fn found(&mut self, items: u64) {
         if items >= Self::WORTH {
-            self.rounds = 0;
+            self.reset();
         }
+    }
+
+    /// For a consumer that takes one item at a time: each resets the pauses.
+    pub(crate) fn reset(&mut self) {
+        self.rounds = 0;
     }
 }
 

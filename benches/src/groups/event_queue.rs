@@ -1,114 +1,171 @@
-//! Many producers, one consumer. No queue is bounded, and the consumer always takes everything that
-//! it finds.
+//! Many producers, one consumer. No queue is bounded.
 
 mod contenders;
 mod floors;
+mod latency;
+mod throughput;
 
-use std::hint::black_box;
+use std::time::Duration;
 
-use self::contenders::{Concurrent, Crossbeam, Filch, Kanal, May, Queue, Segments, Std};
+use self::contenders::{Concurrent, Crossbeam, Filch, Kanal, May, Segments, Std};
 use self::floors::{Add, Claim, Floor, Fresh};
-use crate::harness::{Backoff, Effort, Scenario, per_operation, time, time_together};
+use self::latency::{messages, ping_pong, pushes};
+use self::throughput::{Batches, OneByOne, Sleeping, burst, fan_in, one_thread};
+use crate::harness::{Effort, Scenario};
 
-/// Events that one burst pushes before it is drained.
-const BURST: u64 = 64;
-
+/// With the queues that can wait, or with all of them. `$turn` is generic over the queue `$Queue`.
 macro_rules! scenario {
-    ($name:literal, $round:ident($($argument:expr),*)) => {
-        Scenario::new($name, "ns per event")
-            .contender("filch-event-queue", $round::<Filch>($($argument),*))
-            .contender("may_queue", $round::<May>($($argument),*))
-            .contender("kanal", $round::<Kanal>($($argument),*))
-            .contender("std mpsc", $round::<Std>($($argument),*))
-            .contender("crossbeam-channel", $round::<Crossbeam>($($argument),*))
-            .contender("crossbeam SegQueue", $round::<Segments>($($argument),*))
-            .contender("concurrent-queue", $round::<Concurrent>($($argument),*))
+    ($name:expr, $unit:literal, $add:ident, |$Queue:ident| $turn:expr;
+        $($label:literal: $queue:ty),*) => {{
+        let scenario = Scenario::new($name, $unit);
+        $(
+            let scenario = {
+                type $Queue = $queue;
+                scenario.$add($label, $turn)
+            };
+        )*
+        scenario
+    }};
+    ($name:expr, waiting, |$Queue:ident| $turn:expr) => {
+        scenario!($name, "ns per event", contender, |$Queue| $turn;
+            "filch-event-queue": Filch,
+            "kanal": Kanal,
+            "std mpsc": Std,
+            "crossbeam-channel": Crossbeam)
+    };
+    ($name:expr, latencies, |$Queue:ident| $turn:expr) => {
+        scenario!($name, "ns", latencies, |$Queue| $turn;
+            "filch-event-queue": Filch,
+            "may_queue": May,
+            "kanal": Kanal,
+            "std mpsc": Std,
+            "crossbeam-channel": Crossbeam,
+            "crossbeam SegQueue": Segments,
+            "concurrent-queue": Concurrent)
+    };
+    ($name:expr, |$Queue:ident| $turn:expr) => {
+        scenario!($name, "ns per event", contender, |$Queue| $turn;
+            "filch-event-queue": Filch,
+            "may_queue": May,
+            "kanal": Kanal,
+            "std mpsc": Std,
+            "crossbeam-channel": Crossbeam,
+            "crossbeam SegQueue": Segments,
+            "concurrent-queue": Concurrent)
     };
 }
 
+/// 256 bytes.
+type Large = [u64; 32];
+/// 1 KiB.
+type Huge = [u64; 128];
+
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let single = effort.operations(1_000_000);
-    let bursts = effort.operations(16_000);
-    let shared = effort.operations(1_000_000);
+    let mut scenarios = alone(effort);
+    for producers in [1, 4, 8] {
+        scenarios.extend(together(effort, producers));
+    }
+    scenarios.extend(latencies(effort));
+    scenarios
+}
+
+/// On one thread.
+fn alone(effort: Effort) -> Vec<Scenario> {
+    let events = effort.operations(1_000_000);
     vec![
-        scenario!("push + pop, one thread", one_thread(single)),
-        scenario!("64 pushes, one drain, one thread", burst(bursts)),
-        scenario!("1 producer → 1 consumer", fan_in(1, shared))
-            .floor("a claim and a store", fan_in::<Floor<Claim>>(1, shared))
-            .floor("the same, fresh memory", fan_in::<Floor<Fresh>>(1, shared)),
-        scenario!("4 producers → 1 consumer", fan_in(4, shared / 4))
-            .floor("a claim and a store", fan_in::<Floor<Claim>>(4, shared / 4))
-            .floor(
-                "the same, fresh memory",
-                fan_in::<Floor<Fresh>>(4, shared / 4),
-            )
-            .floor("fetch-and-add", fan_in::<Floor<Add>>(4, shared / 4)),
-        scenario!("8 producers → 1 consumer", fan_in(8, shared / 8)),
+        scenario!("push + pop, one thread", |Q| one_thread::<u64, Q>(
+            events, 1
+        )),
+        scenario!(
+            "1000 pushes, 1000 pops, one thread",
+            |Q| one_thread::<u64, Q>(events, 1000)
+        ),
+        scenario!("64 pushes, one drain, one thread", |Q| burst::<Q>(
+            events, 64
+        )),
+        scenario!("256 bytes: push + pop, one thread", |Q| one_thread::<
+            Large,
+            Q,
+        >(
+            events / 2, 1
+        )),
+        scenario!("1 KiB: 16 pushes, 16 pops, one thread", |Q| one_thread::<
+            Huge,
+            Q,
+        >(
+            events / 5,
+            16
+        )),
     ]
 }
 
-fn one_thread<Q: Queue>(events: u64) -> impl FnMut() -> f64 {
-    let (sender, mut receiver) = Q::new();
-    move || {
-        let elapsed = time(|| {
-            for event in 0..events {
-                Q::push(&sender, black_box(event));
-                assert_eq!(black_box(Q::pop(&mut receiver)), Some(event));
-            }
-        });
-        per_operation(elapsed, events)
+/// Between threads.
+fn together(effort: Effort, producers: u64) -> Vec<Scenario> {
+    let events = effort.operations(1_000_000);
+    let name = |manner: &str| format!("{producers} → 1, {manner}");
+    let mut scenarios = vec![
+        scenario!(name("one by one"), |Q| fan_in::<u64, Q, OneByOne>(
+            producers, events
+        )),
+        scenario!(name("recv"), waiting, |Q| fan_in::<u64, Q, Sleeping>(
+            producers, events
+        )),
+        with_floors(
+            scenario!(name("batches"), |Q| fan_in::<u64, Q, Batches>(
+                producers, events
+            )),
+            producers,
+            events,
+        ),
+    ];
+    if producers <= 4 {
+        scenarios.extend([
+            scenario!(name("256 bytes"), |Q| fan_in::<Large, Q, OneByOne>(
+                producers,
+                events / 2
+            )),
+            scenario!(name("1 KiB"), |Q| fan_in::<Huge, Q, OneByOne>(
+                producers,
+                events / 10
+            )),
+        ]);
     }
+    scenarios
 }
 
-fn burst<Q: Queue>(bursts: u64) -> impl FnMut() -> f64 {
-    let (sender, mut receiver) = Q::new();
-    move || {
-        let elapsed = time(|| {
-            for _ in 0..bursts {
-                for event in 0..BURST {
-                    Q::push(&sender, black_box(event));
-                }
-                let taken = Q::drain(&mut receiver, |event| {
-                    black_box(event);
-                });
-                assert_eq!(taken, BURST);
-            }
-        });
-        per_operation(elapsed, bursts * BURST)
-    }
+/// What the least that such work needs costs.
+fn with_floors(scenario: Scenario, producers: u64, events: u64) -> Scenario {
+    scenario
+        .floor(
+            "a claim and a store",
+            fan_in::<u64, Floor<Claim>, Batches>(producers, events),
+        )
+        .floor(
+            "the same, fresh memory",
+            fan_in::<u64, Floor<Fresh>, Batches>(producers, events),
+        )
+        .floor(
+            "fetch-and-add",
+            fan_in::<u64, Floor<Add>, Batches>(producers, events),
+        )
 }
 
-/// A new queue each round: memory that an earlier round left would favour a queue that keeps it.
-fn fan_in<Q: Queue>(producers: u64, events_each: u64) -> impl FnMut() -> f64 {
-    move || {
-        let (sender, mut receiver) = Q::new();
-        let total = producers * events_each;
-        let mut tasks: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
-        for _ in 0..producers {
-            let sender = sender.clone();
-            tasks.push(Box::new(move || {
-                for event in 0..events_each {
-                    Q::push(&sender, black_box(event));
-                }
-            }));
-        }
-        let mut sum = 0;
-        let consumed = &mut sum;
-        tasks.push(Box::new(move || {
-            let mut left = total;
-            let mut backoff = Backoff::default();
-            while left > 0 {
-                match Q::drain(&mut receiver, |event| *consumed += event) {
-                    0 => backoff.wait(),
-                    taken => {
-                        left -= taken;
-                        backoff.found(taken);
-                    }
-                }
-            }
-        }));
-        let elapsed = time_together(tasks);
-        assert_eq!(sum, producers * (events_each * (events_each - 1) / 2));
-        per_operation(elapsed, total)
-    }
+fn latencies(effort: Effort) -> Vec<Scenario> {
+    let often = Duration::from_nanos(200);
+    let seldom = Duration::from_micros(1);
+    let events = effort.operations(200_000);
+    vec![
+        scenario!("an event each 200 ns", latencies, |Q| messages::<Q>(
+            often, events
+        )),
+        scenario!("an event each microsecond", latencies, |Q| messages::<Q>(
+            seldom, events
+        )),
+        scenario!("push beside another producer", latencies, |Q| pushes::<Q>(
+            events
+        )),
+        scenario!("ping-pong by recv", waiting, |Q| ping_pong::<Q>(
+            events / 10
+        )),
+    ]
 }

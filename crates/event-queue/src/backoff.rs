@@ -1,4 +1,4 @@
-//! The pauses of a producer that lost a claim, and of a receiver that polls.
+//! The pauses of a producer that lost a claim.
 
 use core::mem;
 
@@ -21,8 +21,8 @@ pub(crate) struct Backoff {
 
 impl Backoff {
     const SHORT: u32 = 32;
-    /// 10 microseconds where a pause takes 10 nanoseconds.
-    const LONG: u32 = 1024;
+    /// 1.3 microseconds where a pause takes 10 nanoseconds.
+    const LONG: u32 = 128;
 
     pub(crate) const fn new() -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Backoff {
 
     /// Pauses after a lost try, unless another try is to follow at once.
     pub(crate) fn lost(&mut self) {
-        pause(self.next());
+        hint::pause(self.next());
     }
 
     /// How many pauses follow this loss.
@@ -46,19 +46,6 @@ impl Backoff {
     }
 }
 
-/// For a receiver that has taken events while a producer was pushing the next. A receiver that
-/// polls without this pause takes one event at a time, and the tail's line away each time.
-pub(crate) fn let_producers_get_ahead() {
-    pause(256);
-}
-
-/// Stays away from shared lines for a moment.
-fn pause(times: u32) {
-    for _ in 0..times {
-        hint::spin_loop();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Backoff;
@@ -67,6 +54,6 @@ mod tests {
     fn one_short_pause_and_then_two_tries_for_each_long_one() {
         let mut backoff = Backoff::new();
         let pauses = [(); 6].map(|()| backoff.next());
-        assert_eq!(pauses, [32, 1024, 0, 1024, 0, 1024]);
+        assert_eq!(pauses, [32, 128, 0, 128, 0, 128]);
     }
 }

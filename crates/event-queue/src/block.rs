@@ -1,7 +1,7 @@
 //! Blocks of slots: all access to memory that producers and the consumer share, except the queue's
 //! words.
 
-use alloc::alloc::{alloc, dealloc, handle_alloc_error};
+use alloc::alloc::dealloc;
 use core::alloc::Layout;
 use core::array;
 use core::marker::PhantomData;
@@ -83,27 +83,42 @@ impl<T> Block<T> {
         Self::GROUPS_AT + slots / GROUP * size_of::<Group<T>>() + rest
     }
 
-    /// How many slots fit into `bytes` with their header: at least `min`, at most `max`.
+    /// How many slots fit into `bytes` with their header: at least `min`, and then as many as their
+    /// memory has room for; at most `max`.
     pub(crate) const fn slots_in(bytes: usize, min: usize, max: usize) -> usize {
+        let least = Self::padded_size(min);
+        let room = if bytes > least { bytes } else { least };
         let mut slots = min;
-        while slots < max && Self::size(slots + 1) <= bytes {
+        while slots < max && Self::size(slots + 1) <= room {
             slots += 1;
         }
         slots
     }
 
-    pub(crate) fn layout(slots: usize) -> Layout {
-        let align = block_align(slots)
-            .max(align_of::<Group<T>>())
-            .max(align_of::<Header>());
-        let mut size = Self::size(slots);
-        if slots > MAX_SLOTS_OF_SMALL {
-            // Some allocators keep a word beside each allocation. With that word, the size is a
-            // whole multiple of the alignment; otherwise they may leave as much again empty before
-            // the next block.
-            size = (size + size_of::<usize>()).next_multiple_of(align) - size_of::<usize>();
+    /// At least the header's.
+    const fn align(slots: usize) -> usize {
+        let (for_words, for_events) = (block_align(slots), align_of::<Group<T>>());
+        if for_words > for_events {
+            for_words
+        } else {
+            for_events
         }
-        Layout::from_size_align(size, align).expect("a few slots fit the address space")
+    }
+
+    /// The size, and what the allocator leaves empty behind it.
+    const fn padded_size(slots: usize) -> usize {
+        let size = Self::size(slots);
+        if slots <= MAX_SLOTS_OF_SMALL {
+            return size;
+        }
+        // Some allocators keep a word beside each allocation. With it, the size is a multiple of
+        // the alignment; otherwise they may leave as much again empty before the next block.
+        (size + size_of::<usize>()).next_multiple_of(Self::align(slots)) - size_of::<usize>()
+    }
+
+    pub(crate) fn layout(slots: usize) -> Layout {
+        Layout::from_size_align(Self::padded_size(slots), Self::align(slots))
+            .expect("a few slots fit the address space")
     }
 
     /// The block whose address a word of the queue gave; not 0.
@@ -174,7 +189,7 @@ impl<T> Block<T> {
     ///
     /// # Safety
     /// As for `slots`.
-    pub(crate) unsafe fn start(self) -> Position {
+    pub(crate) unsafe fn start<const ALL_WIDE: bool>(self) -> Position<ALL_WIDE> {
         // SAFETY: as ours.
         Position::before(self.header.addr().get(), unsafe { self.slots() })
     }
@@ -242,10 +257,13 @@ impl<T> Block<T> {
     pub(crate) unsafe fn clear_from(self, left: usize) {
         // SAFETY: as ours.
         let slots = unsafe { self.slots() };
-        for index in left..slots {
+        let groups = left.next_multiple_of(GROUP).min(slots);
+        for index in left..groups {
             // SAFETY: as ours.
             unsafe { self.clear(index) };
         }
+        // SAFETY: as ours: no producer owns one of these slots.
+        unsafe { self.empty(groups, slots) };
     }
 
     /// Makes slot `index` claimable once more.
@@ -260,15 +278,15 @@ impl<T> Block<T> {
         unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
     }
 
-    /// Makes all slots claimable, a group at a time: the stores go to different lines, and none of
-    /// them waits for another.
+    /// Makes the slots from `from` to the last, `to`, claimable, a group at a time: the stores go
+    /// to different lines, and none of them waits for another.
     ///
     /// # Safety
-    /// The block is live, and the caller's alone; it has that many slots.
-    unsafe fn empty(self, slots: usize) {
-        for group in (0..slots).step_by(GROUP) {
-            // SAFETY: the block is this thread's alone (contract), and large enough for the states
-            // of all groups.
+    /// The block is live, these slots are the caller's alone, and a group begins at `from`.
+    unsafe fn empty(self, from: usize, to: usize) {
+        for group in (from..to).step_by(GROUP) {
+            // SAFETY: the slots are this thread's alone (contract), and the block is large enough
+            // for the states of all groups.
             unsafe {
                 (&raw mut (*self.group(group)).states)
                     .write(array::from_fn(|_| AtomicU8::new(EMPTY)));
@@ -315,6 +333,59 @@ impl<T> Block<T> {
         unsafe { self.header().next.with_mut(|cell| *cell = next) };
     }
 
+    /// Makes a block of fresh memory, with `slots` empty slots.
+    ///
+    /// # Safety
+    /// The memory is this thread's alone, and was allocated by the [layout](Self::layout) for
+    /// `slots`.
+    pub(crate) unsafe fn begin(memory: NonNull<u8>, slots: usize) -> Self {
+        let block = Self {
+            header: memory.cast(),
+            events: PhantomData,
+        };
+        // SAFETY: the memory is this thread's alone, and large and aligned enough (contract).
+        unsafe {
+            block.header.write(Header {
+                prev: UnsafeCell::new(0),
+                next: UnsafeCell::new(0),
+                slots: slots as u32,
+            });
+            block.empty(0, slots);
+            for index in 0..slots {
+                block
+                    .value(index)
+                    .write(UnsafeCell::new(MaybeUninit::uninit()));
+            }
+        }
+        block
+    }
+
+    /// Makes a used block as good as new.
+    ///
+    /// # Safety
+    /// The block is live, and this thread's alone; its slots are emptied.
+    pub(crate) unsafe fn renew(self) {
+        // SAFETY: as ours.
+        unsafe {
+            self.empty(0, self.slots());
+            self.set_next(0);
+        }
+    }
+
+    /// Names the block that this one is to follow, and returns the place before its first slot,
+    /// by which others may find the block.
+    ///
+    /// # Safety
+    /// The block is live, and this thread's alone.
+    pub(crate) unsafe fn follow<const ALL_WIDE: bool>(self, prev: usize) -> Position<ALL_WIDE> {
+        self.header.as_ptr().expose_provenance();
+        // SAFETY: as ours.
+        unsafe {
+            self.header().prev.with_mut(|cell| *cell = prev);
+            self.start()
+        }
+    }
+
     /// Frees the block. Values still in it are not dropped.
     ///
     /// # Safety
@@ -322,79 +393,8 @@ impl<T> Block<T> {
     /// emptied or was never claimed: producers are done with it, and the caller has acquired their
     /// last access, the store of the state.
     pub(crate) unsafe fn free(self) {
-        // SAFETY: live (contract); allocated by `NewBlock::allocate` with this layout. Neither the
+        // SAFETY: live (contract); allocated with this layout (`begin`). Neither the
         // header nor emptied slots need a drop.
         unsafe { dealloc(self.header.as_ptr().cast(), Self::layout(self.slots())) };
-    }
-}
-
-/// A block that no other thread can reach: new, or taken out of use.
-pub(crate) struct NewBlock<T>(Block<T>);
-
-impl<T> NewBlock<T> {
-    /// With `slots` slots, all empty.
-    pub(crate) fn allocate(slots: usize) -> Self {
-        let layout = Block::<T>::layout(slots);
-        // SAFETY: the size is not 0: there is a header.
-        let memory = unsafe { alloc(layout) };
-        let Some(header) = NonNull::new(memory.cast::<Header>()) else {
-            handle_alloc_error(layout);
-        };
-        let block = Block {
-            header,
-            events: PhantomData,
-        };
-        // SAFETY: the memory is this thread's alone, and large and aligned enough.
-        unsafe {
-            header.write(Header {
-                prev: UnsafeCell::new(0),
-                next: UnsafeCell::new(0),
-                slots: slots as u32,
-            });
-            block.empty(slots);
-            for index in 0..slots {
-                block
-                    .value(index)
-                    .write(UnsafeCell::new(MaybeUninit::uninit()));
-            }
-        }
-        Self(block)
-    }
-
-    /// The used block at `address`, made as good as new.
-    ///
-    /// # Safety
-    /// The block is live, and the caller has taken it over from the consumer, which emptied its
-    /// slots; no other thread touches it.
-    pub(crate) unsafe fn reuse(address: usize) -> Self {
-        let block = Block::at(address);
-        // SAFETY: the block is this thread's alone (contract).
-        unsafe {
-            block.empty(block.slots());
-            block.set_next(0);
-        }
-        Self(block)
-    }
-
-    /// Names the block that this one is to follow, and returns the place before its first slot.
-    pub(crate) fn follow(&mut self, prev: usize) -> Position {
-        self.0.header.as_ptr().expose_provenance();
-        // SAFETY: not published yet, so this thread's alone.
-        unsafe {
-            self.0.header().prev.with_mut(|cell| *cell = prev);
-            self.0.start()
-        }
-    }
-
-    /// From here on the queue owns the block.
-    pub(crate) fn published(self) {
-        core::mem::forget(self);
-    }
-}
-
-impl<T> Drop for NewBlock<T> {
-    fn drop(&mut self) {
-        // SAFETY: never published, or taken over; all its slots are empty.
-        unsafe { self.0.free() };
     }
 }

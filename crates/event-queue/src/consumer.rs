@@ -3,13 +3,14 @@
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 
-use filch_sync::atomic::{AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::drop_each;
 
+use crate::at_hand::AtHand;
 use crate::block::Block;
 use crate::closed::ReopenError;
 use crate::content::{Content, Full};
+use crate::head::Head;
 use crate::pass::Pass;
 use crate::position::Position;
 use crate::producers::Producers;
@@ -22,25 +23,29 @@ const FEW: usize = 1;
 ///
 /// Every `unsafe` method has the contract of [`EventQueue::drain`](crate::EventQueue::drain), and
 /// its `producers` are those of the same queue.
-pub(crate) struct Consumer<T> {
-    /// A [`Position`]: before the oldest slot that is not emptied. Only the consumer writes it.
-    head: AtomicUsize,
+pub(crate) struct Consumer<T, const ALL_WIDE: bool = false> {
+    /// Before the oldest slot that is not emptied.
+    head: Head<ALL_WIDE>,
     /// The pass of the last call, if it has left holes, as few do. The consumer's alone.
-    pass: UnsafeCell<Option<Box<Pass>>>,
+    pass: UnsafeCell<Option<Box<Pass<ALL_WIDE>>>>,
     events: PhantomData<T>,
 }
 
-impl<T> Consumer<T> {
+impl<T, const ALL_WIDE: bool> Consumer<T, ALL_WIDE> {
     pub(crate) fn new() -> Self {
         Self {
-            head: AtomicUsize::new(Position::NONE.to_word()),
+            head: Head::new(),
             pass: UnsafeCell::new(None),
             events: PhantomData,
         }
     }
 
     #[inline]
-    pub(crate) unsafe fn drain(&self, producers: &Producers<T>, mut sink: impl FnMut(T)) -> usize {
+    pub(crate) unsafe fn drain(
+        &self,
+        producers: &Producers<T, ALL_WIDE>,
+        mut sink: impl FnMut(T),
+    ) -> usize {
         let mut moved = 0;
         let sink = |event| {
             moved += 1;
@@ -55,7 +60,7 @@ impl<T> Consumer<T> {
     #[inline]
     pub(crate) unsafe fn drain_up_to(
         &self,
-        producers: &Producers<T>,
+        producers: &Producers<T, ALL_WIDE>,
         max: usize,
         mut sink: impl FnMut(T),
     ) -> bool {
@@ -77,7 +82,7 @@ impl<T> Consumer<T> {
     #[inline]
     unsafe fn drain_while(
         &self,
-        producers: &Producers<T>,
+        producers: &Producers<T, ALL_WIDE>,
         mut sink: impl FnMut(T) -> bool,
     ) -> bool {
         let head = self.head();
@@ -90,7 +95,7 @@ impl<T> Consumer<T> {
         // SAFETY: as above; the limit was acquired, and there is no pass.
         if !holes && let Some(event) = unsafe { self.find_only(head, limit) } {
             let moved = Moved {
-                consumer: self,
+                head: &self.head,
                 to: limit,
             };
             // SAFETY: found just now, and taken once: if the sink panics, `moved` moves the head.
@@ -101,7 +106,7 @@ impl<T> Consumer<T> {
             // The tail goes back to where the head still is. If another slot was claimed meanwhile,
             // the head goes on instead.
             if !producers.rewind(limit, head) {
-                self.set_head(limit);
+                self.head.set(limit);
             }
             return false;
         }
@@ -114,9 +119,9 @@ impl<T> Consumer<T> {
     #[inline(never)]
     unsafe fn drain_by_pass(
         &self,
-        producers: &Producers<T>,
-        pass: Pass,
-        limit: Position,
+        producers: &Producers<T, ALL_WIDE>,
+        pass: Pass<ALL_WIDE>,
+        limit: Position<ALL_WIDE>,
         mut sink: impl FnMut(T) -> bool,
     ) -> bool {
         let more = {
@@ -137,7 +142,7 @@ impl<T> Consumer<T> {
         };
         if limit.left() <= FEW {
             // SAFETY: as above.
-            unsafe { self.rewind(producers, limit) };
+            unsafe { self.head.rewind(producers, limit) };
         }
         more
     }
@@ -149,7 +154,11 @@ impl<T> Consumer<T> {
     /// The caller is the consumer, the limit was acquired and is not the head, and no slot behind
     /// the head is emptied.
     #[inline]
-    unsafe fn find_only(&self, head: Position, limit: Position) -> Option<Full<T>> {
+    unsafe fn find_only(
+        &self,
+        head: Position<ALL_WIDE>,
+        limit: Position<ALL_WIDE>,
+    ) -> Option<Full<T>> {
         let left = limit.left();
         if left > FEW || !limit.is_one_after(head) {
             return None;
@@ -164,38 +173,48 @@ impl<T> Consumer<T> {
         }
     }
 
-    pub(crate) unsafe fn pop(&self, producers: &Producers<T>) -> Option<T> {
-        let head = self.head();
-        // SAFETY: the caller is the only consumer (contract, here and below).
-        let kept = unsafe { self.kept() };
-        let mut pass = Pass::new(head, kept.is_some());
-        // SAFETY: the head's block was acquired when the head came there; this is the newest pass.
-        if let Some(event) = unsafe { pass.follow() } {
-            let head = pass.at();
-            self.set_head(head);
-            if head.left() == 0 {
-                // SAFETY: as above.
-                unsafe { self.rewind(producers, head) };
-            }
-            return Some(event);
+    pub(crate) unsafe fn pop(&self, producers: &Producers<T, ALL_WIDE>) -> Option<T> {
+        // SAFETY: as ours.
+        match unsafe { self.at_hand(producers) } {
+            // SAFETY: found just now.
+            Some(event) => Some(unsafe { event.take() }),
+            // SAFETY: as ours.
+            None => unsafe { self.pop_in_pass(producers) },
         }
-        // SAFETY: as above; each call keeps its pass or ends it, so this is the newest.
-        unsafe { self.pop_in_pass(producers, kept) }
+    }
+
+    /// The oldest event, if no slot behind the head is emptied and the head's slot is full; the
+    /// caller must take it before its next call. This reads no word that producers write, but the
+    /// slot.
+    #[inline]
+    pub(crate) unsafe fn at_hand<'a>(
+        &'a self,
+        producers: &'a Producers<T, ALL_WIDE>,
+    ) -> Option<AtHand<'a, T, ALL_WIDE>> {
+        // SAFETY: the caller is the only consumer (contract, here and below).
+        let mut pass = Pass::new(self.head(), unsafe { self.has_holes() });
+        // SAFETY: the head's block was acquired when the head came there; this is the newest pass.
+        let event = unsafe { pass.follow() }?;
+        let end = pass.at();
+        self.head.set(end);
+        Some(AtHand::new(&self.head, producers, event, end))
     }
 
     /// Goes on with the kept pass; when that is over, makes one more.
     #[cold]
-    unsafe fn pop_in_pass(&self, producers: &Producers<T>, kept: Option<Pass>) -> Option<T> {
-        if let Some(mut pass) = kept {
-            // SAFETY: as ours.
+    pub(crate) unsafe fn pop_in_pass(&self, producers: &Producers<T, ALL_WIDE>) -> Option<T> {
+        // SAFETY: the caller is the only consumer (contract, here and below); each call keeps its
+        // pass or ends it, so this is the newest.
+        if let Some(mut pass) = unsafe { self.kept() } {
+            // SAFETY: as above.
             let event = unsafe { pass.next(producers).map(|event| event.take()) };
-            // SAFETY: as ours.
+            // SAFETY: as above.
             unsafe { self.keep(&pass, producers) };
             if event.is_some() {
                 return event;
             }
         }
-        // SAFETY: as ours.
+        // SAFETY: as above.
         let mut pass = Pass::new(self.head(), unsafe { self.has_holes() });
         let limit = producers.snapshot();
         if pass.at() == limit {
@@ -204,18 +223,18 @@ impl<T> Consumer<T> {
         pass.go_on_to(limit);
         // SAFETY: the limit was acquired; this is the newest pass.
         let event = unsafe { pass.next(producers).map(|event| event.take()) };
-        // SAFETY: as ours.
+        // SAFETY: as above.
         unsafe { self.keep(&pass, producers) };
         if limit.left() == 0 {
-            // SAFETY: as ours.
-            unsafe { self.rewind(producers, limit) };
+            // SAFETY: as above.
+            unsafe { self.head.rewind(producers, limit) };
         }
         event
     }
 
     /// Stores where the consumer is after a pass, or a part of one.
     #[inline]
-    unsafe fn keep(&self, pass: &Pass, producers: &Producers<T>) {
+    unsafe fn keep(&self, pass: &Pass<ALL_WIDE>, producers: &Producers<T, ALL_WIDE>) {
         // A kept pass had holes, so this one has holes, too, until it is settled.
         let head = if pass.has_holes() {
             // SAFETY: as ours.
@@ -225,14 +244,18 @@ impl<T> Consumer<T> {
         };
         // A call that finds nothing writes nothing: other threads may poll `is_empty`.
         if head != self.head() {
-            self.set_head(head);
+            self.head.set(head);
         }
     }
 
     /// Settles the pass, keeps it if it still has holes, and returns where the head is.
     #[cold]
     #[inline(never)]
-    unsafe fn keep_holes(&self, mut pass: Pass, producers: &Producers<T>) -> Position {
+    unsafe fn keep_holes(
+        &self,
+        mut pass: Pass<ALL_WIDE>,
+        producers: &Producers<T, ALL_WIDE>,
+    ) -> Position<ALL_WIDE> {
         // SAFETY: as ours: the newest pass.
         unsafe { pass.settle(producers) };
         // SAFETY: the caller is the only consumer (contract).
@@ -243,31 +266,12 @@ impl<T> Consumer<T> {
         pass.head()
     }
 
-    /// Makes the slots before `end` claimable again, in place, if all of them are emptied and `end`
-    /// is still the tail. So a short queue stays in one block and does not allocate.
-    unsafe fn rewind(&self, producers: &Producers<T>, end: Position) {
-        // The second look saves a compare-exchange that would fail, and saves the producers a line.
-        if self.head() != end || producers.snapshot() != end {
-            return;
-        }
-        let block = Block::<T>::at(end.block());
-        // SAFETY: the head's block is live; the caller is the only consumer, and everything before
-        // the head is emptied.
-        let start = unsafe {
-            block.clear_from(end.left());
-            block.start()
-        };
-        if producers.rewind(end, start) {
-            self.set_head(start);
-        }
-    }
-
-    pub(crate) fn is_empty(&self, producers: &Producers<T>) -> bool {
+    pub(crate) fn is_empty(&self, producers: &Producers<T, ALL_WIDE>) -> bool {
         self.head() == producers.tail().next
     }
 
     #[inline]
-    pub(crate) unsafe fn shrink(&self, producers: &Producers<T>) -> bool {
+    pub(crate) unsafe fn shrink(&self, producers: &Producers<T, ALL_WIDE>) -> bool {
         let head = self.head();
         if head == Position::NONE {
             // The consumer is in no block, and so keeps none: it does when it goes on to the next.
@@ -279,12 +283,16 @@ impl<T> Consumer<T> {
 
     /// The rest of `shrink`, if the head is in a block.
     #[cold]
-    unsafe fn leave_blocks(&self, producers: &Producers<T>, head: Position) -> bool {
+    unsafe fn leave_blocks(
+        &self,
+        producers: &Producers<T, ALL_WIDE>,
+        head: Position<ALL_WIDE>,
+    ) -> bool {
         producers.free_spare();
         let tail = producers.tail();
         let left = head == tail.next && producers.leave_block(tail);
         if left {
-            self.set_head(Position::NONE);
+            self.head.set(Position::NONE);
             // SAFETY: every claimed slot is emptied, and neither the tail nor the head leads to the
             // block any more. The head was the tail, so there are no holes, and no pass is kept.
             unsafe { Block::<T>::at(head.block()).free() };
@@ -292,7 +300,10 @@ impl<T> Consumer<T> {
         left
     }
 
-    pub(crate) unsafe fn reopen(&self, producers: &Producers<T>) -> Result<u32, ReopenError> {
+    pub(crate) unsafe fn reopen(
+        &self,
+        producers: &Producers<T, ALL_WIDE>,
+    ) -> Result<u32, ReopenError> {
         let tail = producers.tail();
         if !tail.closed {
             return Err(ReopenError::Open);
@@ -308,7 +319,7 @@ impl<T> Consumer<T> {
 
     /// Drops the events that are in the queue, also if some of their destructors panic: see
     /// [`drop_each`].
-    pub(crate) unsafe fn discard(&self, producers: &Producers<T>) {
+    pub(crate) unsafe fn discard(&self, producers: &Producers<T, ALL_WIDE>) {
         // SAFETY: as ours.
         drop_each(|| unsafe { self.pop(producers) });
     }
@@ -317,7 +328,7 @@ impl<T> Consumer<T> {
     ///
     /// # Safety
     /// No thread uses the queue any more.
-    pub(crate) unsafe fn clear(&self, producers: &Producers<T>) {
+    pub(crate) unsafe fn clear(&self, producers: &Producers<T, ALL_WIDE>) {
         // SAFETY: no call is under way (contract), so every claimed slot is full, and `pop` finds
         // them all. Then one block is left, and no thread competes for the tail.
         drop_each(|| unsafe {
@@ -330,7 +341,7 @@ impl<T> Consumer<T> {
     }
 
     /// The pass that an earlier call has kept.
-    unsafe fn kept(&self) -> Option<Pass> {
+    unsafe fn kept(&self) -> Option<Pass<ALL_WIDE>> {
         // SAFETY: the caller is the only consumer (contract).
         self.pass
             .with(|pass| unsafe { (*pass).as_deref().copied() })
@@ -342,26 +353,19 @@ impl<T> Consumer<T> {
         self.pass.with(|pass| unsafe { (*pass).is_some() })
     }
 
-    pub(crate) fn head(&self) -> Position {
-        // ORDERING: Relaxed: only the consumer writes it, and the calls of consumers are ordered;
-        // `is_empty` of another thread compares it, and follows no address from it.
-        Position::from_word(self.head.load(Ordering::Relaxed))
-    }
-
-    fn set_head(&self, head: Position) {
-        // ORDERING: Relaxed: see `head`.
-        self.head.store(head.to_word(), Ordering::Relaxed);
+    pub(crate) fn head(&self) -> Position<ALL_WIDE> {
+        self.head.get()
     }
 }
 
 /// A drain under way. Its drop stores how far it got, also when the sink panics.
-struct Drain<'a, T> {
-    consumer: &'a Consumer<T>,
-    producers: &'a Producers<T>,
-    pass: Pass,
+struct Drain<'a, T, const ALL_WIDE: bool> {
+    consumer: &'a Consumer<T, ALL_WIDE>,
+    producers: &'a Producers<T, ALL_WIDE>,
+    pass: Pass<ALL_WIDE>,
 }
 
-impl<T> Drop for Drain<'_, T> {
+impl<T, const ALL_WIDE: bool> Drop for Drain<'_, T, ALL_WIDE> {
     fn drop(&mut self) {
         // SAFETY: made by the consumer, for the time of its call.
         unsafe { self.consumer.keep(&self.pass, self.producers) };
@@ -369,13 +373,13 @@ impl<T> Drop for Drain<'_, T> {
 }
 
 /// An event that is being moved out. If the sink panics, the drop stores that the event is gone.
-struct Moved<'a, T> {
-    consumer: &'a Consumer<T>,
-    to: Position,
+struct Moved<'a, const ALL_WIDE: bool> {
+    head: &'a Head<ALL_WIDE>,
+    to: Position<ALL_WIDE>,
 }
 
-impl<T> Drop for Moved<'_, T> {
+impl<const ALL_WIDE: bool> Drop for Moved<'_, ALL_WIDE> {
     fn drop(&mut self) {
-        self.consumer.set_head(self.to);
+        self.head.set(self.to);
     }
 }

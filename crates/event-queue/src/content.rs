@@ -36,9 +36,9 @@ impl<T> Full<T> {
     ///
     /// # Safety
     /// The slot was found full by the consumer, which is the caller still, and has neither found
-    /// the slot again since, nor taken its block out of use.
+    /// the slot again since, nor taken its block out of use. The event is taken once.
     #[inline]
-    pub(crate) unsafe fn take(self) -> T {
+    pub(crate) unsafe fn take(&self) -> T {
         // SAFETY: the block is live; the slot was found full, with Acquire, so it is initialised
         // and no longer the producer's; it is not emptied yet.
         unsafe { self.0.as_ref().with(|cell| (*cell).assume_init_read()) }

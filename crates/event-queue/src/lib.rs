@@ -6,12 +6,15 @@ extern crate alloc;
 #[doc = include_str!("../ALGORITHM.md")]
 pub mod algorithm {}
 
+mod at_hand;
 mod backoff;
 mod block;
 mod channel;
 mod closed;
 mod consumer;
 mod content;
+mod head;
+mod new_block;
 mod pass;
 mod position;
 mod producers;
@@ -19,6 +22,6 @@ mod queue;
 #[cfg(test)]
 mod stalled;
 
-pub use channel::{Receiver, Sender, channel};
+pub use channel::{Receiver, RecvError, Sender, channel};
 pub use closed::{Closed, PushError, ReopenError};
 pub use queue::EventQueue;

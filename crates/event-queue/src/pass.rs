@@ -11,30 +11,30 @@ use crate::producers::Producers;
 /// ones and passes over the rest. It never looks behind `limit`: an event from there could overtake
 /// an earlier one ([`algorithm`](crate::algorithm)).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pass {
+pub(crate) struct Pass<const ALL_WIDE: bool> {
     /// Before the next slot to look at.
-    at: Position,
+    at: Position<ALL_WIDE>,
     /// Where the tail was when the pass began.
-    limit: Position,
+    limit: Position<ALL_WIDE>,
     /// The slots before `at` that are not taken; `None`: there are none, and `at` is the head.
-    holes: Option<Holes>,
+    holes: Option<Holes<ALL_WIDE>>,
 }
 
 /// What a pass remembers of the slots that it, or an earlier one, passed over. The states in the
 /// blocks say which slots these are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Holes {
+pub(crate) struct Holes<const ALL_WIDE: bool> {
     /// Before the oldest slot that is not emptied.
-    head: Position,
+    head: Position<ALL_WIDE>,
     /// Address of the last block with a hole that the pass left behind; 0: none.
     behind: usize,
     /// Whether the pass has passed over a slot of the block where it is.
     here: bool,
 }
 
-impl Holes {
+impl<const ALL_WIDE: bool> Holes<ALL_WIDE> {
     /// For a pass that begins at `head`, and has seen no hole yet.
-    const fn from(head: Position) -> Self {
+    const fn from(head: Position<ALL_WIDE>) -> Self {
         Self {
             head,
             behind: 0,
@@ -43,10 +43,10 @@ impl Holes {
     }
 }
 
-impl Pass {
+impl<const ALL_WIDE: bool> Pass<ALL_WIDE> {
     /// A pass at `head`, the oldest slot that is not emptied, with its limit there too. `holes`: a
     /// slot behind the head may be emptied.
-    pub(crate) const fn new(head: Position, holes: bool) -> Self {
+    pub(crate) const fn new(head: Position<ALL_WIDE>, holes: bool) -> Self {
         Self {
             at: head,
             limit: head,
@@ -54,7 +54,7 @@ impl Pass {
         }
     }
 
-    pub(crate) const fn at(&self) -> Position {
+    pub(crate) const fn at(&self) -> Position<ALL_WIDE> {
         self.at
     }
 
@@ -64,17 +64,17 @@ impl Pass {
     }
 
     /// Sets the limit to a snapshot of the tail.
-    pub(crate) const fn go_on_to(&mut self, limit: Position) {
+    pub(crate) const fn go_on_to(&mut self, limit: Position<ALL_WIDE>) {
         self.limit = limit;
     }
 
-    /// The event of the oldest slot, if that is full and in the pass's block. It needs no limit,
-    /// because it passes over nothing.
+    /// The oldest slot, if that is full and in the pass's block; the caller must empty it before it
+    /// goes on. It needs no limit, because it passes over nothing.
     ///
     /// # Safety
     /// The caller is the consumer, and no other pass has moved since this one began.
     #[inline]
-    pub(crate) unsafe fn follow<T>(&mut self) -> Option<T> {
+    pub(crate) unsafe fn follow<T>(&mut self) -> Option<Full<T>> {
         if self.holes.is_some() {
             return None;
         }
@@ -83,14 +83,13 @@ impl Pass {
             // SAFETY: the head's block is live, and acquired: only a pass with a limit moves the
             // head to another block. The caller is the consumer, and no slot from the head on is
             // emptied.
-            match unsafe { Block::<T>::at(next.block()).look(next.left()) } {
-                Content::Empty => return None,
-                Content::Done => self.at = next,
-                Content::Event(event) => {
-                    self.at = next;
-                    // SAFETY: found just now.
-                    return Some(unsafe { event.take() });
-                }
+            let content = unsafe { Block::<T>::at(next.block()).look(next.left()) };
+            if let Content::Empty = content {
+                return None;
+            }
+            self.at = next;
+            if let Content::Event(event) = content {
+                return Some(event);
             }
         }
         None
@@ -102,7 +101,7 @@ impl Pass {
     /// The caller is the consumer; `limit` was acquired from the tail of `producers`, and no other
     /// pass has moved since this one began.
     #[inline]
-    pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T>) -> Option<Full<T>> {
+    pub(crate) unsafe fn next<T>(&mut self, producers: &Producers<T, ALL_WIDE>) -> Option<Full<T>> {
         if self.at == self.limit {
             return None;
         }
@@ -124,7 +123,7 @@ impl Pass {
     /// # Safety
     /// As for `next`.
     #[inline(never)]
-    unsafe fn look<T>(&mut self, producers: &Producers<T>) -> Option<Full<T>> {
+    unsafe fn look<T>(&mut self, producers: &Producers<T, ALL_WIDE>) -> Option<Full<T>> {
         while self.at != self.limit {
             if self.at.left() == 0 {
                 // The next block's first slot was claimed with its installation, so it lies before
@@ -166,7 +165,7 @@ impl Pass {
     ///
     /// # Safety
     /// As for `next`.
-    pub(crate) unsafe fn settle<T>(&mut self, producers: &Producers<T>) {
+    pub(crate) unsafe fn settle<T>(&mut self, producers: &Producers<T, ALL_WIDE>) {
         while let Some(holes) = &mut self.holes
             && holes.head == self.at
         {
@@ -187,7 +186,7 @@ impl Pass {
     }
 
     /// The oldest slot that is not emptied.
-    pub(crate) const fn head(&self) -> Position {
+    pub(crate) const fn head(&self) -> Position<ALL_WIDE> {
         match &self.holes {
             Some(holes) => holes.head,
             None => self.at,
@@ -199,7 +198,7 @@ impl Pass {
     ///
     /// # Safety
     /// As for `next`, and `at.block` is not the limit's block.
-    unsafe fn next_block<T>(&mut self, producers: &Producers<T>) {
+    unsafe fn next_block<T>(&mut self, producers: &Producers<T, ALL_WIDE>) {
         let end = self.at;
         let left = end.block();
         // SAFETY: as ours.

@@ -61,10 +61,13 @@ pub(crate) const fn block_align(slots: usize) -> usize {
 /// *pointer* from an old word could carry the provenance of a block that was freed, while a new
 /// block has the same address. The address is turned into a pointer only after the compare-exchange
 /// has succeeded, when the block that lives there has been exposed.
+///
+/// `ALL_WIDE`: no queue of this kind has a narrow block, as a channel has none. Then a place is
+/// taken apart by constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position(usize);
+pub(crate) struct Position<const ALL_WIDE: bool = false>(usize);
 
-impl Position {
+impl<const ALL_WIDE: bool> Position<ALL_WIDE> {
     /// No block, and no slot left: where a queue begins.
     pub(crate) const NONE: Self = Self(0);
 
@@ -72,6 +75,7 @@ impl Position {
     pub(crate) const fn before(block: usize, slots: usize) -> Self {
         let format = Format::for_slots(slots);
         debug_assert!(block.is_multiple_of(format.align) && slots <= format.slots());
+        debug_assert!(format.is_wide() || !ALL_WIDE);
         let wide = if format.is_wide() { WIDE_BIT } else { 0 };
         Self(block | (slots * ONE_LEFT) | wide)
     }
@@ -90,6 +94,9 @@ impl Position {
     /// each use, and a drain asks three times for each event.
     const fn low_bits(self) -> usize {
         const MORE: usize = WIDE.align - NARROW.align;
+        if ALL_WIDE {
+            return self.0 & (WIDE.align - 1);
+        }
         self.0 & (NARROW.align - 1 + (self.0 & WIDE_BIT) * (MORE / WIDE_BIT))
     }
 
@@ -116,18 +123,18 @@ impl Position {
 
 /// The word that producers contend for: the next slot to claim, and whether claiming is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tail {
+pub(crate) struct Tail<const ALL_WIDE: bool = false> {
     /// Where the next push goes; with no slot left there, a push installs a new block first.
-    pub(crate) next: Position,
+    pub(crate) next: Position<ALL_WIDE>,
     /// Set: no push claims a slot any more.
     pub(crate) closed: bool,
 }
 
-impl Tail {
+impl<const ALL_WIDE: bool> Tail<ALL_WIDE> {
     /// The bit of `closed`, so that one RMW can set it.
     pub(crate) const CLOSED: usize = CLOSED;
 
-    pub(crate) const fn open(next: Position) -> Self {
+    pub(crate) const fn open(next: Position<ALL_WIDE>) -> Self {
         Self {
             next,
             closed: false,
@@ -148,8 +155,30 @@ impl Tail {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_SLOTS, MAX_SLOTS_OF_SMALL, Position, Tail, block_align};
     use proptest::prelude::*;
+
+    use super::{MAX_SLOTS, MAX_SLOTS_OF_SMALL, Position, Tail, block_align};
+
+    /// Takes a block apart and puts it together again, at each place that a word can name.
+    fn survives<const ALL_WIDE: bool>(
+        block: usize,
+        slots: usize,
+        used: usize,
+        closed: bool,
+    ) -> Result<(), TestCaseError> {
+        let start = Position::<ALL_WIDE>::before(block, slots);
+        prop_assert_eq!((start.block(), start.left()), (block, slots));
+
+        let next = (0..used).fold(start, |place, _| place.next());
+        prop_assert_eq!((next.block(), next.left()), (block, slots - used));
+        prop_assert_eq!(Position::from_word(next.to_word()), next);
+
+        let tail = Tail { next, closed };
+        prop_assert_eq!(Tail::from_word(tail.to_word()), tail);
+        let closed = Tail::from_word(tail.to_word() | Tail::<ALL_WIDE>::CLOSED);
+        prop_assert_eq!(closed, Tail { next, closed: true });
+        Ok(())
+    }
 
     proptest! {
         #[test]
@@ -159,26 +188,21 @@ mod tests {
             used: prop::sample::Index,
             closed: bool,
         ) {
-            let block = block * block_align(slots);
-            let start = Position::before(block, slots);
-            prop_assert_eq!((start.block(), start.left()), (block, slots));
-
-            let used = used.index(slots + 1);
-            let next = (0..used).fold(start, |place, _| place.next());
-            prop_assert_eq!((next.block(), next.left()), (block, slots - used));
-            prop_assert_eq!(Position::from_word(next.to_word()), next);
-
-            let tail = Tail { next, closed };
-            prop_assert_eq!(Tail::from_word(tail.to_word()), tail);
-            let closed = Tail::from_word(tail.to_word() | Tail::CLOSED);
-            prop_assert_eq!(closed, Tail { next, closed: true });
+            let (block, used) = (block * block_align(slots), used.index(slots + 1));
+            survives::<false>(block, slots, used, closed)?;
+            if slots > MAX_SLOTS_OF_SMALL {
+                survives::<true>(block, slots, used, closed)?;
+            }
         }
     }
 
     #[test]
     fn no_block_has_no_slots_left() {
-        let none = Position::NONE;
-        assert_eq!((none.block(), none.left(), none.to_word()), (0, 0, 0));
+        fn parts<const ALL_WIDE: bool>() -> (usize, usize, usize) {
+            let none = Position::<ALL_WIDE>::NONE;
+            (none.block(), none.left(), none.to_word())
+        }
+        assert_eq!((parts::<false>(), parts::<true>()), ((0, 0, 0), (0, 0, 0)));
     }
 
     #[test]

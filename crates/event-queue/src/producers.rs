@@ -5,12 +5,13 @@ use core::marker::PhantomData;
 use filch_sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use crate::backoff::Backoff;
-use crate::block::{Block, NewBlock};
+use crate::block::Block;
 use crate::closed::{Closed, PushError};
+use crate::new_block::NewBlock;
 use crate::position::{MAX_SLOTS, Position, Tail};
 
 /// The words that every push reads, and most write.
-pub(crate) struct Producers<T> {
+pub(crate) struct Producers<T, const ALL_WIDE: bool = false> {
     /// A [`Tail`]. Every change within a life is an RMW, so all of them form one release sequence.
     tail: AtomicUsize,
     /// Address of a block that the consumer is done with, for the next producer that needs one; 0:
@@ -51,7 +52,7 @@ fn is_later(generation: u32, than: u32) -> bool {
     generation.wrapping_sub(than).cast_signed() > 0
 }
 
-impl<T> Producers<T> {
+impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
     /// # Panics
     /// If a block had no slot, or more than 255, or more than 511 if it is a later one.
     pub(crate) fn new(sizes: Sizes) -> Self {
@@ -65,7 +66,7 @@ impl<T> Producers<T> {
             sizes.later
         );
         Self {
-            tail: AtomicUsize::new(Tail::open(Position::NONE).to_word()),
+            tail: AtomicUsize::new(Tail::<ALL_WIDE>::open(Position::NONE).to_word()),
             spare: AtomicUsize::new(0),
             generation: AtomicU32::new(0),
             first: in_a_byte(sizes.first),
@@ -110,29 +111,29 @@ impl<T> Producers<T> {
 
     /// Claims the next slot, which comes after the place returned; `None` if the queue is closed.
     #[inline]
-    pub(crate) fn claim(&self) -> Option<Position> {
+    pub(crate) fn claim(&self) -> Option<Position<ALL_WIDE>> {
         // ORDERING: Acquire, with the Release of `close`: a refused push comes after the close. A
         // claim does not rely on it: its own RMW acquires.
         let tail = Tail::from_word(self.tail.load(Ordering::Acquire));
-        let mut backoff = Backoff::new();
         if tail.closed || tail.next.left() == 0 {
-            return self.claim_slowly(tail, backoff);
+            return self.claim_slowly(tail, false);
         }
         match self.advance(tail, tail.next.next()) {
             Ok(()) => Some(tail.next),
-            Err(now) => {
-                backoff.lost();
-                self.claim_slowly(now, backoff)
-            }
+            Err(now) => self.claim_slowly(now, true),
         }
     }
 
-    /// The rest of `claim`, if one compare-exchange is not enough. Out of line, so that a push that
-    /// wins at once needs few registers.
+    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: it was lost. Out of line,
+    /// so that a push that wins at once needs few registers.
     #[cold]
     #[inline(never)]
-    fn claim_slowly(&self, mut tail: Tail, mut backoff: Backoff) -> Option<Position> {
+    fn claim_slowly(&self, mut tail: Tail<ALL_WIDE>, mut lost: bool) -> Option<Position<ALL_WIDE>> {
+        let mut backoff = Backoff::new();
         loop {
+            if lost {
+                backoff.lost();
+            }
             if tail.closed {
                 return None;
             }
@@ -143,14 +144,13 @@ impl<T> Producers<T> {
             };
             match claimed {
                 Ok(place) => return Some(place),
-                Err(now) => tail = now,
+                Err(now) => (tail, lost) = (now, true),
             }
-            backoff.lost();
         }
     }
 
     /// Brings a block, to follow the one that is used up, and claims its first slot.
-    fn install(&self, tail: Tail) -> Result<Position, Tail> {
+    fn install(&self, tail: Tail<ALL_WIDE>) -> Result<Position<ALL_WIDE>, Tail<ALL_WIDE>> {
         let mut block = self.new_block(tail.next.block());
         let start = block.follow(tail.next.block());
         // If another producer was faster, its block has room for us, and ours is freed.
@@ -173,7 +173,7 @@ impl<T> Producers<T> {
     }
 
     /// The one step in which a slot is claimed.
-    fn advance(&self, from: Tail, to: Position) -> Result<(), Tail> {
+    fn advance(&self, from: Tail<ALL_WIDE>, to: Position<ALL_WIDE>) -> Result<(), Tail<ALL_WIDE>> {
         // ORDERING: success Acquire, with the installation or the rewind of this block: its memory
         // is ready for us. The load has acquired that if the word is still the same one; but it may
         // be the same *again*, after a rewind. Also with `open_next_life`: the generation that is
@@ -229,7 +229,7 @@ impl<T> Producers<T> {
     /// As for [`Block::free`]; and the caller is the consumer.
     pub(crate) unsafe fn retire(&self, block: Block<T>) {
         // SAFETY: live (contract).
-        let start = unsafe { block.start() };
+        let start: Position<ALL_WIDE> = unsafe { block.start() };
         // ORDERING: success Release, with the swap in `take_spare`. Failure Relaxed: another block
         // is there, and this one goes to the allocator. It is an RMW also because loom is not exact
         // where plain stores compete with RMWs.
@@ -254,7 +254,7 @@ impl<T> Producers<T> {
     }
 
     /// Where the tail is, with every push that happened before a claim up to there.
-    pub(crate) fn snapshot(&self) -> Position {
+    pub(crate) fn snapshot(&self) -> Position<ALL_WIDE> {
         // ORDERING: Acquire, with the Release of every claim up to here (one release sequence of
         // RMWs): the consumer can walk the blocks, and sees as complete every push that completed
         // before one of these claims.
@@ -262,13 +262,21 @@ impl<T> Producers<T> {
     }
 
     /// Where the tail is, and whether it is closed; no edge.
-    pub(crate) fn tail(&self) -> Tail {
+    pub(crate) fn tail(&self) -> Tail<ALL_WIDE> {
         // ORDERING: Relaxed: the answer is about the word alone.
         Tail::from_word(self.tail.load(Ordering::Relaxed))
     }
 
+    /// Where the tail is, as `tail` says; and each push that claims later sees what the caller did
+    /// before.
+    pub(crate) fn tail_after_notice(&self) -> Tail<ALL_WIDE> {
+        // ORDERING: Release, with the Acquire of the claims that follow. An RMW that changes
+        // nothing, so that each claim is either before it, and seen here, or after it.
+        Tail::from_word(self.tail.fetch_or(0, Ordering::Release))
+    }
+
     /// Moves the tail back to the start of its block, if it is at `end` still.
-    pub(crate) fn rewind(&self, end: Position, start: Position) -> bool {
+    pub(crate) fn rewind(&self, end: Position<ALL_WIDE>, start: Position<ALL_WIDE>) -> bool {
         // ORDERING: success Release, with the Acquire of the claims that follow: values were read,
         // and slots cleared, before a producer writes them again. Failure Relaxed: another slot was
         // claimed, or a block installed, or the queue closed; nothing has changed for the consumer.
@@ -283,7 +291,7 @@ impl<T> Producers<T> {
     }
 
     /// Takes the last block out of the tail, if the tail is as given still.
-    pub(crate) fn leave_block(&self, tail: Tail) -> bool {
+    pub(crate) fn leave_block(&self, tail: Tail<ALL_WIDE>) -> bool {
         let without = Tail {
             next: Position::NONE,
             ..tail
@@ -306,7 +314,8 @@ impl<T> Producers<T> {
         // ORDERING: Release, with the Acquire load in `claim`: see there. An RMW, because a store
         // could undo a claim, and would end the release sequence that the consumer's snapshot
         // relies on.
-        self.tail.fetch_or(Tail::CLOSED, Ordering::Release);
+        self.tail
+            .fetch_or(Tail::<ALL_WIDE>::CLOSED, Ordering::Release);
     }
 
     pub(crate) fn generation(&self) -> u32 {

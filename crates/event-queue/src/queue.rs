@@ -17,8 +17,7 @@ use crate::producers::{MAX_SLOTS_OF_FIRST, Producers, Sizes};
 ///
 /// Its drop drops the events that are in it, oldest first. If a destructor panics, the others still
 /// run, every block is freed, and then the panic goes on, as with the elements of a `Vec`. Of
-/// several panics the first goes on, where the feature `std` of `filch-sync` is on, as in a
-/// scheduler; without it the second aborts.
+/// several panics the first goes on; where there is no operating system, the second aborts.
 ///
 /// [`algorithm`](crate::algorithm) describes the algorithm, with its proof.
 ///
@@ -55,13 +54,14 @@ unsafe impl<T: Send> Send for EventQueue<T> {}
 unsafe impl<T: Send> Sync for EventQueue<T> {}
 
 /// Slots of the first block, which an idle queue keeps, and of each later one, which has `later`
-/// bytes, so that the block's own share per event is small. A later block has a word less than 2048
-/// or 4096 bytes: some allocators keep one beside each allocation.
-pub(crate) const fn sizes<T>(later: usize) -> Sizes {
+/// bytes, so that the block's own share per event is small; and `at_least` slots, so that large
+/// events are not all allocation. A later block has a word less than 2048 or 4096 bytes: some
+/// allocators keep one beside each allocation.
+pub(crate) const fn sizes<T>(later: usize, at_least: usize) -> Sizes {
     Sizes {
         first: MAX_SLOTS_OF_SMALL,
         second: None,
-        later: Block::<T>::slots_in(later, 7, MAX_SLOTS),
+        later: Block::<T>::slots_in(later, at_least, MAX_SLOTS),
     }
 }
 
@@ -74,14 +74,14 @@ const BYTES: usize = 2040;
 pub(crate) const fn sizes_of_channel<T>() -> Sizes {
     Sizes {
         first: Block::<T>::slots_in(BYTES, 7, MAX_SLOTS_OF_FIRST),
-        ..sizes::<T>(4088)
+        ..sizes::<T>(4088, 31)
     }
 }
 
 impl<T> EventQueue<T> {
     /// Empty and open, in its first life, which is number 0; allocates nothing.
     pub fn new() -> Self {
-        Self::with_sizes(sizes::<T>(BYTES))
+        Self::with_sizes(sizes::<T>(BYTES, 7))
     }
 
     /// As [`new`](Self::new), with `first` slots in the first block, 1 to 255, and `later` slots in
@@ -102,7 +102,7 @@ impl<T> EventQueue<T> {
     /// the first one of `new`; all later ones are large. After a [`shrink`](Self::shrink) that left
     /// nothing it begins anew.
     pub fn with_one_slot() -> Self {
-        let sizes = sizes::<T>(BYTES);
+        let sizes = sizes::<T>(BYTES, 7);
         Self::with_sizes(Sizes {
             first: 1,
             second: Some(sizes.first),
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn the_first_block_is_small_whatever_the_events() {
         fn slots<T>() -> (usize, usize) {
-            let sizes = sizes::<T>(BYTES);
+            let sizes = sizes::<T>(BYTES, 7);
             (sizes.first, sizes.later)
         }
         assert_eq!(slots::<u64>(), (3, 224));
@@ -324,7 +324,7 @@ mod tests {
         }
         assert_eq!(slots::<u64>(), (224, 451));
         assert_eq!(slots::<()>(), (255, 511));
-        assert_eq!(slots::<[u64; 100]>(), (7, 7));
+        assert_eq!(slots::<[u64; 100]>(), (7, 33));
         // One slot more would take a byte more than 4088.
         assert_eq!(slots::<[u8; 115]>(), (17, 34));
     }

@@ -1,4 +1,6 @@
-//! The sink of a drain may push to the queue whose events it is given.
+//! The sink of a drain may push to the queue whose events it is given, and it may panic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use filch_event_queue::EventQueue;
 
@@ -31,5 +33,33 @@ fn a_sink_that_pushes_finds_its_event_in_the_next_drain() {
         unsafe { queue.drain(|event| events.push(event)) };
         assert_eq!(events, [20]);
         assert!(queue.is_empty());
+    }
+}
+
+/// The only event of a queue makes no pass, so its panic is told by other means.
+#[test]
+fn a_sink_that_panics_has_had_the_only_event() {
+    for first in 1..=3 {
+        let queue = EventQueue::with_blocks(first, 2);
+        for event in 0..5 {
+            // After this the block is as new.
+            queue.push(99).unwrap();
+            // SAFETY: nobody else consumes.
+            assert_eq!(unsafe { queue.drain(drop) }, 1);
+            queue.push(event).unwrap();
+            let mut seen = None;
+            let panics = AssertUnwindSafe(|| {
+                // SAFETY: nobody else consumes.
+                unsafe {
+                    queue.drain(|event| {
+                        seen = Some(event);
+                        panic!("of the sink");
+                    })
+                }
+            });
+            assert!(catch_unwind(panics).is_err());
+            assert_eq!(seen, Some(event));
+            assert!(queue.is_empty(), "the event would come twice");
+        }
     }
 }

@@ -16,6 +16,7 @@ mod closing;
 mod lives;
 mod order;
 mod queue;
+mod receiver;
 mod share;
 mod spare;
 mod wide;

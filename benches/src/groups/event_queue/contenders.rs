@@ -7,18 +7,20 @@ use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::SegQueue;
 use filch_event_queue as filch;
 
-/// What the scenarios need from a queue.
-pub(super) trait Queue {
-    type Sender: Clone + Send;
-    type Receiver: Send;
+/// What the scenarios need from a queue of `T`.
+pub(super) trait Queue<T> {
+    type Sender: Clone + Send + 'static;
+    type Receiver: Send + 'static;
 
     fn new() -> (Self::Sender, Self::Receiver);
-    fn push(sender: &Self::Sender, event: u64);
-    fn pop(receiver: &mut Self::Receiver) -> Option<u64>;
+    fn push(sender: &Self::Sender, event: T);
+
+    /// The oldest event, if there is one: `try_recv`, where it is called so.
+    fn pop(receiver: &mut Self::Receiver) -> Option<T>;
 
     /// Takes events until there are none; returns how many. By the contender's batch method, where
     /// it has one.
-    fn drain(receiver: &mut Self::Receiver, mut sink: impl FnMut(u64)) -> u64 {
+    fn drain(receiver: &mut Self::Receiver, mut sink: impl FnMut(T)) -> u64 {
         let mut taken = 0;
         while let Some(event) = Self::pop(receiver) {
             sink(event);
@@ -28,35 +30,47 @@ pub(super) trait Queue {
     }
 }
 
+/// A queue with a receiver that sleeps.
+pub(super) trait Blocking<T>: Queue<T> {
+    /// Waits for an event. No scenario ends while it waits.
+    fn recv(receiver: &mut Self::Receiver) -> T;
+}
+
 pub(super) struct Filch;
 
-impl Queue for Filch {
-    type Sender = filch::Sender<u64>;
-    type Receiver = filch::Receiver<u64>;
+impl<T: Send + 'static> Queue<T> for Filch {
+    type Sender = filch::Sender<T>;
+    type Receiver = filch::Receiver<T>;
 
     fn new() -> (Self::Sender, Self::Receiver) {
         filch::channel()
     }
 
-    fn push(sender: &Self::Sender, event: u64) {
+    fn push(sender: &Self::Sender, event: T) {
         sender.push(event).expect("never closed");
     }
 
-    fn pop(receiver: &mut Self::Receiver) -> Option<u64> {
-        receiver.pop()
+    fn pop(receiver: &mut Self::Receiver) -> Option<T> {
+        receiver.try_recv().ok()
     }
 
-    fn drain(receiver: &mut Self::Receiver, sink: impl FnMut(u64)) -> u64 {
+    fn drain(receiver: &mut Self::Receiver, sink: impl FnMut(T)) -> u64 {
         receiver.drain(sink) as u64
     }
 }
 
-/// Channels with a `send` that fails only when the receiver is gone, and a `try_recv`.
+impl<T: Send + 'static> Blocking<T> for Filch {
+    fn recv(receiver: &mut Self::Receiver) -> T {
+        receiver.recv().expect("a sender lives")
+    }
+}
+
+/// Channels with a `send` that fails only when the receiver is gone, a `try_recv`, and a `recv`.
 macro_rules! channel {
     ($name:ident, $sender:ty, $receiver:ty, $new:expr) => {
         pub(super) struct $name;
 
-        impl Queue for $name {
+        impl<T: Send + 'static> Queue<T> for $name {
             type Sender = $sender;
             type Receiver = $receiver;
 
@@ -64,49 +78,62 @@ macro_rules! channel {
                 $new()
             }
 
-            fn push(sender: &Self::Sender, event: u64) {
+            fn push(sender: &Self::Sender, event: T) {
                 sender.send(event).expect("the receiver lives");
             }
 
-            fn pop(receiver: &mut Self::Receiver) -> Option<u64> {
+            fn pop(receiver: &mut Self::Receiver) -> Option<T> {
                 receiver.try_recv().ok()
+            }
+        }
+
+        impl<T: Send + 'static> Blocking<T> for $name {
+            fn recv(receiver: &mut Self::Receiver) -> T {
+                receiver.recv().expect("a sender lives")
             }
         }
     };
 }
 
-channel!(Std, mpsc::Sender<u64>, mpsc::Receiver<u64>, mpsc::channel);
+channel!(Std, mpsc::Sender<T>, mpsc::Receiver<T>, mpsc::channel);
 channel!(
     Crossbeam,
-    crossbeam_channel::Sender<u64>,
-    crossbeam_channel::Receiver<u64>,
+    crossbeam_channel::Sender<T>,
+    crossbeam_channel::Receiver<T>,
     crossbeam_channel::unbounded
 );
 
 pub(super) struct Kanal;
 
-impl Queue for Kanal {
-    type Sender = kanal::Sender<u64>;
-    type Receiver = (kanal::Receiver<u64>, Vec<u64>);
+impl<T: Send + 'static> Queue<T> for Kanal {
+    type Sender = kanal::Sender<T>;
+    /// With the buffer of its batches.
+    type Receiver = (kanal::Receiver<T>, Vec<T>);
 
     fn new() -> (Self::Sender, Self::Receiver) {
         let (sender, receiver) = kanal::unbounded();
         (sender, (receiver, Vec::new()))
     }
 
-    fn push(sender: &Self::Sender, event: u64) {
+    fn push(sender: &Self::Sender, event: T) {
         sender.send(event).expect("the receiver lives");
     }
 
-    fn pop((receiver, _): &mut Self::Receiver) -> Option<u64> {
+    fn pop((receiver, _): &mut Self::Receiver) -> Option<T> {
         receiver.try_recv().ok().flatten()
     }
 
-    fn drain((receiver, batch): &mut Self::Receiver, sink: impl FnMut(u64)) -> u64 {
+    fn drain((receiver, batch): &mut Self::Receiver, sink: impl FnMut(T)) -> u64 {
         // An error: no sender is left, and the queue is empty.
         let taken = receiver.drain_into(batch).unwrap_or(0);
         batch.drain(..).for_each(sink);
         taken as u64
+    }
+}
+
+impl<T: Send + 'static> Blocking<T> for Kanal {
+    fn recv((receiver, _): &mut Self::Receiver) -> T {
+        receiver.recv().expect("a sender lives")
     }
 }
 
@@ -115,7 +142,7 @@ macro_rules! shared {
     ($name:ident, $queue:ty, $new:expr, $push:expr, $pop:expr $(, $drain:item)?) => {
         pub(super) struct $name;
 
-        impl Queue for $name {
+        impl<T: Send + 'static> Queue<T> for $name {
             type Sender = Arc<$queue>;
             type Receiver = Arc<$queue>;
 
@@ -124,11 +151,11 @@ macro_rules! shared {
                 (Arc::clone(&queue), queue)
             }
 
-            fn push(sender: &Self::Sender, event: u64) {
+            fn push(sender: &Self::Sender, event: T) {
                 $push(sender, event)
             }
 
-            fn pop(receiver: &mut Self::Receiver) -> Option<u64> {
+            fn pop(receiver: &mut Self::Receiver) -> Option<T> {
                 $pop(receiver)
             }
 
@@ -139,25 +166,25 @@ macro_rules! shared {
 
 shared!(
     Segments,
-    SegQueue<u64>,
+    SegQueue<T>,
     SegQueue::new,
     SegQueue::push,
     SegQueue::pop
 );
 shared!(
     Concurrent,
-    ConcurrentQueue<u64>,
+    ConcurrentQueue<T>,
     ConcurrentQueue::unbounded,
-    |queue: &ConcurrentQueue<u64>, event| queue.push(event).expect("never closed"),
-    |queue: &ConcurrentQueue<u64>| queue.pop().ok()
+    |queue: &ConcurrentQueue<T>, event| assert!(queue.push(event).is_ok(), "never closed"),
+    |queue: &ConcurrentQueue<T>| queue.pop().ok()
 );
 shared!(
     May,
-    may_queue::mpsc::Queue<u64>,
+    may_queue::mpsc::Queue<T>,
     may_queue::mpsc::Queue::new,
     may_queue::mpsc::Queue::push,
     may_queue::mpsc::Queue::pop,
-    fn drain(receiver: &mut Self::Receiver, mut sink: impl FnMut(u64)) -> u64 {
+    fn drain(receiver: &mut Self::Receiver, mut sink: impl FnMut(T)) -> u64 {
         let mut taken = 0;
         loop {
             let batch = receiver.bulk_pop();

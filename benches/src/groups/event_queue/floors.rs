@@ -83,7 +83,7 @@ pub(super) struct Receiver {
 
 pub(super) struct Floor<K>(PhantomData<K>);
 
-impl<K: Kind> Queue for Floor<K> {
+impl<K: Kind> Queue<u64> for Floor<K> {
     type Sender = Arc<Shared>;
     type Receiver = Receiver;
 

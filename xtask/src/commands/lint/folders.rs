@@ -18,6 +18,11 @@ struct Order {
 
 const ORDERS: &[Order] = &[
     Order {
+        package: "crates/event-queue",
+        layers: &[&[""], &["channel"]],
+        exceptions: &[],
+    },
+    Order {
         package: "crates/processors",
         layers: &[
             &[""],

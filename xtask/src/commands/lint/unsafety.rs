@@ -30,16 +30,21 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     (
         "crates/event-queue/src",
         &[
+            "at_hand.rs",
             "block.rs",
-            "channel.rs",
+            "channel/receiver.rs",
+            "channel/shared.rs",
+            "channel/sleeper.rs",
             "consumer.rs",
             "content.rs",
+            "head.rs",
+            "new_block.rs",
             "pass.rs",
             "producers.rs",
             "queue.rs",
             "stalled.rs",
         ],
-        "slots and blocks between producers and the consumer",
+        "slots and blocks between producers and the consumer; the waker of a receiver",
     ),
     (
         "crates/injector/src",

@@ -1,0 +1,144 @@
+//! Receiving by a thread that sleeps until an event comes.
+
+extern crate std;
+
+use core::task::Waker;
+use core::time::Duration;
+use std::sync::Arc;
+use std::time::Instant;
+
+use filch_parker::{AdaptiveSpinner, Parker, Spin};
+use filch_sync::time;
+
+use super::receiver::{Found, Receiver};
+use super::recv_error::RecvError;
+
+/// How long to sleep beside a push that has claimed a slot, and perhaps has not seen the waker. Its
+/// thread is not running, or it would have been done long ago.
+const NAP: Duration = Duration::from_millis(1);
+
+/// What a thread sleeps on.
+struct Bed {
+    parker: Parker,
+    waker: Waker,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let parker = Parker::new();
+        let waker = Waker::from(Arc::new(parker.unparker()));
+        Self { parker, waker }
+    }
+
+    /// Sleeps until the waker is used, or until `deadline`. Whether it was used.
+    fn sleep(&self, deadline: Option<Instant>) -> bool {
+        match deadline {
+            Some(deadline) => self.parker.park_deadline(deadline),
+            None => {
+                self.parker.park();
+                true
+            }
+        }
+    }
+}
+
+impl<T: Send> Receiver<T> {
+    /// Takes the oldest event; waits for it if there is none. `None`: none can come, because the
+    /// queue is closed, or the last sender is gone.
+    ///
+    /// Blocking: it looks for some microseconds, and then sleeps; the push that brings an event, or
+    /// the last sender's drop, wakes it.
+    ///
+    /// # Examples
+    /// ```
+    /// let (sender, mut receiver) = filch_event_queue::channel();
+    /// let counting = std::thread::spawn(move || (1..=3).for_each(|n| sender.push(n).unwrap()));
+    ///
+    /// let mut sum = 0;
+    /// while let Some(number) = receiver.recv() {
+    ///     sum += number;
+    /// }
+    /// assert_eq!(sum, 6);
+    /// # counting.join().unwrap();
+    /// ```
+    #[inline]
+    pub fn recv(&mut self) -> Option<T> {
+        match self.pop() {
+            None => self.recv_until(None).ok(),
+            event => event,
+        }
+    }
+
+    /// As [`recv`](Self::recv), but waits for `timeout` at most.
+    ///
+    /// # Errors
+    /// [`RecvError::Empty`] if none has come by then, [`RecvError::Disconnected`] if none can come.
+    #[inline]
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvError> {
+        match self.pop() {
+            None => self.recv_until(time::now().checked_add(timeout)),
+            Some(event) => Ok(event),
+        }
+    }
+
+    /// `None`: however long it takes.
+    #[cold]
+    #[inline(never)]
+    fn recv_until(&mut self, deadline: Option<Instant>) -> Result<T, RecvError> {
+        let mut spinner = AdaptiveSpinner::new();
+        let mut bed = None;
+        loop {
+            match self.try_recv() {
+                Err(RecvError::Empty) => {}
+                done => return done,
+            }
+            if spinner.spin() == Spin::Again {
+                continue;
+            }
+            let bed = bed.get_or_insert_with(Bed::new);
+            let until = match self.leave_waker(&bed.waker) {
+                Found::Event(event) => return Ok(event),
+                Found::Over => return Err(RecvError::Disconnected),
+                Found::Nothing => deadline,
+                Found::Claimed => {
+                    let nap = time::now() + NAP;
+                    Some(deadline.map_or(nap, |deadline| nap.min(deadline)))
+                }
+            };
+            if !bed.sleep(until) {
+                self.shared.sleeper.withdraw();
+                if deadline.is_some_and(|deadline| time::now() >= deadline) {
+                    return self.try_recv();
+                }
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    extern crate std;
+
+    use std::thread;
+
+    use crate::block::Block;
+    use crate::channel::channel;
+
+    /// No caller can make a push stall, so this test stands in the crate. The receiver naps beside
+    /// the push at least once, and takes its event in the end.
+    #[test]
+    fn a_thread_waits_for_a_push_that_is_under_way() {
+        let (sender, mut receiver) = channel();
+        let place = sender.shared.producers.claim().unwrap();
+        let receiving = thread::spawn(move || receiver.recv());
+        let sleeper = &sender.shared.sleeper;
+        for asleep in [true, false, true] {
+            while sleeper.is_asleep() != asleep && !receiving.is_finished() {
+                thread::yield_now();
+            }
+        }
+        // SAFETY: claimed above, and filled once.
+        unsafe { Block::at(place.block()).fill(place.left() - 1, 1) };
+        assert_eq!(receiving.join().unwrap(), Some(1));
+    }
+}

@@ -1,0 +1,316 @@
+//! The consumer's end.
+
+use core::cell::Cell;
+use core::fmt;
+use core::iter;
+use core::marker::PhantomData;
+use core::task::{Context, Poll, Waker};
+
+use filch_sync::{Arc, hint};
+
+use super::pace::Pace;
+use super::recv_error::RecvError;
+use super::sender::Sender;
+use super::shared::Shared;
+use crate::closed::ReopenError;
+
+/// The consumer's end, of which there is one. It may move between threads, but one at a time uses
+/// it.
+///
+/// Events are taken one by one ([`recv`](Self::recv), [`try_recv`](Self::try_recv),
+/// [`pop`](Self::pop)) or all at once ([`drain`](Self::drain)); the methods may be mixed, and take
+/// the events in one order. A receiver that has caught up with busy producers pauses, for 256
+/// `pause` instructions at most, before it touches what they write: they get ahead, and it finds
+/// many events next time.
+///
+/// Its drop closes the queue and drops the events that are in it. An event whose push is under way
+/// at that moment is dropped with the last sender. Destructors that panic do so as in the drop of
+/// an [`EventQueue`](crate::EventQueue).
+pub struct Receiver<T> {
+    pub(super) shared: Arc<Shared<T>>,
+    pace: Pace,
+    /// Not Sync: one thread at a time, also for the methods that only look.
+    not_sync: PhantomData<Cell<()>>,
+}
+
+/// What a receiver finds that has left its waker.
+pub(super) enum Found<T> {
+    Event(T),
+    /// No event, and no push is under way: the next one wakes.
+    Nothing,
+    /// No event, but a push has claimed a slot and is not done; perhaps it wakes nobody.
+    Claimed,
+    /// No event is there, and none can come.
+    Over,
+}
+
+impl<T> Receiver<T> {
+    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+        Self {
+            shared,
+            pace: Pace::new(),
+            not_sync: PhantomData,
+        }
+    }
+}
+
+impl<T: Send> Receiver<T> {
+    /// How many pauses an event is worth. A producer takes longer for a large one.
+    const PAUSES_PER_EVENT: u32 = 4 + 4 * (size_of::<T>() / 64) as u32;
+
+    /// Takes the oldest event, if there is one. Wait-free; see
+    /// [`EventQueue::pop`](crate::EventQueue::pop).
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        let Shared {
+            consumer,
+            producers,
+            ..
+        } = &*self.shared;
+        // SAFETY: there is one receiver, borrowed exclusively until this returns.
+        if let Some(event) = unsafe { consumer.at_hand(producers) } {
+            self.pace.took(1);
+            // SAFETY: found just now.
+            return Some(unsafe { event.take() });
+        }
+        self.pop_after_pause()
+    }
+
+    /// The rest of `pop`, if no event is at hand.
+    #[cold]
+    #[inline(never)]
+    fn pop_after_pause(&mut self) -> Option<T> {
+        let Shared {
+            consumer,
+            producers,
+            ..
+        } = &*self.shared;
+        // At a block's end the next event may be there; to see it, one has to ask the tail.
+        if consumer.head().left() > 0 {
+            let pauses = self.pace.caught_up(Self::PAUSES_PER_EVENT);
+            if pauses > 0 {
+                hint::pause(pauses);
+                // SAFETY: as in `pop`.
+                if let Some(event) = unsafe { consumer.at_hand(producers) } {
+                    self.pace.took(1);
+                    // SAFETY: found just now.
+                    return Some(unsafe { event.take() });
+                }
+                self.pace.in_vain();
+            }
+        }
+        // SAFETY: as in `pop`.
+        let event = unsafe { consumer.pop_in_pass(producers) };
+        self.pace.took(usize::from(event.is_some()));
+        event
+    }
+
+    /// Takes the oldest event, if there is one. As [`pop`](Self::pop), and says whether one may
+    /// still come. Wait-free.
+    ///
+    /// # Errors
+    /// [`RecvError::Empty`] if no push had completed when it looked. [`RecvError::Disconnected`] if
+    /// the queue is empty and closed, or empty and without senders. It is not final:
+    /// [`reopen`](Self::reopen) and [`sender`](Self::sender) begin anew.
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, RecvError> {
+        match self.pop() {
+            Some(event) => Ok(event),
+            None if self.shared.is_over() => Err(RecvError::Disconnected),
+            None => Err(RecvError::Empty),
+        }
+    }
+
+    /// The events that are there, one by one, until [`pop`](Self::pop) finds none.
+    pub fn try_iter(&mut self) -> impl Iterator<Item = T> {
+        iter::from_fn(|| self.pop())
+    }
+
+    /// Moves every event whose push happened before to `sink`, oldest first; returns how many.
+    /// Wait-free; see [`EventQueue::drain`](crate::EventQueue::drain).
+    pub fn drain(&mut self, sink: impl FnMut(T)) -> usize {
+        // SAFETY: as in `pop`.
+        let moved = unsafe { self.shared.consumer.drain(&self.shared.producers, sink) };
+        if moved > 0 && !self.is_empty() {
+            self.pace.took(moved);
+            hint::pause(self.pace.caught_up(Self::PAUSES_PER_EVENT));
+        }
+        moved
+    }
+
+    /// Takes the oldest event, or leaves the task's waker for the push that brings the next one:
+    /// what a future or a stream needs, under any executor. `None`: none can come, as
+    /// [`try_recv`](Self::try_recv) says it. Wait-free.
+    ///
+    /// The last sender wakes the task, too. If a push is under way that may not have seen the
+    /// waker, the task is woken at once, to look again.
+    ///
+    /// `futures::stream::poll_fn(move |cx| receiver.poll_recv(cx))` is a `Stream` of the events.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::future::poll_fn;
+    ///
+    /// async fn sum(mut numbers: filch_event_queue::Receiver<u32>) -> u32 {
+    ///     let mut sum = 0;
+    ///     while let Some(number) = poll_fn(|cx| numbers.poll_recv(cx)).await {
+    ///         sum += number;
+    ///     }
+    ///     sum
+    /// }
+    /// ```
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        match self.try_recv() {
+            Ok(event) => return Poll::Ready(Some(event)),
+            Err(RecvError::Disconnected) => return Poll::Ready(None),
+            Err(RecvError::Empty) => {}
+        }
+        match self.leave_waker(cx.waker()) {
+            Found::Event(event) => Poll::Ready(Some(event)),
+            Found::Over => Poll::Ready(None),
+            Found::Nothing => Poll::Pending,
+            Found::Claimed => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Leaves `waker` for the push that brings the next event, and looks once more. If there is
+    /// nothing to wait for, takes it back.
+    pub(super) fn leave_waker(&mut self, waker: &Waker) -> Found<T> {
+        self.shared.sleeper.register(waker.clone());
+        // Each push that claims after this sees the waker.
+        let tail = self.shared.producers.tail_after_notice();
+        let found = if tail.next != self.shared.consumer.head() {
+            match self.pop() {
+                Some(event) => Found::Event(event),
+                None => Found::Claimed,
+            }
+        } else if self.shared.is_over() {
+            Found::Over
+        } else {
+            return Found::Nothing;
+        };
+        if let Found::Event(_) | Found::Over = found {
+            self.shared.sleeper.withdraw();
+        }
+        found
+    }
+
+    /// Gives the memory of an empty queue back; see
+    /// [`EventQueue::shrink`](crate::EventQueue::shrink). Wait-free.
+    pub fn shrink(&mut self) -> bool {
+        // SAFETY: as in `pop`.
+        unsafe { self.shared.consumer.shrink(&self.shared.producers) }
+    }
+
+    /// Refuses every later push; what is there can still be taken. Wait-free.
+    pub fn close(&self) {
+        self.shared.producers.close();
+    }
+
+    /// Opens a closed queue again. All senders made before stay refused; those that
+    /// [`sender`](Self::sender) makes from now on are heard. Returns the number of the new life.
+    /// Wait-free.
+    ///
+    /// # Errors
+    /// [`ReopenError`] if the queue is not closed, not emptied, or a push is under way.
+    ///
+    /// # Examples
+    /// ```
+    /// use filch_event_queue::{PushError, ReopenError, channel};
+    ///
+    /// let (early, mut receiver) = channel();
+    /// early.push("first life").unwrap();
+    /// receiver.close();
+    /// assert_eq!(early.push("closed"), Err(PushError::Closed("closed")));
+    ///
+    /// assert_eq!(receiver.reopen(), Err(ReopenError::Unfinished));
+    /// assert_eq!(receiver.pop(), Some("first life"));
+    /// assert_eq!(receiver.reopen(), Ok(1));
+    ///
+    /// assert_eq!(early.push("stale"), Err(PushError::Stale("stale")));
+    /// receiver.sender().push("second life").unwrap();
+    /// assert_eq!(receiver.pop(), Some("second life"));
+    /// ```
+    pub fn reopen(&mut self) -> Result<u32, ReopenError> {
+        // SAFETY: as in `pop`.
+        unsafe { self.shared.consumer.reopen(&self.shared.producers) }
+    }
+
+    /// The number of the present life, from 0. Wait-free.
+    pub fn generation(&self) -> u32 {
+        self.shared.producers.generation()
+    }
+
+    /// A sender for the present life. If the queue is closed, its pushes are refused.
+    pub fn sender(&self) -> Sender<T> {
+        Sender::new(&self.shared, self.generation())
+    }
+
+    /// Whether every slot that a push has claimed is emptied. `false` right after a drain: a push
+    /// is under way, or has completed since. Wait-free.
+    pub fn is_empty(&self) -> bool {
+        self.shared.is_empty()
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.shared.producers.close();
+        // A waker may own the task that owns the other end.
+        self.shared.sleeper.withdraw();
+        // SAFETY: there is one receiver, and this is it.
+        unsafe { self.shared.consumer.discard(&self.shared.producers) };
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Receiver").field(&*self.shared).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Poll, Wake, Waker};
+
+    use crate::block::Block;
+    use crate::channel::channel;
+
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// No caller can make a push stall, so this test stands in the crate.
+    #[test]
+    fn a_task_beside_a_push_under_way_is_woken_to_look_again() {
+        let (sender, mut receiver) = channel();
+        let woken = Arc::new(Woken(AtomicBool::new(false)));
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut cx = Context::from_waker(&waker);
+        let place = sender.shared.producers.claim().unwrap();
+
+        assert_eq!(receiver.poll_recv(&mut cx), Poll::Pending);
+        assert!(woken.0.swap(false, Ordering::Relaxed));
+        sender.push(2).unwrap();
+        assert!(
+            woken.0.load(Ordering::Relaxed),
+            "a later push does not wait for the first"
+        );
+        assert_eq!(receiver.poll_recv(&mut cx), Poll::Ready(Some(2)));
+
+        // SAFETY: claimed above, and filled once.
+        unsafe { Block::at(place.block()).fill(place.left() - 1, 1) };
+        assert_eq!(receiver.poll_recv(&mut cx), Poll::Ready(Some(1)));
+    }
+}

@@ -1,0 +1,97 @@
+//! The queue behind the ends.
+
+use core::fmt;
+
+use filch_sync::CachePadded;
+use filch_sync::atomic::{AtomicUsize, Ordering};
+
+use super::sleeper::Sleeper;
+use crate::consumer::Consumer;
+use crate::producers::Producers;
+use crate::queue::sizes_of_channel;
+
+/// The producers' words and the consumer's lie on different lines: there are few channels, and
+/// their ends are on different cores. On a third line is what every push reads and few threads
+/// write.
+pub(super) struct Shared<T> {
+    pub(super) producers: CachePadded<Producers<T, true>>,
+    pub(super) consumer: CachePadded<Consumer<T, true>>,
+    pub(super) sleeper: Sleeper,
+    /// How many senders there are.
+    senders: AtomicUsize,
+}
+
+// SAFETY: as for `EventQueue`; the one consumer is the receiver.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// An empty queue, without senders.
+    pub(super) fn new() -> Self {
+        Self {
+            producers: CachePadded::new(Producers::new(sizes_of_channel::<T>())),
+            consumer: CachePadded::new(Consumer::new()),
+            sleeper: Sleeper::new(),
+            senders: AtomicUsize::new(0),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.consumer.is_empty(&self.producers)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.producers.tail().closed
+    }
+
+    /// Counts one more sender.
+    pub(super) fn join(&self) {
+        // ORDERING: Relaxed: the caller has a sender, or is the receiver; so the count is not taken
+        // for 0 meanwhile.
+        self.senders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts one sender less. The last one wakes the receiver, which would sleep for ever.
+    pub(super) fn leave(&self) {
+        // ORDERING: Release, with the Acquire in `has_senders`: this sender's pushes come before.
+        if self.senders.fetch_sub(1, Ordering::Release) == 1 {
+            self.sleeper.wake();
+        }
+    }
+
+    /// Whether there are senders; if not, every push of those that there were has happened before.
+    fn has_senders(&self) -> bool {
+        // ORDERING: Acquire, with the Release of every `leave`: they are RMWs, so the last one ends
+        // one release sequence.
+        self.senders.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether no event is there and none can come. For the receiver.
+    pub(super) fn is_over(&self) -> bool {
+        // In this order: a push that came before its sender went is seen in the tail.
+        let has_senders = self.has_senders();
+        let tail = self.producers.tail();
+        (tail.closed || !has_senders) && tail.next == self.consumer.head()
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        // SAFETY: exclusive access.
+        unsafe { self.consumer.clear(&self.producers) };
+    }
+}
+
+impl<T> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue")
+            .field("empty", &self.is_empty())
+            .field("closed", &self.is_closed())
+            .field("generation", &self.producers.generation())
+            // ORDERING: Relaxed: the answer is about the word alone.
+            .field("senders", &self.senders.load(Ordering::Relaxed))
+            .field("receiver_asleep", &self.sleeper.is_asleep())
+            .finish_non_exhaustive()
+    }
+}

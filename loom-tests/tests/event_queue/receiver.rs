@@ -1,0 +1,253 @@
+//! The receiver that waits: no event, and no last sender, leaves it asleep.
+
+use std::sync::Arc as StdArc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use filch_event_queue::{Receiver, channel};
+use filch_sync::thread;
+use loom_tests::{Bound, Outcomes};
+
+use crate::block_pool::check;
+
+/// An event with a number, so large that a block has few slots.
+struct Event {
+    number: u32,
+    _size: [u64; 64],
+}
+
+impl Event {
+    const fn new(number: u32) -> Self {
+        Self {
+            number,
+            _size: [0; 64],
+        }
+    }
+}
+
+/// A task, reduced to how often it was woken. std's counter: it must add no edges.
+#[derive(Default)]
+struct Task(AtomicUsize);
+
+impl Task {
+    fn new() -> (StdArc<Self>, Waker) {
+        let task = StdArc::new(Self::default());
+        (task.clone(), Waker::from(task))
+    }
+
+    fn was_woken(&self) -> bool {
+        self.0.swap(0, Ordering::Relaxed) > 0
+    }
+}
+
+impl Wake for Task {
+    fn wake(self: StdArc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn poll(receiver: &mut Receiver<Event>, waker: &Waker) -> Poll<Option<u32>> {
+    let polled = receiver.poll_recv(&mut Context::from_waker(waker));
+    polled.map(|event| event.map(|event| event.number))
+}
+
+/// A task looks while an event is pushed. If it found none, the push has woken it, or the look has,
+/// because the push was under way.
+#[test]
+fn a_push_wakes_a_task_that_has_missed_it() {
+    let outcomes = Outcomes::new();
+    check(
+        "a task that found no event is woken by the push that brings one",
+        Bound::exhaustive(600),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (sender, mut receiver) = channel();
+                let producer = thread::spawn({
+                    let sender = sender.clone();
+                    move || sender.push(Event::new(1)).unwrap()
+                });
+                let (task, waker) = Task::new();
+                let first = poll(&mut receiver, &waker);
+                producer.join().unwrap();
+                let woken = task.was_woken();
+                if first.is_pending() {
+                    assert!(woken, "the task sleeps beside an event");
+                    assert_eq!(poll(&mut receiver, &waker), Poll::Ready(Some(1)));
+                }
+                outcomes.observe((first.is_pending(), woken));
+                drop(sender);
+            }
+        },
+    );
+    outcomes.assert_exactly([(false, false), (false, true), (true, true)]);
+}
+
+/// Two producers, and a task that looks until it has both events. It looks again only when it was
+/// woken, or when nobody is left that could wake it.
+#[test]
+fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
+    check(
+        "a task that looks only when it is woken finds every event",
+        Bound::preemptions(2, 10_000),
+        || {
+            let (sender, mut receiver) = channel();
+            let producers = [1, 2].map(|number| {
+                let sender = sender.clone();
+                thread::spawn(move || sender.push(Event::new(number)).unwrap())
+            });
+            drop(sender);
+            let (task, waker) = Task::new();
+            let mut events = Vec::new();
+            let mut look = |events: &mut Vec<u32>| loop {
+                match poll(&mut receiver, &waker) {
+                    Poll::Ready(Some(number)) => events.push(number),
+                    Poll::Ready(None) => return,
+                    // A push is under way, perhaps: let it run.
+                    Poll::Pending if task.was_woken() => thread::yield_now(),
+                    Poll::Pending => return,
+                }
+            };
+            look(&mut events);
+            for producer in producers {
+                producer.join().unwrap();
+            }
+            if events.len() < 2 {
+                assert!(
+                    task.0.load(Ordering::Relaxed) > 0,
+                    "the task sleeps beside an event"
+                );
+                look(&mut events);
+            }
+            events.sort_unstable();
+            assert_eq!(events, [1, 2]);
+        },
+    );
+}
+
+/// The task looks twice, with two wakers, as it does when it has moved from one executor to
+/// another. If it found nothing the second time, the second waker is used.
+#[test]
+fn the_waker_that_was_left_last_is_used() {
+    let outcomes = Outcomes::new();
+    check(
+        "a push that follows a change of the waker uses the new one",
+        Bound::exhaustive(28_000),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (sender, mut receiver) = channel();
+                let producer = thread::spawn({
+                    let sender = sender.clone();
+                    move || sender.push(Event::new(1)).unwrap()
+                });
+                let (early, first) = Task::new();
+                let (late, second) = Task::new();
+                let mut found = poll(&mut receiver, &first);
+                if found.is_pending() {
+                    found = poll(&mut receiver, &second);
+                }
+                producer.join().unwrap();
+                let woken = (early.was_woken(), late.was_woken());
+                if found.is_pending() {
+                    assert!(woken.1, "the waker that nobody waits with was used");
+                }
+                drop(sender);
+                outcomes.observe((found.is_pending(), woken.0));
+            }
+        },
+    );
+    outcomes.assert_exactly([(false, false), (false, true), (true, false), (true, true)]);
+}
+
+/// The last sender goes while a task looks.
+#[test]
+fn the_last_sender_wakes_a_task_that_has_missed_it() {
+    let outcomes = Outcomes::new();
+    check(
+        "a task learns that no sender is left",
+        Bound::exhaustive(50),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let (sender, mut receiver) = channel();
+                let last = thread::spawn(move || drop(sender));
+                let (task, waker) = Task::new();
+                let first = poll(&mut receiver, &waker);
+                last.join().unwrap();
+                if first.is_pending() {
+                    assert!(task.was_woken(), "the task waits for a sender that is gone");
+                    assert_eq!(poll(&mut receiver, &waker), Poll::Ready(None));
+                }
+                outcomes.observe(first.is_pending());
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
+}
+
+/// A sender pushes and goes: the event is not taken for missing.
+#[test]
+fn no_event_is_left_when_no_sender_is() {
+    check(
+        "the queue is over only when its last event is taken",
+        Bound::exhaustive(14),
+        || {
+            let (sender, mut receiver) = channel();
+            let last = thread::spawn(move || sender.push(Event::new(1)).unwrap());
+            let over = matches!(
+                receiver.try_recv(),
+                Err(filch_event_queue::RecvError::Disconnected)
+            );
+            assert!(!over, "an event is left");
+            last.join().unwrap();
+        },
+    );
+}
+
+/// A thread that receives until no sender is left, asleep in between. loom reports a thread that
+/// nobody wakes as a deadlock.
+#[test]
+fn a_thread_sleeps_until_an_event_comes() {
+    check(
+        "a thread that waits gets every event, in order, and then the end",
+        Bound::preemptions(4, 1_000),
+        || {
+            let (sender, mut receiver) = channel();
+            let producer = thread::spawn(move || {
+                sender.push(Event::new(1)).unwrap();
+                sender.push(Event::new(2)).unwrap();
+            });
+            let mut events = Vec::new();
+            while let Some(event) = receiver.recv() {
+                events.push(event.number);
+            }
+            assert_eq!(events, [1, 2]);
+            producer.join().unwrap();
+        },
+    );
+}
+
+/// The receiver goes while a push may be waking its task.
+#[test]
+fn a_receiver_goes_while_it_is_woken() {
+    check(
+        "the waker is used or dropped, and once",
+        Bound::exhaustive(40),
+        || {
+            let (sender, mut receiver) = channel();
+            let (task, waker) = Task::new();
+            assert!(poll(&mut receiver, &waker).is_pending());
+            drop(waker);
+            let producer = thread::spawn({
+                let sender = sender.clone();
+                move || sender.push(Event::new(1)).is_ok()
+            });
+            drop(receiver);
+            let accepted = producer.join().unwrap();
+            assert_eq!(StdArc::strong_count(&task), 1);
+            assert!(accepted || !task.was_woken(), "woken for nothing");
+            drop(sender);
+        },
+    );
+}
