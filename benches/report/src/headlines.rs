@@ -26,12 +26,8 @@ const ROWS: &[(&str, [&str; 3])] = &[
         ["deque", "bursts + thief", "filch-deque strict"],
     ),
     (
-        "event queue: 4 producers",
-        [
-            "event-queue",
-            "4 producers → 1 consumer",
-            "filch-event-queue",
-        ],
+        "event queue: 4 producers, one by one",
+        ["event-queue", "4 → 1, one by one", "filch-event-queue"],
     ),
     (
         "event queue: bursts of 64",
