@@ -160,31 +160,38 @@ fn stopped() -> std::time::Instant {
     *NOW.get_or_init(std::time::Instant::now)
 }
 
-/// A failure: the call of the one task, which only the other one ends, keeps the only processor.
+/// More of them than there are places for guests, one after the other. A failure: the call of the
+/// one task, which only the other one ends, keeps the only processor.
 #[test]
 fn its_blocking_call_gives_the_processor_to_the_pools_thread() {
-    let (pool, machines) = idle(processors(1));
+    const GUESTS: u64 = 300;
+    let (pool, machines) = idle(processors(1).thread_limit(4));
     let before = pool.threads();
-    let (to, from) = mpsc::channel();
-    let blocking = task(1, move |pool| {
-        pool.inject(task(2, move |_| to.send(own()).unwrap()));
-        let other = pool.blocking(|| {
-            assert_eq!(pool.current(), None, "it has given its processor away");
-            from.recv().unwrap()
+    for _ in 0..GUESTS {
+        let (to, from) = mpsc::channel();
+        let blocking = task(1, move |pool| {
+            pool.inject(task(2, move |_| to.send(own()).unwrap()));
+            let other = pool.blocking(|| {
+                assert_eq!(pool.current(), None, "it has given its processor away");
+                from.recv().unwrap()
+            });
+            assert_ne!(other, own());
+            assert_eq!(pool.current(), Some(0), "it has one again");
         });
-        assert_ne!(other, own());
-        assert_eq!(pool.current(), Some(0), "it has one again");
-    });
-    pool.run_awaited(blocking, &*Waits::new(1));
-    pool.wait_quiescent().unwrap();
+        pool.run_awaited(blocking, &*Waits::new(1));
+        pool.wait_quiescent().unwrap();
+    }
     let after = pool.threads();
     assert_eq!(
         (after.threads, after.bound, after.blocking, after.started),
         (before.threads, 0, 0, before.started),
-        "the guest has left no place behind"
+        "the guests have left no place behind"
     );
     let stats = pool.stats()[0];
-    assert_eq!((stats.blocking_calls, stats.blocked_in_place), (1, 0));
+    assert_eq!(
+        (stats.visits, stats.blocking_calls, stats.blocked_in_place),
+        (GUESTS, GUESTS, 0)
+    );
     finish(&pool, machines);
 }
 
