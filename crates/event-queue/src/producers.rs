@@ -124,8 +124,8 @@ impl<T, const ALL_WIDE: bool> Producers<T, ALL_WIDE> {
         }
     }
 
-    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: it was lost. Out of line,
-    /// so that a push that wins at once needs few registers.
+    /// The rest of `claim`, if one compare-exchange is not enough; `lost`: it was lost. Out of
+    /// line, so that a push that wins at once needs few registers.
     #[cold]
     #[inline(never)]
     fn claim_slowly(&self, mut tail: Tail<ALL_WIDE>, mut lost: bool) -> Option<Position<ALL_WIDE>> {
