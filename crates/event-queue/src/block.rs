@@ -257,13 +257,10 @@ impl<T> Block<T> {
     pub(crate) unsafe fn clear_from(self, left: usize) {
         // SAFETY: as ours.
         let slots = unsafe { self.slots() };
-        let groups = left.next_multiple_of(GROUP).min(slots);
-        for index in left..groups {
+        for index in left..slots {
             // SAFETY: as ours.
             unsafe { self.clear(index) };
         }
-        // SAFETY: as ours: no producer owns one of these slots.
-        unsafe { self.empty(groups, slots) };
     }
 
     /// Makes slot `index` claimable once more.
@@ -278,15 +275,15 @@ impl<T> Block<T> {
         unsafe { (*self.state(index)).store(EMPTY, Ordering::Relaxed) };
     }
 
-    /// Makes the slots from `from` to the last, `to`, claimable, a group at a time: the stores go
-    /// to different lines, and none of them waits for another.
+    /// Makes all slots claimable, a group at a time: the stores go to different lines, and none of
+    /// them waits for another.
     ///
     /// # Safety
-    /// The block is live, these slots are the caller's alone, and a group begins at `from`.
-    unsafe fn empty(self, from: usize, to: usize) {
-        for group in (from..to).step_by(GROUP) {
-            // SAFETY: the slots are this thread's alone (contract), and the block is large enough
-            // for the states of all groups.
+    /// The block is live, and the caller's alone; it has that many slots.
+    unsafe fn empty(self, slots: usize) {
+        for group in (0..slots).step_by(GROUP) {
+            // SAFETY: the block is this thread's alone (contract), and large enough for the states
+            // of all groups.
             unsafe {
                 (&raw mut (*self.group(group)).states)
                     .write(array::from_fn(|_| AtomicU8::new(EMPTY)));
@@ -350,7 +347,7 @@ impl<T> Block<T> {
                 next: UnsafeCell::new(0),
                 slots: slots as u32,
             });
-            block.empty(0, slots);
+            block.empty(slots);
             for index in 0..slots {
                 block
                     .value(index)
@@ -367,7 +364,7 @@ impl<T> Block<T> {
     pub(crate) unsafe fn renew(self) {
         // SAFETY: as ours.
         unsafe {
-            self.empty(0, self.slots());
+            self.empty(self.slots());
             self.set_next(0);
         }
     }

@@ -32,6 +32,10 @@ pub mod hint {
     pub fn pause(times: u32) {
         (0..times.min(1)).for_each(|_| spin_loop());
     }
+
+    /// Nothing: the checker gives others time wherever it matters, and a yield would keep it from
+    /// trying what happens without.
+    pub fn linger(_times: u32) {}
 }
 
 pub use checker::sync::{Arc, Condvar, Mutex, MutexGuard};

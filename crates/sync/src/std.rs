@@ -23,6 +23,12 @@ pub mod hint {
     pub fn pause(times: u32) {
         (0..times).for_each(|_| spin_loop());
     }
+
+    /// As [`pause`], where nothing has to happen meanwhile: it only gives others time.
+    #[inline]
+    pub fn linger(times: u32) {
+        pause(times);
+    }
 }
 
 #[cfg(feature = "alloc")]

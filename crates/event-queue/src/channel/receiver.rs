@@ -89,7 +89,7 @@ impl<T: Send> Receiver<T> {
         if consumer.head().left() > 0 {
             let pauses = self.pace.caught_up(Self::PAUSES_PER_EVENT);
             if pauses > 0 {
-                hint::pause(pauses);
+                hint::linger(pauses);
                 // SAFETY: as in `pop`.
                 if let Some(event) = unsafe { consumer.at_hand(producers) } {
                     self.pace.took(1);
@@ -133,7 +133,7 @@ impl<T: Send> Receiver<T> {
         let moved = unsafe { self.shared.consumer.drain(&self.shared.producers, sink) };
         if moved > 0 && !self.is_empty() {
             self.pace.took(moved);
-            hint::pause(self.pace.caught_up(Self::PAUSES_PER_EVENT));
+            hint::linger(self.pace.caught_up(Self::PAUSES_PER_EVENT));
         }
         moved
     }
