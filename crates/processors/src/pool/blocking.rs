@@ -1,5 +1,7 @@
 //! Blocking calls.
 
+use filch_parker::Parker;
+
 use crate::pool::processors::Processors;
 use crate::protocol::Permit;
 use crate::thread::current::{self, Current};
@@ -41,12 +43,8 @@ impl<T: Send + 'static> Processors<T> {
         // Counted before it is given away: afterwards these counters are another thread's.
         let counters = &self.shared.queues.processors[permit.processor()].counters;
         counters.blocking_calls.add(1);
-        let parted = match current.machine(&self.shared.coordinator) {
-            Some((machine, _)) => self.part_with(permit, machine),
-            None => Err(permit),
-        };
-        match parted {
-            Ok(()) => true,
+        match self.part_with(permit, current) {
+            Ok(_) => true,
             Err(permit) => {
                 counters.blocked_in_place.add(1);
                 current.permit.replace(Some(permit));
@@ -55,12 +53,19 @@ impl<T: Send + 'static> Processors<T> {
         }
     }
 
-    /// Gives the processor to another thread.
+    /// Gives the processor to another thread. The calling one's machine, and its parker.
     ///
     /// # Errors
-    /// The permit, if there is no thread to be had.
-    pub(crate) fn part_with(&self, permit: Permit, machine: usize) -> Result<(), Permit> {
+    /// The permit, if there is no thread to be had, or no place for a guest.
+    pub(crate) fn part_with<'thread>(
+        &self,
+        permit: Permit,
+        current: &'thread Current<'_>,
+    ) -> Result<(usize, &'thread Parker), Permit> {
         let coordinator = &self.shared.coordinator;
+        let Some((machine, parker)) = current.machine(coordinator) else {
+            return Err(permit);
+        };
         let queues = &self.shared.queues;
         let mut permit = permit;
         let counters = &queues.processors[permit.processor()].counters;
@@ -70,7 +75,7 @@ impl<T: Send + 'static> Processors<T> {
         if coordinator.control_word().is_surplus(permit.processor()) {
             counters.retired.add(1);
             match coordinator.retire_for_call(permit, machine, queues) {
-                Ok(()) => return Ok(()),
+                Ok(()) => return Ok((machine, parker)),
                 Err(kept) => {
                     counters.retired.take_back(1);
                     permit = kept;
@@ -78,7 +83,8 @@ impl<T: Send + 'static> Processors<T> {
             }
         }
         let start = |place| self.try_start_thread(place).is_ok();
-        coordinator.hand_off(permit, machine, start, queues)
+        coordinator.hand_off(permit, machine, start, queues)?;
+        Ok((machine, parker))
     }
 }
 

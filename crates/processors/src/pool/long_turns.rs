@@ -143,15 +143,9 @@ impl<T: Send + 'static> Processors<T> {
         if self.tasks_waiting() > 0 {
             self.shared.coordinator.demand_queued_task(&permit);
         }
-        let machine = current.machine(&self.shared.coordinator);
-        let parted = match machine {
-            Some((machine, _)) => self.part_with(permit, machine),
-            None => Err(permit),
-        };
-        let (permit, made_way) = match (parted, machine) {
-            (Ok(()), Some((machine, parker))) => (self.get_back(machine, parker), true),
-            (Ok(()), None) => unreachable!("a thread that has left has a place"),
-            (Err(permit), _) => {
+        let (permit, made_way) = match self.part_with(permit, current) {
+            Ok((machine, parker)) => (self.get_back(machine, parker), true),
+            Err(permit) => {
                 counters.made_way.take_back(1);
                 (permit, false)
             }
