@@ -17,7 +17,7 @@ pub struct Ratio<'a> {
     pub ratio: Estimate,
 }
 
-/// Who won.
+/// Which side won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Ours did.

@@ -34,17 +34,13 @@ macro_rules! scenario {
             "crossbeam-channel": Crossbeam)
     };
     ($name:expr, latencies, |$Queue:ident| $turn:expr) => {
-        scenario!($name, "ns", latencies, |$Queue| $turn;
-            "filch-event-queue": Filch,
-            "may_queue": May,
-            "kanal": Kanal,
-            "std mpsc": Std,
-            "crossbeam-channel": Crossbeam,
-            "crossbeam SegQueue": Segments,
-            "concurrent-queue": Concurrent)
+        scenario!($name, all, "ns", latencies, |$Queue| $turn)
     };
     ($name:expr, |$Queue:ident| $turn:expr) => {
-        scenario!($name, "ns per event", contender, |$Queue| $turn;
+        scenario!($name, all, "ns per event", contender, |$Queue| $turn)
+    };
+    ($name:expr, all, $unit:literal, $add:ident, |$Queue:ident| $turn:expr) => {
+        scenario!($name, $unit, $add, |$Queue| $turn;
             "filch-event-queue": Filch,
             "may_queue": May,
             "kanal": Kanal,

@@ -390,8 +390,8 @@ impl<T> Block<T> {
     /// emptied or was never claimed: producers are done with it, and the caller has acquired their
     /// last access, the store of the state.
     pub(crate) unsafe fn free(self) {
-        // SAFETY: live (contract); allocated with this layout (`begin`). Neither the
-        // header nor emptied slots need a drop.
+        // SAFETY: live (contract); allocated with this layout (`begin`). Neither the header nor
+        // emptied slots need a drop.
         unsafe { dealloc(self.header.as_ptr().cast(), Self::layout(self.slots())) };
     }
 }

@@ -24,7 +24,7 @@ pub(super) trait Kind: 'static {
     fn claim(tail: &AtomicUsize) -> usize;
 }
 
-/// One compare-exchange; after a failed one, the pauses of our queue.
+/// One compare-exchange; after a failed one, a pause, twice as long each time.
 pub(super) struct Claim;
 
 impl Kind for Claim {

@@ -44,7 +44,7 @@ pub(super) fn round<P: Latent, E: Event>(
     let (took, taken) = mpsc::channel();
     let mut event = E::prepare(&pool, took);
     thread::sleep(WARM_UP);
-    // Who is to receive it has perhaps not begun: the first one is not counted.
+    // Its receiver has perhaps not begun: the first one is not counted.
     event(&pool);
     thread::sleep(period);
     let processor_time = used(|| {
