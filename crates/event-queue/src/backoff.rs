@@ -33,7 +33,7 @@ impl Backoff {
 
     /// Pauses after a lost try, unless another try is to follow at once.
     pub(crate) fn lost(&mut self) {
-        hint::pause(self.next());
+        hint::linger(self.next());
     }
 
     /// How many pauses follow this loss.

@@ -4,8 +4,8 @@ use std::sync::Arc as StdArc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use filch_event_queue::{Receiver, channel};
-use filch_sync::thread;
+use filch_event_queue::{Receiver, RecvError, Sender, channel};
+use filch_sync::thread::{self, JoinHandle};
 use loom_tests::{Bound, Outcomes};
 
 use crate::block_pool::check;
@@ -46,6 +46,12 @@ impl Wake for Task {
     }
 }
 
+/// A thread with a sender of its own, which pushes an event of that number.
+fn pushing(sender: &Sender<Event>, number: u32) -> JoinHandle<()> {
+    let sender = sender.clone();
+    thread::spawn(move || sender.push(Event::new(number)).unwrap())
+}
+
 fn poll(receiver: &mut Receiver<Event>, waker: &Waker) -> Poll<Option<u32>> {
     let polled = receiver.poll_recv(&mut Context::from_waker(waker));
     polled.map(|event| event.map(|event| event.number))
@@ -63,10 +69,7 @@ fn a_push_wakes_a_task_that_has_missed_it() {
             let outcomes = outcomes.clone();
             move || {
                 let (sender, mut receiver) = channel();
-                let producer = thread::spawn({
-                    let sender = sender.clone();
-                    move || sender.push(Event::new(1)).unwrap()
-                });
+                let producer = pushing(&sender, 1);
                 let (task, waker) = Task::new();
                 let first = poll(&mut receiver, &waker);
                 producer.join().unwrap();
@@ -89,13 +92,10 @@ fn a_push_wakes_a_task_that_has_missed_it() {
 fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
     check(
         "a task that looks only when it is woken finds every event",
-        Bound::preemptions(2, 10_000),
+        Bound::preemptions(2, 80_000),
         || {
             let (sender, mut receiver) = channel();
-            let producers = [1, 2].map(|number| {
-                let sender = sender.clone();
-                thread::spawn(move || sender.push(Event::new(number)).unwrap())
-            });
+            let producers = [1, 2].map(|number| pushing(&sender, number));
             drop(sender);
             let (task, waker) = Task::new();
             let mut events = Vec::new();
@@ -137,10 +137,7 @@ fn the_waker_that_was_left_last_is_used() {
             let outcomes = outcomes.clone();
             move || {
                 let (sender, mut receiver) = channel();
-                let producer = thread::spawn({
-                    let sender = sender.clone();
-                    move || sender.push(Event::new(1)).unwrap()
-                });
+                let producer = pushing(&sender, 1);
                 let (early, first) = Task::new();
                 let (late, second) = Task::new();
                 let mut found = poll(&mut receiver, &first);
@@ -195,10 +192,7 @@ fn no_event_is_left_when_no_sender_is() {
         || {
             let (sender, mut receiver) = channel();
             let last = thread::spawn(move || sender.push(Event::new(1)).unwrap());
-            let over = matches!(
-                receiver.try_recv(),
-                Err(filch_event_queue::RecvError::Disconnected)
-            );
+            let over = matches!(receiver.try_recv(), Err(RecvError::Disconnected));
             assert!(!over, "an event is left");
             last.join().unwrap();
         },
@@ -211,7 +205,7 @@ fn no_event_is_left_when_no_sender_is() {
 fn a_thread_sleeps_until_an_event_comes() {
     check(
         "a thread that waits gets every event, in order, and then the end",
-        Bound::preemptions(4, 1_000),
+        Bound::preemptions(4, 4_000),
         || {
             let (sender, mut receiver) = channel();
             let producer = thread::spawn(move || {

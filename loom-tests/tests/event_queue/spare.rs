@@ -108,7 +108,7 @@ fn three_claims_of_one_word() {
     let outcomes = Outcomes::new();
     check(
         "three pushes arrive in any order",
-        Bound::preemptions(3, 2_000),
+        Bound::preemptions(4, 3_000),
         {
             let outcomes = outcomes.clone();
             move || {
