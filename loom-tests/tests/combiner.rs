@@ -118,7 +118,7 @@ fn work_beside_work() {
 fn work_beside_events() {
     check(
         "two threads run work, one of them after an event of its own, and a third one submits",
-        Bound::preemptions(2, 15_000),
+        Bound::preemptions(3, 15_000),
         || {
             let (combiner, told, _) = combiner();
             let submits = thread::spawn({
@@ -148,7 +148,7 @@ fn work_beside_events() {
 fn many_signals_at_once() {
     check(
         "three threads submit, one of them twice",
-        Bound::preemptions(2, 50_000),
+        Bound::preemptions(3, 50_000),
         || {
             let (combiner, told, _) = combiner();
             let others = [3, 4].map(|event| {

@@ -33,7 +33,7 @@ impl Backoff {
 
     /// Pauses after a lost try, unless another try is to follow at once.
     pub(crate) fn lost(&mut self) {
-        hint::linger(self.next());
+        hint::pause(self.next());
     }
 
     /// How many pauses follow this loss.

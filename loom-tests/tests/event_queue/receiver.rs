@@ -92,7 +92,7 @@ fn a_push_wakes_a_task_that_has_missed_it() {
 fn each_of_two_pushes_is_found_by_a_task_that_looks_when_it_is_woken() {
     check(
         "a task that looks only when it is woken finds every event",
-        Bound::preemptions(2, 80_000),
+        Bound::preemptions(2, 10_000),
         || {
             let (sender, mut receiver) = channel();
             let producers = [1, 2].map(|number| pushing(&sender, number));
@@ -205,7 +205,7 @@ fn no_event_is_left_when_no_sender_is() {
 fn a_thread_sleeps_until_an_event_comes() {
     check(
         "a thread that waits gets every event, in order, and then the end",
-        Bound::preemptions(4, 4_000),
+        Bound::preemptions(4, 1_000),
         || {
             let (sender, mut receiver) = channel();
             let producer = thread::spawn(move || {
