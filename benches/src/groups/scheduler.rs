@@ -8,6 +8,7 @@ mod blocked;
 pub(crate) mod burst;
 mod contenders;
 pub(crate) mod idle;
+mod inside;
 mod skynet;
 mod stateful;
 
@@ -152,6 +153,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             .contender("actix", request::<Actix<WORKERS>>(requests))
             .floor("a thread that parks", floor::parked_thread(requests)),
     ];
+    scenarios.push(inside::scenario(effort));
     scenarios.extend(idle::scenarios());
     scenarios.push(burst::scenario(effort));
     scenarios

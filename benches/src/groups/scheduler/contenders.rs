@@ -63,7 +63,7 @@ where
 
 /// Submits a process whose step is that closure.
 pub(super) fn start(
-    scheduler: &Filch,
+    scheduler: &Handle<Numbers>,
     step: impl FnMut(Events<'_, Numbers>, &mut StepOutput<Numbers>) + Send + 'static,
 ) -> ProcessHandle<Numbers> {
     let submitted = scheduler.submit(Steps(step), "run", 0);
@@ -87,7 +87,7 @@ impl Spawner for Filch {
 }
 
 /// The same scheduler, with futures as its processes.
-pub(super) struct FilchFutures(Filch);
+pub(super) struct FilchFutures(pub(super) Filch);
 
 impl Spawner for FilchFutures {
     fn new() -> Self {
@@ -231,7 +231,7 @@ pub(super) struct AsyncStatic {
     _threads: ExecutorThreads,
 }
 
-static EXECUTOR: StaticExecutor = StaticExecutor::new();
+pub(super) static EXECUTOR: StaticExecutor = StaticExecutor::new();
 
 impl Spawner for AsyncStatic {
     fn new() -> Self {
