@@ -387,3 +387,42 @@ fn full_is_never_said_while_a_slot_comes_back() {
         (false, false, true),
     ]);
 }
+
+/// Threads: main, two others. Main retires a slab of which the others have a slot each, and which
+/// they release. The claim: one of the three is told that the slab is its own, when the others have
+/// done with it. A failure: two are told, or nobody; or one is told while another one still writes.
+#[test]
+fn the_last_one_has_a_retired_slab() {
+    Outcomes::of(
+        "one is told that it has the slab",
+        Bound::exhaustive(20_000),
+        || {
+            let slab = Arc::new(Slab::new(owned));
+            let others = [(); 2].map(|()| slab.allocate().unwrap()).map(|index| {
+                let slab = slab.clone();
+                thread::spawn(move || {
+                    bump(&slab, index);
+                    let is_last = slab.release(index);
+                    if is_last {
+                        touch_all(&slab);
+                    }
+                    is_last
+                })
+            });
+            let is_last = slab.retire();
+            if is_last {
+                touch_all(&slab);
+            }
+            let others = others.map(|other| other.join().unwrap());
+            let told = [is_last, others[0], others[1]];
+            assert_eq!(told.iter().filter(|&&told| told).count(), 1, "{told:?}");
+            told.iter().position(|&told| told)
+        },
+    )
+    .assert_exactly([Some(0), Some(1), Some(2)]);
+}
+
+/// As the drop of a slab of two slots, each of which was bumped.
+fn touch_all(slab: &Slab<Owned>) {
+    assert_eq!([0, 1].map(|index| bump(slab, index)), [1, 1]);
+}

@@ -1,6 +1,7 @@
-//! Models of the cell in which a spawned future lives and leaves its output. It has no atomics: it
-//! is handed from worker to worker by the process's state, and to the handle by the process's exit.
-//! So it is modelled between the shipped table and exit, as the models of `occupants` are.
+//! Models of the cell in which a spawned future lives and leaves its output. It is handed from
+//! worker to worker by the process's state, and to the handle by the process's exit; its own word
+//! says only which of the two ends has left it. So it is modelled between the shipped table and
+//! exit, as the models of `occupants` are.
 //!
 //! loom sees two threads that touch the cell at once, or one that has not acquired what the other
 //! did, as a race, and what is dropped twice or never by its `Arc`.
@@ -100,8 +101,19 @@ impl Process {
         let exit = unsafe { self.table.join(self.pid, None) };
         assert_eq!(exit, Some(()), "it waits as long as it takes");
         self.table.drop_handle(self.pid);
-        // SAFETY: that was the exit.
-        unsafe { self.stage.take() }
+        // SAFETY: that was the exit; this is the handle, which goes.
+        unsafe {
+            let output = self.stage.take();
+            self.stage.let_go();
+            output
+        }
+    }
+
+    /// As a handle that is dropped.
+    fn drop_handle(self) {
+        self.table.drop_handle(self.pid);
+        // SAFETY: this is the handle, and it has not asked.
+        unsafe { self.stage.let_go() };
     }
 }
 
@@ -146,8 +158,8 @@ fn an_aborted_future_goes_before_its_end_is_told() {
 }
 
 /// Two threads: a worker ends the process of a future that is ready, the handle is dropped, and
-/// with it the output or not. Failure: an output that is dropped twice or never, or by one who has
-/// not acquired it.
+/// with it the output or not; somebody keeps a waker, and so the cell. Failure: an output that is
+/// dropped twice, or stays when both have left, or is dropped by one who has not acquired it.
 #[test]
 fn an_output_that_nobody_takes_goes_with_the_last() {
     let outcomes = Outcomes::new();
@@ -156,11 +168,12 @@ fn an_output_that_nobody_takes_goes_with_the_last() {
         move || {
             let (process, output) = Process::begin(0);
             let worker = process.worker([true]);
-            process.table.drop_handle(process.pid);
-            drop(process);
+            let in_a_waker = process.stage.clone();
+            process.drop_handle();
             outcomes.observe(Arc::strong_count(&output));
             worker.join().unwrap();
             assert_eq!(Arc::strong_count(&output), 1, "kept");
+            drop(in_a_waker);
         }
     });
     // Gone with the handle; still there when that goes.
@@ -184,8 +197,10 @@ fn an_output_goes_to_the_call() {
                 let seen = seen.clone();
                 move |()| {
                     let here = usize::from(thread::current().id() == caller);
-                    // SAFETY: this has got the exit.
+                    // SAFETY: this has got the exit, and is the handle's.
                     let output = unsafe { stage.take() }.map_or(0, |output| *output);
+                    // SAFETY: as above.
+                    unsafe { stage.let_go() };
                     // ORDERING: Relaxed: looked at when the threads are joined.
                     seen.fetch_add(output + 100 * here, Ordering::Relaxed);
                 }

@@ -9,7 +9,7 @@
 
 use filch_process_state::{LetGo, ProcessState, Reason};
 use filch_process_table::waker_clones;
-use filch_sync::atomic::{AtomicUsize, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, refute};
@@ -20,8 +20,8 @@ const OWN: usize = 1;
 
 struct Future {
     state: ProcessState,
-    /// To what its output comes to: the process's, and the handle's.
-    stages: AtomicUsize,
+    /// Whether the handle takes the output.
+    taker: AtomicBool,
     /// To what its wakers share: the process's, the handle's, and one clone.
     references: AtomicUsize,
     /// What the thread with the clone has done by the time it lets go.
@@ -41,7 +41,7 @@ impl Future {
         assert_eq!(state.idle(), Ok(LetGo::Waits));
         Arc::new(Self {
             state,
-            stages: AtomicUsize::new(2),
+            taker: AtomicBool::new(true),
             references: AtomicUsize::new(OWN + 2),
             done: UnsafeCell::new(false),
         })
@@ -54,8 +54,8 @@ impl Future {
     }
 
     fn let_go_of_stage(&self) {
-        // ORDERING: Release, as above.
-        self.stages.fetch_sub(1, Ordering::Release);
+        // ORDERING: Release, as `Output::let_go`: pairs with the fence in `waker_clones`.
+        self.taker.store(false, Ordering::Release);
     }
 
     /// As the future's handle is dropped.
@@ -87,11 +87,11 @@ impl Future {
     }
 
     fn clones(&self) -> usize {
-        // ORDERING: Relaxed, both, as an `Arc`: `waker_clones` has the fence.
+        // ORDERING: Relaxed, both, as an `Arc` and `has_taker`: `waker_clones` has the fence.
         waker_clones(
             OWN,
             || self.references.load(Ordering::Relaxed),
-            || self.stages.load(Ordering::Relaxed) > 1,
+            || self.taker.load(Ordering::Relaxed),
         )
     }
 

@@ -25,9 +25,10 @@ const PAYMENTS: u64 = 1_000;
 
 /// Gives a new account a slot, and makes it Ready.
 fn open(table: &Accounts, ready: &Injector<u32>) -> Pid {
-    let (pid, slot) = table
+    let slot = table
         .occupy(&Placement::default())
         .expect("a hundred find room");
+    let pid = table.pid_of(slot);
     // SAFETY: this is the submitter, and the process is not Ready yet.
     unsafe { slot.life.begin(0) };
     slot.state.submit().expect("an empty slot is Complete");
@@ -62,7 +63,7 @@ fn step(table: &Accounts, ready: &Injector<u32>, index: u32, open: &AtomicUsize)
     if closes {
         // SAFETY: as above; the process ends here, once.
         unsafe {
-            slot.life.take_body();
+            slot.life.drop_body();
             Closed::begin(table, slot).complete(drop).tell(balance);
         }
         open.fetch_sub(1, Ordering::Relaxed);
@@ -112,7 +113,7 @@ fn main() {
         unsafe {
             let exit = table.slot(pid.slot()).life.wait(None);
             sum += exit.expect("without a deadline, the wait ends with the exit");
-            table.unpin(pid.slot());
+            let _ = table.unpin(table.slot(pid.slot()));
         }
         assert!(table.find(pid).is_none(), "a name is not used again");
     }

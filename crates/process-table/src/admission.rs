@@ -48,7 +48,7 @@ impl From<AllocateError> for Refusal {
 }
 
 /// As many processes as a table can hold.
-const MOST: NonZeroUsize = NonZeroUsize::new(u32::MAX as usize).expect("it is not zero");
+const MOST: NonZeroUsize = NonZeroUsize::new(u32::MAX as usize - 1).expect("it is not zero");
 
 const CLOSED: usize = 1;
 const ONE: usize = 2;

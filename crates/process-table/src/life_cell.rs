@@ -9,7 +9,7 @@ use std::time::Instant;
 use filch_parker::{Parker, Unparker};
 use filch_sync::atomic::{AtomicPtr, Ordering};
 use filch_sync::cell::UnsafeCell;
-use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::panic::catch_panic;
 
 /// What is told of the end.
 enum Waiter<Exit> {
@@ -95,19 +95,17 @@ impl<Body, Exit> LifeCell<Body, Exit> {
             })
     }
 
-    /// Takes the body out, if there is one: the process ends.
+    /// Drops the body, where it is, if there is one: the process ends.
     ///
     /// # Safety
     /// As for `body`.
-    pub unsafe fn take_body(&self) -> Option<Body> {
+    ///
+    /// # Panics
+    /// If the body's destructor does; it is gone then.
+    pub unsafe fn drop_body(&self) {
         // SAFETY: exclusivity is the caller's obligation, above.
-        let content = self
-            .content
-            .with_mut(|content| unsafe { mem::replace(&mut *content, Life::Nothing) });
-        match content {
-            Life::Body(body) => Some(body),
-            Life::Nothing | Life::Exit(_) => None,
-        }
+        self.content
+            .with_mut(|content| unsafe { *content = Life::Nothing });
     }
 
     /// The process has ended like that. Wakes the thread that waits for it, or calls what was left
@@ -247,14 +245,15 @@ impl<Body, Exit> LifeCell<Body, Exit> {
     /// # Safety
     /// The caller is the last thread out of the slot.
     pub(crate) unsafe fn clear(&self) {
-        // SAFETY: no handle is left, nor the worker that ended the process: theirs were pins, which
-        // the caller has acquired.
-        let left = self
-            .content
-            .with_mut(|content| unsafe { mem::replace(&mut *content, Life::Nothing) });
-        if !matches!(left, Life::Nothing) {
-            drop_contained(left);
-        }
+        self.content.with_mut(|content| {
+            // SAFETY: no handle is left, nor the worker that ended the process: theirs were pins,
+            // which the caller has acquired.
+            let content = unsafe { &mut *content };
+            if !matches!(content, Life::Nothing) {
+                // Where it is. There is nobody to tell of a panic.
+                let _ = catch_panic(|| *content = Life::Nothing);
+            }
+        });
         // ORDERING: Relaxed: published with the slot, by the slab.
         self.word.store(ptr::null_mut(), Ordering::Relaxed);
     }

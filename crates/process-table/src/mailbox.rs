@@ -44,6 +44,7 @@ impl MailboxLimit {
     }
 
     /// For a new occupant, before `occupy` publishes it.
+    #[inline]
     pub(crate) fn open(&self, mailbox: Mailbox) {
         let limit = match mailbox {
             Mailbox::Unlimited => UNLIMITED,

@@ -231,8 +231,8 @@ mod tests {
         table.slot(pid.slot()).events.close();
         // SAFETY: the two pins that `occupy` gives.
         unsafe {
-            table.unpin(pid.slot());
-            table.unpin(pid.slot());
+            let _ = table.unpin(table.slot(pid.slot()));
+            let _ = table.unpin(table.slot(pid.slot()));
         }
     }
 
@@ -240,7 +240,7 @@ mod tests {
     fn nothing_of_a_name_outlives_its_process() {
         let (table, names) = processes();
         for round in 0..100 {
-            let (pid, _) = table.occupy(&Placement::default()).unwrap();
+            let pid = table.pid_of(table.occupy(&Placement::default()).unwrap());
             for name in ["a", "b", "c", &round.to_string()] {
                 assert_eq!(names.register(&table, name, pid), Ok(()));
             }
@@ -260,8 +260,8 @@ mod tests {
     #[test]
     fn an_ended_process_leaves_its_names_to_others() {
         let (table, names) = processes();
-        let (dead, _) = table.occupy(&Placement::default()).unwrap();
-        let (heir, _) = table.occupy(&Placement::default()).unwrap();
+        let dead = table.pid_of(table.occupy(&Placement::default()).unwrap());
+        let heir = table.pid_of(table.occupy(&Placement::default()).unwrap());
         for (name, pid) in [("first", dead), ("name", dead), ("own", heir)] {
             assert_eq!(names.register(&table, name, pid), Ok(()));
         }
@@ -285,7 +285,7 @@ mod tests {
     fn a_name_among_many_is_taken_away_by_a_few_look_ups() {
         const NAMES: usize = 3_000;
         let (table, names) = processes();
-        let (pid, _) = table.occupy(&Placement::default()).unwrap();
+        let pid = table.pid_of(table.occupy(&Placement::default()).unwrap());
         let name = |number: usize| number.to_string();
         for number in 0..NAMES {
             assert_eq!(names.register(&table, &name(number), pid), Ok(()));
@@ -315,8 +315,8 @@ mod tests {
     #[test]
     fn a_name_that_finds_a_new_holder_meanwhile_is_kept() {
         let (table, names) = processes();
-        let (dead, _) = table.occupy(&Placement::default()).unwrap();
-        let (heir, _) = table.occupy(&Placement::default()).unwrap();
+        let dead = table.pid_of(table.occupy(&Placement::default()).unwrap());
+        let heir = table.pid_of(table.occupy(&Placement::default()).unwrap());
         for name in ["inherited", "taken away", "left"] {
             assert_eq!(names.register(&table, name, dead), Ok(()));
         }

@@ -19,6 +19,7 @@ impl ProcessStats {
     }
 
     /// For a new occupant, before `occupy` publishes it.
+    #[inline]
     pub(crate) fn reset(&self) {
         // ORDERING: Relaxed, both: `Occupancy::occupy` releases them to the threads that get a pin.
         self.steps.store(0, Ordering::Relaxed);
@@ -67,6 +68,7 @@ impl StepCount {
     }
 
     /// For a new occupant, before `occupy` publishes it.
+    #[inline]
     pub(crate) fn reset(&self) {
         // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
         self.0.store(0, Ordering::Relaxed);
@@ -102,6 +104,7 @@ impl Awaited {
     }
 
     /// For a new occupant, before `occupy` publishes it.
+    #[inline]
     pub(crate) fn reset(&self) {
         self.store(0);
     }

@@ -46,9 +46,14 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         self
     }
 
-    /// The PID of the process that lives in that slot in that generation.
+    /// The PID of the process that is in the slot. The caller holds a pin on it, or has the process.
     #[inline]
-    pub fn pid(&self, slot: u32, generation: u32) -> Pid {
+    pub fn pid_of(&self, slot: &Slot<Body, Item, Exit>) -> Pid {
+        self.pid(slot.index, slot.generation())
+    }
+
+    #[inline]
+    fn pid(&self, slot: u32, generation: u32) -> Pid {
         Pid {
             origin: self.origin,
             slot,
@@ -61,18 +66,15 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         self.origin.node()
     }
 
-    /// A slot for a new process, and the PID that means it from now on. The caller, its submitter,
-    /// gets two pins: the process's and that of its handle. Lock-free, except for memory.
+    /// A slot for a new process, which its [PID](Self::pid_of) means from now on. The caller, its
+    /// submitter, gets two pins: the process's and that of its handle. Lock-free, except for
+    /// memory.
     ///
     /// # Errors
-    /// [`AllocateError::Full`]: 2³² − 1 processes live. [`AllocateError::NoMemory`]: all slots that
+    /// [`AllocateError::Full`]: 2³² − 2 processes live. [`AllocateError::NoMemory`]: all slots that
     /// there are have occupants, and there is no memory for more of them.
-    pub fn occupy(
-        &self,
-        placement: &Placement,
-    ) -> Result<(Pid, &Slot<Body, Item, Exit>), AllocateError> {
-        let index = self.slots.allocate()?;
-        let slot = self.slot(index);
+    pub fn occupy(&self, placement: &Placement) -> Result<&Slot<Body, Item, Exit>, AllocateError> {
+        let slot = self.slot(self.slots.allocate()?);
         slot.furnish(placement);
         let generation = slot.occupancy.occupy(2);
         debug_assert_eq!(
@@ -80,7 +82,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
             slot.events.generation(),
             "lives are counted alike"
         );
-        Ok((self.pid(index, generation), slot))
+        Ok(slot)
     }
 
     /// The slot of a process that the caller has a pin on, or has.
@@ -145,8 +147,8 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     fn not_posted(&self, slot: &Slot<Body, Item, Exit>, error: PushError<Item>) -> Item {
         // The push may have claimed a place in the queue of a later occupant, and cancelled it.
         if matches!(error, PushError::Stale(_)) && slot.state.retract() == Wake::Dispose {
-            // SAFETY: told to, just now.
-            unsafe { self.dispose(slot) };
+            // SAFETY: told to, just now. Senders belong to the table's owners.
+            let _ = unsafe { self.dispose(slot) };
         }
         error.into_inner()
     }
@@ -164,8 +166,8 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     pub fn wake(&self, slot: &Slot<Body, Item, Exit>, reason: Reason) -> Wake {
         match slot.state.wake(reason) {
             Wake::Dispose => {
-                // SAFETY: told to, just now.
-                unsafe { self.dispose(slot) };
+                // SAFETY: told to, just now. The caller belongs to the table's owners, or has a pin.
+                let _ = unsafe { self.dispose(slot) };
                 Wake::Refused
             }
             wake => wake,
@@ -183,7 +185,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
                 pid,
             }),
             Err(gone) => {
-                self.after(gone.0, slot);
+                let _ = self.after(gone.0, slot);
                 None
             }
         }
@@ -213,35 +215,41 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
                     pid: self.pid(index, generation),
                 }),
                 Err(gone) => {
-                    self.after(gone.0, slot);
+                    let _ = self.after(gone.0, slot);
                     None
                 }
             }
         })
     }
 
-    /// Gives one pin on the slot back.
+    /// Gives one pin on the slot back. Whether it was the last one of a table that is
+    /// [retired](Self::retire): then the table is the caller's, to be freed. Else it may be gone on
+    /// return, unless the caller has one of its owners' references.
     ///
     /// # Safety
-    /// The caller holds that pin, by [`occupy`](Self::occupy) or [`Slot::share_pin`], and gives it
-    /// up.
-    pub unsafe fn unpin(&self, index: u32) {
-        // SAFETY: the caller's.
-        unsafe { self.unpin_slot(self.slot(index)) };
+    /// The slot is one of the table. The caller holds that pin, by [`occupy`](Self::occupy) or
+    /// [`Slot::share_pin`], and gives it up.
+    #[must_use = "true: the table is the caller's, to be freed"]
+    pub unsafe fn unpin(&self, slot: &Slot<Body, Item, Exit>) -> bool {
+        self.after(slot.occupancy.unpin(), slot)
     }
 
-    /// [`unpin`](Self::unpin), where the slot is at hand.
+    /// The table's last owner leaves it. Whether nobody holds a pin any more: then the table is the
+    /// caller's, to be freed. If not, it will be that of the thread which gives the last one
+    /// [back](Self::unpin): a pin keeps the table as well as its slot.
     ///
-    /// # Safety
-    /// As there; and the slot is one of the table.
-    pub(crate) unsafe fn unpin_slot(&self, slot: &Slot<Body, Item, Exit>) {
-        self.after(slot.occupancy.unpin(), slot);
+    /// To be called once. Afterwards nobody has to do with the table but by a pin. What was done
+    /// under any pin, and before this, happens before the return of the `true`.
+    #[must_use = "true: the table is the caller's, to be freed"]
+    pub fn retire(&self) -> bool {
+        self.slots.retire()
     }
 
     /// The last thread out cleans the slot: the next occupant must find the queue open and empty.
-    fn after(&self, unpin: Unpinned, slot: &Slot<Body, Item, Exit>) {
+    /// Whether it was the last one of a retired table, too.
+    fn after(&self, unpin: Unpinned, slot: &Slot<Body, Item, Exit>) -> bool {
         if unpin == Unpinned::Others {
-            return;
+            return false;
         }
         // ORDERING: Relaxed, both: `Unpinned::Last` acquired what was done under all pins, and the
         // slab hands the slot on.
@@ -257,56 +265,53 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         match slot.state.vacate() {
             // Mostly the queue was emptied when the process ended.
             // SAFETY: the queue is the caller's: it was nobody's.
-            Ok(true) => unsafe {
-                if !self.reopen(slot) {
-                    self.dispose(slot);
-                }
-            },
+            Ok(true) => unsafe { self.reopen(slot).unwrap_or_else(|| self.dispose(slot)) },
             // A sender that came too late has the queue, and will be told.
-            Ok(false) => {}
+            Ok(false) => false,
             Err(_) => unreachable!("a process has a pin until it is over"),
         }
     }
 
     /// Drops what is in the queue of a process that has ended, until no thread came meanwhile. If
-    /// the slot is vacated, and no push is under way any more, gives it back.
+    /// the slot is vacated, and no push is under way any more, gives it back. Whether it was the
+    /// last one of a retired table.
     ///
     /// # Safety
     /// The process has ended, and its queue is the caller's: its wake-up was answered
     /// [`Wake::Dispose`], or it has vacated the slot.
     #[cold]
-    unsafe fn dispose(&self, slot: &Slot<Body, Item, Exit>) {
+    unsafe fn dispose(&self, slot: &Slot<Body, Item, Exit>) -> bool {
         loop {
             let vacated = match slot.state.dispose() {
                 Ok(Disposal::Drain { vacated }) => vacated,
-                Ok(Disposal::Done) => return,
+                Ok(Disposal::Done) => return false,
                 Err(_) => unreachable!("the queue is the caller's"),
             };
             // SAFETY: the caller's; the queue was closed when the process ended.
             unsafe { slot.discard_events(drop) };
-            // SAFETY: the caller's, and no pin is held on a slot that is vacated.
-            if vacated && unsafe { self.reopen(slot) } {
-                return;
+            if vacated
+                // SAFETY: the caller's, and no pin is held on a slot that is vacated.
+                && let Some(is_last) = unsafe { self.reopen(slot) }
+            {
+                return is_last;
             }
         }
     }
 
-    /// Opens the queue for the next generation, and gives the slot back. `false` if the queue is
-    /// not empty, or a sender without a pin is between its claim and its end: there is no need to
-    /// wait for that one, as other processes get other slots. It will be told to dispose.
+    /// Opens the queue for the next generation, and gives the slot back: whether it was the last
+    /// one of a retired table. `None` if the queue is not empty, or a sender without a pin is
+    /// between its claim and its end: there is no need to wait for that one, as other processes get
+    /// other slots. It will be told to dispose.
     ///
     /// # Safety
     /// The process has ended, no pin is held, and the queue is the caller's.
-    unsafe fn reopen(&self, slot: &Slot<Body, Item, Exit>) -> bool {
+    unsafe fn reopen(&self, slot: &Slot<Body, Item, Exit>) -> Option<bool> {
         // SAFETY: the caller's.
         match unsafe { slot.events.reopen() } {
-            Ok(_) => {
-                self.slots.release(slot.index);
-                true
-            }
+            Ok(_) => Some(self.slots.release(slot.index)),
             Err(error) => {
                 debug_assert_eq!(error, ReopenError::Unfinished, "the process has ended");
-                false
+                None
             }
         }
     }
@@ -354,7 +359,7 @@ impl<'table, Body, Item: Send, Exit> Pin<'table, Body, Item, Exit> {
 impl<Body, Item: Send, Exit> Drop for Pin<'_, Body, Item, Exit> {
     fn drop(&mut self) {
         // SAFETY: this is the pin.
-        unsafe { self.table.unpin_slot(self.slot) };
+        let _ = unsafe { self.table.unpin(self.slot) };
     }
 }
 

@@ -69,7 +69,7 @@ impl<Body, Item: Send, Exit> Completed<'_, Body, Item, Exit> {
     pub fn leave(self) {
         let Closed { table, slot } = self.0;
         // SAFETY: this worker ends the process, once, and holds its pin (contract of `begin`).
-        unsafe { table.unpin_slot(slot) };
+        let _ = unsafe { table.unpin(slot) };
     }
 }
 

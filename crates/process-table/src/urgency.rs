@@ -35,6 +35,7 @@ impl Urgency {
     }
 
     /// For a new occupant, before [`Table::occupy`](crate::Table::occupy) publishes it.
+    #[inline]
     pub fn reset(&self) {
         // ORDERING: Relaxed: `Occupancy::occupy` releases it to the threads that get a pin.
         self.0.store(0, Ordering::Relaxed);

@@ -153,7 +153,7 @@ mod tests {
 
     fn pids(count: usize) -> Vec<Pid> {
         let table = Table::<(), (), ()>::new(Node::default());
-        let occupy = |_| table.occupy(&Placement::default()).unwrap().0;
+        let occupy = |_| table.pid_of(table.occupy(&Placement::default()).unwrap());
         (0..count).map(occupy).collect()
     }
 

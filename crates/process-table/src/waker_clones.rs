@@ -11,9 +11,8 @@ use filch_sync::atomic::{Ordering, fence};
 /// wake-up, the caller finds the future woken. Wait-free.
 ///
 /// References are counted elsewhere, as an `Arc` does it: a thread that lets go of one counts with
-/// Release. `references` reads the count, and `in_handle` whether the handle has what else it
-/// shares with the caller: a handle lets go of that first, and also with Release. Relaxed loads
-/// will do for both.
+/// Release. `references` reads the count, and `in_handle` whether the handle is still to take the
+/// output: it says so first, and also with Release, when it goes. Relaxed loads will do for both.
 pub fn waker_clones(
     own: usize,
     references: impl FnOnce() -> usize,

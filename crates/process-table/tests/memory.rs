@@ -34,7 +34,8 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn the_queue_of_an_ended_process_keeps_no_block() {
     let table = Table::<(), u64, ()>::new(Node::default());
-    let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(&Placement::default()).unwrap();
+    let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     let before = BYTES.get();
@@ -47,6 +48,6 @@ fn the_queue_of_an_ended_process_keeps_no_block() {
     closed.complete(drop).tell(());
     assert_eq!(BYTES.get(), before, "a handle is kept");
     // SAFETY: the handle's pin.
-    unsafe { table.unpin(pid.slot()) };
+    let _ = unsafe { table.unpin(table.slot(pid.slot())) };
     assert_eq!(BYTES.get(), before);
 }

@@ -27,7 +27,8 @@ impl Drop for Loud {
 
 /// A process that a worker has.
 fn running(table: &Processes) -> (Pid, &Occupant) {
-    let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(&Placement::default()).unwrap();
+    let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     (pid, slot)
@@ -43,7 +44,7 @@ fn end(table: &Processes, pid: Pid, exit: Loud) {
 /// Gives the handle's pin back.
 fn drop_handle(table: &Processes, pid: Pid) {
     // SAFETY: each test has one handle of each process, and calls this once.
-    unsafe { table.unpin(pid.slot()) };
+    let _ = unsafe { table.unpin(table.slot(pid.slot())) };
 }
 
 /// A slot goes from one occupant that has changed all that it can to one that has done nothing.
@@ -63,7 +64,8 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
         idle_priority: true,
         bound_to: 7,
     };
-    let (first, slot) = table.occupy(&placement).unwrap();
+    let slot = table.occupy(&placement).unwrap();
+    let first = table.pid_of(slot);
     assert_eq!(slot.bound_to(), 7);
     assert!(slot.has_idle_priority() && slot.mailbox.is_limited());
     slot.mailbox.reserve().unwrap();
@@ -79,7 +81,8 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     drop_handle(&table, first);
     assert_eq!(vacated.load(Ordering::Relaxed), 1);
 
-    let (second, slot) = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(&Placement::default()).unwrap();
+    let second = table.pid_of(slot);
     assert_eq!(second.slot(), first.slot(), "the same slot");
     assert!(second != first && table.find(first).is_none() && table.find(second).is_some());
     assert_eq!(slot.bound_to(), 0);
@@ -95,7 +98,8 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
     drop_handle(&table, second);
     assert_eq!(vacated.load(Ordering::Relaxed), 1, "nobody asked");
 
-    let (third, slot) = table.occupy(&placement).unwrap();
+    let slot = table.occupy(&placement).unwrap();
+    let third = table.pid_of(slot);
     assert_eq!(third.slot(), first.slot());
     assert_eq!(slot.mailbox.undelivered(), Some(0));
 }
@@ -104,7 +108,7 @@ fn nothing_of_an_occupant_is_left_for_the_next() {
 fn a_delivered_message_makes_room() {
     let table = Processes::new(Node::default());
     let mailbox = Mailbox::Limited(2);
-    let (_, slot) = table
+    let slot = table
         .occupy(&Placement {
             mailbox,
             ..Placement::default()
@@ -120,17 +124,17 @@ fn a_delivered_message_makes_room() {
 }
 
 #[test]
-fn a_body_is_there_until_it_is_taken_out() {
+fn a_body_is_there_until_it_is_dropped() {
     let table = Processes::new(Node::default());
-    let (_, slot) = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(&Placement::default()).unwrap();
     // SAFETY: this thread is the submitter, and then the worker; one reference at a time.
     unsafe {
         assert!(slot.life.body().is_none());
         assert_eq!(*slot.life.begin(5), 5);
         *slot.life.body().unwrap() += 1;
-        assert_eq!(slot.life.take_body(), Some(6));
+        slot.life.drop_body();
         assert!(slot.life.body().is_none());
-        assert_eq!(slot.life.take_body(), None);
+        assert!(slot.life.body().is_none());
     }
 }
 
@@ -173,7 +177,8 @@ fn a_table_knows_who_lives() {
     let other = Processes::new(Node::default());
     other.occupy(&Placement::default()).unwrap();
     assert_eq!(table.iter().count(), 0);
-    let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+    let slot = table.occupy(&Placement::default()).unwrap();
+    let pid = table.pid_of(slot);
     assert!(table.pin(pid).unwrap().is_live(), "its `init` runs");
     let activity = || table.pin(pid).unwrap().info().activity;
     assert!(table.lives(pid) && !other.lives(pid) && other.pin(pid).is_none());
@@ -209,7 +214,7 @@ fn a_table_knows_who_lives() {
     assert!(table.find(pid).is_some(), "it is pinned");
     drop(kept);
     assert!(table.find(pid).is_none() && table.pin(pid).is_none());
-    assert_eq!(table.occupy(&Placement::default()).unwrap().0.slot(), 0);
+    assert_eq!(table.occupy(&Placement::default()).unwrap().index(), 0);
 }
 
 /// The process's pin, its handle's and one more: the slot is left with the last of them.
@@ -223,7 +228,7 @@ fn a_pin_that_is_shared_keeps_the_slot() {
     drop_handle(&table, pid);
     assert!(table.find(pid).is_some());
     // SAFETY: the shared one.
-    unsafe { table.unpin(pid.slot()) };
+    let _ = unsafe { table.unpin(table.slot(pid.slot())) };
     assert!(table.find(pid).is_none());
 }
 
@@ -236,11 +241,11 @@ fn a_late_wake_up_does_not_vacate_the_slot() {
     end(&table, pid, Loud(false));
     for _ in 0..2 {
         assert_eq!(table.wake(slot, Reason::Message), Wake::Refused);
-        let (other, _) = table.occupy(&Placement::default()).unwrap();
+        let other = table.pid_of(table.occupy(&Placement::default()).unwrap());
         assert_ne!(other.slot(), pid.slot());
     }
     drop_handle(&table, pid);
-    let (next, _) = table.occupy(&Placement::default()).unwrap();
+    let next = table.pid_of(table.occupy(&Placement::default()).unwrap());
     assert_eq!(next.slot(), pid.slot());
 }
 

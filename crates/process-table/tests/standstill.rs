@@ -11,7 +11,7 @@ use filch_process_table::{
 fn waiting(count: usize, future: bool) -> Vec<ProcessInfo> {
     let table = Table::<(), (), ()>::new(Node::default());
     for _ in 0..count {
-        let (_, slot) = table.occupy(&Placement::default()).unwrap();
+        let slot = table.occupy(&Placement::default()).unwrap();
         slot.awaited.set_future(future);
         slot.state.submit().unwrap();
         slot.state.start().unwrap();

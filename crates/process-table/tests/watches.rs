@@ -8,7 +8,7 @@ use filch_process_table::{
 
 fn two() -> [Pid; 2] {
     let table = Table::<(), (), ()>::new(Node::default());
-    [(); 2].map(|()| table.occupy(&Placement::default()).unwrap().0)
+    [(); 2].map(|()| table.pid_of(table.occupy(&Placement::default()).unwrap()))
 }
 
 #[test]

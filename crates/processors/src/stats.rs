@@ -103,6 +103,7 @@ pub struct Counter(AtomicU64);
 
 impl Counter {
     /// Adds `n`. Only one thread at a time does.
+    #[inline]
     pub fn add(&self, n: u64) {
         // ORDERING: Relaxed, and no RMW: there is one writer at a time (what a former one wrote
         // happens before), and a counter carries no other data.

@@ -56,3 +56,34 @@ fn an_output_outlives_the_end_of_its_future() {
     // SAFETY: the future was given up by this thread, which alone has the stage.
     assert_eq!(unsafe { stage.take() }, Some(7));
 }
+
+/// A waker may keep the stage for long. A failure: the output stays with it, or is dropped too
+/// early, or twice.
+#[test]
+fn an_output_that_nobody_takes_goes_with_the_second_end() {
+    for runner_first in [true, false] {
+        let output = Arc::new(());
+        let stage = Arc::new(Stage::new(ready(Arc::clone(&output))));
+        let in_a_waker = Arc::clone(&stage);
+        let mut context = Context::from_waker(Waker::noop());
+        // SAFETY: one thread is both ends, polls the future once, and leaves by each of them once.
+        unsafe {
+            assert!(stage.poll(&mut context).is_ready());
+            if runner_first {
+                stage.give_up();
+            } else {
+                assert!(stage.has_taker());
+                stage.let_go();
+                assert!(!stage.has_taker());
+            }
+            assert_eq!(Arc::strong_count(&output), 2, "the other end is there");
+            if runner_first {
+                stage.let_go();
+            } else {
+                stage.give_up();
+            }
+        }
+        assert_eq!(Arc::strong_count(&output), 1);
+        drop(in_a_waker);
+    }
+}

@@ -13,6 +13,7 @@ use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::api::handle::Shared;
 use crate::api::joins::Joins;
+use crate::api::owned::Owned;
 use crate::api::receiver::Routes;
 use crate::api::stats::Counters;
 use crate::ops::closing::Closing;
@@ -88,7 +89,7 @@ impl<P: Protocol> Builder<P> {
         self
     }
 
-    /// How many processes may live at once. Default: as many as the table holds, which is 2³² − 1.
+    /// How many processes may live at once. Default: as many as the table holds, which is 2³² − 2.
     pub fn limit(mut self, processes: usize) -> Self {
         self.limit = Some(processes);
         self
@@ -163,7 +164,7 @@ impl<P: Protocol> Builder<P> {
             move |slot| names.forget(slot)
         });
         let handle = Handle {
-            shared: Arc::new(CachePadded::new(Shared {
+            shared: Owned::new(Shared {
                 processors,
                 table,
                 names,
@@ -178,7 +179,7 @@ impl<P: Protocol> Builder<P> {
                 aborted: AtomicUsize::new(0),
                 calls: Arc::default(),
                 left_timers: Arc::default(),
-            })),
+            }),
         };
         let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
         let machines =

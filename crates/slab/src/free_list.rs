@@ -6,6 +6,12 @@ use filch_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The end of the list: no slot has this index.
 const NONE: u32 = u32::MAX;
 
+/// On top of a list that nobody needs any more: no slot has this index, either.
+const RETIRED: u32 = NONE - 1;
+
+/// How many slots there can be.
+pub(crate) const MOST: u32 = RETIRED;
+
 /// The word at the top of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Top {
@@ -51,17 +57,18 @@ impl FreeList {
     #[inline]
     pub(crate) fn has_one(&self) -> bool {
         // ORDERING: Relaxed: nothing is read through the index.
-        Top::unpack(self.top.load(Ordering::Relaxed)).index != NONE
+        Top::unpack(self.top.load(Ordering::Relaxed)).index < MOST
     }
 
-    /// Puts `index` on top. Lock-free.
+    /// Puts `index` on top, and says so; or the list is [retired](Self::retire). Lock-free.
     ///
-    /// What the caller did before happens before the [`pop`](Self::pop) that returns `index`.
-    pub(crate) fn push(&self, index: u32, link: &AtomicU32) {
+    /// What the caller did before happens before the [`pop`](Self::pop) that returns `index`, or
+    /// before the return of `retire`, if that does not come first.
+    pub(crate) fn push(&self, index: u32, link: &AtomicU32) -> bool {
         // ORDERING: Relaxed: nothing is read through this index; a stale top only fails the
         // exchange.
         let mut top = Top::unpack(self.top.load(Ordering::Relaxed));
-        loop {
+        while top.index != RETIRED {
             // ORDERING: Relaxed: the exchange below publishes it. A `pop` that read an earlier top
             // may look at the link meanwhile; the tag fails its exchange, so what it reads does not
             // matter.
@@ -80,10 +87,31 @@ impl FreeList {
                 Ordering::Release,
                 Ordering::Relaxed,
             ) {
-                Ok(_) => return,
+                Ok(_) => return true,
                 Err(word) => top = Top::unpack(word),
             }
         }
+        false
+    }
+
+    /// Takes all indices out, and has every later [`push`](Self::push) refused. How many there
+    /// were. Nobody pops any more.
+    pub(crate) fn retire<'a>(&self, link: impl Fn(u32) -> &'a AtomicU32) -> u32 {
+        let retired = Top {
+            tag: 0,
+            index: RETIRED,
+        };
+        // ORDERING: Acquire, partner of the Release of every `push`: changes of the word are RMWs,
+        // so this continues the release sequence of all that are still in force.
+        let top = self.top.swap(retired.pack(), Ordering::Acquire);
+        let mut index = Top::unpack(top).index;
+        let mut indices = 0;
+        while index < MOST {
+            indices += 1;
+            // ORDERING: Relaxed: published with the index, which was acquired.
+            index = link(index).load(Ordering::Relaxed);
+        }
+        indices
     }
 
     /// Takes the index on top. Lock-free.
@@ -92,7 +120,7 @@ impl FreeList {
         // slot, are seen as the releasing thread left them. Without it a stale link could be
         // installed by a successful exchange.
         let mut top = Top::unpack(self.top.load(Ordering::Acquire));
-        while top.index != NONE {
+        while top.index < MOST {
             // The slot may have been taken, used and released again since `top` was read. It is
             // still there, so reading its link is harmless, and each push bumped the tag, so the
             // exchange will fail. ORDERING: Relaxed: if the exchange succeeds, the last store to

@@ -215,6 +215,7 @@ impl Occupancy {
     }
 
     /// The generation of the occupant on which the caller holds a pin.
+    #[inline]
     pub fn generation(&self) -> u32 {
         // ORDERING: Relaxed: the pin keeps the occupant, and the thread that gained the pin has
         // read this generation already.

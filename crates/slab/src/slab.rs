@@ -8,7 +8,7 @@ use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, Ordering, fence};
 
 use crate::array::NoMemory;
-use crate::free_list::FreeList;
+use crate::free_list::{FreeList, MOST};
 use crate::pages::Pages;
 use crate::slot::{Make, Slot};
 
@@ -48,6 +48,9 @@ pub struct Slab<T> {
     /// Indices from here on were never allocated.
     fresh: CachePadded<AtomicU32>,
     free: FreeList,
+    /// Of a retired slab: the slots that were allocated then, less those that have come back since,
+    /// wrapping.
+    out: AtomicU32,
     /// The pages own values of type `T`; `Send` and `Sync` are argued below, not inherited from the
     /// pointers.
     values: PhantomData<*mut T>,
@@ -86,13 +89,13 @@ impl From<NoMemory> for AllocateError {
 }
 
 impl<T> Slab<T> {
-    /// An empty slab of up to `u32::MAX` slots. Allocates nothing.
+    /// An empty slab of up to 2³² − 2 slots. Allocates nothing.
     ///
     /// `make(index)` constructs the value of each slot, once, when the page that holds it comes
     /// into being. It must be pure: when two threads need the same page at once, both construct it
     /// and one result is dropped.
     pub fn new(make: fn(u32) -> T) -> Self {
-        Self::with_limit(make, u32::MAX)
+        Self::with_limit(make, MOST)
     }
 
     /// Like [`new`](Self::new), with at most `limit` slots: every index that is allocated is below
@@ -129,10 +132,11 @@ impl<T> Slab<T> {
     fn with_make(make: Make<T>, limit: u32) -> Self {
         Self {
             pages: Pages::new(),
-            limit,
+            limit: limit.min(MOST),
             make,
             fresh: CachePadded::new(AtomicU32::new(0)),
             free: FreeList::new(),
+            out: AtomicU32::new(0),
             values: PhantomData,
         }
     }
@@ -205,6 +209,8 @@ impl<T> Slab<T> {
     }
 
     /// Gives a slot back. Its value stays, for the next owner of the index to find. Lock-free.
+    /// Whether it was the last one of a slab that is [retired](Self::retire): then the slab is the
+    /// caller's.
     ///
     /// The index must have come from [`allocate`](Self::allocate) and not been released since.
     /// Otherwise two callers may come to own one index. That is a logic error and no more: the slab
@@ -214,9 +220,27 @@ impl<T> Slab<T> {
     /// # Panics
     ///
     /// If there is no such slot: the index was never allocated, nor any other of its page.
-    pub fn release(&self, index: u32) {
+    pub fn release(&self, index: u32) -> bool {
         let slot = self.slot(index).expect("a released index was allocated");
-        self.free.push(index, &slot.link);
+        // ORDERING: partner of itself, in other threads, and of the addition in `retire`. Release:
+        // what they did in the slab happens before it is freed. Acquire: by this one.
+        !self.free.push(index, &slot.link) && self.out.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// The owner leaves the slab, from which nobody allocates any more, to those that have slots of
+    /// it. Whether there is none: then the slab is still the caller's. If not, it will be that of
+    /// the thread which [releases](Self::release) the last one, and may be gone on return.
+    ///
+    /// So an owner need not count what its slots are used by. To be called once. What was done in
+    /// the slab by any thread, up to its release of a slot, happens before the `true`. Takes time
+    /// in proportion to the slots that are free.
+    #[must_use = "true: the slab is still the caller's, to be dropped"]
+    pub fn retire(&self) -> bool {
+        let free = self.free.retire(|index| self.link(index));
+        // ORDERING: Relaxed: nobody allocates any more.
+        let out = self.fresh.load(Ordering::Relaxed) - free;
+        // ORDERING: AcqRel: see `release`.
+        self.out.fetch_add(out, Ordering::AcqRel).wrapping_add(out) == 0
     }
 
     /// The value at `index`, whether or not the caller owns it. Wait-free: one load, or two where
@@ -246,10 +270,12 @@ impl<T> Slab<T> {
     }
 
     fn pop_free(&self) -> Option<u32> {
-        self.free.pop(|index| {
-            let slot = self.slot(index).expect("a free index was allocated");
-            &slot.link
-        })
+        self.free.pop(|index| self.link(index))
+    }
+
+    fn link(&self, index: u32) -> &AtomicU32 {
+        let slot = self.slot(index).expect("a free index was allocated");
+        &slot.link
     }
 
     /// Takes the lowest index that was never allocated. Lock-free.

@@ -181,3 +181,22 @@ fn an_index_has_one_owner_at_a_time() {
     assert!(made <= THREADS * HELD as u32);
     assert_eq!(slab.allocate(), Err(AllocateError::Full));
 }
+
+#[test]
+fn a_retired_slab_is_the_one_s_that_releases_the_last_slot() {
+    let slab = Slab::new(|index| index);
+    let slots = [(); 3].map(|()| slab.allocate().unwrap());
+    assert!(!slab.release(slots[1]), "it has an owner");
+    assert!(!slab.retire(), "two are out");
+    assert!(!slab.release(slots[2]));
+    assert!(slab.release(slots[0]));
+}
+
+#[test]
+fn a_retired_slab_without_slots_stays_its_owner_s() {
+    let slab = Slab::new(|index| index);
+    let index = slab.allocate().unwrap();
+    slab.release(index);
+    assert!(slab.retire());
+    assert!(Slab::new(|index: u32| index).retire(), "never used");
+}

@@ -9,6 +9,7 @@ mod exit;
 mod lives;
 mod pins;
 mod processes;
+mod retirement;
 
 use filch_process_table::Pid;
 use filch_sync::Arc;

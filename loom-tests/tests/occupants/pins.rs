@@ -7,8 +7,9 @@ use loom_tests::{Bound, Outcomes, check};
 type Processes = Table<(), (), ()>;
 
 /// A process that has begun and ended, but for the pin of its handle, in the first slot.
-fn ended(table: &Processes) -> Pid {
-    let (pid, slot) = table.occupy(&Placement::default()).unwrap();
+pub(crate) fn ended(table: &Processes) -> Pid {
+    let slot = table.occupy(&Placement::default()).unwrap();
+    let pid = table.pid_of(slot);
     slot.state.submit().unwrap();
     slot.state.start().unwrap();
     // SAFETY: this thread has made it Running, and ends it once.
@@ -20,7 +21,7 @@ fn ended(table: &Processes) -> Pid {
 /// Gives the handle's pin back.
 fn drop_handle(table: &Processes, pid: Pid) {
     // SAFETY: each model does this once.
-    unsafe { table.unpin(pid.slot()) };
+    let _ = unsafe { table.unpin(table.slot(pid.slot())) };
 }
 
 /// A thread looks for a process, by its PID or in a walk, while the process leaves, and a second
@@ -42,7 +43,7 @@ fn meets_the_last_pin(claim: &'static str, look: fn(&Processes, Pid) -> usize) {
             drop_handle(&table, second);
             outcomes.observe(looker.join().unwrap());
             let slots = 0..=second.slot();
-            let occupy = |_| table.occupy(&Placement::default()).unwrap().0.slot();
+            let occupy = |_| table.occupy(&Placement::default()).unwrap().index();
             let mut found: Vec<_> = slots.clone().map(occupy).collect();
             found.sort_unstable();
             assert!(found.into_iter().eq(slots), "a slot is lost");
@@ -94,7 +95,7 @@ fn a_guessed_pid_finds_a_furnished_slot() {
                     mailbox,
                     ..Placement::default()
                 };
-                let (second, _) = table.occupy(&placement).unwrap();
+                let second = table.pid_of(table.occupy(&placement).unwrap());
                 assert_eq!(second, guess);
                 outcomes.observe(guesser.join().unwrap());
             }

@@ -23,7 +23,8 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
 
     /// As `Handle::submit`: the process is Ready, and no worker has it. The caller has its handle.
     pub(crate) fn submit(&self) -> Pid {
-        let (pid, slot) = self.0.occupy(&Placement::default()).unwrap();
+        let slot = self.0.occupy(&Placement::default()).unwrap();
+        let pid = self.0.pid_of(slot);
         slot.state.submit().expect("the slot is vacant");
         pid
     }
@@ -101,6 +102,6 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
     /// As the drop of a `ProcessHandle`, which the caller has.
     pub(crate) fn drop_handle(&self, pid: Pid) {
         // SAFETY: the handle's pin; each model gives up each handle once.
-        unsafe { self.0.unpin(pid.slot()) };
+        let _ = unsafe { self.0.unpin(self.slot(pid)) };
     }
 }

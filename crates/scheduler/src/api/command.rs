@@ -115,10 +115,12 @@ impl<P: Protocol> Completion<P> {
 
     fn answer(&mut self, result: Result<P::Reply, CommandError<P>>) {
         self.answered = true;
+        let table = self.scheduler.table();
         self.scheduler
             .deliver_completion(self.pid, self.tag, result);
-        // SAFETY: `answered` was false, so the pin is held; it is given up once.
-        unsafe { self.scheduler.table().unpin(self.pid.slot()) };
+        // SAFETY: `answered` was false, so the pin is held; it is given up once. The handle is one of
+        // the table's owners.
+        let _ = unsafe { table.unpin(table.slot(self.pid.slot())) };
     }
 }
 

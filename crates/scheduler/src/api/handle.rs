@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ptr;
 
 use filch_blocking::Calls;
 use filch_process_table::{Admission, NameRegistry, Pid};
@@ -11,6 +12,7 @@ use filch_sync::{Arc, CachePadded, Mutex};
 
 use crate::api::joins::Joins;
 use crate::api::left_timers::LeftTimers;
+use crate::api::owned::{Owned, Retire};
 use crate::api::receiver::Routes;
 use crate::api::running_call::CommandLabel;
 use crate::api::stats::Counters;
@@ -23,8 +25,7 @@ use crate::{LifeCycle, Protocol, Stats, WorkerStats};
 /// A cheap clone of a reference. It does not keep the workers alive: the
 /// [`Scheduler`](crate::Scheduler) does.
 pub struct Handle<P: Protocol> {
-    /// Padded: each handle writes the reference count, and each step reads the rest.
-    pub(crate) shared: Arc<CachePadded<Shared<P>>>,
+    pub(crate) shared: Owned<Shared<P>>,
 }
 
 /// What the handles, the workers and the completions of one scheduler share.
@@ -55,10 +56,17 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) left_timers: Arc<LeftTimers>,
 }
 
+impl<P: Protocol> Retire for Shared<P> {
+    /// Handles to processes are left, at most, and wakers of futures.
+    fn retire(&self) -> bool {
+        self.table.retire()
+    }
+}
+
 impl<P: Protocol> Clone for Handle<P> {
     fn clone(&self) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
+            shared: self.shared.clone(),
         }
     }
 }
@@ -70,7 +78,7 @@ impl<P: Protocol> Handle<P> {
 
     /// The number of this scheduler while it is there, by which timers know it.
     pub(crate) fn number(&self) -> usize {
-        Arc::as_ptr(&self.shared).addr()
+        ptr::from_ref(&*self.shared).addr()
     }
 
     /// The worker that the calling thread is just now. User code that blocks may come back on

@@ -9,6 +9,10 @@ pub(crate) mod handle;
 pub(crate) mod joins;
 pub(crate) mod left_timers;
 pub(crate) mod life_cycle;
+#[expect(unsafe_code, reason = "counts the owners, and frees what they leave")]
+pub(crate) mod owned;
+#[expect(unsafe_code, reason = "gives a pin back")]
+pub(crate) mod pinned;
 pub(crate) mod process;
 pub(crate) mod process_error;
 #[expect(unsafe_code, reason = "has the handle's right to the exit")]

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use filch_process_table::{LifeCell, Pid};
-use filch_processors::Awaited;
+use filch_process_table::Pid;
 
+use crate::api::pinned::Pinned;
 use crate::api::process_error::Exit;
-use crate::table::body::{Body, Slot, Task};
-use crate::{CalledFromInside, Handle, ProcessError, Protocol};
+use crate::{CalledFromInside, ProcessError, Protocol};
 
 /// The exit of a process that is no future.
 fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>> {
@@ -20,26 +19,22 @@ fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>>
 ///
 /// It keeps the process's place in the table, where the exit is left, until it is dropped.
 #[must_use = "dropping it is fine, but says that nobody will learn how the process ended"]
-pub struct ProcessHandle<P: Protocol> {
-    /// Of a process on whose slot this holds a pin.
-    pid: Pid,
-    scheduler: Handle<P>,
-}
+pub struct ProcessHandle<P: Protocol>(Pinned<P>);
 
 impl<P: Protocol> ProcessHandle<P> {
-    /// Takes over a pin on the process's slot. There is one handle to a process.
-    pub(crate) fn new(pid: Pid, scheduler: Handle<P>) -> Self {
-        Self { pid, scheduler }
+    /// There is one handle to a process.
+    pub(crate) fn new(pinned: Pinned<P>) -> Self {
+        Self(pinned)
     }
 
     /// The process's PID.
     pub fn pid(&self) -> Pid {
-        self.pid
+        self.0.pid()
     }
 
     /// Whether the process has ended, so that [`join`](Self::join) would not wait.
     pub fn has_ended(&self) -> bool {
-        self.life().is_set()
+        self.0.life().is_set()
     }
 
     /// Waits until the process has ended, and says how. Blocking. If the process is the next one in
@@ -91,74 +86,29 @@ impl<P: Protocol> ProcessHandle<P> {
     /// it, where it should be short, and a panic is lost; or here, if it has ended already. What
     /// the process did happens before the call.
     pub fn on_exit(self, call: impl FnOnce(Result<P::Output, ProcessError<P>>) + Send + 'static) {
-        self.watch(|exit| call(with_output(exit)));
-    }
-
-    /// [`on_exit`](Self::on_exit), for the process of a future too.
-    pub(crate) fn watch(self, watcher: impl FnOnce(Exit<P>) + Send + 'static) {
         // SAFETY: this is the handle, and it is used up.
-        unsafe { self.life().watch(Box::new(watcher)) };
+        unsafe { self.0.watch(|exit| call(with_output(exit))) };
     }
 
     fn join_until(self, deadline: Option<Instant>) -> Result<P::Output, JoinError<P>> {
-        let exit = self.exit_until(deadline)?;
-        with_output(exit).map_err(JoinError::Process)
-    }
-
-    /// [`join_until`](Self::join_until), for the process of a future too.
-    pub(crate) fn exit_until(self, deadline: Option<Instant>) -> Result<Exit<P>, JoinError<P>> {
-        if self.scheduler.is_worker() && !self.has_ended() {
+        if self.0.scheduler().is_worker() && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
-        // A guest's step may take longer than the caller would wait.
-        if deadline.is_none() {
-            self.scheduler
-                .shared
-                .processors
-                .help(&AwaitedEnd(self.slot()));
-        }
         // SAFETY: this is the handle, and unless the exit is not there it is used up.
-        unsafe { self.life().wait(deadline) }.ok_or(JoinError::NotYet(self))
-    }
-
-    /// Runs the process, which is Ready and in no run queue, on the calling thread, if a worker is
-    /// idle; else puts it into a run queue.
-    pub(crate) fn run_here(&self) {
-        let slot = self.slot();
-        let processors = &self.scheduler.shared.processors;
-        processors.run_awaited(Task::of(slot), &AwaitedEnd(slot));
-    }
-
-    fn slot(&self) -> &Slot<P> {
-        self.scheduler.table().slot(self.pid.slot())
-    }
-
-    fn life(&self) -> &LifeCell<Body<P>, Exit<P>> {
-        &self.slot().life
+        match unsafe { self.0.exit_until(deadline) } {
+            Some(exit) => with_output(exit).map_err(JoinError::Process),
+            None => Err(JoinError::NotYet(self)),
+        }
     }
 }
 
-/// The end of a process, whose slot the caller pins.
-struct AwaitedEnd<'handle, P: Protocol>(&'handle Slot<P>);
-
-impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
-    fn is_over(&self) -> bool {
-        self.0.life.is_set()
-    }
-
-    fn is(&self, task: &Task<P>) -> bool {
-        task.is_of(self.0)
+impl<P: Protocol> fmt::Debug for ProcessHandle<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessHandle")
+            .field("pid", &self.pid())
+            .finish_non_exhaustive()
     }
 }
-
-impl<P: Protocol> Drop for ProcessHandle<P> {
-    fn drop(&mut self) {
-        // SAFETY: the handle's pin, which goes with it.
-        unsafe { self.scheduler.table().unpin(self.pid.slot()) };
-    }
-}
-
-crate::protocol::debug_fields!(ProcessHandle<P>, "ProcessHandle", pid);
 
 /// Why [`join`](ProcessHandle::join) has no output. `H` is the handle, which comes back unless the
 /// process has ended.

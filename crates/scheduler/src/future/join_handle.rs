@@ -8,14 +8,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use filch_parker::Parker;
-use filch_promise::{Output, Promised, promise};
+use filch_promise::{Promised, promise};
 use filch_sync::panic::drop_contained;
 
 use crate::api::joins::WakerId;
+use crate::api::pinned::Pinned;
 use crate::api::process_error::Exit;
 use crate::future::contained::Contained;
-use crate::future::waker::FutureWaker;
-use crate::{JoinError, Pid, ProcessError, ProcessHandle, Protocol};
+use crate::future::task::Joinable;
+use crate::{JoinError, Pid, ProcessError, Protocol};
 
 /// The handle to a [spawned](crate::Handle::spawn) future: await it, or [`join`](Self::join) it.
 /// Dropping it lets the future go on unwatched.
@@ -24,19 +25,17 @@ use crate::{JoinError, Pid, ProcessError, ProcessHandle, Protocol};
 /// comes later. A panic of its destructor is contained, as it is for a [`ProcessHandle`].
 ///
 /// What the future did happens before its output is seen. This keeps the process's place in the
-/// table until it is awaited, joined or dropped, and the memory of the future until it is dropped.
+/// table, and the memory of the future, until it is dropped; so do clones of the future's waker.
 #[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
 pub struct JoinHandle<P: Protocol, T> {
     state: JoinState<P>,
-    stage: Arc<dyn Output<Contained<T>>>,
-    /// Dropped behind the stage: see [`waker_clones`](filch_process_table::waker_clones).
-    task: Arc<FutureWaker<P>>,
+    task: Arc<dyn Joinable<P, T>>,
 }
 
 /// How the handle learns of the end.
 enum JoinState<P: Protocol> {
-    /// It was not asked before the end.
-    Handle(ProcessHandle<P>),
+    /// It has not asked, and has the right to.
+    Asks,
     /// It is awaited.
     Awaited(Awaited<P>),
     /// It has been told.
@@ -51,96 +50,101 @@ struct Awaited<P: Protocol> {
 }
 
 impl<P: Protocol> Awaited<P> {
-    fn new(process: ProcessHandle<P>) -> Self {
+    /// # Safety
+    /// The caller has the right to the process's exit, and gives it up.
+    unsafe fn new(process: &Pinned<P>) -> Self {
         let (resolver, promised) = promise();
-        process.watch(|exit| resolver.resolve(exit));
+        // SAFETY: the caller's.
+        unsafe { process.watch(|exit| resolver.resolve(exit)) };
         Self {
             known: None,
             promised,
         }
     }
 
-    fn poll(&mut self, task: &FutureWaker<P>, context: &mut Context<'_>) -> Poll<Exit<P>> {
+    fn poll(&mut self, process: &Pinned<P>, context: &mut Context<'_>) -> Poll<Exit<P>> {
         let waker = WakerId::of(context.waker());
         if self.known != Some(waker) {
             // Before the promise lets go of that waker.
-            self.forget(task);
+            self.forget(process);
         }
         let exit = Pin::new(&mut self.promised).poll(context);
         if exit.is_ready() {
-            self.forget(task);
+            self.forget(process);
         } else if self.known.is_none() {
-            task.scheduler.shared.joins.insert(task.pid, waker);
+            let joins = &process.scheduler().shared.joins;
+            joins.insert(process.pid(), waker);
             self.known = Some(waker);
         }
         exit
     }
 
     /// The scheduler does not know any more that the future waits.
-    fn forget(&mut self, task: &FutureWaker<P>) {
+    fn forget(&mut self, process: &Pinned<P>) {
         if self.known.take().is_some() {
-            task.scheduler.shared.joins.remove(task.pid);
+            process.scheduler().shared.joins.remove(process.pid());
         }
     }
 }
 
 impl<P: Protocol> JoinState<P> {
-    /// Takes the process's handle out, unless the end is awaited.
-    fn take_handle(&mut self) -> Result<ProcessHandle<P>, &mut Self> {
-        match mem::replace(self, Self::Told) {
-            Self::Handle(process) => Ok(process),
-            awaited => {
-                *self = awaited;
-                Err(self)
-            }
-        }
-    }
-
     /// The exit; or leaves the waker for it, for which the first such poll allocates.
-    fn poll(&mut self, task: &FutureWaker<P>, context: &mut Context<'_>) -> Poll<Exit<P>> {
-        if let Ok(process) = self.take_handle() {
-            if process.has_ended() {
-                return Poll::Ready(exit_of(process));
+    ///
+    /// # Safety
+    /// It is the state of the handle to that process.
+    unsafe fn poll(&mut self, process: &Pinned<P>, context: &mut Context<'_>) -> Poll<Exit<P>> {
+        if let Self::Asks = self {
+            if process.life().is_set() {
+                // SAFETY: the right to the exit is given up.
+                let exit = unsafe { self.ask(process) };
+                return Poll::Ready(exit);
             }
-            *self = Self::Awaited(Awaited::new(process));
+            // SAFETY: as above.
+            *self = Self::Awaited(unsafe { Awaited::new(process) });
         }
         let Self::Awaited(awaited) = self else {
             panic!("polled again after it was ready");
         };
-        let exit = ready!(awaited.poll(task, context));
+        let exit = ready!(awaited.poll(process, context));
         *self = Self::Told;
         Poll::Ready(exit)
     }
-}
 
-/// Waits for the exit of a process that has ended, or that this thread may wait for.
-fn exit_of<P: Protocol>(process: ProcessHandle<P>) -> Exit<P> {
-    process
-        .exit_until(None)
-        .unwrap_or_else(|error| unreachable!("it may wait, and as long as it takes: {error}"))
+    /// Waits for the exit, as long as it takes.
+    ///
+    /// # Safety
+    /// It is the state of the handle to that process, and has the right to ask.
+    unsafe fn ask(&mut self, process: &Pinned<P>) -> Exit<P> {
+        *self = Self::Told;
+        // SAFETY: the caller's.
+        match unsafe { process.exit_until(None) } {
+            Some(exit) => exit,
+            None => unreachable!("it waits without a deadline"),
+        }
+    }
 }
 
 impl<P: Protocol, T> JoinHandle<P, T> {
     /// # Safety
-    /// `process` is the process of the future whose stage this is.
-    pub(crate) unsafe fn new(
-        process: ProcessHandle<P>,
-        stage: Arc<dyn Output<Contained<T>>>,
-        task: Arc<FutureWaker<P>>,
-    ) -> Self {
-        let state = JoinState::Handle(process);
-        Self { state, stage, task }
+    /// It is the one handle to the task's process.
+    pub(crate) unsafe fn new(task: Arc<dyn Joinable<P, T>>) -> Self {
+        let state = JoinState::Asks;
+        Self { state, task }
+    }
+
+    fn process(&self) -> &Pinned<P> {
+        self.task.process()
     }
 
     /// The PID of the future's process.
     pub fn pid(&self) -> Pid {
-        self.task.pid
+        self.process().pid()
     }
 
     /// Whether the future has ended, so that awaiting it would not wait.
     pub fn has_ended(&self) -> bool {
         match &self.state {
-            JoinState::Handle(process) => process.has_ended(),
+            JoinState::Asks => self.process().life().is_set(),
             JoinState::Awaited(awaited) => awaited.promised.is_resolved(),
             JoinState::Told => true,
         }
@@ -150,7 +154,8 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// [`ProcessError::Terminated`], as if [terminated](crate::Handle::terminate). Lock-free.
     pub fn abort(&self) {
         // Refused: it has ended.
-        let _ = self.task.scheduler.terminate(self.task.pid);
+        let process = self.process();
+        let _ = process.scheduler().terminate(process.pid());
     }
 
     /// Waits until the future has ended, and returns its output. Blocking.
@@ -162,21 +167,24 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// # Panics
     /// If it was polled to its end before.
     pub fn join(mut self) -> Result<T, JoinError<P, Self>> {
-        if self.task.scheduler.is_worker() && !self.has_ended() {
+        if self.process().scheduler().is_worker() && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
-        let exit = match self.state.take_handle() {
-            Ok(process) => exit_of(process),
-            Err(state) => {
-                let parker = Parker::new();
-                let waker = Waker::from(Arc::new(parker.unparker()));
-                let mut context = Context::from_waker(&waker);
-                loop {
-                    if let Poll::Ready(exit) = state.poll(&self.task, &mut context) {
-                        break exit;
-                    }
-                    parker.park();
+        let Self { state, task } = &mut self;
+        let process = task.process();
+        let exit = if let JoinState::Asks = state {
+            // SAFETY: this is the handle, and asks once.
+            unsafe { state.ask(process) }
+        } else {
+            let parker = Parker::new();
+            let waker = Waker::from(Arc::new(parker.unparker()));
+            let mut context = Context::from_waker(&waker);
+            loop {
+                // SAFETY: this is the handle.
+                if let Poll::Ready(exit) = unsafe { state.poll(process, &mut context) } {
+                    break exit;
                 }
+                parker.park();
             }
         };
         // SAFETY: this is the process's exit.
@@ -188,8 +196,8 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// # Safety
     /// It is the exit of the future's process.
     unsafe fn output(&self, exit: Exit<P>) -> Result<T, ProcessError<P>> {
-        // SAFETY: the caller has the exit, and the stage is that of its process (see `new`).
-        let output = unsafe { self.stage.take() };
+        // SAFETY: the caller has the exit, and it is that of the task's process.
+        let output = unsafe { self.task.output().take() };
         // What is left over is dropped here, but is not the caller's: a panic in there must not
         // hide how it ended.
         match exit {
@@ -208,12 +216,16 @@ impl<P: Protocol, T> JoinHandle<P, T> {
 
 impl<P: Protocol, T> Drop for JoinHandle<P, T> {
     /// An exit that has come, and that nobody has asked for, may hold what is the user's: that of a
-    /// process that has replaced the future. A [`ProcessHandle`] contains it by itself.
+    /// process that has replaced the future. One that was not awaited is left in the table, which
+    /// contains it by itself.
     fn drop(&mut self) {
         if let JoinState::Awaited(mut awaited) = mem::replace(&mut self.state, JoinState::Told) {
-            awaited.forget(&self.task);
+            awaited.forget(self.process());
             drop_contained(awaited.promised);
         }
+        // Before its share of the task goes: see `waker_clones`.
+        // SAFETY: the handle takes the output, and does not any more.
+        unsafe { self.task.output().let_go() };
     }
 }
 
@@ -224,7 +236,9 @@ impl<P: Protocol, T> Future for JoinHandle<P, T> {
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let exit = ready!(this.state.poll(&this.task, context));
+        let process = this.task.process();
+        // SAFETY: this is the handle.
+        let exit = ready!(unsafe { this.state.poll(process, context) });
         // SAFETY: this is the process's exit.
         Poll::Ready(unsafe { self.output(exit) })
     }
@@ -233,7 +247,7 @@ impl<P: Protocol, T> Future for JoinHandle<P, T> {
 impl<P: Protocol, T> fmt::Debug for JoinHandle<P, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinHandle")
-            .field("pid", &self.task.pid)
+            .field("pid", &self.pid())
             .field("ended", &self.has_ended())
             .finish_non_exhaustive()
     }

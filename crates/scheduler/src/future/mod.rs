@@ -6,4 +6,4 @@ pub(crate) mod contained;
 pub(crate) mod join_handle;
 #[expect(unsafe_code, reason = "says who has a future's stage")]
 pub(crate) mod spawn;
-pub(crate) mod waker;
+pub(crate) mod task;

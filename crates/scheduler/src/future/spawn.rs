@@ -14,7 +14,7 @@ use filch_sync::panic::drop_all_contained;
 
 use crate::api::submission::Options;
 use crate::future::contained::WithContained;
-use crate::future::waker::FutureWaker;
+use crate::future::task::FutureTask;
 use crate::protocol::error_by_display;
 use crate::table::body::process_box;
 use crate::{
@@ -50,8 +50,8 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// [`SpawnError`], with the future, if the scheduler is shut down or full, or has no memory for
-    /// one more process. (The two small pieces that a future has beside its slot are not refused:
-    /// see [`submit`](Self::submit).)
+    /// one more process. (The piece that a future has beside its slot is not refused: see
+    /// [`submit`](Self::submit).)
     pub fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
     where
         F: Future + Send + 'static,
@@ -65,32 +65,29 @@ impl<P: Protocol> Handle<P> {
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
             Err(Refusal::NoMemory) => return Err(SpawnError::NoMemory(future)),
         };
-        let shared = Arc::new(FutureWaker {
-            scheduler: self.clone(),
-            pid: place.0,
+        let task = Arc::new(FutureTask {
+            process: place,
+            stage: Stage::new(WithContained(future)),
         });
-        let stage = Arc::new(Stage::new(WithContained(future)));
         let process = process_box(FutureProcess {
-            stage: Arc::clone(&stage),
             // SAFETY: the waker beside it lives as long, and has one.
-            shared: unsafe { lend(&shared) },
-            waker: Waker::from(Arc::clone(&shared)),
+            task: unsafe { lend(&task) },
+            waker: Waker::from(Arc::clone(&task)),
         });
-        match self.begin(place, process, |_, _| Ok(()), &options) {
-            // SAFETY: the stage is that of the process.
-            Ok(process) => Ok(unsafe { JoinHandle::new(process, stage, shared) }),
+        match self.begin(&task.process, process, |_, _| Ok(()), &options) {
+            // SAFETY: there is one handle to a future.
+            Ok(()) => Ok(unsafe { JoinHandle::new(task) }),
             Err(SubmitError::Hook(error)) => Err(SpawnError::Hook(error)),
             Err(error) => unreachable!("it was admitted, and has no `init`: {error}"),
         }
     }
 }
 
-/// The process of a future: four words, so that it fits into its slot.
+/// The process of a future: three words, so that it fits into its slot.
 struct FutureProcess<P: Protocol, F: Future> {
-    stage: Arc<Stage<F>>,
     waker: Waker,
     /// What the waker is made of, and keeps: not counted here, and never dropped.
-    shared: ManuallyDrop<Arc<FutureWaker<P>>>,
+    task: ManuallyDrop<Arc<FutureTask<P, F>>>,
 }
 
 /// The same `Arc` again, not counted. (To count it takes two RMWs in the life of a future.)
@@ -121,7 +118,7 @@ where
         drop_all_contained(events);
         let mut context = task::Context::from_waker(&self.waker);
         // SAFETY: this is the process, and it is stepped by the worker that has it.
-        match unsafe { self.stage.poll(&mut context) } {
+        match unsafe { self.task.stage.poll(&mut context) } {
             Poll::Pending => out.pending(),
             Poll::Ready(()) => out.end(),
         }
@@ -131,8 +128,8 @@ where
     fn waker(&self) -> Option<(&Waker, usize)> {
         let clones = waker_clones(
             1,
-            || Arc::strong_count(&self.shared),
-            || Arc::strong_count(&self.stage) > 1,
+            || Arc::strong_count(&self.task),
+            || self.task.stage.has_taker(),
         );
         Some((&self.waker, clones))
     }
@@ -142,7 +139,7 @@ impl<P: Protocol, F: Future> Drop for FutureProcess<P, F> {
     /// The handle may be kept for long: the future goes with the process, and only an output stays.
     fn drop(&mut self) {
         // SAFETY: as in `step`; and this is the last time.
-        unsafe { self.stage.give_up() };
+        unsafe { self.task.stage.give_up() };
     }
 }
 

@@ -4,9 +4,10 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use filch_process_table::{Closed, Pid, Refusal};
-use filch_sync::panic::{catch_panic, drop_contained};
+use filch_sync::panic::catch_panic;
 
 use crate::api::life_cycle;
+use crate::api::pinned::Pinned;
 use crate::api::submission::Options;
 use crate::protocol::error_by_display;
 use crate::table::body::{Body, ProcessBox, Slot, Waits, process_box};
@@ -43,12 +44,14 @@ impl<P: Protocol> Handle<P> {
     ) -> Result<ProcessHandle<P>, SubmitError<P>> {
         let options = Options::default();
         match self.admit(&options) {
-            Ok(place) => self.begin(
-                place,
-                process_box(process),
-                |process, context| init(process, context, method, input),
-                &options,
-            ),
+            Ok(place) => {
+                let process = process_box(process);
+                let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
+                    init(process, context, method, input)
+                };
+                self.begin(&place, process, init, &options)?;
+                Ok(ProcessHandle::new(place))
+            }
             Err(refusal) => Err(hand_back(refusal, Box::new(process), input)),
         }
     }
@@ -100,15 +103,15 @@ impl<P: Protocol> Handle<P> {
                 return Err(ExecuteError::Submit(refused));
             }
         };
-        let process = self
-            .make_ready(
-                place,
-                process_box(process),
-                |process, context| init(process, context, method, input),
-                &options,
-            )
-            .map_err(ExecuteError::Submit)?;
-        process.run_here();
+        let started = self.make_ready(
+            &place,
+            process_box(process),
+            |process, context| init(process, context, method, input),
+            &options,
+        );
+        started.map_err(ExecuteError::Submit)?;
+        place.run_here();
+        let process = ProcessHandle::new(place);
         process.join().map_err(|error| match error {
             JoinError::Process(error) => ExecuteError::Process(error),
             JoinError::CalledFromInside(_) | JoinError::NotYet(_) => {
@@ -117,16 +120,21 @@ impl<P: Protocol> Handle<P> {
         })
     }
 
-    /// A place for one more process. See [`Table::occupy`](filch_process_table::Table::occupy).
-    pub(crate) fn admit(&self, options: &Options) -> Result<(Pid, &Slot<P>), Refusal> {
-        let worker = self.shared.processors.current();
-        self.shared.admission.enter(worker)?;
-        let room = self
-            .shared
-            .processors
-            .reserve_room(options.placement.idle_priority);
-        let place = room.and_then(|()| self.table().occupy(&options.placement));
-        place.map_err(|error| {
+    /// A place for one more process, with the pin of its handle.
+    #[inline]
+    pub(crate) fn admit(&self, options: &Options) -> Result<Pinned<P>, Refusal> {
+        // SAFETY: the second of the two pins.
+        self.occupy(options)
+            .map(|slot| unsafe { Pinned::new(slot, self) })
+    }
+
+    /// See [`Table::occupy`](filch_process_table::Table::occupy).
+    fn occupy(&self, options: &Options) -> Result<&Slot<P>, Refusal> {
+        let processors = &self.shared.processors;
+        self.shared.admission.enter(processors.current())?;
+        let room = processors.reserve_room(options.placement.idle_priority);
+        let slot = room.and_then(|()| self.table().occupy(&options.placement));
+        slot.map_err(|error| {
             self.leave();
             error.into()
         })
@@ -135,25 +143,25 @@ impl<P: Protocol> Handle<P> {
     /// Has the process begin its life in the place that it was given, with `init`.
     pub(crate) fn begin(
         &self,
-        place: (Pid, &Slot<P>),
+        place: &Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: &Options,
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
-        let (_, slot) = place;
-        let process = self.make_ready(place, process, init, options)?;
-        self.enqueue(slot);
-        Ok(process)
+    ) -> Result<(), SubmitError<P>> {
+        self.make_ready(place, process, init, options)?;
+        self.enqueue(place.slot());
+        Ok(())
     }
 
     /// The same, for a caller that then puts it into a run queue, or runs it.
     fn make_ready(
         &self,
-        (pid, slot): (Pid, &Slot<P>),
+        place: &Pinned<P>,
         process: ProcessBox<P>,
         init: impl FnOnce(&mut dyn Process<P>, &Context<'_, P>) -> Result<(), InitError<P>>,
         options: &Options,
-    ) -> Result<ProcessHandle<P>, SubmitError<P>> {
+    ) -> Result<(), SubmitError<P>> {
+        let (pid, slot) = (place.pid(), place.slot());
         let body = Body {
             process,
             waits: Waits::Turn,
@@ -180,18 +188,19 @@ impl<P: Protocol> Handle<P> {
         if self.shared.admission.is_closed() {
             self.cancel(pid);
         }
-        Ok(ProcessHandle::new(pid, self.clone()))
+        Ok(())
     }
 
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
     fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
         // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
-        if let Some(mut body) = unsafe { slot.life.take_body() } {
+        if let Some(body) = unsafe { slot.life.body() } {
             // The error of `init` is the one that tells what is wrong; one of closing after it
             // would hide it.
             let _ = catch_panic(|| body.process.close(reason));
-            drop_contained(body);
+            // SAFETY: as above; the reference to the body is not used any more.
+            let _ = catch_panic(|| unsafe { slot.life.drop_body() });
         }
         // It lives for an instant, as if a worker had it: in no run queue, so none will. Then it
         // ends as all processes do.
@@ -207,8 +216,6 @@ impl<P: Protocol> Handle<P> {
             }
         });
         completed.leave();
-        // SAFETY: the pin of the handle which the submitter will never have.
-        unsafe { self.table().unpin(pid.slot()) };
         self.leave();
     }
 }
@@ -227,12 +234,13 @@ impl<P: Protocol> Submission<'_, P> {
             options,
         } = self;
         match handle.admit(&options) {
-            Ok(place) => handle.begin(
-                place,
-                process,
-                |process, context| init(process, context, method, input),
-                &options,
-            ),
+            Ok(place) => {
+                let init = |process: &mut dyn Process<P>, context: &Context<'_, P>| {
+                    init(process, context, method, input)
+                };
+                handle.begin(&place, process, init, &options)?;
+                Ok(ProcessHandle::new(place))
+            }
             Err(refusal) => Err(hand_back(refusal, process.into_boxed(), input)),
         }
     }

@@ -131,7 +131,7 @@ impl<P: Protocol> Driver<P> {
         let has_urgent_signal = self.end_asked(slot).map_err(Err)?;
         let events = &mut scratch.events;
         let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
-        let pid = self.handle.table().pid(slot.index(), slot.generation());
+        let pid = self.handle.table().pid_of(slot);
         let context = Context::new(&self.handle, pid);
         let Inbox { wait_ends, pending } = inbox;
         if let Some(pending) = pending {

@@ -5,7 +5,7 @@ use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
 
 use crate::api::life_cycle;
 use crate::api::process_error::Exit;
-use crate::table::body::{Body, Slot};
+use crate::table::body::Slot;
 use crate::table::item::{Item, Signal};
 use crate::worker::scratch::Scratch;
 use crate::{Context, Handle, ProcessError, Protocol};
@@ -22,20 +22,19 @@ pub(crate) fn end<P: Protocol>(
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
     let closed = unsafe { Closed::begin(handle.table(), slot) };
     // SAFETY: the state is still Running, and this worker made it so.
-    let Some(body) = (unsafe { slot.life.take_body() }) else {
+    let Some(body) = (unsafe { slot.life.body() }) else {
         unreachable!("a process ends once");
     };
-    let Body {
-        mut process, cold, ..
-    } = body;
     let mut reason = match &exit {
         Ok(_) => ExitReason::Done,
         Err(error) => error.reason(),
     };
     // All of this is user code, and each part of it may panic: one by one, so that no panic keeps
     // the rest.
-    let closing = catch_panic(|| process.close(&reason));
-    let dropping = catch_panic(|| drop(process));
+    let closing = catch_panic(|| body.process.close(&reason));
+    let cold = body.cold.take();
+    // SAFETY: as above; the reference to the body is not used any more.
+    let dropping = catch_panic(|| unsafe { slot.life.drop_body() });
     scratch.output.clear();
     drop_all_contained(scratch.events.drain(..));
     let watches = cold.map(|cold| {
@@ -50,7 +49,7 @@ pub(crate) fn end<P: Protocol>(
     let counters = handle.counters();
     counters.ended.add(1);
     counters.failed.add(u64::from(exit.is_err()));
-    let pid = handle.table().pid(slot.index(), slot.generation());
+    let pid = handle.table().pid_of(slot);
     let context = Context::new(handle, pid);
     let fire = |watch| handle.fire(pid, &watch, &reason);
     let completed = closed.complete(|item| {

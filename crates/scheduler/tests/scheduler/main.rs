@@ -16,6 +16,7 @@ mod guests;
 mod hooks;
 mod hostile;
 mod joining;
+mod last_owner;
 mod leaks;
 mod lifecycle;
 mod links;

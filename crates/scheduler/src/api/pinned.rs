@@ -1,0 +1,122 @@
+//! A pin on a process's slot, which keeps the scheduler's memory, too.
+
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::time::Instant;
+
+use filch_process_table::{LifeCell, Pid};
+use filch_processors::Awaited;
+
+use crate::api::owned::Owned;
+use crate::api::process_error::Exit;
+use crate::table::body::{Body, Slot, Task};
+use crate::{Handle, Protocol};
+
+/// A pin on a process's slot: its PID means it while this lives, and the scheduler's memory is
+/// kept, as by a [`Handle`].
+///
+/// That one is counted, and this is not: the pin is there anyway, and a count would be one line
+/// that all threads write for each process that they submit.
+pub(crate) struct Pinned<P: Protocol> {
+    /// Of the scheduler's table.
+    slot: NonNull<Slot<P>>,
+    scheduler: ManuallyDrop<Handle<P>>,
+}
+
+// SAFETY: it stands for references to the slot and the scheduler, which are shared by all threads.
+unsafe impl<P: Protocol> Send for Pinned<P> {}
+// SAFETY: as above.
+unsafe impl<P: Protocol> Sync for Pinned<P> {}
+
+impl<P: Protocol> Pinned<P> {
+    /// Takes over a pin on the slot.
+    ///
+    /// # Safety
+    /// The slot is one of the scheduler's, and the caller has the pin, and gives it up.
+    #[inline]
+    pub(crate) unsafe fn new(slot: &Slot<P>, scheduler: &Handle<P>) -> Self {
+        // SAFETY: the pin keeps the memory, and this lends the handle to nobody who clones it.
+        let shared = unsafe { scheduler.shared.lend() };
+        let shared = ManuallyDrop::into_inner(shared);
+        Self {
+            slot: NonNull::from(slot),
+            scheduler: ManuallyDrop::new(Handle { shared }),
+        }
+    }
+
+    /// The process's PID.
+    #[inline]
+    pub(crate) fn pid(&self) -> Pid {
+        self.scheduler.table().pid_of(self.slot())
+    }
+
+    /// The scheduler, which may have no owner any more: not to be cloned.
+    #[inline]
+    pub(crate) fn scheduler(&self) -> &Handle<P> {
+        &self.scheduler
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self) -> &Slot<P> {
+        // SAFETY: slots do not move, and the pin keeps the table.
+        unsafe { self.slot.as_ref() }
+    }
+
+    pub(crate) fn life(&self) -> &LifeCell<Body<P>, Exit<P>> {
+        &self.slot().life
+    }
+
+    /// The exit, when it is there, if that is before the deadline. Without a deadline the calling
+    /// thread may take the process's steps itself: they might last longer.
+    ///
+    /// # Safety
+    /// The caller has the right to the exit, and gives it up if the exit comes.
+    pub(crate) unsafe fn exit_until(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
+        let slot = self.slot();
+        if deadline.is_none() {
+            self.scheduler.shared.processors.help(&AwaitedEnd(slot));
+        }
+        // SAFETY: the caller's.
+        unsafe { slot.life.wait(deadline) }
+    }
+
+    /// Has `watcher` called with the exit.
+    ///
+    /// # Safety
+    /// The caller has the right to the exit, and gives it up.
+    pub(crate) unsafe fn watch(&self, watcher: impl FnOnce(Exit<P>) + Send + 'static) {
+        // SAFETY: the caller's.
+        unsafe { self.life().watch(Box::new(watcher)) };
+    }
+
+    /// Runs the process, which is Ready and in no run queue, on the calling thread, if a worker is
+    /// idle; else puts it into a run queue.
+    pub(crate) fn run_here(&self) {
+        let slot = self.slot();
+        let processors = &self.scheduler.shared.processors;
+        processors.run_awaited(Task::of(slot), &AwaitedEnd(slot));
+    }
+}
+
+/// The end of a process, whose slot the caller pins.
+struct AwaitedEnd<'pinned, P: Protocol>(&'pinned Slot<P>);
+
+impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
+    fn is_over(&self) -> bool {
+        self.0.life.is_set()
+    }
+
+    fn is(&self, task: &Task<P>) -> bool {
+        task.is_of(self.0)
+    }
+}
+
+impl<P: Protocol> Drop for Pinned<P> {
+    fn drop(&mut self) {
+        // SAFETY: the pin, which goes with this.
+        if unsafe { self.scheduler.table().unpin(self.slot()) } {
+            // SAFETY: the table says so.
+            unsafe { Owned::free(&self.scheduler.shared) };
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! How a table goes of which somebody holds pins yet.
+
+use filch_process_table::{Node, Slot, Table};
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes, check};
+
+use crate::pins::ended;
+
+/// What is freed, with a cell in place of its memory.
+struct Memory {
+    table: Table<(), (), ()>,
+    is_freed: UnsafeCell<bool>,
+}
+
+// SAFETY: the cell is written by the one thread that frees the memory, and loom sees whether
+// another one looks meanwhile.
+unsafe impl Sync for Memory {}
+// SAFETY: as above.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    fn look(&self) {
+        // SAFETY: the caller keeps the memory.
+        assert!(
+            !self.is_freed.with(|freed| unsafe { *freed }),
+            "it is freed"
+        );
+    }
+
+    fn free(&self) {
+        // SAFETY: the caller was told to.
+        let before = self
+            .is_freed
+            .with_mut(|freed| unsafe { std::mem::replace(&mut *freed, true) });
+        assert!(!before, "freed twice");
+    }
+
+    fn slot(&self, index: u32) -> &Slot<(), (), ()> {
+        self.table.slot(index)
+    }
+
+    /// As the drop of what holds a pin. Whether that freed the memory.
+    fn unpin(&self, index: u32) -> bool {
+        self.look();
+        // SAFETY: each model gives each pin back once.
+        let is_last = unsafe { self.table.unpin(self.slot(index)) };
+        if is_last {
+            self.free();
+        }
+        is_last
+    }
+
+    /// As the drop of the last owner.
+    fn retire(&self) -> bool {
+        self.look();
+        let is_last = self.table.retire();
+        if is_last {
+            self.free();
+        }
+        is_last
+    }
+}
+
+/// A table with two pins, on two slots or on one: the processes have ended.
+fn left_with_two_pins(on_one_slot: bool) -> Arc<Memory> {
+    let memory = Memory {
+        table: Table::new(Node::default()),
+        is_freed: UnsafeCell::new(false),
+    };
+    let first = ended(&memory.table);
+    if on_one_slot {
+        // SAFETY: the handle's pin is there.
+        unsafe { memory.slot(first.slot()).share_pin() };
+    } else {
+        ended(&memory.table);
+    }
+    Arc::new(memory)
+}
+
+/// Three threads: the last owner of a table leaves it, and two threads give a pin back each, the
+/// last ones. The claim: one of the three is told to free the table, when the others do not touch
+/// it any more. A failure would be a race for the memory, or memory that nobody frees.
+fn one_frees(claim: &'static str, on_one_slot: bool, at_least: u64) {
+    let outcomes = Outcomes::new();
+    check(claim, Bound::exhaustive(at_least), {
+        let outcomes = outcomes.clone();
+        move || {
+            let memory = left_with_two_pins(on_one_slot);
+            let holders = [0, 1].map(|number| {
+                let memory = memory.clone();
+                let index = if on_one_slot { 0 } else { number };
+                thread::spawn(move || memory.unpin(index))
+            });
+            let owner = memory.retire();
+            let holders = holders.map(|holder| holder.join().unwrap());
+            let freed = [owner, holders[0], holders[1]];
+            assert_eq!(freed.iter().filter(|&&freed| freed).count(), 1, "leaked");
+            outcomes.observe(freed.iter().position(|&freed| freed));
+        }
+    });
+    outcomes.assert_exactly([Some(0), Some(1), Some(2)]);
+}
+
+#[test]
+fn the_last_of_two_slots_and_their_owner_frees_the_table() {
+    one_frees("two slots and the owner: one frees", false, 20_000);
+}
+
+#[test]
+fn the_last_of_two_pins_and_their_owner_frees_the_table() {
+    one_frees("two pins and the owner: one frees", true, 2_400);
+}
