@@ -2,7 +2,7 @@
 
 use core::ptr::NonNull;
 
-use crate::ring::Ring;
+use crate::ring::{Ring, Slots};
 
 /// Items that a thief has claimed and not yet moved out. They belong to the thief, and the ring is
 /// kept for them.
@@ -41,8 +41,26 @@ impl<T> Claim<T> {
 
 impl<T> Claim<T> {
     /// How many items are left in it.
-    pub(crate) fn len(&self) -> u64 {
-        u64::from(self.end.wrapping_sub(self.next))
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.end.wrapping_sub(self.next)
+    }
+
+    /// Moves what is left into `target`, from index `to` on, oldest first, and ends the claim.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the owner of the ring of `target`, which lives and has room for so many: its
+    /// slots from `to` on are not published, and no claim of their former items is open.
+    #[inline]
+    pub(crate) unsafe fn move_to(mut self, target: Slots<T>, to: u32) {
+        // SAFETY: claimed by this thread (`begin`), each index once; the ring lives, since `done`
+        // lacks this claim; the target is the caller's, by contract.
+        unsafe {
+            let slots = self.ring.as_ref().slots();
+            slots.copy_to(self.next, self.len(), target, to);
+        }
+        self.next = self.end;
     }
 }
 

@@ -16,17 +16,12 @@ impl<T, P: Policy> Worker<T, P> {
     /// Pushes the rest of a thief's claim, oldest first. There must be [`room`](Self::room) for it,
     /// since nothing may be allocated before the claim is finished.
     pub(crate) fn receive(&self, claim: Claim<T>) {
-        let (slots, mut bottom) = (self.slots.get(), self.bottom());
         let count = claim.len();
-        // `for_each` drops the claim at its end, before anything is published.
-        claim.for_each(|item| {
-            debug_assert_ne!(bottom, self.room_end.get());
-            // SAFETY: this is the owner; nothing at or past bottom is published; there is room for
-            // the claim.
-            unsafe { slots.write(bottom, item) };
-            bottom = bottom.wrapping_add(1);
-        });
-        self.position.set(self.position.get() + count);
+        debug_assert!(count <= self.room());
+        // SAFETY: this is the owner; nothing at or past bottom is published; there is room for the
+        // claim, which is of another ring, or empty.
+        unsafe { claim.move_to(self.slots.get(), self.bottom()) };
+        self.position.set(self.position.get() + u64::from(count));
         self.offer();
     }
 }

@@ -11,7 +11,7 @@ use core::{error, fmt};
 
 use filch_sync::CachePadded;
 use filch_sync::atomic::{AtomicU32, Ordering};
-use filch_sync::cell::UnsafeCell;
+use filch_sync::cell::{UnsafeCell, with_runs};
 
 /// No ring is larger. So any two indices of one ring are less than a quarter of the index space
 /// apart, and are not confused after wrapping.
@@ -128,6 +128,55 @@ impl<T> Slots<T> {
             unsafe { (*slot).assume_init_read() }
         })
     }
+
+    /// Copies the bits of `count` items, from index `first` on, to `target`, from index `to` on,
+    /// and does not decide their owner. Slots that follow each other in either ring are copied at
+    /// once: so a processor asks for several of another core's lines at a time.
+    ///
+    /// # Safety
+    ///
+    /// Both rings live and have `count` slots. The items were written, with an edge from there to
+    /// here, and are not being written again. The caller owns `target`; its slots from `to` on are
+    /// not published, and no claim of their former items is open.
+    #[inline]
+    pub(crate) unsafe fn copy_to(self, first: u32, count: u32, target: Self, to: u32) {
+        let mut copied = 0;
+        while copied < count {
+            let (from, into) = (first.wrapping_add(copied), to.wrapping_add(copied));
+            let run = (count - copied)
+                .min(self.until_wrap(from))
+                .min(target.until_wrap(into));
+            // SAFETY: the rings live, by contract, and neither run goes past the last slot.
+            let (from, into) = unsafe { (self.run(from, run), target.run(into, run)) };
+            with_runs(from, into, |from, into, count| {
+                // SAFETY: by contract no thread writes what is read here, and no other thread
+                // touches what is written; two rings do not overlap. The copy is of `MaybeUninit`s:
+                // it does not make an item exist twice.
+                unsafe { into.copy_from_nonoverlapping(from, count) };
+            });
+            copied += run;
+        }
+    }
+
+    /// How many slots there are from that of `index` to the last one: at least one.
+    #[inline]
+    fn until_wrap(self, index: u32) -> u32 {
+        self.mask - (index & self.mask) + 1
+    }
+
+    /// `count` slots, from that of `index` on.
+    ///
+    /// # Safety
+    ///
+    /// As for [`slot`](Self::slot), and `count` is no more than [`until_wrap`](Self::until_wrap).
+    #[inline]
+    unsafe fn run<'a>(self, index: u32, count: u32) -> &'a [UnsafeCell<MaybeUninit<T>>] {
+        // SAFETY: `count` slots follow, by contract; the rest as in `slot`.
+        unsafe {
+            let first = self.first.add((index & self.mask) as usize);
+            NonNull::slice_from_raw_parts(first, count as usize).as_ref()
+        }
+    }
 }
 
 impl<T> Ring<T> {
@@ -188,12 +237,6 @@ impl<T> Ring<T> {
         }
     }
 
-    #[inline]
-    fn slot(&self, index: u32) -> &UnsafeCell<MaybeUninit<T>> {
-        // SAFETY: the slots live as long as `self` is borrowed.
-        unsafe { self.slots().slot(index) }
-    }
-
     /// [`Slots::take`].
     ///
     /// # Safety
@@ -203,27 +246,6 @@ impl<T> Ring<T> {
     pub(crate) unsafe fn take(&self, index: u32) -> T {
         // SAFETY: the caller's, by contract.
         unsafe { self.slots().take(index) }
-    }
-
-    /// Copies the bits of the items `first..end` to `target`, and does not decide their owner.
-    ///
-    /// # Safety
-    ///
-    /// The caller is the owner of both rings; the items were written, `end - first` fits into
-    /// either ring, and `target` is not published.
-    pub(crate) unsafe fn copy_to(&self, target: &Self, first: u32, end: u32) {
-        let mut index = first;
-        while index != end {
-            self.slot(index).with(|from| {
-                target.slot(index).with_mut(|to| {
-                    // SAFETY: no thread writes slots of published items, and thieves at most read
-                    // them as this does; `target` is the owner's alone. The copy is of
-                    // `MaybeUninit`s: it does not make an item exist twice.
-                    unsafe { to.copy_from_nonoverlapping(from, 1) };
-                });
-            });
-            index = index.wrapping_add(1);
-        }
     }
 
     /// Reports that `count` claimed items have left the ring. This is the thief's last access: the

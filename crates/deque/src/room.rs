@@ -119,11 +119,15 @@ impl<T, P: Policy> Worker<T, P> {
         let new = Ring::allocate(capacity, taken)?;
         // SAFETY: `allocate` returned it, and no other thread has it yet.
         let ring = unsafe { new.as_ref() };
+        let slots = ring.slots();
         // Copied before the deque is closed, to keep it closed for four instructions. Items that
         // thieves take meanwhile are copied in vain: thieves take them from the old ring, and no
-        // thread takes them from the new one. SAFETY: this is the owner; items up to bottom were
-        // written, and they fit.
-        unsafe { self.ring().copy_to(ring, taken, bottom) };
+        // thread takes them from the new one. SAFETY: this is the owner of both rings, and nothing
+        // of the new one is published; items up to bottom were written, and they fit.
+        unsafe {
+            let count = bottom.wrapping_sub(taken);
+            self.slots.get().copy_to(taken, count, slots, taken);
+        }
         self.deque.close(bottom);
         let base = self.deque.bump();
         // SAFETY: this is the owner; `old` was the newest ring; the deque is closed.
@@ -131,7 +135,7 @@ impl<T, P: Policy> Worker<T, P> {
         self.deque.set_ring(new);
         self.deque.publish(self.split.get());
         self.ring.set(new);
-        self.slots.set(ring.slots());
+        self.slots.set(slots);
         self.room_end.set(base.wrapping_add(capacity));
         // SAFETY: this is the owner, and now the newest ring.
         unsafe { ring.free_settled() };

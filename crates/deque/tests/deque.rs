@@ -53,6 +53,29 @@ fn loot_comes_after_what_the_thief_had() {
     assert_eq!(order, [13, 12, 11, 1, 0]);
 }
 
+/// A failure: an item is taken twice, or lies in the wrong place, where a ring begins anew.
+#[test]
+fn loot_keeps_its_order_across_the_end_of_either_ring() {
+    let starts = (0..16).flat_map(|from| (0..8).map(move |to| (from, to)));
+    for (from, to) in starts {
+        for count in 1..=16_u32 {
+            let victim = Worker::starting_at(16, from);
+            let thief = Worker::starting_at(8, to);
+            victim.push_batch(0..count);
+            assert_eq!(
+                victim.stealer().steal_half_into(&thief, 16),
+                Steal::Success(0)
+            );
+            let loot = std::iter::from_fn(|| thief.stealer().steal().success());
+            assert!(
+                loot.eq(1..count.div_ceil(2)),
+                "{count} items, {from} to {to}"
+            );
+            assert_eq!(thief.capacity(), 8, "there was room");
+        }
+    }
+}
+
 #[test]
 fn a_deque_that_robs_itself_takes_one_item() {
     let worker: Worker<_> = (0..8).collect();

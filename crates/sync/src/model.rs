@@ -19,7 +19,19 @@ pub mod cell {
 
     /// Shuttle watches schedules, not data: the plain cell will do.
     #[cfg(not(loom))]
-    pub use crate::plain_cell::UnsafeCell;
+    pub use crate::plain_cell::{UnsafeCell, with_runs};
+
+    /// Calls `f` with each cell of two runs, one by one, so that loom sees each access.
+    #[cfg(loom)]
+    pub fn with_runs<T>(
+        from: &[UnsafeCell<T>],
+        to: &[UnsafeCell<T>],
+        mut f: impl FnMut(*const T, *mut T, usize),
+    ) {
+        for (from, to) in from.iter().zip(to) {
+            from.with(|from| to.with_mut(|to| f(from, to, 1)));
+        }
+    }
 }
 
 /// What a busy-wait loop tells the checker.

@@ -26,3 +26,17 @@ impl<T> UnsafeCell<T> {
         f(self.0.get())
     }
 }
+
+/// Calls `f` with a pointer to the first of a run of cells, to read through, one to the first of
+/// another run, to write through, and how many cells follow either: as many as the shorter run has.
+/// Dereferencing them is what it is in [`UnsafeCell::with`] and [`UnsafeCell::with_mut`]. A checker
+/// that watches data has it called cell by cell.
+#[inline(always)]
+pub fn with_runs<T>(
+    from: &[UnsafeCell<T>],
+    to: &[UnsafeCell<T>],
+    mut f: impl FnMut(*const T, *mut T, usize),
+) {
+    let first = core::cell::UnsafeCell::raw_get(to.as_ptr().cast());
+    f(from.as_ptr().cast(), first, from.len().min(to.len()));
+}

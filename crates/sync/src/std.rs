@@ -11,7 +11,7 @@ pub mod atomic {
 
 /// Shared data that atomics guard.
 pub mod cell {
-    pub use crate::plain_cell::UnsafeCell;
+    pub use crate::plain_cell::{UnsafeCell, with_runs};
 }
 
 /// What a busy-wait loop tells the processor.
