@@ -5,14 +5,14 @@ use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
-use filch_parker::Parker;
 use filch_promise::{Output, Promised, promise};
 use filch_sync::panic::drop_contained;
 
 use crate::api::joins::WakerId;
 use crate::api::process_error::Exit;
+use crate::api::wait::poll_until;
 use crate::future::contained::Contained;
 use crate::future::waker::FutureWaker;
 use crate::{JoinError, Pid, ProcessError, ProcessHandle, Protocol};
@@ -167,17 +167,8 @@ impl<P: Protocol, T> JoinHandle<P, T> {
         }
         let exit = match self.state.take_handle() {
             Ok(process) => exit_of(process),
-            Err(state) => {
-                let parker = Parker::new();
-                let waker = Waker::from(Arc::new(parker.unparker()));
-                let mut context = Context::from_waker(&waker);
-                loop {
-                    if let Poll::Ready(exit) = state.poll(&self.task, &mut context) {
-                        break exit;
-                    }
-                    parker.park();
-                }
-            }
+            Err(state) => poll_until(None, |context| state.poll(&self.task, context))
+                .unwrap_or_else(|| unreachable!("there is no deadline")),
         };
         // SAFETY: this is the process's exit.
         unsafe { self.output(exit) }.map_err(JoinError::Process)
