@@ -157,3 +157,50 @@ fn nothing_leaks_when_nobody_awaits() {
     // The first of the two has the waker: the resolver wakes it, the drop does not.
     outcomes.assert_exactly([(true, 0), (false, 0), (false, 1)]);
 }
+
+/// Two threads: one puts two values of different types into their places, does something else, and
+/// then gives both; the other one polls for the first, sleeps until it is there, and has given the
+/// second up. Failure: a value that is seen before it is given; a deadlock; a leak of a promise
+/// whose type nobody knows any more, or of its value.
+#[test]
+fn what_is_prepared_is_seen_when_it_is_given() {
+    let outcomes = Outcomes::new();
+    check(
+        "the drop of two prepared promises races a poll",
+        Bound::exhaustive(60),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let before = Arc::new(AtomicUsize::new(0));
+                let (resolver, mut promised) = promise();
+                let (unwanted, given_up) = promise();
+                let value = Arc::new(7);
+                let preparing = thread::spawn({
+                    let (before, value) = (Arc::clone(&before), Arc::clone(&value));
+                    move || {
+                        let prepared = [resolver.prepare(Box::new(7)), unwanted.prepare(value)];
+                        before.store(1, Ordering::Relaxed);
+                        drop(prepared);
+                    }
+                });
+                drop(given_up);
+                let parker = Parker::new();
+                let waker = awake(&parker);
+                let mut sleeps = 0;
+                let value_seen = loop {
+                    match poll(&mut promised, &waker) {
+                        Poll::Ready(value) => break value,
+                        Poll::Pending => parker.park(),
+                    }
+                    sleeps += 1;
+                };
+                assert_eq!(before.load(Ordering::Relaxed), 1, "it was not given yet");
+                assert_eq!(*value_seen, 7);
+                preparing.join().unwrap();
+                assert_eq!(Arc::strong_count(&value), 1, "it went with its promise");
+                outcomes.observe((sleeps, waker.wakes.load(Ordering::Relaxed)));
+            }
+        },
+    );
+    outcomes.assert_exactly([(0, 0), (1, 1)]);
+}

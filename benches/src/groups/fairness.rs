@@ -5,7 +5,7 @@
 //! outside, it comes from a thread that sleeps most of the time, since it shares the cores with the
 //! workers; and what is to take its time computes a number of times, whatever the clock says.
 
-mod callers;
+pub(super) mod callers;
 pub(super) mod contenders;
 mod idle;
 pub(super) mod messages;
@@ -215,9 +215,10 @@ fn sleepers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
 /// Threads outside that wait for one process after the other.
 fn callers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
     let count = effort.operations(5_000);
-    let (execute, join) = (
+    let (execute, join, call) = (
         "execute one step on an idle pool",
         "submit one step to an idle pool, then join",
+        "call a process of an idle pool",
     );
     let waits = |kind| titled(kind, workers, "us until it is done");
     let mut all = vec![
@@ -226,7 +227,7 @@ fn callers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
             pools!(
                 waits(execute),
                 latencies,
-                callers::latencies(workers, count, Callable::execute)
+                callers::latencies(workers, count, |pool, _| pool.execute())
             ),
         ),
         (
@@ -234,7 +235,17 @@ fn callers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
             pools!(
                 waits(join),
                 latencies,
-                callers::latencies(workers, count, Callable::submit_then_join)
+                callers::latencies(workers, count, |pool, _| pool.submit_then_join())
+            ),
+        ),
+        (
+            call,
+            pools!(
+                titled(call, workers, "us until the answer"),
+                latencies,
+                callers::latencies(workers, count, |pool, callee| {
+                    assert_eq!(pool.call(callee, 7), 7);
+                })
             ),
         ),
     ];
@@ -264,7 +275,37 @@ fn callers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
         let chain = pools!(
             scenario,
             contender,
-            callers::chain_beside(workers, chain, step, pause, length)
+            callers::chain_beside(
+                workers,
+                chain,
+                step,
+                (|pool, _| pool.execute(), pause),
+                length
+            )
+        );
+        (kind, chain)
+    }));
+    let chains = [
+        ("a process of 20 us steps beside calls", Chain::Single),
+        ("a pair of 20 us steps beside calls", Chain::Pair),
+    ];
+    all.extend(chains.map(|(kind, chain)| {
+        let scenario = titled(kind, workers, "% of the steps that fit").higher_is_better();
+        let chain = pools!(
+            scenario,
+            contender,
+            callers::chain_beside(
+                workers,
+                chain,
+                micros(20),
+                (
+                    |pool, callee| {
+                        pool.call(callee, 7);
+                    },
+                    pause
+                ),
+                length
+            )
         );
         (kind, chain)
     }));

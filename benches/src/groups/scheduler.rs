@@ -23,9 +23,11 @@ use contenders::{Async, AsyncStatic, Filch, FilchFutures, Rayon, Tokio};
 use skynet::Grower;
 use stateful::{Filch as Stateful, completed_outside};
 
+use super::fairness::callers::Callable;
+use super::fairness::contenders::{Async as CalledAsync, Filch as Called, Tokio as CalledTokio};
 use crate::floor;
 use crate::harness::{Effort, Scenario, per_operation, time};
-use crate::rivals::WORKERS;
+use crate::rivals::{WORKERS, workers};
 use crate::total::{Total, sum_to};
 
 /// Processes that are spawned before the caller waits for them.
@@ -148,8 +150,14 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
             ),
         Scenario::new("request from outside, answer", "ns per request")
             .contender("filch-scheduler", request::<Filch>(requests))
+            .contender("filch-scheduler, call", call::<Called>(requests))
             .contender("tokio mpsc", request::<Tokio>(requests))
+            .contender("tokio mpsc, oneshot", call::<CalledTokio>(requests))
             .contender("async-executor, async-channel", request::<Async>(requests))
+            .contender(
+                "async-executor, two async-channels",
+                call::<CalledAsync>(requests),
+            )
             .contender("actix", request::<Actix<WORKERS>>(requests))
             .floor("a thread that parks", floor::parked_thread(requests)),
     ];
@@ -301,6 +309,24 @@ fn fan_in<A: Actors>(bursts: u64) -> impl FnMut() -> f64 {
             }
         });
         per_operation(elapsed, bursts * SENDERS * EACH)
+    }
+}
+
+/// The same, where sending and waiting are one act, or the answer has a channel of its own.
+fn call<P: Callable>(requests: u64) -> impl FnMut() -> f64 {
+    let process = LazyCell::new(|| {
+        let pool = P::new(workers());
+        let callee = pool.callee();
+        (pool, callee)
+    });
+    move || {
+        let (pool, callee) = &*process;
+        let elapsed = time(|| {
+            for number in 1..=requests {
+                assert_eq!(pool.call(callee, number), number);
+            }
+        });
+        per_operation(elapsed, requests)
     }
 }
 

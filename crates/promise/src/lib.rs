@@ -6,5 +6,5 @@ extern crate alloc;
 mod promise;
 mod stage;
 
-pub use promise::{Promised, Resolver, promise};
+pub use promise::{Prepared, Promised, Resolver, promise};
 pub use stage::{Output, Stage};

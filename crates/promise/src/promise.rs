@@ -19,7 +19,7 @@ const DONE: u32 = 2;
 /// | field | who touches it |
 /// |---|---|
 /// | `state` | both ends: it decides who may touch the others |
-/// | `value` | the resolver before its swap to `DONE`; the future after it has seen `DONE` |
+/// | `value` | the resolver, or what it has [prepared](Prepared), before the swap to `DONE`; the future after it has seen `DONE` |
 /// | `waker` | the future while the state is `EMPTY`; the resolver once its swap has found `WAITING` |
 struct Promise<T> {
     state: AtomicU32,
@@ -51,31 +51,94 @@ pub struct Resolver<T> {
     promise: Arc<Promise<T>>,
 }
 
+impl<T> Promise<T> {
+    /// Puts the value into its cell.
+    ///
+    /// # Safety
+    /// The caller has the resolver, and the state is not DONE.
+    unsafe fn put(&self, value: T) {
+        // SAFETY: until the state is DONE the value's cell is the resolver's, which the caller has.
+        let nothing = self
+            .value
+            .with_mut(|cell| unsafe { (*cell).replace(value) });
+        debug_assert!(nothing.is_none(), "resolved twice");
+    }
+
+    /// Gives the value that is in its cell.
+    ///
+    /// # Safety
+    /// The caller has the resolver, has put the value there, and gives the resolver up.
+    unsafe fn give(&self) {
+        // ORDERING: Release, partner of the Acquire in `poll` and `is_resolved`: they see the
+        // value. Acquire, partner of the Release with which `poll` made it WAITING: the waker is
+        // seen. A swap and not a store: the old state decides which end the waker's cell
+        // belongs to.
+        if self.state.swap(DONE, Ordering::AcqRel) == WAITING {
+            // SAFETY: the swap found WAITING, so the waker's cell is ours: the future touches it in
+            // EMPTY only, and there is no way from DONE to there.
+            let waker = self.waker.with_mut(|cell| unsafe { (*cell).take() });
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+}
+
 impl<T> Resolver<T> {
     /// Gives the value, and wakes the future that awaits it. Wait-free, except for what the waker
     /// does.
     ///
     /// What the caller did before happens before the poll that returns the value.
     pub fn resolve(self, value: T) {
-        let promise = &*self.promise;
-        // SAFETY: the state is not DONE: only this call makes it so, and it consumes the one
-        // resolver. Until then the value's cell is ours.
-        let nothing = promise
-            .value
-            .with_mut(|cell| unsafe { (*cell).replace(value) });
-        debug_assert!(nothing.is_none(), "resolved twice");
-        // ORDERING: Release, partner of the Acquire in `poll` and `is_resolved`: they see the
-        // value. Acquire, partner of the Release with which `poll` made it WAITING: the waker is
-        // seen. A swap and not a store: the old state decides which end the waker's cell
-        // belongs to.
-        if promise.state.swap(DONE, Ordering::AcqRel) == WAITING {
-            // SAFETY: the swap found WAITING, so the waker's cell is ours: the future touches it in
-            // EMPTY only, and there is no way from DONE to there.
-            let waker = promise.waker.with_mut(|cell| unsafe { (*cell).take() });
-            if let Some(waker) = waker {
-                waker.wake();
-            }
+        // SAFETY: the one resolver is used up. Only that makes the state DONE.
+        unsafe {
+            self.promise.put(value);
+            self.promise.give();
         }
+    }
+}
+
+impl<T: Send + 'static> Resolver<T> {
+    /// Puts the value into its place, where nobody sees it yet. What is left to be done has no type
+    /// any more: a list holds it for promises of all kinds. Wait-free; allocates nothing.
+    pub fn prepare(self, value: T) -> Prepared {
+        // SAFETY: the one resolver is used up, and the state is not DONE before `Prepared` is.
+        unsafe { self.promise.put(value) };
+        let promise = Arc::into_raw(self.promise);
+        Prepared {
+            promise: promise.cast(),
+            give: give_erased::<T>,
+        }
+    }
+}
+
+/// # Safety
+/// The address is that of an `Arc<Promise<T>>`, which this takes over, with the right of the
+/// resolver that has put the value.
+unsafe fn give_erased<T>(promise: *const ()) {
+    // SAFETY: the caller's, all three.
+    unsafe { Arc::from_raw(promise.cast::<Promise<T>>()).give() };
+}
+
+/// A promise whose value is in its place, and is given when this is dropped.
+///
+/// What the thread did before the drop happens before the poll that returns the value. The drop is
+/// wait-free, except for what the waker does, and for the destructor of a value whose future has
+/// gone.
+#[must_use = "dropping it gives the value"]
+pub struct Prepared {
+    /// Of an [`Arc`] that belongs to this, of a promise whose type `give` knows.
+    promise: *const (),
+    give: unsafe fn(*const ()),
+}
+
+// SAFETY: it is the resolver of a promise of Send values, but for its type.
+unsafe impl Send for Prepared {}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        // SAFETY: `prepare` has put the value, and made the two of one type; a drop comes once.
+        unsafe { (self.give)(self.promise) };
     }
 }
 
@@ -178,6 +241,12 @@ impl<T> Future for Promised<T> {
 impl<T> fmt::Debug for Resolver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolver").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").finish_non_exhaustive()
     }
 }
 

@@ -25,6 +25,7 @@ mod services;
 mod table;
 mod worker;
 
+pub use api::caller::Caller;
 pub use api::command::{CommandHandler, Completion};
 pub use api::context::Context;
 pub use api::dump::Dump;
@@ -46,6 +47,7 @@ pub use filch_process_table::{
 pub use filch_processors::{ProcessorStats, ReserveError, StartError};
 pub use future::join_handle::JoinHandle;
 pub use future::spawn::SpawnError;
+pub use ops::call::CallError;
 pub use ops::shutdown::ShutdownReport;
 pub use ops::submit::{ExecuteError, Refused, SubmitError};
 pub use ops::upgrade::UpgradeError;

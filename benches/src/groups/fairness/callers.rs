@@ -6,23 +6,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use filch_scheduler::Pid;
 use futures_lite::future::block_on;
 use tokio::runtime::Runtime;
+use tokio::sync::{mpsc, oneshot};
 
-use super::contenders::{Async, Filch, Pool, done_at_once};
+use super::contenders::{Async, Filch, Message, Pool, answering, done_at_once};
 use super::work::Work;
 use super::{Over, WARM_UP};
 
-/// A pool in which a thread outside waits for one task that does nothing.
-pub(super) trait Callable: Pool {
+/// A pool in which a thread outside waits for one task that does nothing, or for an answer.
+pub(in crate::groups) trait Callable: Pool {
+    /// The address of a process that gives each number back to the thread that asks.
+    type Callee;
+
     /// By the call for that.
     fn execute(&self);
 
     /// In two calls, if there is another way.
     fn submit_then_join(&self);
+
+    fn callee(&self) -> Self::Callee;
+
+    /// What comes back.
+    fn call(&self, callee: &Self::Callee, number: u64) -> u64;
 }
 
 impl Callable for Filch {
+    type Callee = Pid;
+
     fn execute(&self) {
         let executed = (**self).execute(done_at_once(), "run", ());
         executed.expect("it is done");
@@ -33,10 +45,21 @@ impl Callable for Filch {
         let process = process.unwrap_or_else(|error| panic!("{error}"));
         process.join().expect("it is done");
     }
+
+    fn callee(&self) -> Pid {
+        answering(self)
+    }
+
+    fn call(&self, callee: &Pid, number: u64) -> u64 {
+        let answer = (**self).call(*callee, |caller| Message::Ask(number, caller));
+        answer.expect("it lives")
+    }
 }
 
 /// `block_on` of the runtime polls on the caller's thread: what is spawned is the task.
 impl Callable for Runtime {
+    type Callee = mpsc::UnboundedSender<(u64, oneshot::Sender<u64>)>;
+
     fn execute(&self) {
         let task = Self::spawn(self, async {});
         self.block_on(task).expect("it is done");
@@ -45,9 +68,28 @@ impl Callable for Runtime {
     fn submit_then_join(&self) {
         Callable::execute(self);
     }
+
+    fn callee(&self) -> Self::Callee {
+        let (address, mut mailbox) = mpsc::unbounded_channel::<(u64, oneshot::Sender<u64>)>();
+        drop(Self::spawn(self, async move {
+            while let Some((number, caller)) = mailbox.recv().await {
+                // The caller waits.
+                let _ = caller.send(number);
+            }
+        }));
+        address
+    }
+
+    fn call(&self, callee: &Self::Callee, number: u64) -> u64 {
+        let (caller, answer) = oneshot::channel();
+        callee.send((number, caller)).expect("it receives");
+        answer.blocking_recv().expect("it answers")
+    }
 }
 
 impl Callable for Async {
+    type Callee = async_channel::Sender<(u64, async_channel::Sender<u64>)>;
+
     fn execute(&self) {
         block_on(self.executor().spawn(async {}));
     }
@@ -55,20 +97,40 @@ impl Callable for Async {
     fn submit_then_join(&self) {
         self.execute();
     }
+
+    fn callee(&self) -> Self::Callee {
+        type Asked = (u64, async_channel::Sender<u64>);
+        let (address, mailbox) = async_channel::unbounded::<Asked>();
+        let task = async move {
+            while let Ok((number, caller)) = mailbox.recv().await {
+                // The caller waits, and there is room for one.
+                let _ = caller.try_send(number);
+            }
+        };
+        self.executor().spawn(task).detach();
+        address
+    }
+
+    fn call(&self, callee: &Self::Callee, number: u64) -> u64 {
+        let (caller, answer) = async_channel::bounded(1);
+        callee.try_send((number, caller)).expect("it receives");
+        answer.recv_blocking().expect("it answers")
+    }
 }
 
 /// Microseconds of each of `count` calls, one after the other, of a pool with nothing else to do.
 pub(super) fn latencies<P: Callable>(
     workers: usize,
     count: u64,
-    call: fn(&P),
+    call: fn(&P, &P::Callee),
 ) -> impl FnMut() -> Vec<f64> {
     move || {
         let pool = P::new(workers);
+        let callee = pool.callee();
         thread::sleep(WARM_UP);
         let calls = (0..count).map(|_| {
             let begun = Instant::now();
-            call(&pool);
+            call(&pool, &callee);
             begun.elapsed().as_nanos() as f64 / 1e3
         });
         calls.collect()
@@ -84,17 +146,18 @@ pub(super) enum Chain {
     Pair,
 }
 
-/// What the chain gets done in `length`, in per cent of what fits, beside a thread that calls, is
-/// busy for `pause` itself, and calls again.
+/// What the chain gets done in `length`, in per cent of what fits, beside a thread that waits for
+/// something in that way, is busy for `pause` itself, and does so again.
 pub(super) fn chain_beside<P: Callable>(
     workers: usize,
     chain: Chain,
     step: Work,
-    pause: Option<Duration>,
+    (wait, pause): (fn(&P, &P::Callee), Option<Duration>),
     length: Duration,
 ) -> impl FnMut() -> f64 {
     move || {
         let pool = P::new(workers);
+        let callee = pool.callee();
         let over = Over::default();
         let nanos = Arc::new(AtomicU64::new(0));
         let steps = Arc::new(AtomicU64::new(0));
@@ -120,7 +183,7 @@ pub(super) fn chain_beside<P: Callable>(
         thread::sleep(WARM_UP);
         let (before, begun) = (steps.load(Ordering::Relaxed), Instant::now());
         while begun.elapsed() < length {
-            pool.execute();
+            wait(&pool, &callee);
             let called = Instant::now();
             while pause.is_some_and(|pause| called.elapsed() < pause) {
                 std::hint::spin_loop();

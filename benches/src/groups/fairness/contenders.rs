@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_executor::Executor;
 use filch_scheduler::{
-    Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
+    Caller, Context, Event, Events, InitError, Pid, Process, Protocol, Scheduler, StepOutput,
 };
 use futures_lite::future::yield_now;
 use tokio::runtime::Runtime;
@@ -47,10 +47,11 @@ pub(super) trait BlockingPool: Pool {
 /// What processes say to each other.
 pub(in crate::groups) enum Talk {}
 
-#[derive(Clone, Copy)]
 pub(in crate::groups) enum Message {
     /// From outside.
     Number(u64),
+    /// From a thread outside that wants it back.
+    Ask(u64, Caller<u64>),
     /// To be sent on, or back.
     Ball,
     /// The other one of a pair, which gets the ball.
@@ -93,6 +94,18 @@ pub(in crate::groups) type Filch = Scheduler<Talk>;
 /// A process of one step, which does nothing.
 pub(super) fn done_at_once() -> impl Process<Talk> {
     Steps(|_: &Context<'_, Talk>, _: Events<'_, Talk>, out: &mut StepOutput<Talk>| out.done(()))
+}
+
+/// Gives callers their numbers back.
+pub(super) fn answering(scheduler: &Filch) -> Pid {
+    submit(scheduler, |_, events, out| {
+        for event in events {
+            match event {
+                Event::Message(Message::Ask(number, caller)) => out.answer(caller, number),
+                _ => out.done(()),
+            }
+        }
+    })
 }
 
 fn submit(

@@ -1,5 +1,6 @@
 //! What users see: a process, what it gets and gives, and the handles to it and to the scheduler.
 
+pub(crate) mod caller;
 #[expect(unsafe_code, reason = "shares a pin, and gives it back")]
 pub(crate) mod command;
 pub(crate) mod context;
@@ -22,3 +23,4 @@ pub(crate) mod running_call;
 pub(crate) mod stats;
 pub(crate) mod step_output;
 pub(crate) mod submission;
+pub(crate) mod wait;

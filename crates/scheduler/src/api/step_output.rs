@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use filch_sync::panic::drop_contained;
+use filch_promise::Prepared;
+use filch_sync::panic::{drop_all_contained, drop_contained};
 
-use crate::{Process, Protocol};
+use crate::{Caller, Process, Protocol};
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
@@ -15,6 +16,10 @@ use crate::{Process, Protocol};
 /// more than 1024 commands the worker gives their memory back.
 pub struct StepOutput<P: Protocol> {
     yields: Vec<Yield<P>>,
+    /// Given when the turn is over.
+    answers: Vec<Prepared>,
+    /// Whether there are any of these two: one look, as most steps have neither.
+    has_more: bool,
     status: Status<P>,
 }
 
@@ -62,6 +67,8 @@ impl<P: Protocol> StepOutput<P> {
     pub(crate) fn new() -> Self {
         Self {
             yields: Vec::new(),
+            answers: Vec::new(),
+            has_more: false,
             status: Status::Idle,
         }
     }
@@ -70,6 +77,7 @@ impl<P: Protocol> StepOutput<P> {
     /// [`Event::Completed`](crate::Event::Completed) with this `tag`, which need not be unique.
     pub fn yield_command(&mut self, tag: u64, command: P::Command) {
         self.yields.push(Yield { tag, command });
+        self.has_more = true;
     }
 
     /// The process has more to do, with events or without, and gives way to others: all that are
@@ -128,6 +136,23 @@ impl<P: Protocol> StepOutput<P> {
         self.status = Status::Upgrade(Successor::new(process, method, input));
     }
 
+    /// Answers a [call](crate::Handle::call). The caller gets the answer when the step is over, and
+    /// what belongs to it: when its commands have been handed to the handler, and, if it was the
+    /// last one, the process has been [closed](Process::close).
+    ///
+    /// So the caller, which perhaps holds a lock, waits for all that the step waits for, be it a
+    /// worker or the caller's own thread that takes the step. An answer that was given before the
+    /// step failed or panicked is still an answer.
+    ///
+    /// What this cannot help: a step that passes the [`Caller`] on to another process, or drops it,
+    /// ends the call while the step goes on. If it then waits for what the caller keeps until the
+    /// call has returned, a lock for instance, and it is the caller's thread that takes the step,
+    /// this waits for ever.
+    pub fn answer<R: Send + 'static>(&mut self, caller: Caller<R>, answer: R) {
+        self.answers.push(caller.prepare(answer));
+        self.has_more = true;
+    }
+
     /// Takes the status of the step that just ran and leaves the next one its default.
     pub(crate) fn take_status(&mut self) -> Status<P> {
         match self.status {
@@ -137,27 +162,43 @@ impl<P: Protocol> StepOutput<P> {
         }
     }
 
-    pub(crate) fn has_yields(&self) -> bool {
-        !self.yields.is_empty()
+    /// Whether there are commands or answers.
+    pub(crate) fn has_more(&self) -> bool {
+        self.has_more
     }
 
     pub(crate) fn drain_yields(&mut self) -> std::vec::Drain<'_, Yield<P>> {
         self.yields.drain(..)
     }
 
-    /// Gives the memory of the commands back, which are drained, if there were very many.
+    /// After the commands have been drained: gives their memory back, if there were very many.
     pub(crate) fn shrink(&mut self) {
         if self.yields.capacity() > MOST_KEPT {
             self.yields = Vec::new();
         }
+        self.has_more = !self.answers.is_empty();
     }
 
-    /// Forgets what a step that failed half-way had written.
-    pub(crate) fn clear(&mut self) {
-        for Yield { command, .. } in self.yields.drain(..) {
-            drop_contained(command);
+    /// Gives the callers their answers. The commands have been drained.
+    #[cold]
+    pub(crate) fn give_answers(&mut self) {
+        // An answer whose caller has gone is dropped here: that is user code.
+        drop_all_contained(self.answers.drain(..));
+        if self.answers.capacity() > MOST_KEPT {
+            self.answers = Vec::new();
         }
-        self.shrink();
+        self.has_more = false;
+    }
+
+    /// Forgets what a step that failed half-way had written, but not its answers: what these say
+    /// has happened before.
+    pub(crate) fn clear(&mut self) {
+        if self.has_more {
+            for Yield { command, .. } in self.yields.drain(..) {
+                drop_contained(command);
+            }
+            self.shrink();
+        }
         drop_contained(self.take_status());
     }
 }
@@ -175,6 +216,7 @@ impl<P: Protocol> fmt::Debug for StepOutput<P> {
         };
         f.debug_struct("StepOutput")
             .field("yields", &self.yields.len())
+            .field("answers", &self.answers.len())
             .field("status", &status)
             .finish()
     }

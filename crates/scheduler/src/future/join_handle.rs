@@ -5,15 +5,15 @@ use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
-use filch_parker::Parker;
 use filch_promise::{Promised, promise};
 use filch_sync::panic::drop_contained;
 
 use crate::api::joins::WakerId;
 use crate::api::pinned::Pinned;
 use crate::api::process_error::Exit;
+use crate::api::wait::poll_until;
 use crate::future::contained::Contained;
 use crate::future::task::Joinable;
 use crate::{JoinError, Pid, ProcessError, Protocol};
@@ -176,16 +176,9 @@ impl<P: Protocol, T> JoinHandle<P, T> {
             // SAFETY: this is the handle, and asks once.
             unsafe { state.ask(process) }
         } else {
-            let parker = Parker::new();
-            let waker = Waker::from(Arc::new(parker.unparker()));
-            let mut context = Context::from_waker(&waker);
-            loop {
-                // SAFETY: this is the handle.
-                if let Poll::Ready(exit) = unsafe { state.poll(process, &mut context) } {
-                    break exit;
-                }
-                parker.park();
-            }
+            // SAFETY: this is the handle.
+            let exit = poll_until(None, |context| unsafe { state.poll(process, context) });
+            exit.unwrap_or_else(|| unreachable!("there is no deadline"))
         };
         // SAFETY: this is the process's exit.
         unsafe { self.output(exit) }.map_err(JoinError::Process)

@@ -1,5 +1,6 @@
 //! What one does with a scheduler: the methods of `Handle`, each beside its errors.
 
+pub(crate) mod call;
 pub(crate) mod closing;
 pub(crate) mod info;
 #[expect(unsafe_code, reason = "has the process that it looks at")]

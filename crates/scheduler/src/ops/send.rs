@@ -34,6 +34,17 @@ impl<P: Protocol> Handle<P> {
     /// [mailbox](crate::Submission::mailbox) is full, or it is a [future](Self::spawn), or it lives
     /// on a node that is not connected; or what the receiver for that node says.
     pub fn send(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+        self.send_and(to, message, move |slot| self.enqueue(slot))
+    }
+
+    /// Sends it. If the process has become Ready by that, `run` has it run.
+    #[inline]
+    pub(crate) fn send_and(
+        &self,
+        to: Pid,
+        message: P::Message,
+        run: impl FnOnce(&Slot<P>),
+    ) -> Result<(), SendError<P>> {
         let Some(slot) = self.table().find(to) else {
             if to.node() != self.table().node() {
                 return self.send_away(to, message);
@@ -41,22 +52,29 @@ impl<P: Protocol> Handle<P> {
             return Err(refused(to, Undelivered::Gone, message));
         };
         if slot.mailbox.is_limited() {
-            return self.send_limited(to, message);
+            return self.send_limited(to, message, run);
         }
         let item = Item::Event(Event::Message(message));
         match self.table().post(to, slot, item, Reason::Message) {
             Ok(wake) => {
-                self.follow(wake, slot);
+                if wake == Wake::Enqueue {
+                    run(slot);
+                }
                 Ok(())
             }
             Err(item) => Err(handed_back(to, item)),
         }
     }
 
-    /// As `send`, if the mailbox was found to be limited, or none. With a pin: the room that is
+    /// As `send_and`, if the mailbox was found to be limited, or none. With a pin: the room that is
     /// reserved must be in the mailbox of that process.
     #[cold]
-    fn send_limited(&self, to: Pid, message: P::Message) -> Result<(), SendError<P>> {
+    fn send_limited(
+        &self,
+        to: Pid,
+        message: P::Message,
+        run: impl FnOnce(&Slot<P>),
+    ) -> Result<(), SendError<P>> {
         let Some(process) = self.table().pin(to) else {
             return Err(refused(to, Undelivered::Gone, message));
         };
@@ -72,7 +90,9 @@ impl<P: Protocol> Handle<P> {
         }
         match slot.events.push(Item::Event(Event::Message(message))) {
             Ok(()) => {
-                self.wake(slot, Reason::Message);
+                if self.table().wake(slot, Reason::Message) == Wake::Enqueue {
+                    run(slot);
+                }
                 Ok(())
             }
             Err(Closed(item)) => Err(handed_back(to, item)),

@@ -75,6 +75,10 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
             Ok(After::GaveWay) => self.handle.requeue(slot),
             Err(exit) => end(&self.handle, slot, exit, scratch),
         }
+        // Behind all user code of the turn: see `StepOutput::answer`.
+        if scratch.output.has_more() {
+            scratch.output.give_answers();
+        }
     }
 }
 
@@ -323,7 +327,7 @@ impl<P: Protocol> Driver<P> {
             drop_all_contained(events.drain(..));
         }
         let status = output.take_status();
-        if output.has_yields() {
+        if output.has_more() {
             self.dispatch(context.pid(), slot, output);
         }
         match status {

@@ -160,8 +160,7 @@ fn refused_futures_come_back() {
         .build()
         .unwrap();
     let first = scheduler.spawn(pending::<()>()).unwrap();
-    let Err(SpawnError::LimitReached { limit, future }) = scheduler.spawn(ready(4))
-    else {
+    let Err(SpawnError::LimitReached { limit, future }) = scheduler.spawn(ready(4)) else {
         panic!("there is room for one")
     };
     assert_eq!((limit.get(), future.into_inner()), (1, 4));

@@ -4,6 +4,8 @@ mod abandoned;
 mod backlog;
 mod blocking;
 mod bound;
+mod calls;
+mod calls_without_answer;
 mod common;
 mod dynamic;
 mod fairness;

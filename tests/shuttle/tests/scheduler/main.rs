@@ -3,6 +3,7 @@
 #![cfg(shuttle)]
 
 mod backlog;
+mod calls;
 mod commands;
 mod futures;
 mod lives;
@@ -16,8 +17,8 @@ mod terminate;
 use std::time::Duration;
 
 use filch_scheduler::{
-    Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol, Scheduler,
-    StepOutput,
+    Caller, Completion, Context, Event, Events, ExitReason, InitError, Pid, Process, Protocol,
+    Scheduler, StepOutput,
 };
 use shuttle::sync::Arc;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
@@ -31,6 +32,8 @@ enum Numbers {}
 #[derive(Debug)]
 enum Note {
     Number(usize),
+    /// From a thread that waits for a number.
+    Ask(usize, Caller<usize>),
     /// Whom to play with.
     Partner(Pid),
     /// For its destructor alone.
