@@ -46,7 +46,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         self
     }
 
-    /// The PID of the process that is in the slot. The caller holds a pin on it, or has the process.
+    /// The PID of the process in the slot. The caller holds a pin on it, or has the process.
     #[inline]
     pub fn pid_of(&self, slot: &Slot<Body, Item, Exit>) -> Pid {
         self.pid(slot.index, slot.generation())
@@ -166,7 +166,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     pub fn wake(&self, slot: &Slot<Body, Item, Exit>, reason: Reason) -> Wake {
         match slot.state.wake(reason) {
             Wake::Dispose => {
-                // SAFETY: told to, just now. The caller belongs to the table's owners, or has a pin.
+                // SAFETY: told to, just now. The caller has a pin, or is one of the table's owners.
                 let _ = unsafe { self.dispose(slot) };
                 Wake::Refused
             }

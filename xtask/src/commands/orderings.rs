@@ -146,7 +146,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/promise/src/promise.rs", &["promise"]),
     ("crates/promise/src/stage.rs", &["stage"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
-    ("crates/slab/src", &["slab", "walk"]),
+    ("crates/slab/src", &["slab", "retired_slab", "walk"]),
 ];
 
 pub(crate) fn models_about(file: &Path) -> Option<&'static [&'static str]> {

@@ -118,8 +118,8 @@ impl<P: Protocol> Completion<P> {
         let table = self.scheduler.table();
         self.scheduler
             .deliver_completion(self.pid, self.tag, result);
-        // SAFETY: `answered` was false, so the pin is held; it is given up once. The handle is one of
-        // the table's owners.
+        // SAFETY: `answered` was false, so the pin is held; it is given up once. The handle is one
+        // of the table's owners.
         let _ = unsafe { table.unpin(table.slot(self.pid.slot())) };
     }
 }

@@ -128,6 +128,8 @@ const LISTED: &[(&str, &[&str], &str)] = &[
         "crates/scheduler/src",
         &[
             "api/command.rs",
+            "api/owned.rs",
+            "api/pinned.rs",
             "api/process_handle.rs",
             "future/contained.rs",
             "future/join_handle.rs",
@@ -139,7 +141,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "worker/driver.rs",
             "worker/end.rs",
         ],
-        "the process in its slot; values that must not move",
+        "the process in its slot, and what keeps that; values that must not move",
     ),
     (
         "crates/engine/src",

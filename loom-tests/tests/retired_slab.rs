@@ -1,0 +1,63 @@
+//! A slab that its owner leaves while others have slots of it.
+#![cfg(loom)]
+
+use filch_slab::Slab;
+use filch_sync::cell::UnsafeCell;
+use filch_sync::{Arc, thread};
+use loom_tests::{Bound, Outcomes};
+
+/// What the one that has a slot writes, and the one that has the slab.
+struct Owned(UnsafeCell<u32>);
+
+// SAFETY: the models touch the cell only while they own its index, or the slab: the claim.
+unsafe impl Sync for Owned {}
+
+/// Adds one to the value at `index`, and gives it as it was.
+fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
+    slab.get(index).unwrap().0.with_mut(|value| {
+        // SAFETY: the caller owns `index`, or the slab.
+        unsafe {
+            *value += 1;
+            *value - 1
+        }
+    })
+}
+
+/// Threads: main, two others. Main retires a slab of which the others have a slot each, and which
+/// they release. The claim: one of the three is told that the slab is its own, when the others have
+/// done with it. A failure: two are told, or nobody; or one is told while another one still writes.
+#[test]
+fn the_last_one_has_a_retired_slab() {
+    Outcomes::of(
+        "one is told that it has the slab",
+        Bound::exhaustive(20_000),
+        || {
+            let slab = Arc::new(Slab::new(|_| Owned(UnsafeCell::new(0))));
+            let others = [(); 2].map(|()| slab.allocate().unwrap()).map(|index| {
+                let slab = slab.clone();
+                thread::spawn(move || {
+                    bump(&slab, index);
+                    let is_last = slab.release(index);
+                    if is_last {
+                        touch_all(&slab);
+                    }
+                    is_last
+                })
+            });
+            let is_last = slab.retire();
+            if is_last {
+                touch_all(&slab);
+            }
+            let others = others.map(|other| other.join().unwrap());
+            let told = [is_last, others[0], others[1]];
+            assert_eq!(told.iter().filter(|&&told| told).count(), 1, "{told:?}");
+            told.iter().position(|&told| told)
+        },
+    )
+    .assert_exactly([Some(0), Some(1), Some(2)]);
+}
+
+/// As the drop of a slab of two slots, each of which was bumped.
+fn touch_all(slab: &Slab<Owned>) {
+    assert_eq!([0, 1].map(|index| bump(slab, index)), [1, 1]);
+}
