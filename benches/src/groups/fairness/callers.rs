@@ -118,11 +118,14 @@ impl Callable for Async {
     }
 }
 
+/// What a thread outside waits for.
+type Wait<P> = fn(&P, &<P as Callable>::Callee);
+
 /// Microseconds of each of `count` calls, one after the other, of a pool with nothing else to do.
 pub(super) fn latencies<P: Callable>(
     workers: usize,
     count: u64,
-    call: fn(&P, &P::Callee),
+    call: Wait<P>,
 ) -> impl FnMut() -> Vec<f64> {
     move || {
         let pool = P::new(workers);
@@ -152,7 +155,7 @@ pub(super) fn chain_beside<P: Callable>(
     workers: usize,
     chain: Chain,
     step: Work,
-    (wait, pause): (fn(&P, &P::Callee), Option<Duration>),
+    (wait, pause): (Wait<P>, Option<Duration>),
     length: Duration,
 ) -> impl FnMut() -> f64 {
     move || {
