@@ -57,7 +57,7 @@ impl FreeList {
     #[inline]
     pub(crate) fn has_one(&self) -> bool {
         // ORDERING: Relaxed: nothing is read through the index.
-        Top::unpack(self.top.load(Ordering::Relaxed)).index < MOST
+        Top::unpack(self.top.load(Ordering::Relaxed)).index != NONE
     }
 
     /// Puts `index` on top, and says so; or the list is [retired](Self::retire). Lock-free.
@@ -106,7 +106,7 @@ impl FreeList {
         let top = self.top.swap(retired.pack(), Ordering::Acquire);
         let mut index = Top::unpack(top).index;
         let mut indices = 0;
-        while index < MOST {
+        while index != NONE {
             indices += 1;
             // ORDERING: Relaxed: published with the index, which was acquired.
             index = link(index).load(Ordering::Relaxed);
@@ -120,7 +120,7 @@ impl FreeList {
         // slot, are seen as the releasing thread left them. Without it a stale link could be
         // installed by a successful exchange.
         let mut top = Top::unpack(self.top.load(Ordering::Acquire));
-        while top.index < MOST {
+        while top.index != NONE {
             // The slot may have been taken, used and released again since `top` was read. It is
             // still there, so reading its link is harmless, and each push bumped the tag, so the
             // exchange will fail. ORDERING: Relaxed: if the exchange succeeds, the last store to

@@ -233,7 +233,7 @@ impl<T> Slab<T> {
     ///
     /// So an owner need not count what its slots are used by. To be called once. What was done in
     /// the slab by any thread, up to its release of a slot, happens before the `true`. Takes time
-    /// in proportion to the slots that are free.
+    /// in proportion to the slots that are free. An [`allocate`](Self::allocate) afterwards panics.
     #[must_use = "true: the slab is still the caller's, to be dropped"]
     pub fn retire(&self) -> bool {
         let free = self.free.retire(|index| self.link(index));
