@@ -26,8 +26,8 @@ macro_rules! scenario {
         )*
         scenario
     }};
-    ($name:expr, waiting, |$Queue:ident| $turn:expr) => {
-        scenario!($name, "ns per event", contender, |$Queue| $turn;
+    ($name:expr, waiting, $unit:literal, |$Queue:ident| $turn:expr) => {
+        scenario!($name, $unit, contender, |$Queue| $turn;
             "filch-event-queue": Filch,
             "kanal": Kanal,
             "std mpsc": Std,
@@ -103,9 +103,9 @@ fn together(effort: Effort, producers: u64) -> Vec<Scenario> {
         scenario!(name("one by one"), |Q| fan_in::<u64, Q, OneByOne>(
             producers, events
         )),
-        scenario!(name("recv"), waiting, |Q| fan_in::<u64, Q, Sleeping>(
-            producers, events
-        )),
+        scenario!(name("recv"), waiting, "ns per event", |Q| {
+            fan_in::<u64, Q, Sleeping>(producers, events)
+        }),
         with_floors(
             scenario!(name("batches"), |Q| fan_in::<u64, Q, Batches>(
                 producers, events
@@ -160,8 +160,8 @@ fn latencies(effort: Effort) -> Vec<Scenario> {
         scenario!("push beside another producer", latencies, |Q| pushes::<Q>(
             events
         )),
-        scenario!("ping-pong by recv", waiting, |Q| ping_pong::<Q>(
-            events / 10
-        )),
+        scenario!("ping-pong by recv", waiting, "ns per round trip", |Q| {
+            ping_pong::<Q>(events / 10)
+        }),
     ]
 }

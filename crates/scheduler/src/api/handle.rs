@@ -96,7 +96,7 @@ impl<P: Protocol> Handle<P> {
     }
 
     /// Whether the calling thread is one of this scheduler's workers, which must not wait; or takes
-    /// a step for one, in [`execute`](Self::execute).
+    /// a step for one, in [`execute`](Self::execute) or [`call`](Self::call).
     pub fn is_worker(&self) -> bool {
         self.shared.processors.is_machine()
     }
