@@ -60,8 +60,9 @@ impl<P: Protocol> Builder<P> {
 
     /// Whether a thread that waits in [`execute`](Handle::execute), [`call`](Handle::call) or
     /// [`ProcessHandle::join`] may run the process itself, while a worker is idle, instead of
-    /// waking that: then it takes a fraction of a microsecond, and not tens. Say `false` if the steps need a worker's stack, or
-    /// its priority, or must not meet the thread-local values of just any thread. Default: it may.
+    /// waking that: then it takes a fraction of a microsecond, and not tens. Say `false` if the
+    /// steps need a worker's stack, or its priority, or must not meet the thread-local values of
+    /// just any thread. Default: it may.
     ///
     /// [`ProcessHandle::join`]: crate::ProcessHandle::join
     pub fn guests(mut self, may_run: bool) -> Self {
