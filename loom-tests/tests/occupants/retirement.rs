@@ -21,18 +21,18 @@ unsafe impl Send for Memory {}
 
 impl Memory {
     fn look(&self) {
-        // SAFETY: the caller keeps the memory.
-        assert!(
-            !self.is_freed.with(|freed| unsafe { *freed }),
-            "it is freed"
-        );
+        let is_freed = self.is_freed.with(|freed| {
+            // SAFETY: the caller keeps the memory.
+            unsafe { *freed }
+        });
+        assert!(!is_freed, "it is freed");
     }
 
     fn free(&self) {
-        // SAFETY: the caller was told to.
-        let before = self
-            .is_freed
-            .with_mut(|freed| unsafe { std::mem::replace(&mut *freed, true) });
+        let before = self.is_freed.with_mut(|freed| {
+            // SAFETY: the caller was told to.
+            unsafe { std::mem::replace(&mut *freed, true) }
+        });
         assert!(!before, "freed twice");
     }
 
