@@ -39,7 +39,7 @@ impl<P: Protocol> ProcessHandle<P> {
 
     /// Waits until the process has ended, and says how. Blocking. If the process is the next one in
     /// the global run queue, and a worker is idle, the calling thread takes its steps, as in
-    /// [`execute`](Handle::execute).
+    /// [`execute`](crate::Handle::execute).
     ///
     /// What the process did, on whichever thread, happens before the return.
     ///

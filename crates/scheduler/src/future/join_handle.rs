@@ -22,7 +22,8 @@ use crate::{JoinError, Pid, ProcessError, Protocol};
 /// Dropping it lets the future go on unwatched.
 ///
 /// An output that nobody takes is dropped with the handle, or at the end of the future if that
-/// comes later. A panic of its destructor is contained, as it is for a [`ProcessHandle`].
+/// comes later. A panic of its destructor is contained, as it is for a
+/// [`ProcessHandle`](crate::ProcessHandle).
 ///
 /// What the future did happens before its output is seen. This keeps the process's place in the
 /// table, and the memory of the future, until it is dropped; so do clones of the future's waker.
