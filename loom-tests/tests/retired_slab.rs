@@ -1,27 +1,13 @@
 //! A slab that its owner leaves while others have slots of it.
 #![cfg(loom)]
 
+#[path = "slabs/owned.rs"]
+mod owned;
+
 use filch_slab::Slab;
-use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
-
-/// What the one that has a slot writes, and the one that has the slab.
-struct Owned(UnsafeCell<u32>);
-
-// SAFETY: the models touch the cell only while they own its index, or the slab: the claim.
-unsafe impl Sync for Owned {}
-
-/// Adds one to the value at `index`, and gives it as it was.
-fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
-    slab.get(index).unwrap().0.with_mut(|value| {
-        // SAFETY: the caller owns `index`, or the slab.
-        unsafe {
-            *value += 1;
-            *value - 1
-        }
-    })
-}
+use owned::{Owned, bump, owned};
 
 /// Threads: main, two others. Main retires a slab of which the others have a slot each, and which
 /// they release. The claim: one of the three is told that the slab is its own, when the others have
@@ -32,7 +18,7 @@ fn the_last_one_has_a_retired_slab() {
         "one is told that it has the slab",
         Bound::exhaustive(20_000),
         || {
-            let slab = Arc::new(Slab::new(|_| Owned(UnsafeCell::new(0))));
+            let slab = Arc::new(Slab::new(owned));
             let others = [(); 2].map(|()| slab.allocate().unwrap()).map(|index| {
                 let slab = slab.clone();
                 thread::spawn(move || {

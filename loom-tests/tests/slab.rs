@@ -1,35 +1,16 @@
 //! The slab: an index has one owner, and what its last owner did is seen by the next.
 #![cfg(loom)]
 
+#[path = "slabs/owned.rs"]
+mod owned;
+
 use std::mem::MaybeUninit;
 
 use filch_slab::Slab;
 use filch_sync::atomic::{AtomicU32, Ordering};
-use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes, check};
-
-/// A value that only the owner of its index may touch; loom fails an execution in which two do.
-struct Owned(UnsafeCell<u32>);
-
-// SAFETY: the models touch the cell only while they own its index, which is the claim under test.
-unsafe impl Sync for Owned {}
-
-fn owned(_index: u32) -> Owned {
-    Owned(UnsafeCell::new(0))
-}
-
-/// Adds one to the value at `index`, and gives it as it was.
-fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
-    slab.get(index).unwrap().0.with_mut(|value| {
-        // SAFETY: the caller owns `index`; `release` to `allocate` is the edge from the owner
-        // before.
-        unsafe {
-            *value += 1;
-            *value - 1
-        }
-    })
-}
+use owned::{bump, owned};
 
 /// Threads: main, one other. Both take the first slot of an empty slab, so both construct its page,
 /// and both want index 0. One page must win, the other must go; the indices must be 0 and 1. A

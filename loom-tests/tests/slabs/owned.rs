@@ -1,0 +1,27 @@
+//! Slots whose values only their owner may touch.
+
+use filch_slab::Slab;
+use filch_sync::cell::UnsafeCell;
+
+/// A value that only the owner of its index may touch; loom fails an execution in which two do.
+pub(crate) struct Owned(UnsafeCell<u32>);
+
+// SAFETY: the models touch the cell only while they own its index, or the whole slab, which is the
+// claim under test.
+unsafe impl Sync for Owned {}
+
+pub(crate) fn owned(_index: u32) -> Owned {
+    Owned(UnsafeCell::new(0))
+}
+
+/// Adds one to the value at `index`, and gives it as it was.
+pub(crate) fn bump(slab: &Slab<Owned>, index: u32) -> u32 {
+    slab.get(index).unwrap().0.with_mut(|value| {
+        // SAFETY: the caller owns `index`, or the slab; `release` is the edge from the owner
+        // before, to `allocate` or to whoever is told that the slab is retired.
+        unsafe {
+            *value += 1;
+            *value - 1
+        }
+    })
+}
