@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use callers::{Callable, Chain};
+use callers::{Chain, Wait};
 use contenders::{Async, Filch, Pool, Tokio};
 use messages::Beside;
 use work::Work;
@@ -227,7 +227,7 @@ fn callers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
             pools!(
                 waits(execute),
                 latencies,
-                callers::latencies(workers, count, |pool, _| pool.execute())
+                callers::latencies(workers, count, Wait::Execute)
             ),
         ),
         (
@@ -235,7 +235,7 @@ fn callers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
             pools!(
                 waits(join),
                 latencies,
-                callers::latencies(workers, count, |pool, _| pool.submit_then_join())
+                callers::latencies(workers, count, Wait::SubmitThenJoin)
             ),
         ),
         (
@@ -243,9 +243,7 @@ fn callers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
             pools!(
                 titled(call, workers, "us until the answer"),
                 latencies,
-                callers::latencies(workers, count, |pool, callee| {
-                    assert_eq!(pool.call(callee, 7), 7);
-                })
+                callers::latencies(workers, count, Wait::Call)
             ),
         ),
     ];
@@ -254,58 +252,48 @@ fn callers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
         (
             "a process of 20 us steps beside a caller",
             Chain::Single,
+            Wait::Execute,
             pause,
         ),
-        ("a pair of 20 us steps beside a caller", Chain::Pair, pause),
+        (
+            "a pair of 20 us steps beside a caller",
+            Chain::Pair,
+            Wait::Execute,
+            pause,
+        ),
         (
             "a process of 20 us steps beside a restless caller",
             Chain::Single,
+            Wait::Execute,
             None,
         ),
         (
             "a pair of 20 us steps beside a restless caller",
             Chain::Pair,
+            Wait::Execute,
             None,
+        ),
+        (
+            "a process of 20 us steps beside calls",
+            Chain::Single,
+            Wait::Call,
+            pause,
+        ),
+        (
+            "a pair of 20 us steps beside calls",
+            Chain::Pair,
+            Wait::Call,
+            pause,
         ),
     ];
     let length = length(effort, 300);
-    all.extend(chains.map(|(kind, chain, pause)| {
+    all.extend(chains.map(|(kind, chain, wait, pause)| {
         let scenario = titled(kind, workers, "% of the steps that fit").higher_is_better();
         let step = micros(20);
         let chain = pools!(
             scenario,
             contender,
-            callers::chain_beside(
-                workers,
-                chain,
-                step,
-                (|pool, _| pool.execute(), pause),
-                length
-            )
-        );
-        (kind, chain)
-    }));
-    let chains = [
-        ("a process of 20 us steps beside calls", Chain::Single),
-        ("a pair of 20 us steps beside calls", Chain::Pair),
-    ];
-    all.extend(chains.map(|(kind, chain)| {
-        let scenario = titled(kind, workers, "% of the steps that fit").higher_is_better();
-        let chain = pools!(
-            scenario,
-            contender,
-            callers::chain_beside(
-                workers,
-                chain,
-                micros(20),
-                (
-                    |pool, callee| {
-                        pool.call(callee, 7);
-                    },
-                    pause
-                ),
-                length
-            )
+            callers::chain_beside(workers, chain, step, (wait, pause), length)
         );
         (kind, chain)
     }));

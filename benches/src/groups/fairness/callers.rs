@@ -119,13 +119,28 @@ impl Callable for Async {
 }
 
 /// What a thread outside waits for.
-type Wait<P> = fn(&P, &<P as Callable>::Callee);
+#[derive(Clone, Copy)]
+pub(super) enum Wait {
+    Execute,
+    SubmitThenJoin,
+    Call,
+}
+
+impl Wait {
+    fn once<P: Callable>(self, pool: &P, callee: &P::Callee) {
+        match self {
+            Self::Execute => pool.execute(),
+            Self::SubmitThenJoin => pool.submit_then_join(),
+            Self::Call => assert_eq!(pool.call(callee, 7), 7),
+        }
+    }
+}
 
 /// Microseconds of each of `count` calls, one after the other, of a pool with nothing else to do.
 pub(super) fn latencies<P: Callable>(
     workers: usize,
     count: u64,
-    call: Wait<P>,
+    wait: Wait,
 ) -> impl FnMut() -> Vec<f64> {
     move || {
         let pool = P::new(workers);
@@ -133,7 +148,7 @@ pub(super) fn latencies<P: Callable>(
         thread::sleep(WARM_UP);
         let calls = (0..count).map(|_| {
             let begun = Instant::now();
-            call(&pool, &callee);
+            wait.once(&pool, &callee);
             begun.elapsed().as_nanos() as f64 / 1e3
         });
         calls.collect()
@@ -155,7 +170,7 @@ pub(super) fn chain_beside<P: Callable>(
     workers: usize,
     chain: Chain,
     step: Work,
-    (wait, pause): (Wait<P>, Option<Duration>),
+    (wait, pause): (Wait, Option<Duration>),
     length: Duration,
 ) -> impl FnMut() -> f64 {
     move || {
@@ -186,7 +201,7 @@ pub(super) fn chain_beside<P: Callable>(
         thread::sleep(WARM_UP);
         let (before, begun) = (steps.load(Ordering::Relaxed), Instant::now());
         while begun.elapsed() < length {
-            wait(&pool, &callee);
+            wait.once(&pool, &callee);
             let called = Instant::now();
             while pause.is_some_and(|pause| called.elapsed() < pause) {
                 std::hint::spin_loop();
