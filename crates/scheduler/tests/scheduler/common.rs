@@ -1,7 +1,9 @@
 //! A vocabulary for tests, and a process whose step is a closure.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use filch_scheduler::{
     Completion, Context, Event, Events, ExitReason, InitError, Process, Protocol, Scheduler,
@@ -40,7 +42,7 @@ pub(crate) fn handle(command: Command, completion: Completion<Test>) {
     match command {
         Command::Echo(value) => completion.complete(value),
         Command::EchoLater(value) => {
-            std::thread::spawn(move || completion.complete(value));
+            thread::spawn(move || completion.complete(value));
         }
         Command::Fail(message) => completion.fail(message.to_owned()),
         Command::Forget => drop(completion),
@@ -148,3 +150,15 @@ pub(crate) fn waiting() -> Scripted {
 pub(crate) fn closed_once(closed: &AtomicUsize) -> bool {
     closed.load(Ordering::Relaxed) == 1
 }
+
+/// Waits until what is referred to has been dropped: by a worker that is on its way out, say.
+pub(crate) fn until_dropped(weak: &Weak<()>) {
+    let begun = Instant::now();
+    while weak.strong_count() > 0 {
+        assert!(begun.elapsed() < LONGEST, "it is never dropped");
+        thread::yield_now();
+    }
+}
+
+/// Far longer than any worker takes to leave: a test that waits so long has failed.
+const LONGEST: Duration = Duration::from_secs(60);

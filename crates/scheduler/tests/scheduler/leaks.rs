@@ -2,10 +2,10 @@
 //! whatever.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::common::{Command, Test, scheduler, scripted, summing, waiting};
+use crate::common::{Command, Test, scheduler, scripted, summing, until_dropped, waiting};
 use filch_scheduler::{
     CommandHandler, Completion, Context, Events, InitError, JoinError, Process, ProcessError,
     Protocol, Scheduler, StepOutput, SubmitError,
@@ -129,7 +129,9 @@ fn the_workers_of_a_scheduler_that_shut_down_from_inside_leave() {
         }
     });
     assert_eq!(handle.submit(process, "run", 0).unwrap().join().unwrap(), 1);
-    until_dropped(&Arc::downgrade(&alive), alive);
+    let weak = Arc::downgrade(&alive);
+    drop(alive);
+    until_dropped(&weak);
 }
 
 /// A scheduler that travels as the output of its own process, and is dropped on the worker after
@@ -187,15 +189,9 @@ fn a_scheduler_that_is_dropped_by_its_worker_when_nobody_lives() {
     );
     *place.lock().unwrap() = Some(scheduler);
     go.store(true, Ordering::Release);
-    until_dropped(&Arc::downgrade(&alive), alive);
-}
-
-/// Waits until the handler's clone of `alive` is gone.
-fn until_dropped(weak: &Weak<()>, alive: Arc<()>) {
+    let weak = Arc::downgrade(&alive);
     drop(alive);
-    while weak.strong_count() > 0 {
-        std::thread::yield_now();
-    }
+    until_dropped(&weak);
 }
 
 /// The places of processes that ended are used again: a limit of one admits any number, one after
