@@ -6,10 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::plots;
 use crate::reasons::Reasons;
 use crate::run::{Effort, Machine, Run};
-use crate::tables;
+use crate::{plots, report};
 
 /// Added to a group's name for its curves over the number of workers.
 const CURVE: &str = "-curve";
@@ -76,7 +75,7 @@ impl Folder {
             }
         }
         let all = read(&self.0)?;
-        self.write(REPORT, &tables::report(&all, reasons, &self.svgs()?))?;
+        self.write(REPORT, &report::of(&all, reasons, &self.svgs()?))?;
         Ok(reasons.complaints(&all))
     }
 

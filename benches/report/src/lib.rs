@@ -7,12 +7,14 @@ pub mod compare;
 pub mod estimate;
 mod folder;
 pub mod headlines;
+mod losses;
 pub mod page;
 mod plots;
 mod ratio;
 mod reasons;
+mod report;
 pub mod run;
-pub mod tables;
+mod tables;
 
 pub use folder::Folder;
 pub use ratio::{Ratio, Verdict};

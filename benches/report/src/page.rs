@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use crate::reasons::Reasons;
 use crate::run::Run;
-use crate::tables;
+use crate::{losses, tables};
 
 const RUN: &str = "<!-- run: ";
 const TABLE: &str = "<!-- table: ";
@@ -57,7 +57,7 @@ pub fn fill(page: &str, run: &Run, reasons: &Reasons) -> Result<String, String> 
         };
         let table = match name {
             "machine" => tables::machine(run),
-            "losses" => tables::losses(run, reasons),
+            "losses" => losses::table(run, reasons),
             group if run.scenarios(group).next().is_some() => {
                 shown.push(group);
                 tables::group(run, group)

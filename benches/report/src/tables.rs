@@ -1,17 +1,13 @@
-//! Markdown: what was measured where, a table for each group, and what is lost.
+//! Markdown: what was measured where, and a table for each group.
 
 use std::fmt::Write as _;
 
 use crate::estimate::Short;
 use crate::ratio::{Ratio, Verdict};
-use crate::reasons::Reasons;
 use crate::run::{Better, Role, Run, Scenario, Series};
 
-/// What a loss without a reason says.
-const UNKNOWN: &str = "no reason is known";
-
 /// The machine, the compiler, the commit and the effort.
-pub fn machine(run: &Run) -> String {
+pub(crate) fn machine(run: &Run) -> String {
     let (machine, effort) = (&run.machine, run.effort);
     let rounds = if effort.quick {
         format!("{}, **quick ones: good for no comparison**", effort.rounds)
@@ -33,7 +29,7 @@ pub fn machine(run: &Run) -> String {
 }
 
 /// All contenders of a group: a row for each of ours, beside the best rival.
-pub fn group(run: &Run, group: &str) -> String {
+pub(crate) fn group(run: &Run, group: &str) -> String {
     let mut text = String::from(
         "| | filch | median | best rival | median | ratio | others |\n\
          |---|---|--:|---|--:|--:|---|\n",
@@ -55,36 +51,8 @@ pub fn group(run: &Run, group: &str) -> String {
     text
 }
 
-/// The rows of ours that are lost, the worst first, each with its reason.
-pub fn losses(run: &Run, reasons: &Reasons) -> String {
-    let ratios = run.ratios();
-    let mut lost: Vec<_> = ratios
-        .filter(|ratio| ratio.scenario.point.is_none() && ratio.verdict() == Verdict::Lost)
-        .collect();
-    lost.sort_by(|one, other| other.ratio.median.total_cmp(&one.ratio.median));
-    if lost.is_empty() {
-        return "Nothing is lost here.\n".to_owned();
-    }
-    let mut text = String::from(
-        "| group | scenario | filch | best rival | ratio | why |\n|---|---|---|---|--:|---|\n",
-    );
-    for ratio in lost {
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | **{}** | {} |",
-            ratio.scenario.group,
-            name(&ratio.scenario.scenario),
-            with_median(ratio.ours),
-            with_median(ratio.rival),
-            ratio.ratio,
-            reasons.of(&ratio).unwrap_or(UNKNOWN),
-        );
-    }
-    text
-}
-
 /// The curves of a group over the number of workers: a table each.
-pub fn curves(run: &Run, group: &str) -> String {
+pub(crate) fn curves(run: &Run, group: &str) -> String {
     let mut text = String::new();
     for (curve, points) in points(run, group) {
         let _ = write!(text, "\n{curve}, {}:\n\n| workers |", points[0].unit);
@@ -121,55 +89,6 @@ pub(crate) fn points<'a>(run: &'a Run, group: &str) -> Vec<(&'a str, Vec<&'a Sce
     }
     curves
 }
-
-/// The report of a stored run, with those of its plots that are there.
-pub(crate) fn report(run: &Run, reasons: &Reasons, svgs: &[String]) -> String {
-    let mut text = format!(
-        "# {}, {}, {} cores\n\n{}\n",
-        run.machine.date.split('T').next().unwrap_or_default(),
-        run.machine.cpu,
-        run.machine.cores,
-        machine(run)
-    );
-    text.push_str(LEGEND);
-    let losses = losses(run, reasons);
-    // Reasons are written for a page of docs.
-    let losses = losses.replace("](", "](../../../docs/");
-    let _ = write!(text, "\n## What is lost\n\n{losses}");
-    let complaints = reasons.complaints(run);
-    if !complaints.is_empty() {
-        text.push_str("\nReasons without a loss, in benches/reasons.toml:\n\n");
-        for complaint in complaints {
-            let _ = writeln!(text, "- {complaint}");
-        }
-    }
-    let mut groups = run.groups();
-    groups.dedup();
-    for name in groups {
-        let _ = write!(text, "\n## {name}\n\n");
-        for svg in svgs {
-            let own = svg.strip_prefix(name);
-            if own.is_some_and(|rest| rest == ".svg" || rest.starts_with("-curve-")) {
-                let _ = write!(text, "![{name}]({svg})\n\n");
-            }
-        }
-        let curves = curves(run, name);
-        if run.scenarios(name).next().is_some() {
-            text.push_str(&group(run, name));
-            text.push_str(&curves);
-        } else {
-            text.push_str(curves.trim_start());
-        }
-    }
-    text
-}
-
-/// How the tables are to be read.
-const LEGEND: &str = "\
-Medians of the rounds; in brackets, where the median of infinitely many rounds would be, with 95 %
-at least (the sign test's interval, of order statistics). The ratio is that of ours to the best
-rival, round by round: above 1 is a **loss**. *even*: 1 is in the interval.
-";
 
 fn rows(scenario: &Scenario, text: &mut String) {
     let title = format!("{}, {}", name(&scenario.scenario), unit(scenario));
@@ -237,12 +156,12 @@ fn others(scenario: &Scenario, best: Option<&Series>) -> String {
     cells.join("; ")
 }
 
-fn with_median(series: &Series) -> String {
+pub(crate) fn with_median(series: &Series) -> String {
     format!("{} {}", name(&series.name), Short(series.median()))
 }
 
 /// A name that has a generic type in it is code.
-fn name(name: &str) -> String {
+pub(crate) fn name(name: &str) -> String {
     if name.contains('<') {
         format!("`{name}`")
     } else {
@@ -271,9 +190,7 @@ fn latencies(timed: &[&Scenario], text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{curves, group, losses, machine, report};
-    use crate::reasons::Reasons;
-    use crate::reasons::tests::reasons;
+    use super::{curves, group, machine};
     use crate::run::tests::run;
     use crate::run::{Latencies, Point};
 
@@ -294,36 +211,6 @@ mod tests {
                  other 15.0; floor: nothing 1.00 |",
             ]
         );
-    }
-
-    #[test]
-    fn a_loss_has_its_reason_beside_it() {
-        let run = run();
-        let row = |reasons: &Reasons| losses(&run, reasons).lines().nth(2).map(str::to_owned);
-        assert_eq!(
-            row(&reasons()).as_deref(),
-            Some(
-                "| deque | lost | filch-deque 9.00 | best 6.00 | **1.50 (1.50 to 1.50)** | \
-                 It is [slow](docs/why.md). |"
-            )
-        );
-        let unknown = row(&Reasons::default()).expect("a row");
-        assert!(unknown.ends_with("| no reason is known |"), "{unknown}");
-        assert_eq!(losses(&run, &reasons()).lines().count(), 3, "one is lost");
-    }
-
-    #[test]
-    fn a_report_says_which_reasons_have_no_loss() {
-        let report = report(
-            &run(),
-            &reasons(),
-            &["deque.svg".into(), "parker.svg".into()],
-        );
-        assert!(
-            report.contains("- no loss any longer: deque, won\n"),
-            "{report}"
-        );
-        assert!(report.contains("![deque](deque.svg)") && !report.contains("parker.svg"));
     }
 
     #[test]
