@@ -5,10 +5,14 @@ use std::iter;
 
 use crate::measured::{Measured, Series};
 
-/// 1, 2, 4, … and as many as there are cores.
+/// Each number up to this is a point.
+const EACH: usize = 8;
+
+/// Each number up to 8, then 16, 32, … and as many as there are cores.
 pub(crate) fn counts(cores: usize) -> Vec<usize> {
-    let doubled = iter::successors(Some(1), |count| Some(2 * count));
-    let mut counts: Vec<_> = doubled.take_while(|&count| count < cores).collect();
+    let doubled = iter::successors(Some(2 * EACH), |count| Some(2 * count));
+    let counts = (1..=EACH).chain(doubled);
+    let mut counts: Vec<_> = counts.take_while(|&count| count < cores).collect();
     counts.push(cores.max(1));
     counts
 }
@@ -18,7 +22,7 @@ pub(crate) fn counts(cores: usize) -> Vec<usize> {
 pub(crate) struct Curves(Vec<Curve>);
 
 struct Curve {
-    kind: &'static str,
+    kind: String,
     unit: &'static str,
     /// A column each.
     workers: Vec<usize>,
@@ -29,7 +33,7 @@ struct Curve {
 impl Curves {
     /// Adds the figures of pools with `workers` workers. Each measurement of a kind has the same
     /// contenders.
-    pub(crate) fn add(&mut self, kind: &'static str, workers: usize, measured: &Measured) {
+    pub(crate) fn add(&mut self, kind: String, workers: usize, measured: &Measured) {
         let at = self.0.iter().position(|curve| curve.kind == kind);
         let at = at.unwrap_or_else(|| {
             self.0.push(Curve {
@@ -83,7 +87,8 @@ mod tests {
     fn a_curve_ends_with_all_cores() {
         assert_eq!(counts(1), [1]);
         assert_eq!(counts(2), [1, 2]);
-        assert_eq!(counts(12), [1, 2, 4, 8, 12]);
-        assert_eq!(counts(64), [1, 2, 4, 8, 16, 32, 64]);
+        assert_eq!(counts(8), [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(counts(12), [1, 2, 3, 4, 5, 6, 7, 8, 12]);
+        assert_eq!(counts(64), [1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64]);
     }
 }

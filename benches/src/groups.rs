@@ -3,7 +3,7 @@
 mod build_scheduler;
 mod data_cell;
 mod deque;
-mod engine;
+pub(crate) mod engine;
 mod event_queue;
 mod fairness;
 pub(crate) mod fork_join;
@@ -93,16 +93,67 @@ impl Group {
         }
     }
 
-    /// The scenarios that are measured over the number of workers, for pools with `workers`.
-    pub(crate) fn curve(self, workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+    /// The scenarios that are measured over a number of workers, for so many of them, and the name
+    /// of the curve that each belongs to. None, where nothing depends on such a number: on one
+    /// thread, or between two.
+    pub(crate) fn curve(self, workers: usize, effort: Effort) -> Vec<(String, Scenario)> {
         match self {
-            Self::Fairness => fairness::curve(workers, effort),
-            Self::ForkJoin => fork_join::curve(workers, effort),
-            Self::Injector => injector::curve(workers, effort).into(),
-            Self::Latency => latency::curve(workers, effort),
-            Self::Processors => processors::curve(workers).into(),
-            Self::Scheduler => scheduler::curve(workers, effort),
-            _ => Vec::new(),
+            Self::BuildScheduler => named(build_scheduler::curve(workers, effort)).collect(),
+            Self::Deque => named(deque::curve(workers, effort)).collect(),
+            Self::Engine => named(engine::curve(workers, effort)).collect(),
+            Self::EventQueue => named(event_queue::curve(workers, effort)).collect(),
+            Self::Fairness => named(fairness::curve(workers, effort)).collect(),
+            Self::ForkJoin => named(fork_join::curve(workers, effort)).collect(),
+            Self::Injector => named(injector::curve(workers, effort)).collect(),
+            Self::Latency => named(latency::curve(workers, effort)).collect(),
+            Self::OnePool => named(one_pool::curve(workers, effort)).collect(),
+            Self::Processors => named(processors::curve(workers)).collect(),
+            Self::Scheduler => named(scheduler::curve(workers, effort)).collect(),
+            Self::DataCell | Self::Parker | Self::ProcessState => Vec::new(),
         }
+    }
+}
+
+/// Scenarios that are each of a curve of a fixed name.
+fn named(
+    curves: impl IntoIterator<Item = (&'static str, Scenario)>,
+) -> impl Iterator<Item = (String, Scenario)> {
+    let curves = curves.into_iter();
+    curves.map(|(curve, scenario)| (curve.to_owned(), scenario))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Group;
+    use crate::harness::Effort;
+
+    #[test]
+    fn a_curve_has_the_same_contenders_at_each_point() {
+        for &group in Group::ALL {
+            let points = [1, 2, 5].map(|workers| group.curve(workers, Effort::QUICK));
+            let rows = points.each_ref().map(|scenarios| {
+                let rows = scenarios.iter();
+                let rows = rows.map(|(kind, scenario)| (kind.as_str(), scenario.contenders()));
+                rows.collect::<Vec<_>>()
+            });
+            assert!(rows.iter().all(|row| *row == rows[0]), "{}", group.name());
+        }
+    }
+
+    #[test]
+    fn the_scenarios_of_a_curve_have_names_of_their_own() {
+        for &group in Group::ALL {
+            let points = [1, 2, 5].map(|workers| group.curve(workers, Effort::QUICK));
+            let kinds: Vec<_> = points[0].iter().map(|(kind, _)| kind.as_str()).collect();
+            let names = points.iter().flatten().map(|(_, one)| one.name());
+            assert_unique(kinds);
+            assert_unique(names.collect());
+        }
+    }
+
+    fn assert_unique(mut names: Vec<&str>) {
+        names.sort_unstable();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+        assert_eq!(twice, None);
     }
 }

@@ -109,8 +109,9 @@ impl Scenario {
             .retain(|contender| contender.name.contains(wanted));
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.contenders.is_empty()
+    /// Their names, in order.
+    pub(crate) fn contenders(&self) -> Vec<&'static str> {
+        self.contenders.iter().map(|one| one.name).collect()
     }
 
     /// `turn` does the work once and returns its figure.

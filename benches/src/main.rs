@@ -24,11 +24,13 @@ use clap::Parser;
 use filch_report::run;
 
 use curve::Curves;
-use groups::Group;
-use groups::fork_join;
 use groups::scheduler::{burst, idle};
+use groups::{Group, engine, fork_join};
 use harness::{Effort, Scenario};
 use report::{Report, Stored};
+
+/// Said of a group without curves.
+const NO_CURVE: &str = "nothing here depends on a number of workers";
 
 /// What the program around this one does.
 const MORE: &str = "\
@@ -58,11 +60,11 @@ struct Arguments {
     #[arg(long)]
     contender: Option<String>,
 
-    /// A curve over the number of workers instead: 1,2,4,8,16, say. Of the groups that have one.
+    /// Curves over the number of workers instead: 1,2,4,8,16, say. A group without any says so.
     #[arg(long, value_delimiter = ',', value_name = "COUNT,…")]
     workers: Vec<usize>,
 
-    /// The same for 1, 2, 4, … workers, up to the cores that there are.
+    /// The same for each number up to 8 and 16, 32, … workers, up to the cores that there are.
     #[arg(long, conflicts_with = "workers")]
     curve: bool,
 
@@ -77,6 +79,11 @@ struct Arguments {
     /// Prints what is resident for each idle process of that contender, and does nothing else.
     #[arg(long, hide = true, requires = "processes")]
     resident: Option<String>,
+
+    /// Prints the microseconds of a frame of bevy's, and does nothing else: the threads, and how
+    /// many frames.
+    #[arg(long, hide = true, num_args = 2)]
+    bevy: Option<Vec<String>>,
 
     /// How many processes `--resident` makes.
     #[arg(long, hide = true)]
@@ -122,6 +129,10 @@ fn main() -> ExitCode {
         println!("{}", burst::kept(contender, count));
         return ExitCode::SUCCESS;
     }
+    if let Some([threads, frames]) = arguments.bevy.as_deref() {
+        println!("{}", engine::bevy_frames(threads, frames));
+        return ExitCode::SUCCESS;
+    }
     if let Some([program, size, threads]) = arguments.forte.as_deref() {
         for figure in fork_join::forte_turn(program, size, threads) {
             println!("{figure}");
@@ -165,6 +176,7 @@ fn measure(arguments: &Arguments, effort: Effort, report: &mut Report) -> Result
     };
     let mut curves = Curves::default();
     let mut complaints = Vec::new();
+    let mut is_answered = false;
     for &group in Group::ALL {
         if !arguments.group.is_empty() && !arguments.group.contains(&group) {
             continue;
@@ -172,7 +184,7 @@ fn measure(arguments: &Arguments, effort: Effort, report: &mut Report) -> Result
         let mut measure = |mut scenario: Scenario, point| {
             let wanted = arguments.scenario.as_deref().unwrap_or_default();
             scenario.keep(arguments.contender.as_deref().unwrap_or_default());
-            if !scenario.name().contains(wanted) || scenario.is_empty() {
+            if !scenario.name().contains(wanted) || scenario.contenders().is_empty() {
                 return None;
             }
             let measured = scenario.measure(effort.rounds, arguments.seed);
@@ -187,8 +199,14 @@ fn measure(arguments: &Arguments, effort: Effort, report: &mut Report) -> Result
         for &workers in &counts {
             let workers = workers.max(1);
             rivals::set_workers(workers);
-            for (kind, scenario) in group.curve(workers, effort) {
-                let curve = kind.to_owned();
+            let curve = group.curve(workers, effort);
+            if curve.is_empty() {
+                println!("{}: {NO_CURVE}\n", group.name());
+                is_answered = true;
+                break;
+            }
+            for (kind, scenario) in curve {
+                let curve = kind.clone();
                 if let Some(measured) = measure(scenario, Some(run::Point { curve, workers })) {
                     curves.add(kind, workers, &measured);
                 }
@@ -202,7 +220,7 @@ fn measure(arguments: &Arguments, effort: Effort, report: &mut Report) -> Result
     for complaint in complaints {
         println!("benches/reasons.toml: {complaint}");
     }
-    if report.is_empty() {
+    if report.is_empty() && !is_answered {
         return Err("no scenario was selected".to_owned());
     }
     let json = arguments.json.as_ref();

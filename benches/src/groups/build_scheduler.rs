@@ -17,14 +17,7 @@ const WORKERS: u64 = 100;
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let jobs = effort.operations(200_000);
-    let on = |threads| {
-        let name = format!("schedule, pick, complete; 100 workers, {threads} threads");
-        Scenario::new(name, "ns per job")
-            .contender("filch-build-scheduler", on_threads::<Filch>(threads, jobs))
-            .contender("mutex, queues, set", on_threads::<Locked>(threads, jobs))
-            .contender("channel to a thread", on_threads::<Actor>(threads, jobs))
-    };
-    let mut scenarios = vec![on(1), on(2)];
+    let mut scenarios: Vec<_> = [1, 2].map(|threads| building(threads, jobs)).into();
     for waiting in [1_000, 10_000, 100_000, 1_000_000] {
         let name = format!("the same beside {waiting} that wait, 1 thread");
         scenarios.push(
@@ -45,17 +38,34 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     scenarios
 }
 
+/// On so many threads.
+pub(crate) fn curve(threads: usize, effort: Effort) -> [(&'static str, Scenario); 1] {
+    // One of the rivals takes a thousand times as long as the others.
+    let jobs = effort.operations(40_000);
+    let kind = "schedule, pick, complete; threads";
+    [(kind, building(threads as u64, jobs))]
+}
+
+fn building(threads: u64, jobs: u64) -> Scenario {
+    let name = format!("schedule, pick, complete; {WORKERS} workers, {threads} threads");
+    Scenario::new(name, "ns per job")
+        .contender("filch-build-scheduler", on_threads::<Filch>(threads, jobs))
+        .contender("mutex, queues, set", on_threads::<Locked>(threads, jobs))
+        .contender("channel to a thread", on_threads::<Actor>(threads, jobs))
+}
+
 /// Each thread builds for its own workers, each of which has one library. A new farm each round: it
 /// remembers what it has built.
 fn on_threads<F: Farm + Sync>(threads: u64, jobs: u64) -> impl FnMut() -> f64 {
+    let workers = WORKERS.max(threads);
     move || {
-        let farm = &F::new(WORKERS);
+        let farm = &F::new(workers);
         let each = jobs / threads;
         let tasks = (0..threads).map(|thread| {
             Box::new(move || {
                 for job in 0..each {
-                    let id = WORKERS + thread * each + job;
-                    let worker = thread + threads * (job % (WORKERS / threads));
+                    let id = workers + thread * each + job;
+                    let worker = thread + threads * (job % (workers / threads));
                     let pending = farm.schedule(id, worker);
                     let picked = farm.pick(worker);
                     farm.complete(worker, picked);

@@ -36,7 +36,7 @@ const FORK_DEPTH: u64 = 24;
 const FORKS: u64 = 75_024;
 
 macro_rules! scenario {
-    ($name:literal, $unit:literal, $round:ident($($argument:expr),*)) => {
+    ($name:expr, $unit:expr, $round:ident($($argument:expr),*)) => {
         Scenario::new($name, $unit)
             .contender("filch-deque strict", $round::<Strict>($($argument),*))
             .contender("filch-deque lazy", $round::<Lazy>($($argument),*))
@@ -53,10 +53,7 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let stretches = effort.operations(16_000);
     let long = effort.operations(40);
     let steals = effort.operations(1_000);
-    let bursts = effort.operations(20_000);
-    let slow_bursts = effort.operations(4_000);
-    let forks = effort.operations(24);
-    vec![
+    let mut scenarios = vec![
         scenario!("depth 1", "ns per push and pop", depth_one(single))
             .floor("unshared Vec", depth_one::<Unshared>(single))
             .floor("one uncontended RMW", uncontended_rmws(1, single)),
@@ -74,25 +71,62 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
         )
         .floor("unshared Vec", fill_and_drain::<Unshared>(long, 100_000)),
         scenario!("steal half", "ns per item stolen", steal(steals)),
-        scenario!("bursts + thief", "ns per item", shared(bursts, 0))
-            .floor("two that share nothing", apart(bursts, 0)),
-        scenario!("shared tasks 20 ns", "ns per task", shared(bursts, 20))
-            .floor("two that share nothing", apart(bursts, 20)),
-        scenario!(
-            "shared tasks 500 ns",
-            "ns per task",
-            shared(slow_bursts, 500)
-        )
-        .floor("two that share nothing", apart(slow_bursts, 500)),
-        // Last in, first out only: a deque that gives the oldest fork first would hold all of them
-        // at once.
-        Scenario::new("fork pattern", "ns per fork")
-            .contender("filch-deque strict", fork_pattern::<Strict>(forks))
-            .contender("filch-deque lazy", fork_pattern::<Lazy>(forks))
-            .contender("crossbeam-deque LIFO", fork_pattern::<CrossbeamLifo>(forks))
-            .contender("st3 LIFO", fork_pattern::<St3Lifo>(forks))
-            .contender("Mutex<VecDeque>", fork_pattern::<Locked>(forks)),
+    ];
+    let bursts = in_bursts(1, effort);
+    scenarios.extend(bursts.map(|(_, scenario)| scenario));
+    scenarios.push(forking("fork pattern".into(), 0, effort));
+    scenarios
+}
+
+/// The rows of an owner with thieves, with so many of them.
+pub(crate) fn curve(thieves: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+    let kind = "fork pattern + thieves";
+    let forking = forking(titled(kind, thieves), thieves, effort);
+    in_bursts(thieves, effort)
+        .into_iter()
+        .chain([(kind, forking)])
+        .collect()
+}
+
+fn titled(kind: &str, thieves: usize) -> String {
+    format!("{kind}, thieves: {thieves}")
+}
+
+/// An owner that pushes its tasks in bursts.
+fn in_bursts(thieves: usize, effort: Effort) -> [(&'static str, Scenario); 3] {
+    let bursts = effort.operations(20_000);
+    let slow_bursts = effort.operations(4_000);
+    [
+        ("bursts + thief", "ns per item", bursts, 0),
+        ("shared tasks 20 ns", "ns per task", bursts, 20),
+        ("shared tasks 500 ns", "ns per task", slow_bursts, 500),
     ]
+    .map(|(kind, unit, bursts, nanoseconds)| {
+        let name = match thieves {
+            1 => kind.to_owned(),
+            _ => titled(kind, thieves),
+        };
+        let scenario = scenario!(name, unit, shared(bursts, nanoseconds, thieves)).floor(
+            "threads that share nothing",
+            apart(bursts, nanoseconds, 1 + thieves as u64),
+        );
+        (kind, scenario)
+    })
+}
+
+/// Last in, first out only: a deque that gives the oldest fork first would hold all of them at
+/// once.
+fn forking(name: String, thieves: usize, effort: Effort) -> Scenario {
+    let forks = effort.operations(24);
+    Scenario::new(name, "ns per fork")
+        .contender("filch-deque strict", fork_pattern::<Strict>(forks, thieves))
+        .contender("filch-deque lazy", fork_pattern::<Lazy>(forks, thieves))
+        .contender(
+            "crossbeam-deque LIFO",
+            fork_pattern::<CrossbeamLifo>(forks, thieves),
+        )
+        .contender("st3 LIFO", fork_pattern::<St3Lifo>(forks, thieves))
+        .contender("Mutex<VecDeque>", fork_pattern::<Locked>(forks, thieves))
 }
 
 fn depth_one<D: Owner>(operations: u64) -> impl FnMut() -> f64 {
@@ -146,90 +180,116 @@ fn steal<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// The owner pushes a burst of tasks and pops until nothing is left, while a thief that never rests
-/// takes halves and runs them. A task is `nanoseconds` of arithmetic.
-fn shared<D: Deque>(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
-    let turns = turns_in(nanoseconds);
-    move || {
-        let deque = D::new(2 * BURST);
-        let stealer = deque.stealer();
-        let done = AtomicBool::new(false);
-        let finished = AtomicU64::new(0);
-        let (done, finished) = (&done, &finished);
-        let owner = move || {
-            let mut own = 0;
-            for _ in 0..bursts {
-                fill(&deque, BURST);
-                while let Some(task) = deque.pop() {
-                    work(task, turns);
-                    own += 1;
-                }
-            }
-            finished.fetch_add(own, Ordering::Relaxed);
-            done.store(true, Ordering::Release);
-        };
-        let thief = move || {
-            let loot = D::new(2 * BURST);
-            let mut own = 0;
-            while !done.load(Ordering::Acquire) {
-                let Some(task) = D::steal_half(&stealer, &loot, BURST) else {
+/// The owner of a deque does `own`, beside thieves that never rest: they take halves of what is
+/// there, and `run` each task, with a deque of their own. Returns the time, and the sum of all that
+/// was counted.
+fn beside_thieves<D: Deque>(
+    thieves: usize,
+    capacity: usize,
+    own: impl FnOnce(&D) -> u64 + Send,
+    run: impl Fn(&D, u64) -> u64 + Sync,
+) -> (Duration, u64) {
+    let deque = D::new(capacity);
+    let stealers: Vec<_> = (0..thieves).map(|_| deque.stealer()).collect();
+    let is_done = &AtomicBool::new(false);
+    let counted = &AtomicU64::new(0);
+    let run = &run;
+    let owner = move || {
+        counted.fetch_add(own(&deque), Ordering::Relaxed);
+        is_done.store(true, Ordering::Release);
+    };
+    let mut tasks: Vec<Box<dyn FnOnce() + Send>> = vec![Box::new(owner)];
+    for stealer in stealers {
+        tasks.push(Box::new(move || {
+            let loot = D::new(capacity);
+            let mut count = 0;
+            while !is_done.load(Ordering::Acquire) {
+                let Some(task) = D::steal_half(&stealer, &loot, capacity / 2) else {
                     spin_loop();
                     continue;
                 };
-                work(task, turns);
-                own += 1;
+                count += run(&loot, task);
                 while let Some(task) = loot.pop() {
-                    work(task, turns);
-                    own += 1;
+                    count += run(&loot, task);
                 }
             }
-            finished.fetch_add(own, Ordering::Relaxed);
+            counted.fetch_add(count, Ordering::Relaxed);
+        }));
+    }
+    let elapsed = time_together(tasks);
+    (elapsed, counted.load(Ordering::Relaxed))
+}
+
+/// The owner pushes a burst of tasks and pops until nothing is left. A task is `nanoseconds` of
+/// arithmetic.
+fn shared<D: Deque>(bursts: u64, nanoseconds: u64, thieves: usize) -> impl FnMut() -> f64 {
+    let turns = turns_in(nanoseconds);
+    move || {
+        let run = |task| {
+            work(task, turns);
+            1
         };
-        let elapsed = time_together(vec![Box::new(owner), Box::new(thief)]);
+        let own = |deque: &D| {
+            let mut count = 0;
+            for _ in 0..bursts {
+                fill(deque, BURST);
+                while let Some(task) = deque.pop() {
+                    count += run(task);
+                }
+            }
+            count
+        };
+        let (elapsed, ran) = beside_thieves(thieves, 2 * BURST, own, |_, task| run(task));
         let tasks = bursts * BURST as u64;
-        assert_eq!(finished.load(Ordering::Relaxed), tasks);
+        assert_eq!(ran, tasks);
         per_operation(elapsed, tasks)
     }
 }
 
-/// The same tasks, half of them for each of two owners from the start: what sharing would take if
-/// it were free.
-fn apart(bursts: u64, nanoseconds: u64) -> impl FnMut() -> f64 {
+/// The same tasks, an equal share for each of so many owners from the start: what sharing would
+/// take if it were free.
+fn apart(bursts: u64, nanoseconds: u64, owners: u64) -> impl FnMut() -> f64 {
     let turns = turns_in(nanoseconds);
     move || {
+        let each = bursts.div_ceil(owners);
         let owner = move || {
             let own = Unshared::new(BURST);
-            for _ in 0..bursts / 2 {
+            for _ in 0..each {
                 fill(&own, BURST);
                 while let Some(task) = own.pop() {
                     work(task, turns);
                 }
             }
         };
-        let elapsed = time_together(vec![Box::new(owner), Box::new(owner)]);
-        per_operation(elapsed, bursts / 2 * 2 * BURST as u64)
+        let tasks = (0..owners).map(|_| Box::new(owner) as Box<dyn FnOnce() + Send>);
+        let elapsed = time_together(tasks.collect());
+        per_operation(elapsed, each * owners * BURST as u64)
     }
 }
 
-/// The pattern of `join`, without thieves: a push before the first half, a pop after it.
-fn fork_pattern<D: Deque>(repetitions: u64) -> impl FnMut() -> f64 {
+/// The pattern of `join`: a push before the first half, a pop after it. What a thief has taken, it
+/// forks in a deque of its own, which nobody steals from.
+fn fork_pattern<D: Deque>(repetitions: u64, thieves: usize) -> impl FnMut() -> f64 {
+    /// The leaves below, but for those that a thief has: it took all that is older as well.
     fn fork<D: Deque>(deque: &D, n: u64) -> u64 {
         if n < 2 {
             return 1;
         }
         deque.push(n - 2);
         let first = fork(deque, n - 1);
-        let second = deque.pop().expect("there is no thief");
-        first + fork(deque, second)
+        match deque.pop() {
+            Some(second) => first + fork(deque, second),
+            None => first,
+        }
     }
 
-    let deque = D::new(FILL);
     move || {
-        let elapsed = time(|| {
-            for _ in 0..repetitions {
-                assert_eq!(fork(&deque, black_box(FORK_DEPTH)), FORKS + 1);
-            }
-        });
+        let own = |deque: &D| {
+            let leaves = (0..repetitions).map(|_| fork(deque, black_box(FORK_DEPTH)));
+            leaves.sum()
+        };
+        let (elapsed, leaves) = beside_thieves(thieves, FILL, own, fork);
+        assert_eq!(leaves, repetitions * (FORKS + 1));
         per_operation(elapsed, repetitions * FORKS)
     }
 }
@@ -262,4 +322,24 @@ fn turns_in(nanoseconds: u64) -> u64 {
         turns * 1_000 / fastest.max(1)
     });
     nanoseconds * per_microsecond / 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contenders::{Lazy, Locked, St3Lifo, Strict};
+    use super::{fork_pattern, shared};
+
+    /// Each turn sums what was run.
+    #[test]
+    fn several_thieves_run_each_task_once() {
+        let mut turns: [Box<dyn FnMut() -> f64>; 6] = [
+            Box::new(shared::<Strict>(200, 0, 3)),
+            Box::new(shared::<Lazy>(200, 20, 3)),
+            Box::new(shared::<St3Lifo>(200, 0, 2)),
+            Box::new(fork_pattern::<Strict>(1, 3)),
+            Box::new(fork_pattern::<Lazy>(1, 3)),
+            Box::new(fork_pattern::<Locked>(1, 0)),
+        ];
+        assert!(turns.iter_mut().all(|turn| turn() > 0.0));
+    }
 }

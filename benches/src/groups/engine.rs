@@ -13,12 +13,30 @@ mod stream;
 
 use crate::harness::{Effort, Scenario};
 
-pub(super) fn scenarios(effort: Effort) -> Vec<Scenario> {
-    let mut scenarios = vec![stream::scenario(effort), latency::scenario(effort)];
-    scenarios.extend(frame::scenarios(effort));
-    scenarios.extend(broadcasts::scenarios(effort));
-    scenarios.extend(idle::scenarios(effort));
+pub(crate) use frame::bevy_frames;
+
+pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let mut scenarios = vec![stream::scenario(1, effort), latency::scenario(effort)];
+    scenarios.push(frame::scenario(effort));
+    scenarios.extend([1, 10, 100].map(|workers| broadcasts::scenario(workers, effort)));
+    scenarios.extend([1, 4].map(|schedulers| idle::scenario(schedulers, effort)));
     scenarios
+}
+
+/// With so many schedulers; a broadcast to so many workers of one.
+pub(crate) fn curve(count: usize, effort: Effort) -> [(&'static str, Scenario); 4] {
+    [
+        (
+            "a task from schedulers to one",
+            stream::scenario(count, effort),
+        ),
+        ("a frame on schedulers", frame::on_schedulers(count, effort)),
+        (
+            "a broadcast to workers",
+            broadcasts::scenario(count as u64, effort),
+        ),
+        ("idle schedulers", idle::scenario(count as u32, effort)),
+    ]
 }
 
 /// A task of one word.

@@ -59,10 +59,19 @@ type Huge = [u64; 128];
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
     let mut scenarios = alone(effort);
     for producers in [1, 4, 8] {
-        scenarios.extend(together(effort, producers));
+        let small = together(effort, producers);
+        scenarios.extend(small.map(|(_, scenario)| scenario));
+        if producers <= 4 {
+            scenarios.extend(large(effort, producers));
+        }
     }
     scenarios.extend(latencies(effort));
     scenarios
+}
+
+/// With so many producers.
+pub(crate) fn curve(producers: usize, effort: Effort) -> [(&'static str, Scenario); 3] {
+    together(effort, producers as u64)
 }
 
 /// On one thread.
@@ -95,38 +104,50 @@ fn alone(effort: Effort) -> Vec<Scenario> {
     ]
 }
 
-/// Between threads.
-fn together(effort: Effort, producers: u64) -> Vec<Scenario> {
+/// Between threads, and the name of the curve over the producers that each belongs to.
+fn together(effort: Effort, producers: u64) -> [(&'static str, Scenario); 3] {
     let events = effort.operations(1_000_000);
     let name = |manner: &str| format!("{producers} → 1, {manner}");
-    let mut scenarios = vec![
-        scenario!(name("one by one"), |Q| fan_in::<u64, Q, OneByOne>(
-            producers, events
-        )),
-        scenario!(name("recv"), waiting, "ns per event", |Q| {
-            fan_in::<u64, Q, Sleeping>(producers, events)
-        }),
-        with_floors(
-            scenario!(name("batches"), |Q| fan_in::<u64, Q, Batches>(
+    [
+        (
+            "producers → 1, one by one",
+            scenario!(name("one by one"), |Q| fan_in::<u64, Q, OneByOne>(
                 producers, events
             )),
-            producers,
-            events,
         ),
-    ];
-    if producers <= 4 {
-        scenarios.extend([
-            scenario!(name("256 bytes"), |Q| fan_in::<Large, Q, OneByOne>(
+        (
+            "producers → 1, recv",
+            scenario!(name("recv"), waiting, "ns per event", |Q| {
+                fan_in::<u64, Q, Sleeping>(producers, events)
+            }),
+        ),
+        (
+            "producers → 1, batches",
+            with_floors(
+                scenario!(name("batches"), |Q| fan_in::<u64, Q, Batches>(
+                    producers, events
+                )),
                 producers,
-                events / 2
-            )),
-            scenario!(name("1 KiB"), |Q| fan_in::<Huge, Q, OneByOne>(
-                producers,
-                events / 10
-            )),
-        ]);
-    }
-    scenarios
+                events,
+            ),
+        ),
+    ]
+}
+
+/// Large events, between threads.
+fn large(effort: Effort, producers: u64) -> [Scenario; 2] {
+    let events = effort.operations(1_000_000);
+    let name = |size: &str| format!("{producers} → 1, {size}");
+    [
+        scenario!(name("256 bytes"), |Q| fan_in::<Large, Q, OneByOne>(
+            producers,
+            events / 2
+        )),
+        scenario!(name("1 KiB"), |Q| fan_in::<Huge, Q, OneByOne>(
+            producers,
+            events / 10
+        )),
+    ]
 }
 
 /// What the least that such work needs costs.

@@ -68,13 +68,20 @@ pub(crate) fn curve(threads: usize, effort: Effort) -> Vec<(&'static str, Scenar
         ("unbalanced tree, moved", "unbalanced tree, moved"),
         ("UTS, binomial", "UTS, binomial"),
         ("tree", "tree of"),
+        ("scope of 10000 empty jobs", "scope of 10000 empty jobs"),
+        ("leaves of 100 ns and 1 ms", "leaves of"),
+        ("peak memory of fib", "peak memory of fib"),
     ];
     let rows = forks_alone(threads, effort)
         .into_iter()
-        .chain(trees(threads, effort));
+        .chain(trees(threads, effort))
+        .chain(spawns::scenarios(threads, effort))
+        .chain(skewed(threads, effort))
+        .chain(peak::scenarios(threads, fib_of(effort), depth_of(effort)));
     let of_curve = rows.filter_map(|row| {
         let belongs = |(kind, name): &(&str, &str)| {
-            row.name().contains(name) && (!kind.contains("moved") || row.name().contains("moved"))
+            row.name().starts_with(name)
+                && (!kind.contains("moved") || row.name().contains("moved"))
         };
         let (kind, _) = kinds.into_iter().find(belongs)?;
         Some((kind, row))

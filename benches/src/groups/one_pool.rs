@@ -12,14 +12,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use filch_fork_join::{Pool as Jobs, Worker};
-use filch_scheduler::Scheduler;
 
 use super::fairness::contenders::{Filch, Pool, Tokio};
+use super::fairness::titled;
 use crate::harness::{Effort, Scenario, per_operation, time};
 use crate::processor_time::used;
 use crate::rivals::{WORKERS, rayon_pool_of, tokio_runtime_of};
 
-/// The argument of the recursion: some 25 ms on two cores.
+/// The argument of the recursion, as rows are named after: some 25 ms on two cores.
 const FIB: u32 = 35;
 
 /// Calls of that which fork, or nearly.
@@ -29,7 +29,7 @@ const FORKS: u64 = 14_930_351;
 trait Both: Sized + 'static {
     type Processes: Pool;
 
-    fn new() -> Self;
+    fn new(workers: usize) -> Self;
     fn processes(&self) -> &Self::Processes;
 
     /// Computes fib, from a thread outside.
@@ -44,25 +44,16 @@ struct TwoPools(Filch, Jobs);
 
 struct Rivals(Tokio, rayon::ThreadPool);
 
-fn scheduler() -> Filch {
-    let scheduler = Scheduler::builder().workers(WORKERS).build();
-    scheduler.expect("the system gives threads")
-}
-
-fn attached_to(scheduler: &Filch) -> Jobs {
-    Jobs::on(&scheduler.pool()).expect("its threads are free")
-}
-
-fn own() -> Jobs {
-    Jobs::new(WORKERS).expect("the system gives threads")
+fn own(workers: usize) -> Jobs {
+    Jobs::new(workers).expect("the system gives threads")
 }
 
 impl Both for OnePool {
     type Processes = Filch;
 
-    fn new() -> Self {
-        let scheduler = scheduler();
-        let jobs = attached_to(&scheduler);
+    fn new(workers: usize) -> Self {
+        let scheduler = Filch::new(workers);
+        let jobs = Jobs::on(&scheduler.pool()).expect("its threads are free");
         Self(scheduler, jobs)
     }
 
@@ -78,8 +69,8 @@ impl Both for OnePool {
 impl Both for TwoPools {
     type Processes = Filch;
 
-    fn new() -> Self {
-        Self(scheduler(), own())
+    fn new(workers: usize) -> Self {
+        Self(Filch::new(workers), own(workers))
     }
 
     fn processes(&self) -> &Filch {
@@ -94,8 +85,8 @@ impl Both for TwoPools {
 impl Both for Rivals {
     type Processes = Tokio;
 
-    fn new() -> Self {
-        Self(tokio_runtime_of(WORKERS), rayon_pool_of(WORKERS))
+    fn new(workers: usize) -> Self {
+        Self(tokio_runtime_of(workers), rayon_pool_of(workers))
     }
 
     fn processes(&self) -> &Tokio {
@@ -134,52 +125,63 @@ macro_rules! all {
 }
 
 pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
+    let all = curve(WORKERS, effort).into_iter();
+    all.map(|(_, scenario)| scenario).collect()
+}
+
+/// All scenarios, with so many workers for each kind of work.
+pub(crate) fn curve(workers: usize, effort: Effort) -> [(&'static str, Scenario); 7] {
     let hops = effort.operations(400_000);
     let mix = Mix {
         fibs: effort.operations(8),
         hops: effort.operations(1_000_000),
     };
-    let name = "fib and hops, a fixed number of each";
-    vec![
-        Scenario::new(format!("fib({FIB}), no process"), "ns per fork")
-            .contender("filch, a scheduler's threads", {
-                let both = LazyCell::new(OnePool::new);
-                move || timed_fib(&both.1)
-            })
-            .contender("filch, its own threads", {
-                let jobs = LazyCell::new(own);
-                move || timed_fib(&jobs)
-            }),
-        Scenario::new("hops, no job", "ns per hop")
-            .contender("filch, with a pool attached", {
-                let both = LazyCell::new(OnePool::new);
-                move || per_operation(timed_hops(&both.0, hops), hops)
-            })
-            .contender("filch, without", {
-                let scheduler = LazyCell::new(scheduler);
-                move || per_operation(timed_hops(&*scheduler, hops), hops)
-            }),
-        all!(Scenario::new(name, "ms"), contender, mixed(mix)),
-        all!(
-            Scenario::new(format!("{name}: processor time"), "ms"),
-            contender,
-            processor_time(mix)
+    let of = |name: &'static str, unit, fill: &dyn Fn(Scenario) -> Scenario| {
+        (name, fill(titled(name, workers, unit)))
+    };
+    [
+        of("fib(35), no process", "ns per fork", &|scenario| {
+            scenario
+                .contender("filch, a scheduler's threads", {
+                    let both = LazyCell::new(move || OnePool::new(workers));
+                    move || timed_fib(&both.1)
+                })
+                .contender("filch, its own threads", {
+                    let jobs = LazyCell::new(move || own(workers));
+                    move || timed_fib(&jobs)
+                })
+        }),
+        of("hops, no job", "ns per hop", &|scenario| {
+            scenario
+                .contender("filch, with a pool attached", {
+                    let both = LazyCell::new(move || OnePool::new(workers));
+                    move || per_operation(timed_hops(&both.0, hops), hops)
+                })
+                .contender("filch, without", {
+                    let scheduler = LazyCell::new(move || Filch::new(workers));
+                    move || per_operation(timed_hops(&*scheduler, hops), hops)
+                })
+        }),
+        of("fib and hops, a fixed number of each", "ms", &|scenario| {
+            all!(scenario, contender, mixed(workers, mix))
+        }),
+        of(
+            "fib and hops, a fixed number of each: processor time",
+            "ms",
+            &|scenario| all!(scenario, contender, processor_time(workers, mix)),
         ),
-        all!(
-            Scenario::new(format!("{name}: context switches"), "switches"),
-            contender,
-            context_switches(mix)
+        of(
+            "fib and hops, a fixed number of each: context switches",
+            "switches",
+            &|scenario| all!(scenario, contender, context_switches(workers, mix)),
         ),
-        all!(
-            Scenario::new("a hop beside fib", "us"),
-            latencies,
-            hops_beside_fib(hops)
-        ),
-        all!(
-            Scenario::new("a message from outside beside fib", "us"),
-            latencies,
-            messages_beside_fib(effort.operations(200))
-        ),
+        of("a hop beside fib", "us", &|scenario| {
+            all!(scenario, latencies, hops_beside_fib(workers, hops))
+        }),
+        of("a message from outside beside fib", "us", &|scenario| {
+            let messages = effort.operations(200);
+            all!(scenario, latencies, messages_beside_fib(workers, messages))
+        }),
     ]
 }
 
@@ -225,21 +227,21 @@ fn millis(elapsed: Duration) -> f64 {
     elapsed.as_secs_f64() * 1e3
 }
 
-fn mixed<B: Both + Sync>(mix: Mix) -> impl FnMut() -> f64 {
-    let both = LazyCell::new(B::new);
+fn mixed<B: Both + Sync>(workers: usize, mix: Mix) -> impl FnMut() -> f64 {
+    let both = LazyCell::new(move || B::new(workers));
     move || millis(time(|| mix.run(&*both)))
 }
 
-fn processor_time<B: Both + Sync>(mix: Mix) -> impl FnMut() -> f64 {
-    let both = LazyCell::new(B::new);
+fn processor_time<B: Both + Sync>(workers: usize, mix: Mix) -> impl FnMut() -> f64 {
+    let both = LazyCell::new(move || B::new(workers));
     move || {
         let both = &*both;
         millis(used(|| mix.run(both)))
     }
 }
 
-fn context_switches<B: Both + Sync>(mix: Mix) -> impl FnMut() -> f64 {
-    let both = LazyCell::new(B::new);
+fn context_switches<B: Both + Sync>(workers: usize, mix: Mix) -> impl FnMut() -> f64 {
+    let both = LazyCell::new(move || B::new(workers));
     move || {
         let both = &*both;
         let before = switches();
@@ -279,8 +281,8 @@ fn beside_fib<B: Both + Sync>(both: &B, work: impl FnOnce()) {
 }
 
 /// From one step of a pair to the next.
-fn hops_beside_fib<B: Both + Sync>(hops: u64) -> impl FnMut() -> Vec<f64> {
-    let both = LazyCell::new(B::new);
+fn hops_beside_fib<B: Both + Sync>(workers: usize, hops: u64) -> impl FnMut() -> Vec<f64> {
+    let both = LazyCell::new(move || B::new(workers));
     move || {
         let both = &*both;
         let latencies = Arc::new(Mutex::new(Vec::with_capacity(hops as usize)));
@@ -310,8 +312,8 @@ fn hops_beside_fib<B: Both + Sync>(hops: u64) -> impl FnMut() -> Vec<f64> {
 }
 
 /// From the sending to the step, for a process that is idle otherwise.
-fn messages_beside_fib<B: Both + Sync>(messages: u64) -> impl FnMut() -> Vec<f64> {
-    let both = LazyCell::new(B::new);
+fn messages_beside_fib<B: Both + Sync>(workers: usize, messages: u64) -> impl FnMut() -> Vec<f64> {
+    let both = LazyCell::new(move || B::new(workers));
     move || {
         let both = &*both;
         let (took, taken) = mpsc::channel();

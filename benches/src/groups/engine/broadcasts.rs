@@ -10,13 +10,11 @@ use super::filch::{Ends, add};
 use super::{Add, Counter, rivals};
 use crate::harness::{Effort, Scenario, per_operation};
 
-pub(super) fn scenarios(effort: Effort) -> [Scenario; 3] {
-    [1, 10, 100].map(|workers| {
-        let tasks = effort.operations(400_000) / workers;
-        Scenario::new(format!("a broadcast to {workers} workers"), "ns a delivery")
-            .contender("filch-engine", move || filch(tasks, workers))
-            .contender("a crossbeam channel each", move || channels(tasks, workers))
-    })
+pub(super) fn scenario(workers: u64, effort: Effort) -> Scenario {
+    let tasks = effort.operations(400_000) / workers;
+    Scenario::new(format!("a broadcast to {workers} workers"), "ns a delivery")
+        .contender("filch-engine", move || filch(tasks, workers))
+        .contender("a crossbeam channel each", move || channels(tasks, workers))
 }
 
 /// Each worker's data is its own, and has no lock.

@@ -5,34 +5,75 @@ mod filch;
 
 use crate::bar::Bar;
 use crate::harness::{Effort, Scenario, time};
+use crate::memory::of_a_program;
+use crate::rivals::WORKERS;
 
 /// Frames before the clock starts.
 const FIRST: u64 = 20;
 
 const BEVY: &str = "bevy_ecs, multi-threaded";
 
-pub(super) fn scenarios(effort: Effort) -> [Scenario; 1] {
+pub(super) fn scenario(effort: Effort) -> Scenario {
     let frames = effort.operations(400);
-    let scenario = Scenario::new("a frame of 1 000 systems of 100 ns", "us")
-        .floor("a plain loop", move || plain(frames))
-        .contender("filch-engine", move || filch::driven(frames))
-        .contender("filch-engine, asked from outside", move || {
-            filch::asked(frames, 1)
-        })
-        .contender("filch-engine, two schedulers", move || {
-            filch::shared(frames)
-        })
-        .contender("filch-engine, two, asked from outside", move || {
-            filch::asked(frames, 2)
-        })
-        .contender(BEVY, move || timed(frames, bevy::many_threads()))
+    of(
+        "a frame of 1 000 systems of 100 ns",
+        WORKERS,
+        frames,
+        |ours| {
+            ours.contender("filch-engine", move || filch::shared(frames, 1))
+                .contender("filch-engine, asked from outside", move || {
+                    filch::asked(frames, 1)
+                })
+                .contender("filch-engine, two schedulers", move || {
+                    filch::shared(frames, 2)
+                })
+                .contender("filch-engine, two, asked from outside", move || {
+                    filch::asked(frames, 2)
+                })
+        },
+    )
+    .bar(Bar::times("filch-engine", 1.5, &["a plain loop"]))
+    .bar(Bar::times("filch-engine", 0.6, &[BEVY]))
+    .bar(Bar::times("filch-engine, two schedulers", 0.6, &[BEVY]))
+}
+
+/// The systems on so many schedulers, and on as many threads of bevy's.
+pub(super) fn on_schedulers(schedulers: usize, effort: Effort) -> Scenario {
+    let frames = effort.operations(400);
+    let name = format!("a frame of 1 000 systems of 100 ns, schedulers: {schedulers}");
+    of(&name, schedulers, frames, |ours| {
+        ours.contender("filch-engine", move || filch::shared(frames, schedulers))
+            .contender("filch-engine, asked from outside", move || {
+                filch::asked(frames, schedulers)
+            })
+    })
+}
+
+/// Ours, bevy's with so many threads and with one, and a loop.
+fn of(
+    name: &str,
+    threads: usize,
+    frames: u64,
+    ours: impl FnOnce(Scenario) -> Scenario,
+) -> Scenario {
+    let [threads, count] = [threads.to_string(), frames.to_string()];
+    let loops = Scenario::new(name, "us").floor("a plain loop", move || plain(frames));
+    ours(loops)
+        .contender(BEVY, move || of_a_program(&["--bevy", &threads, &count]))
         .contender("bevy_ecs, single-threaded", move || {
             timed(frames, bevy::one_thread())
         })
-        .bar(Bar::times("filch-engine", 1.5, &["a plain loop"]))
-        .bar(Bar::times("filch-engine", 0.6, &[BEVY]))
-        .bar(Bar::times("filch-engine, two schedulers", 0.6, &[BEVY]));
-    [scenario]
+}
+
+/// The microseconds of each of so many frames on so many threads of bevy's: for a program of its
+/// own. Its pool is one for a program, and stays as it was made.
+///
+/// # Panics
+/// If one of them is no number.
+pub(crate) fn bevy_frames(threads: &str, frames: &str) -> f64 {
+    let threads = threads.parse().expect("a number");
+    let frames = frames.parse().expect("a number");
+    timed(frames, bevy::many_threads(threads))
 }
 
 /// A loop that calls each system.

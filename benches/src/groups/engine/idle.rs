@@ -16,21 +16,19 @@ use crate::processor_time::load;
 /// Long enough for them to block.
 const GRACE: Duration = Duration::from_millis(20);
 
-pub(super) fn scenarios(effort: Effort) -> [Scenario; 2] {
+pub(super) fn scenario(schedulers: u32, effort: Effort) -> Scenario {
     let millis = effort.operations(1_000);
-    [1, 4].map(|schedulers| {
-        let name = format!("{schedulers} idle schedulers");
-        Scenario::new(name, "% of a core each")
-            .floor("threads that block for 1 ms, again and again", move || {
-                blocking(schedulers, millis)
-            })
-            .contender("filch-engine", move || idle(schedulers, 0, millis))
-            .contender("filch-engine, 8 workers each", move || {
-                idle(schedulers, 8, millis)
-            })
-            .bar(Bar::absolute("filch-engine", 1.0))
-            .bar(Bar::absolute("filch-engine, 8 workers each", 1.0))
-    })
+    let name = format!("{schedulers} idle schedulers");
+    Scenario::new(name, "% of a core each")
+        .floor("threads that block for 1 ms, again and again", move || {
+            blocking(schedulers, millis)
+        })
+        .contender("filch-engine", move || idle(schedulers, 0, millis))
+        .contender("filch-engine, 8 workers each", move || {
+            idle(schedulers, 8, millis)
+        })
+        .bar(Bar::absolute("filch-engine", 1.0))
+        .bar(Bar::absolute("filch-engine, 8 workers each", 1.0))
 }
 
 fn idle(schedulers: u32, workers: u32, millis: u64) -> f64 {
