@@ -8,20 +8,23 @@
 pub(super) mod callers;
 pub(super) mod contenders;
 mod idle;
-pub(super) mod messages;
+mod messages;
+pub(super) mod mixture;
 mod newcomer;
 mod shares;
 pub(super) mod work;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
 
 use callers::{Chain, Wait};
 use contenders::{Async, Filch, Pool, Tokio};
-use messages::Beside;
+use mixture::Mixture;
 use work::Work;
 
+use super::named;
 use crate::harness::{Effort, Scenario};
 use crate::rivals::WORKERS;
 
@@ -30,6 +33,9 @@ pub(super) const WARM_UP: Duration = Duration::from_millis(50);
 
 /// Blocking calls at once: more than the threads that a pool may have.
 const CALLS: usize = 700;
+
+/// How long each of them takes.
+const CALL: Duration = Duration::from_millis(100);
 
 /// Says when a round is over, to all that is still going on in the pool.
 #[derive(Clone, Default)]
@@ -42,6 +48,26 @@ impl Over {
 
     fn not_yet(&self) -> bool {
         !self.0.load(Ordering::Relaxed)
+    }
+
+    /// Sets it when so many have come, or patience is over. Those that are late see the end of what
+    /// kept them: they have waited at least as long.
+    pub(super) fn after<T>(
+        &self,
+        coming: &Receiver<T>,
+        count: usize,
+        patience: Duration,
+    ) -> Vec<T> {
+        let patient = Instant::now() + patience;
+        let in_time = |_| {
+            let left = patient.saturating_duration_since(Instant::now());
+            coming.recv_timeout(left).ok()
+        };
+        let mut all: Vec<T> = (0..count).map_while(in_time).collect();
+        self.set();
+        let late = count - all.len();
+        all.extend(coming.iter().take(late));
+        all
     }
 }
 
@@ -63,19 +89,19 @@ pub(crate) fn scenarios(effort: Effort) -> Vec<Scenario> {
 
 /// The scenarios that say something about more workers than there are cores, too, and their names
 /// without the number of workers.
-pub(crate) fn curve(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+pub(crate) fn curve(workers: usize, effort: Effort) -> Vec<(String, Scenario)> {
     shared(workers, effort)
 }
 
-fn shared(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
+fn shared(workers: usize, effort: Effort) -> Vec<(String, Scenario)> {
     let mut all = mixtures(workers, effort);
-    all.extend(parts(workers, effort));
-    all.extend(sleepers(workers, effort));
-    all.extend(callers(workers, effort));
+    all.extend(named(parts(workers, effort)));
+    all.extend(named(sleepers(workers, effort)));
+    all.extend(named(callers(workers, effort)));
     all
 }
 
-pub(super) fn titled(kind: &'static str, workers: usize, unit: &'static str) -> Scenario {
+pub(super) fn titled(kind: &str, workers: usize, unit: &'static str) -> Scenario {
     if workers == WORKERS {
         Scenario::new(kind, unit)
     } else {
@@ -93,44 +119,21 @@ fn length(effort: Effort, milliseconds: u64) -> Duration {
 }
 
 /// A message to an idle process, beside others.
-fn mixtures(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
-    let (none, few, many) = (None, Some((4, micros(50))), Some((64, micros(50))));
-    let mixtures = [
-        ("message beside 4 yielders of 50 us", few, none, 2),
-        ("message beside 64 yielders of 50 us", many, none, 2),
-        (
-            "message beside 64 pairs of 5 us",
-            none,
-            Some((64, micros(5))),
-            2,
-        ),
-        (
-            "message beside 8 pairs of 500 us",
-            none,
-            Some((8, micros(500))),
-            5,
-        ),
-        (
-            "message beside 8 yielders of 50 us and 8 pairs of 5 us",
-            Some((8, micros(50))),
-            Some((8, micros(5))),
-            2,
-        ),
-        ("message to a pool asleep", none, none, 1),
-    ];
+fn mixtures(workers: usize, effort: Effort) -> Vec<(String, Scenario)> {
+    let beside = Mixture::of_processes().into_iter();
+    let beside = beside.map(|mixture| (format!("message beside {}", mixture.name), mixture));
+    let quiet = Mixture::quiet(Duration::from_millis(1));
     let count = effort.operations(150);
-    let mixtures = mixtures.into_iter().map(|(kind, yielders, pairs, period)| {
-        let scenario = titled(kind, workers, "us until it is taken");
-        let beside = Beside { yielders, pairs };
-        let period = Duration::from_millis(period);
+    let mixtures = beside.chain([("message to a pool asleep".to_owned(), quiet)]);
+    let scenarios = mixtures.map(|(kind, mixture)| {
         let scenario = pools!(
-            scenario,
+            titled(&kind, workers, "us until it is taken"),
             latencies,
-            messages::latencies(workers, beside, count, period)
+            messages::latencies(workers, mixture.clone(), count)
         );
         (kind, scenario)
     });
-    mixtures.collect()
+    scenarios.collect()
 }
 
 /// Shares of the time.
@@ -173,7 +176,6 @@ fn parts(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
 
 /// Workers that wait: in calls, or for something to do.
 fn sleepers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
-    let call = Duration::from_millis(100);
     let (calls, idle, ticking) = (
         "newcomer behind 700 blocking calls of 100 ms",
         "a scheduler asleep",
@@ -186,11 +188,11 @@ fn sleepers(workers: usize, effort: Effort) -> Vec<(&'static str, Scenario)> {
             titled(calls, workers, "us until it runs")
                 .latencies(
                     Filch::NAME,
-                    newcomer::beside_blocking_calls::<Filch>(workers, CALLS, call),
+                    newcomer::beside_blocking_calls::<Filch>(workers, CALLS, CALL),
                 )
                 .latencies(
                     "tokio, block_in_place",
-                    newcomer::beside_blocking_calls::<Tokio>(workers, CALLS, call),
+                    newcomer::beside_blocking_calls::<Tokio>(workers, CALLS, CALL),
                 ),
         ),
         (
@@ -322,4 +324,33 @@ fn flooded(effort: Effort) -> Vec<Scenario> {
         newcomer::longest_pause(micros(20), long_enough)
     );
     waits.chain([pause]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::Over;
+
+    #[test]
+    fn what_is_late_comes_when_it_is_over() {
+        let over = Over::default();
+        let (sender, coming) = mpsc::channel();
+        sender.send("in time").expect("it is received");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                // An end that is never told is to fail here, and not to hang.
+                let is_over = (0..1 << 24).any(|_| {
+                    thread::yield_now();
+                    !over.not_yet()
+                });
+                let late = if is_over { "late" } else { "nobody said so" };
+                sender.send(late).expect("it is received");
+            });
+            let came = over.after(&coming, 2, Duration::ZERO);
+            assert_eq!(came, ["in time", "late"]);
+        });
+    }
 }

@@ -155,6 +155,22 @@ pub(super) fn latencies<P: Callable>(
     }
 }
 
+/// Waits for something in that way, is busy for `pause`, and does so again.
+pub(super) fn keep_calling<P: Callable>(
+    pool: &P,
+    callee: &P::Callee,
+    (wait, pause): (Wait, Option<Duration>),
+    goes_on: impl Fn() -> bool,
+) {
+    while goes_on() {
+        wait.once(pool, callee);
+        let called = Instant::now();
+        while pause.is_some_and(|pause| called.elapsed() < pause) {
+            std::hint::spin_loop();
+        }
+    }
+}
+
 /// A chain of steps in which there is never more than one to take.
 #[derive(Clone, Copy)]
 pub(super) enum Chain {
@@ -164,13 +180,13 @@ pub(super) enum Chain {
     Pair,
 }
 
-/// What the chain gets done in `length`, in per cent of what fits, beside a thread that waits for
-/// something in that way, is busy for `pause` itself, and does so again.
+/// What the chain gets done in `length`, in per cent of what fits, beside a thread that
+/// [keeps calling](keep_calling).
 pub(super) fn chain_beside<P: Callable>(
     workers: usize,
     chain: Chain,
     step: Work,
-    (wait, pause): (Wait, Option<Duration>),
+    how: (Wait, Option<Duration>),
     length: Duration,
 ) -> impl FnMut() -> f64 {
     move || {
@@ -200,13 +216,7 @@ pub(super) fn chain_beside<P: Callable>(
         }
         thread::sleep(WARM_UP);
         let (before, begun) = (steps.load(Ordering::Relaxed), Instant::now());
-        while begun.elapsed() < length {
-            wait.once(&pool, &callee);
-            let called = Instant::now();
-            while pause.is_some_and(|pause| called.elapsed() < pause) {
-                std::hint::spin_loop();
-            }
-        }
+        keep_calling(&pool, &callee, how, || begun.elapsed() < length);
         let taken = steps.load(Ordering::Relaxed) - before;
         let shortest = nanos.load(Ordering::Relaxed);
         let part = (taken * shortest) as f64 / begun.elapsed().as_nanos() as f64;

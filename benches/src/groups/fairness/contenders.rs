@@ -39,7 +39,7 @@ pub(in crate::groups) trait Pool: Sized + 'static {
 }
 
 /// A pool whose tasks may block.
-pub(super) trait BlockingPool: Pool {
+pub(in crate::groups) trait BlockingPool: Pool {
     /// Runs a task that makes a blocking call, in the way that keeps the others going.
     fn spawn_blocking(&self, call: impl FnOnce() + Send + 'static);
 }

@@ -6,55 +6,22 @@
 
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::contenders::Pool;
-use super::work::Work;
+use super::callers::Callable;
+use super::mixture::Mixture;
 use super::{Over, WARM_UP};
 
-/// The processes that are busy meanwhile.
-#[derive(Clone, Copy, Default)]
-pub(in crate::groups) struct Beside {
-    /// How many yield after each step, and how long the step is.
-    pub(in crate::groups) yielders: Option<(usize, Work)>,
-    /// How many pairs pass a message to and fro, and how long each step is.
-    pub(in crate::groups) pairs: Option<(usize, Work)>,
-}
-
-impl Beside {
-    pub(in crate::groups) fn start<P: Pool>(self, pool: &P, over: &Over) {
-        if let Some((count, work)) = self.yielders {
-            for _ in 0..count {
-                let over = over.clone();
-                pool.yielder(move || {
-                    work.run();
-                    over.not_yet()
-                });
-            }
-        }
-        if let Some((count, work)) = self.pairs {
-            for _ in 0..count {
-                let over = over.clone();
-                pool.pair(move || {
-                    work.run();
-                    over.not_yet()
-                });
-            }
-        }
-    }
-}
-
-/// `count` messages, one every `period`: microseconds until each is taken.
-pub(super) fn latencies<P: Pool>(
+/// `count` messages: microseconds until each is taken.
+pub(super) fn latencies<P: Callable + Sync>(
     workers: usize,
-    beside: Beside,
+    beside: Mixture,
     count: u64,
-    period: Duration,
 ) -> impl FnMut() -> Vec<f64> {
     move || {
         let pool = P::new(workers);
         let over = Over::default();
-        beside.start(&pool, &over);
+        beside.keep_busy(&pool, &over);
         let base = Instant::now();
         let now = move || base.elapsed().as_nanos() as u64;
         let (taken, latencies) = mpsc::channel();
@@ -66,7 +33,7 @@ pub(super) fn latencies<P: Pool>(
         // The receiver has perhaps not begun: the first message is not counted.
         for _ in 0..=count {
             send(now());
-            thread::sleep(period);
+            thread::sleep(beside.period);
         }
         let latencies = latencies.into_iter().skip(1).take(count as usize);
         let latencies = latencies.collect();

@@ -10,10 +10,10 @@ use super::work::Work;
 use super::{Over, WARM_UP};
 
 /// Processes with more messages than they get through.
-const FLOODED: usize = 16;
+pub(super) const FLOODED: usize = 16;
 
 /// Messages that each of them has at any time: more than any contender handles in one turn.
-const BACKLOG: u64 = 2000;
+pub(super) const BACKLOG: u64 = 2000;
 
 /// How long after one newcomer the next one comes.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -53,16 +53,7 @@ pub(super) fn beside_flooded<P: Pool>(
             come(&pool, &waited);
             thread::sleep(PERIOD);
         }
-        let patient = Instant::now() + patience;
-        let in_time = |_| {
-            let left = patient.saturating_duration_since(Instant::now());
-            waits.recv_timeout(left).ok()
-        };
-        let mut all: Vec<f64> = (0..newcomers).map_while(in_time).collect();
-        over.set();
-        let late = newcomers as usize - all.len();
-        all.extend(waits.iter().take(late));
-        all
+        over.after(&waits, newcomers as usize, patience)
     }
 }
 

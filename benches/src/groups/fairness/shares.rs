@@ -10,7 +10,7 @@ use super::work::Work;
 use super::{Over, WARM_UP};
 
 /// Tasks from outside that are under way at a time: more than there is time for.
-const FLOOD: u64 = 200;
+pub(super) const FLOOD: u64 = 200;
 
 /// Counts steps, each of the same length.
 #[derive(Clone)]
@@ -126,22 +126,36 @@ pub(super) fn beside_flood<P: Pool>(
         thread::sleep(WARM_UP);
         let flooding = Steps::of(task, &over);
         let (before, started) = (pairing.taken(), Instant::now());
-        let mut spawned = 0;
-        while started.elapsed() < length {
-            while spawned - flooding.taken() < FLOOD {
-                let steps = flooding.clone();
-                pool.spawn(move || {
-                    steps.take();
-                });
-                spawned += 1;
-            }
-            // A spinner would take the time that is shared here.
-            thread::sleep(Duration::from_micros(100));
-        }
+        let spawn = || {
+            let steps = flooding.clone();
+            pool.spawn(move || {
+                steps.take();
+            });
+        };
+        let goes_on = || started.elapsed() < length;
+        keep_under_way(FLOOD, spawn, || flooding.taken(), goes_on);
         let taken = pairing.taken() - before;
         let capacity = capacity(workers, started.elapsed());
         over.set();
         part(pairs.1.times(taken), capacity)
+    }
+}
+
+/// Makes one more whenever fewer than `count` of those that it has made have not ended.
+pub(super) fn keep_under_way(
+    count: u64,
+    make: impl Fn(),
+    ended: impl Fn() -> u64,
+    goes_on: impl Fn() -> bool,
+) {
+    let mut made = 0;
+    while goes_on() {
+        while made - ended() < count {
+            make();
+            made += 1;
+        }
+        // A spinner would take the time that is shared here.
+        thread::sleep(Duration::from_micros(100));
     }
 }
 

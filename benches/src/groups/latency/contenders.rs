@@ -7,10 +7,11 @@ use std::time::Duration;
 use async_io::Timer;
 use filch_timers::Timers;
 
-use crate::groups::fairness::contenders::{Async, Filch, Pool, Tokio};
+use crate::groups::fairness::callers::Callable;
+use crate::groups::fairness::contenders::{Async, Filch, Tokio};
 
 /// A pool that runs futures, and has a clock.
-pub(super) trait Latent: Pool {
+pub(super) trait Latent: Callable + Sync {
     /// A pool whose futures may [`sleep`](Self::sleep).
     fn with_clock(workers: usize) -> Self {
         Self::new(workers)

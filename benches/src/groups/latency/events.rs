@@ -9,12 +9,20 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::contenders::Latent;
-use crate::groups::fairness::messages::Beside;
 use crate::groups::fairness::{Over, WARM_UP};
 use crate::processor_time::used;
 
 /// Something that happens on a pool when a thread outside asks for it.
 pub(super) trait Event: 'static {
+    /// What it is, in quiet.
+    const NAME: &'static str;
+
+    /// What is measured of it in quiet.
+    const QUIET: &'static str = Self::NAME;
+
+    /// What it is, before "beside".
+    const BRIEF: &'static str = Self::NAME;
+
     fn pool<P: Latent>(workers: usize) -> P {
         P::new(workers)
     }
@@ -31,36 +39,40 @@ pub(super) struct Round {
     pub(super) processor_time: Duration,
 }
 
-/// `count` events, one every `period`, in a pool of their own.
+/// `count` events, one every `period`, in a pool of their own, which another thread keeps busy.
 pub(super) fn round<P: Latent, E: Event>(
     workers: usize,
-    beside: Beside,
+    keep_busy: impl Fn(&P, &Over) + Sync,
     count: u64,
     period: Duration,
 ) -> Round {
     let pool: P = E::pool(workers);
     let over = Over::default();
-    beside.start(&pool, &over);
     let (took, taken) = mpsc::channel();
     let mut event = E::prepare(&pool, took);
-    thread::sleep(WARM_UP);
-    // Its receiver has perhaps not begun: the first one is not counted.
-    event(&pool);
-    thread::sleep(period);
-    let processor_time = used(|| {
-        for _ in 0..count {
-            event(&pool);
-            thread::sleep(period);
+    thread::scope(|scope| {
+        scope.spawn(|| keep_busy(&pool, &over));
+        thread::sleep(WARM_UP);
+        // Its receiver has perhaps not begun: the first one is not counted.
+        event(&pool);
+        thread::sleep(period);
+        let processor_time = used(|| {
+            for _ in 0..count {
+                event(&pool);
+                thread::sleep(period);
+            }
+        });
+        let latencies = over.after(&taken, count as usize + 1, PATIENCE);
+        let latencies = latencies.into_iter().skip(1);
+        Round {
+            latencies: latencies.map(|nanos| nanos as f64 / 1e3).collect(),
+            processor_time,
         }
-    });
-    let latencies = taken.iter().skip(1).take(count as usize);
-    let latencies = latencies.map(|nanos| nanos as f64 / 1e3).collect();
-    over.set();
-    Round {
-        latencies,
-        processor_time,
-    }
+    })
 }
+
+/// After the last event. Beside some, what waits does so until they are over.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Nanoseconds since the first call.
 fn now() -> u64 {
@@ -77,6 +89,9 @@ fn tell(took: &Sender<u64>, since: u64) {
 pub(super) struct Message;
 
 impl Event for Message {
+    const NAME: &'static str = "message to an idle process";
+    const BRIEF: &'static str = "message";
+
     fn prepare<P: Latent>(pool: &P, took: Sender<u64>) -> impl FnMut(&P) {
         let send = pool.receiver(move |sent| tell(&took, sent));
         move |_| send(now())
@@ -125,6 +140,9 @@ impl Bell {
 }
 
 impl Event for WakeUp {
+    const NAME: &'static str = "wake-up of a future";
+    const BRIEF: &'static str = "wake-up";
+
     fn prepare<P: Latent>(pool: &P, took: Sender<u64>) -> impl FnMut(&P) {
         let bell = Arc::new(Bell::default());
         let heard = Arc::clone(&bell);
@@ -141,6 +159,8 @@ impl Event for WakeUp {
 pub(super) struct Spawn;
 
 impl Event for Spawn {
+    const NAME: &'static str = "from spawn to run";
+
     fn prepare<P: Latent>(_: &P, took: Sender<u64>) -> impl FnMut(&P) {
         move |pool| {
             let (took, made) = (took.clone(), now());
@@ -157,6 +177,9 @@ impl Timer {
 }
 
 impl Event for Timer {
+    const NAME: &'static str = "a timer of 1 ms";
+    const QUIET: &'static str = "a timer of 1 ms, how late";
+
     fn pool<P: Latent>(workers: usize) -> P {
         P::with_clock(workers)
     }
