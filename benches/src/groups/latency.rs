@@ -1,8 +1,10 @@
 //! How soon something happens: a message to an idle process, a wake-up, the first step of a task, a
-//! timer. In quiet, and beside what keeps the pool busy; with as many workers as elsewhere, and with
-//! eight, which are more than the cores of a small machine. And what it costs of the processors.
+//! timer. In quiet, and beside what keeps the pool busy; with as many workers as elsewhere, and
+//! with eight, which are more than the cores of a small machine. And what it costs of the
+//! processors.
 //!
-//! A message is measured beside all mixtures of the group `fairness`, the others beside two of them.
+//! A message is measured beside all that the bars of the group `fairness` are about, the others
+//! beside two of those mixtures.
 //!
 //! A thread outside makes it happen every few milliseconds, and sleeps in between: it does not wait
 //! for what it made happen, and a pool that is late is asked for no less.
