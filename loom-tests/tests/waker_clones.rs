@@ -3,27 +3,22 @@
 //!
 //! The race: a future is pending. A thread has a clone of its waker, calls it, and lets go of it;
 //! the future's handle is dropped; a third thread seizes the future and counts. If it finds no
-//! clone, it says that nobody will ever wake this future. The references are counted here as an
-//! `Arc` counts them: up and read with Relaxed, down with Release.
+//! clone, it says that nobody will ever wake this future. Clones and the handle are pins on the
+//! real slot.
 #![cfg(loom)]
 
-use filch_process_state::{LetGo, ProcessState, Reason};
-use filch_process_table::waker_clones;
-use filch_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use filch_process_state::{LetGo, Reason};
+use filch_process_table::{Node, Placement, Slot, Table};
 use filch_sync::cell::UnsafeCell;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes, refute};
 
 const NOT_COUNTED: &str = "a clone that is there was not counted";
-/// The process has one reference, in its waker.
-const OWN: usize = 1;
 
 struct Future {
-    state: ProcessState,
-    /// Whether the handle takes the output.
-    taker: AtomicBool,
-    /// To what its wakers share: the process's, the handle's, and one clone.
-    references: AtomicUsize,
+    table: Table<(), (), ()>,
+    /// Of the future.
+    index: u32,
     /// What the thread with the clone has done by the time it lets go.
     done: UnsafeCell<bool>,
 }
@@ -35,39 +30,45 @@ unsafe impl Sync for Future {}
 unsafe impl Send for Future {}
 
 impl Future {
+    /// With a handle, one clone, and the pin of the thread that looks.
     fn pending() -> Arc<Self> {
-        let state = ProcessState::new_ready();
-        state.start().unwrap();
-        assert_eq!(state.idle(), Ok(LetGo::Waits));
+        let table = Table::new(Node::default());
+        let slot = table.occupy(&Placement::default()).unwrap();
+        slot.state.submit().unwrap();
+        slot.state.start().unwrap();
+        // SAFETY: this thread has the process.
+        unsafe {
+            slot.share_pin();
+            slot.share_pin();
+        }
+        assert_eq!(slot.state.idle(), Ok(LetGo::Waits));
+        let index = slot.index();
         Arc::new(Self {
-            state,
-            taker: AtomicBool::new(true),
-            references: AtomicUsize::new(OWN + 2),
+            table,
+            index,
             done: UnsafeCell::new(false),
         })
     }
 
-    fn let_go(&self) {
-        // ORDERING: Release, as an `Arc` that is not the last one: pairs with the fence in
-        // `waker_clones`.
-        self.references.fetch_sub(1, Ordering::Release);
+    fn slot(&self) -> &Slot<(), (), ()> {
+        self.table.slot(self.index)
     }
 
-    fn let_go_of_stage(&self) {
-        // ORDERING: Release, as `Output::let_go`: pairs with the fence in `waker_clones`.
-        self.taker.store(false, Ordering::Release);
+    fn unpin(&self) {
+        // SAFETY: each thread gives up what it has: the clone, the handle, its own pin.
+        let _ = unsafe { self.table.unpin(self.slot()) };
     }
 
     /// As the future's handle is dropped.
     fn drop_handle(&self) {
-        self.let_go_of_stage();
-        self.let_go();
+        self.slot().handle_goes();
+        self.unpin();
     }
 
     /// The same in another order.
     fn drop_handle_too_early(&self) {
-        self.let_go();
-        self.let_go_of_stage();
+        self.unpin();
+        self.slot().handle_goes();
     }
 
     /// A wake-up by the only clone, which is then dropped.
@@ -75,36 +76,32 @@ impl Future {
         // SAFETY: this thread has the clone.
         self.done.with_mut(|done| unsafe { *done = true });
         // Nobody runs the future here, whoever has to enqueue it.
-        let _ = self.state.wake(Reason::Message);
-        self.let_go();
+        let _ = self.slot().state.wake(Reason::Message);
+        self.unpin();
     }
 
     /// The clone is cloned, and one of the two dropped.
     fn clone_and_drop(&self) {
-        // ORDERING: Relaxed, as an `Arc`.
-        self.references.fetch_add(1, Ordering::Relaxed);
-        self.let_go();
+        // SAFETY: this thread has the clone.
+        unsafe { self.slot().share_pin() };
+        self.unpin();
     }
 
     fn clones(&self) -> usize {
-        // ORDERING: Relaxed, both, as an `Arc` and `has_taker`: `waker_clones` has the fence.
-        waker_clones(
-            OWN,
-            || self.references.load(Ordering::Relaxed),
-            || self.taker.load(Ordering::Relaxed),
-        )
+        self.slot().waker_clones()
     }
 
     /// As `Handle::look_at_future` does it: the clones, and whether the future was woken
     /// meanwhile; none if it was before.
     fn look(&self) -> Option<(usize, bool)> {
-        self.state.seize().ok()?;
+        let state = &self.slot().state;
+        state.seize().ok()?;
         let clones = self.clones();
         if clones == 0 {
             // SAFETY: the thread with the clone does nothing any more.
             assert!(self.done.with(|done| unsafe { *done }), "nothing was done");
         }
-        let let_go = self.state.idle().expect("this thread has seized it");
+        let let_go = state.idle().expect("this thread has seized it");
         Some((clones, let_go == LetGo::Enqueue))
     }
 }
@@ -147,7 +144,7 @@ fn clone_beside_a_count(drop_handle: fn(&Future)) -> usize {
 fn no_clone_and_not_woken_means_never() {
     let found = Outcomes::of(
         "a future without a clone is found woken",
-        Bound::exhaustive(17_000),
+        Bound::exhaustive(4_298),
         wake_beside_a_look,
     );
     found.assert_exactly([

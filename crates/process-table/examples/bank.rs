@@ -64,7 +64,7 @@ fn step(table: &Accounts, ready: &Injector<u32>, index: u32, open: &AtomicUsize)
         // SAFETY: as above; the process ends here, once.
         unsafe {
             slot.life.drop_body();
-            Closed::begin(table, slot).complete(drop).tell(balance);
+            Closed::begin(table, slot).complete(drop).tell(|| balance);
         }
         open.fetch_sub(1, Ordering::Relaxed);
     } else if slot.state.idle() == Ok(LetGo::Enqueue) {

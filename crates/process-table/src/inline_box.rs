@@ -1,36 +1,39 @@
 //! A box for a value of a forgotten type that holds small ones in place.
 
 use std::alloc::{Layout, alloc, handle_alloc_error};
+use std::any::Any;
 use std::fmt;
-use std::marker::PhantomData;
+use std::marker::{PhantomData, PhantomPinned};
 use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 use std::ops::{Deref, DerefMut};
 use std::ptr;
 
-/// Values of up to this many words lie in the box itself, so that submitting one allocates nothing.
-const WORDS: usize = 4;
+/// A `Box<T>` of a trait object that holds a value of up to so many words in place, so that nothing
+/// is allocated for it.
+///
+/// The value may be one that refers to itself, once the box does not move any more. (It is not
+/// `Unpin`, whatever `T` is: so a mutable reference to it, or to what it is part of, does not claim
+/// that nothing else leads to the value.)
+pub struct InlineBox<T: ?Sized, const WORDS: usize = 4>(Place<T, WORDS>);
 
-/// Where a small value lies.
-pub type Room = [MaybeUninit<usize>; WORDS];
-
-/// A `Box<T>` of a trait object that holds a value of up to four words in place.
-pub struct InlineBox<T: ?Sized>(Place<T>);
-
-enum Place<T: ?Sized> {
-    Here(InPlace<T>),
+enum Place<T: ?Sized, const WORDS: usize> {
+    Here(InPlace<T, WORDS>),
     Boxed(Box<T>),
 }
 
+/// Turns the address of the room into that of the value.
+type Find<T> = fn(*mut ()) -> *mut T;
+
 /// A value whose type only the function knows.
-struct InPlace<T: ?Sized> {
-    /// Turns the address of the room into that of the value.
-    find: fn(*mut Room) -> *mut T,
-    room: Room,
+struct InPlace<T: ?Sized, const WORDS: usize> {
+    find: Find<T>,
+    room: [MaybeUninit<usize>; WORDS],
     /// Send, Sync and dropping are as for this.
     value: PhantomData<T>,
+    _pinned: PhantomPinned,
 }
 
-impl<T: ?Sized> InlineBox<T> {
+impl<T: ?Sized, const WORDS: usize> InlineBox<T, WORDS> {
     /// Takes the value in, which `find` turns into a `T`. `box_up` boxes it, if it is too large.
     ///
     /// # Safety
@@ -38,20 +41,23 @@ impl<T: ?Sized> InlineBox<T> {
     /// that it is given.
     pub unsafe fn new<V>(
         value: V,
-        find: fn(*mut Room) -> *mut T,
+        find: fn(*mut ()) -> *mut T,
         box_up: impl FnOnce(V) -> Box<T>,
     ) -> Self {
-        if size_of::<V>() > size_of::<Room>() || align_of::<V>() > align_of::<Room>() {
+        if size_of::<V>() > size_of::<[usize; WORDS]>() || align_of::<V>() > align_of::<usize>() {
             return Self::boxed(box_up(value));
         }
-        let mut room: Room = [MaybeUninit::uninit(); WORDS];
-        // SAFETY: the room is large and aligned enough, see above, and nothing is in it.
-        unsafe { ptr::from_mut(&mut room).cast::<V>().write(value) };
-        Self(Place::Here(InPlace {
+        let mut place = Place::Here(InPlace {
             find,
-            room,
+            room: [MaybeUninit::uninit(); WORDS],
             value: PhantomData,
-        }))
+            _pinned: PhantomPinned,
+        });
+        if let Place::Here(here) = &mut place {
+            // SAFETY: the room is large and aligned enough, see above, and nothing is in it.
+            unsafe { (&raw mut here.room).cast::<V>().write(value) };
+        }
+        Self(place)
     }
 
     /// Takes a value in that is boxed already.
@@ -87,37 +93,68 @@ impl<T: ?Sized> InlineBox<T> {
     }
 }
 
-impl<T: ?Sized> Deref for InlineBox<T> {
+impl<const WORDS: usize> InlineBox<dyn Any + Send, WORDS> {
+    /// Takes any value in.
+    pub fn any<V: Any + Send>(value: V) -> Self {
+        // SAFETY: the cast keeps the address.
+        unsafe { Self::new(value, |room| room.cast::<V>(), |value| Box::new(value)) }
+    }
+
+    /// The value, if it is a `V`.
+    ///
+    /// # Errors
+    /// The box, if it holds another type.
+    pub fn downcast<V: Any>(self) -> Result<V, Self> {
+        if !(*self).is::<V>() {
+            return Err(self);
+        }
+        match self.0 {
+            Place::Boxed(value) => match value.downcast() {
+                Ok(value) => Ok(*value),
+                Err(_) => unreachable!("it is a `V`"),
+            },
+            Place::Here(here) => {
+                let here = ManuallyDrop::new(here);
+                // SAFETY: the room holds a `V`, and is not used again, nor dropped.
+                Ok(unsafe { ptr::from_ref(&here.room).cast::<V>().read() })
+            }
+        }
+    }
+}
+
+impl<T: ?Sized, const WORDS: usize> Deref for InlineBox<T, WORDS> {
     type Target = T;
 
     fn deref(&self) -> &T {
         match &self.0 {
             // SAFETY: `new` has put a value of the type that `find` knows into the room, and it
             // moves with the room. It is only read through this, while `self` is borrowed.
-            Place::Here(here) => unsafe { &*(here.find)(ptr::from_ref(&here.room).cast_mut()) },
+            Place::Here(here) => unsafe {
+                &*(here.find)(ptr::from_ref(&here.room).cast_mut().cast())
+            },
             Place::Boxed(value) => value,
         }
     }
 }
 
-impl<T: ?Sized> DerefMut for InlineBox<T> {
+impl<T: ?Sized, const WORDS: usize> DerefMut for InlineBox<T, WORDS> {
     fn deref_mut(&mut self) -> &mut T {
         match &mut self.0 {
             // SAFETY: as in `deref`; and `self` is borrowed mutably.
-            Place::Here(here) => unsafe { &mut *(here.find)(&raw mut here.room) },
+            Place::Here(here) => unsafe { &mut *(here.find)((&raw mut here.room).cast()) },
             Place::Boxed(value) => value,
         }
     }
 }
 
-impl<T: ?Sized> Drop for InPlace<T> {
+impl<T: ?Sized, const WORDS: usize> Drop for InPlace<T, WORDS> {
     fn drop(&mut self) {
         // SAFETY: as in `deref`; the room is not used again.
-        unsafe { ptr::drop_in_place((self.find)(&raw mut self.room)) };
+        unsafe { ptr::drop_in_place((self.find)((&raw mut self.room).cast())) };
     }
 }
 
-impl<T: ?Sized> fmt::Debug for InlineBox<T> {
+impl<T: ?Sized, const WORDS: usize> fmt::Debug for InlineBox<T, WORDS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InlineBox").finish_non_exhaustive()
     }
@@ -179,6 +216,28 @@ mod tests {
         let taken_out = inline(sample()).into_boxed();
         assert_eq!(Arc::strong_count(&alive), 2);
         drop(taken_out);
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+
+    /// A failure: a value is taken for one of another type, or dropped twice, or never.
+    #[test]
+    fn any_value_comes_out_as_what_it_was() {
+        let alive = Arc::new(());
+        for large in [false, true] {
+            let value: InlineBox<_, 2> = if large {
+                InlineBox::any((Arc::clone(&alive), [7_u64; 9]))
+            } else {
+                InlineBox::any((Arc::clone(&alive), 7_u8))
+            };
+            let value = value.downcast::<Arc<()>>().expect_err("it is another type");
+            let taken = match large {
+                false => value.downcast::<(Arc<()>, u8)>().map(|value| value.0),
+                true => value.downcast::<(Arc<()>, [u64; 9])>().map(|value| value.0),
+            };
+            assert!(Arc::ptr_eq(&taken.expect("that is its type"), &alive));
+            assert_eq!(Arc::strong_count(&alive), 1);
+        }
+        drop(InlineBox::<_, 2>::any(Arc::clone(&alive)));
         assert_eq!(Arc::strong_count(&alive), 1);
     }
 

@@ -36,7 +36,7 @@ pub use admission::{Admission, Refusal};
 pub use exit_reason::ExitReason;
 pub use filch_slab::AllocateError;
 pub use info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
-pub use inline_box::{InlineBox, Room};
+pub use inline_box::InlineBox;
 pub use life_cell::LifeCell;
 pub use mailbox::{Mailbox, MailboxError, MailboxLimit};
 pub use monitor::{Down, Exited, Link, Monitor};
@@ -48,7 +48,6 @@ pub use stats::{Awaited, ProcessStats, StepCount};
 pub use table::{Pin, Table};
 pub use teardown::{Closed, Completed};
 pub use urgency::{Urgency, Urgent};
-pub use waker_clones::waker_clones;
 pub use watch::{Watch, WatchKind, WatchList};
 
 #[doc = include_str!("../ALGORITHM.md")]

@@ -25,6 +25,7 @@ enum Waiter<Exit> {
 /// |---|---|
 /// | null: the process lives, nobody waits | the submitter, from `occupy` until it makes the process Ready; then the worker that made it Running, until it lets go |
 /// | a waiter's address: it lives, and somebody is to be told of its end | the same |
+/// | `nobody`: it lives, and nobody wants its exit | the same |
 /// | `ended`: it has ended | the process's handle, or the call that was left in its place; after these, the last thread out of the slot |
 pub struct LifeCell<Body, Exit> {
     word: AtomicPtr<Waiter<Exit>>,
@@ -42,6 +43,11 @@ enum Life<Body, Exit> {
 /// The word of a process that has ended: no waiter lies at an odd address.
 fn ended<Exit>() -> *mut Waiter<Exit> {
     ptr::without_provenance_mut(1)
+}
+
+/// The word of a process whose handle has [let go](LifeCell::let_go) of the exit.
+fn nobody<Exit>() -> *mut Waiter<Exit> {
+    ptr::without_provenance_mut(3)
 }
 
 impl<Body, Exit> LifeCell<Body, Exit> {
@@ -108,20 +114,37 @@ impl<Body, Exit> LifeCell<Body, Exit> {
             .with_mut(|content| unsafe { *content = Life::Nothing });
     }
 
-    /// The process has ended like that. Wakes the thread that waits for it, or calls what was left
-    /// to be called. A panic in there is contained, as there is nobody to tell.
+    /// The process has ended like that: `exit` makes what is then written to its place, so that it
+    /// is not moved on the way. Wakes the thread that waits for it, or calls what was left to be
+    /// called. A panic in there is contained, as there is nobody to tell.
     ///
     /// # Safety
     /// The caller ends the process, calls this once, and has a pin on the slot.
-    pub(crate) unsafe fn set(&self, exit: Exit) {
-        // SAFETY: the process lives by the word, and it is the caller who ends it (contract).
+    #[inline]
+    pub(crate) unsafe fn set(&self, exit: impl FnOnce() -> Exit) {
+        // SAFETY: the process lives by the word, and it is the caller who ends it (contract), so
+        // that the content is the caller's.
+        unsafe { self.discard() };
+        // SAFETY: as above. What is overwritten is `Nothing`.
         self.content
-            .with_mut(|content| unsafe { *content = Life::Exit(exit) });
+            .with_mut(|content| unsafe { content.write(Life::Exit(exit())) });
+        // SAFETY: the exit is there, and the rest is the caller's.
+        unsafe { self.announce() };
+    }
+
+    /// # Safety
+    /// As for `set`, and the exit is there.
+    unsafe fn announce(&self) {
         // ORDERING: Release, partner of the Acquires in `await_end` and `is_set`: a thread that
         // sees the end sees the exit. Acquire, partner of the Release in `await_end`: the waiter's
         // box is seen.
         let waiter = self.word.swap(ended(), Ordering::AcqRel);
         if waiter.is_null() {
+            return;
+        }
+        if waiter == nobody() {
+            // SAFETY: the handle has left the exit to this thread.
+            unsafe { self.discard() };
             return;
         }
         // SAFETY: the word was not `ended` yet, so this is the box that `await_end` has put there;
@@ -181,6 +204,28 @@ impl<Body, Exit> LifeCell<Body, Exit> {
         }
     }
 
+    /// Nobody wants the exit: it is dropped when the process ends, or here, if it has ended.
+    /// Without this it stays until the last thread is out of the slot. A panic of its destructor is
+    /// contained, as there is nobody to tell. Wait-free.
+    ///
+    /// # Safety
+    /// As for `wait`, and the caller gives the handle's right to the exit up.
+    pub unsafe fn let_go(&self) {
+        // ORDERING: Relaxed on success: the thread that ends the process has nothing to see of
+        // this one. On failure Acquire: as in `is_set`.
+        let left = self.word.compare_exchange(
+            ptr::null_mut(),
+            nobody(),
+            Ordering::Relaxed,
+            Ordering::Acquire,
+        );
+        if left.is_err() {
+            // SAFETY: the process has ended, which was acquired; the exit is the handle's, which
+            // the caller has.
+            unsafe { self.discard() };
+        }
+    }
+
     /// Leaves a waiter to be told of the end, and returns its address, for `withdraw`.
     ///
     /// # Errors
@@ -234,6 +279,20 @@ impl<Body, Exit> LifeCell<Body, Exit> {
         exit
     }
 
+    /// Drops what is there, where it is. A panic in there is contained.
+    ///
+    /// # Safety
+    /// The content is the caller's.
+    unsafe fn discard(&self) {
+        self.content.with_mut(|content| {
+            // SAFETY: the caller's.
+            let content = unsafe { &mut *content };
+            if !matches!(content, Life::Nothing) {
+                let _ = catch_panic(|| *content = Life::Nothing);
+            }
+        });
+    }
+
     /// Whether the process has ended. What it did is visible then.
     pub fn is_set(&self) -> bool {
         // ORDERING: Acquire, partner of the Release in `set`.
@@ -245,15 +304,9 @@ impl<Body, Exit> LifeCell<Body, Exit> {
     /// # Safety
     /// The caller is the last thread out of the slot.
     pub(crate) unsafe fn clear(&self) {
-        self.content.with_mut(|content| {
-            // SAFETY: no handle is left, nor the worker that ended the process: theirs were pins,
-            // which the caller has acquired.
-            let content = unsafe { &mut *content };
-            if !matches!(content, Life::Nothing) {
-                // Where it is. There is nobody to tell of a panic.
-                let _ = catch_panic(|| *content = Life::Nothing);
-            }
-        });
+        // SAFETY: no handle is left, nor the worker that ended the process: theirs were pins, which
+        // the caller has acquired.
+        unsafe { self.discard() };
         // ORDERING: Relaxed: published with the slot, by the slab.
         self.word.store(ptr::null_mut(), Ordering::Relaxed);
     }
@@ -290,7 +343,7 @@ mod tests {
         let waits = cell.await_end(Waiter::Thread(Parker::new().unparker()));
         let waiter = waits.ok().unwrap();
         // SAFETY: one thread ends the process, once.
-        unsafe { cell.set(()) };
+        unsafe { cell.set(|| ()) };
         assert!(!cell.withdraw(waiter), "the end has taken it");
         assert!(cell.is_set());
     }

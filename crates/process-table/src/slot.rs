@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU32;
 use filch_event_queue::EventQueue;
 use filch_process_state::ProcessState;
 use filch_slab::Occupancy;
-use filch_sync::atomic::{AtomicBool, Ordering};
+use filch_sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use filch_sync::panic::catch_panic;
 
 use crate::life_cell::LifeCell;
@@ -20,9 +20,10 @@ use crate::urgency::Urgency;
 /// | `occupancy`, `state`, `wants_notice` | any thread: atomic words |
 /// | `events` | producers: a thread that holds a pin, and any thread for the generation that its PID names; consumer: the worker that has the process; once that is over, the thread that its `state` gives the queue to |
 /// | `mailbox` | set by the submitter before `occupy`, opened by the worker that replaces a future; atomic words for a thread that holds a pin, and a hint for a sender without one |
-/// | `idle_priority`, `bound_to` | set by the submitter before `occupy`; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
+/// | `idle_priority`, `bound_to`, `owner` | set by the submitter before `occupy`; atomic words for a thread that holds a pin, has made the process Ready, or has it from a run queue |
 /// | `urgency` | reset by the submitter before `occupy`; an atomic word for a thread that holds a pin, and the worker that has the process |
 /// | `stats`, `awaited`, `empty_steps` | reset by the submitter before `occupy`; written by the worker that has the process; read by a thread that holds a pin |
+/// | `has_handle` | set by the submitter before `occupy`, reset by the thread that drops the handle; read by a thread that holds a pin |
 /// | `life` | the submitter, then the worker that made the process Running; then its handle, then the last thread out: see [`LifeCell`] |
 ///
 /// A worker *has* the process from its successful `start` until it lets go of the process or ends
@@ -60,6 +61,10 @@ pub struct Slot<Body, Item, Exit> {
     bound_to: AtomicU32,
     /// Its body while it lives, then its exit.
     pub life: LifeCell<Body, Exit>,
+    /// What has the table: see [`Table::set_owner`](crate::Table::set_owner).
+    owner: AtomicPtr<()>,
+    /// Whether one of the pins is the handle's.
+    pub(crate) has_handle: AtomicBool,
     /// Whether the table's hook is told when the occupant leaves. Set under a pin, read and reset
     /// by the last thread out.
     pub(crate) wants_notice: AtomicBool,
@@ -97,21 +102,25 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
             idle_priority: AtomicBool::new(false),
             bound_to: AtomicU32::new(0),
             life: LifeCell::new(),
+            owner: AtomicPtr::default(),
+            has_handle: AtomicBool::new(false),
             wants_notice: AtomicBool::new(false),
         }
     }
 
     /// Makes the slot ready for a new occupant. The caller has it from the slab.
-    pub(crate) fn furnish(&self, placement: &Placement) {
+    pub(crate) fn furnish(&self, placement: &Placement, owner: *mut ()) {
         self.mailbox.open(placement.mailbox);
         self.stats.reset();
         self.awaited.reset();
         self.empty_steps.reset();
         self.urgency.reset();
-        // ORDERING: Relaxed, both: `Occupancy::occupy` releases them to the threads that get a pin.
+        // ORDERING: Relaxed, all: `Occupancy::occupy` releases them to the threads that get a pin.
         self.idle_priority
             .store(placement.idle_priority, Ordering::Relaxed);
         self.bound_to.store(placement.bound_to, Ordering::Relaxed);
+        self.owner.store(owner, Ordering::Relaxed);
+        self.has_handle.store(true, Ordering::Relaxed);
     }
 
     /// Its place in the table.
@@ -143,6 +152,13 @@ impl<Body, Item, Exit> Slot<Body, Item, Exit> {
         // has just made the occupant Ready, which stays until it is enqueued, and has acquired its
         // submission by that.
         self.idle_priority.load(Ordering::Relaxed)
+    }
+
+    /// What has the table. For a thread that holds a pin.
+    #[inline]
+    pub fn owner(&self) -> *mut () {
+        // ORDERING: Relaxed: it does not change while the caller holds a pin.
+        self.owner.load(Ordering::Relaxed)
     }
 
     /// Has the table's [hook](crate::Table::on_vacated) called when the occupant has left. The

@@ -1,7 +1,7 @@
 //! The process table: which process a PID means, and what keeps it there.
 
 use std::fmt;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 use filch_event_queue::{PushError, ReopenError};
 use filch_process_state::{Disposal, Reason, State, Wake};
@@ -20,6 +20,7 @@ pub struct Table<Body, Item, Exit> {
     /// What all PIDs of this table have in common.
     origin: Origin,
     slots: Slab<Slot<Body, Item, Exit>>,
+    owner: AtomicPtr<()>,
     on_vacated: Option<OnVacated>,
 }
 
@@ -33,6 +34,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
             // ORDERING: Relaxed: only to be different each time.
             origin: Origin::new(node, NEXT.fetch_add(1, Ordering::Relaxed)),
             slots: Slab::new(Slot::vacant),
+            owner: AtomicPtr::default(),
             on_vacated: None,
         }
     }
@@ -44,6 +46,13 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     pub fn on_vacated(mut self, hook: impl Fn(u32) + Send + Sync + 'static) -> Self {
         self.on_vacated = Some(Box::new(hook));
         self
+    }
+
+    /// What has the table, for those who hold nothing but a pin: each
+    /// [slot](crate::Slot::owner) knows it. To be called before the table has an occupant.
+    pub fn set_owner(&self, owner: *mut ()) {
+        // ORDERING: Relaxed: the table is not shared yet.
+        self.owner.store(owner, Ordering::Relaxed);
     }
 
     /// The PID of the process in the slot. The caller holds a pin on it, or has the process.
@@ -75,7 +84,8 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     /// there are have occupants, and there is no memory for more of them.
     pub fn occupy(&self, placement: &Placement) -> Result<&Slot<Body, Item, Exit>, AllocateError> {
         let slot = self.slot(self.slots.allocate()?);
-        slot.furnish(placement);
+        // ORDERING: Relaxed: set before the table was shared.
+        slot.furnish(placement, self.owner.load(Ordering::Relaxed));
         let generation = slot.occupancy.occupy(2);
         debug_assert_eq!(
             generation,

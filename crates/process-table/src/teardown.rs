@@ -58,7 +58,8 @@ impl<'table, Body, Item: Send, Exit> Closed<'table, Body, Item, Exit> {
 
 impl<Body, Item: Send, Exit> Completed<'_, Body, Item, Exit> {
     /// Leaves the exit to the process's handle, and gives the process's pin up.
-    pub fn tell(self, exit: Exit) {
+    #[inline]
+    pub fn tell(self, exit: impl FnOnce() -> Exit) {
         // SAFETY: this worker ends the process, once, and holds the process's pin (contract of
         // `begin`).
         unsafe { self.0.slot.life.set(exit) };

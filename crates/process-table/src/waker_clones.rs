@@ -2,26 +2,31 @@
 
 use filch_sync::atomic::{Ordering, fence};
 
-/// Turns the number of references to what a future's wakers share into the number of the waker's
-/// clones: of these references `own` are the caller's, the one that runs the future, and one may be
-/// the handle's, which is dropped at any time.
-///
-/// At most one too many, while the handle is dropped; never too few. What another thread did before
-/// it let go of a reference that is not counted any more happens before this returns: if it was a
-/// wake-up, the caller finds the future woken. Wait-free.
-///
-/// References are counted elsewhere, as an `Arc` does it: a thread that lets go of one counts with
-/// Release. `references` reads the count, and `in_handle` whether the handle is still to take the
-/// output: it says so first, and also with Release, when it goes. Relaxed loads will do for both.
-pub fn waker_clones(
-    own: usize,
-    references: impl FnOnce() -> usize,
-    in_handle: impl FnOnce() -> bool,
-) -> usize {
-    let others = references() - own;
-    // ORDERING: Acquire, partner of the Release with which references are counted down. For the
-    // handle's: if it is not counted any more, `in_handle` does not see it. (A fence, as an `Arc`
-    // reads its count by a Relaxed load.)
-    fence(Ordering::Acquire);
-    others.saturating_sub(usize::from(in_handle()))
+use crate::slot::Slot;
+
+impl<Body, Item, Exit> Slot<Body, Item, Exit> {
+    /// The process's handle goes: its pin is given back after this, by the same thread.
+    pub fn handle_goes(&self) {
+        // ORDERING: Relaxed: released by giving the pin back, which is what `waker_clones` looks
+        // at first.
+        self.has_handle.store(false, Ordering::Relaxed);
+    }
+
+    /// How many pins there are besides the occupant's, its handle's and the caller's: the clones of
+    /// a future's waker, each of which holds one.
+    ///
+    /// At most one too many while the [handle is dropped](Self::handle_goes), and one for each
+    /// other thread that pins the slot for a moment; never too few. What another thread did before
+    /// it gave a pin back that is not counted any more happens before this returns: if it was a
+    /// wake-up, the caller finds the future woken. Wait-free.
+    ///
+    /// The caller holds a pin, besides having the process.
+    pub fn waker_clones(&self) -> usize {
+        let others = self.occupancy.pins() as usize - 2;
+        // ORDERING: Acquire, partner of the Release with which pins are given back. For the
+        // handle's: if it is not counted any more, its mark is not seen either.
+        fence(Ordering::Acquire);
+        // ORDERING: Relaxed: see above.
+        others.saturating_sub(usize::from(self.has_handle.load(Ordering::Relaxed)))
+    }
 }

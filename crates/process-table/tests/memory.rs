@@ -45,7 +45,7 @@ fn the_queue_of_an_ended_process_keeps_no_block() {
     assert!(BYTES.get() > before);
     // SAFETY: this thread has made it Running, and ends it once.
     let closed = unsafe { Closed::begin(&table, slot) };
-    closed.complete(drop).tell(());
+    closed.complete(drop).tell(|| ());
     assert_eq!(BYTES.get(), before, "a handle is kept");
     // SAFETY: the handle's pin.
     let _ = unsafe { table.unpin(table.slot(pid.slot())) };

@@ -38,7 +38,7 @@ fn running(table: &Processes) -> (Pid, &Occupant) {
 fn end(table: &Processes, pid: Pid, exit: Loud) {
     // SAFETY: this thread has made it Running, and ends it once.
     let closed = unsafe { Closed::begin(table, table.slot(pid.slot())) };
-    closed.complete(drop).tell(exit);
+    closed.complete(drop).tell(|| exit);
 }
 
 /// Gives the handle's pin back.
@@ -313,7 +313,7 @@ fn what_a_process_leaves_in_its_queue() {
         }
     });
     assert_eq!(left, 3);
-    completed.tell(Loud(false));
+    completed.tell(|| Loud(false));
     let late = table.post(pid, slot, Arc::clone(&items[0]), Reason::Message);
     assert!(late.is_err());
     drop(late);

@@ -4,7 +4,5 @@
 extern crate alloc;
 
 mod promise;
-mod stage;
 
 pub use promise::{Prepared, Promised, Resolver, promise};
-pub use stage::{Output, Stage};

@@ -182,6 +182,7 @@ impl<P: Protocol> Builder<P> {
                 left_timers: Arc::default(),
             }),
         };
+        handle.table().set_owner(handle.shared.as_ptr());
         let driver = Arc::new(Driver::new(handle.clone(), self.handler, budget));
         let machines =
             Processors::start(&handle.shared.processors, driver).map_err(BuildError::Processors)?;

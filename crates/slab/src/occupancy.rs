@@ -222,6 +222,14 @@ impl Occupancy {
         Status::unpack(self.word.load(Ordering::Relaxed)).generation
     }
 
+    /// How many pins there are, for a thread that holds one. The others may change at any moment.
+    #[inline]
+    pub fn pins(&self) -> u32 {
+        // ORDERING: Relaxed: a caller to which it matters what was done under a pin that is not
+        // there any more puts an Acquire fence behind this, the partner of the Release in `unpin`.
+        Status::unpack(self.word.load(Ordering::Relaxed)).pins
+    }
+
     fn pin_any(&self, ordering: Ordering) -> Status {
         // ORDERING: the caller's.
         let before = Status::unpack(self.word.fetch_add(PIN, ordering));

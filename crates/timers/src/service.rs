@@ -90,7 +90,10 @@ impl Service {
             Ticks::ByItself => {
                 let shared = Arc::clone(&shared);
                 let thread = filch_sync::thread::Builder::new().name(timer_thread::NAME.to_owned());
-                Some(thread.spawn(move || shared.run())?)
+                Some(thread.spawn(move || {
+                    timer_thread::be_punctual();
+                    shared.run();
+                })?)
             }
         };
         let mut services = services();

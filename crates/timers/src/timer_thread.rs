@@ -11,6 +11,20 @@ use filch_sync::panic::drop_contained;
 /// What a debugger calls it.
 pub(crate) const NAME: &str = "filch-timers";
 
+/// Has the system wake the calling thread at its time. Linux lets a thread sleep for up to 50 µs
+/// more, its *timer slack*, so that it can wake several at once. Where this is not allowed, timers
+/// are as late as other programs'.
+pub(crate) fn be_punctual() {
+    #[cfg(target_os = "linux")]
+    if let Ok(link) = std::fs::read_link("/proc/thread-self")
+        && let Some(number) = link.file_name().and_then(std::ffi::OsStr::to_str)
+    {
+        // In nanoseconds. 0 would stand for the slack of the thread that made this one. Each
+        // thread has this file, but only by the path of a process.
+        let _ = std::fs::write(format!("/proc/{number}/timerslack_ns"), "1");
+    }
+}
+
 /// The thread of timers that were shut down or dropped. It leaves when what it fires returns.
 pub struct TimerThread(Arc<dyn Leaves>);
 

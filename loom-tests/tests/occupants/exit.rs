@@ -126,6 +126,45 @@ fn an_end_meets_a_call() {
     outcomes.assert_exactly([17, 117]);
 }
 
+/// Two threads: the worker ends the process, its handle lets go of the exit, while a waker keeps
+/// the place. Failure: an exit that stays as long as the waker; one that is dropped while it is
+/// written, or twice, or never.
+#[test]
+fn an_end_meets_a_handle_that_lets_go() {
+    let outcomes = Outcomes::new();
+    check(
+        "an exit that nobody wants does not stay",
+        Bound::exhaustive(98),
+        {
+            let outcomes = outcomes.clone();
+            move || {
+                let ending = Ending::begin();
+                // SAFETY: the handle has a pin; and it has not asked, and does not.
+                unsafe {
+                    ending.table.share_pin(ending.pid);
+                    ending.table.let_go_of_exit(ending.pid);
+                }
+                let at_once = Arc::strong_count(&ending.output) == 1;
+                ending.table.drop_handle(ending.pid);
+                let Ending {
+                    table,
+                    pid,
+                    output,
+                    worker,
+                    ..
+                } = ending;
+                worker.join().unwrap();
+                assert_eq!(Arc::strong_count(&output), 1, "it stays with the waker");
+                // The waker's pin.
+                table.drop_handle(pid);
+                assert_given_back(&table, 1);
+                outcomes.observe(at_once);
+            }
+        },
+    );
+    outcomes.assert_exactly([false, true]);
+}
+
 /// Two threads: the worker ends the process, its handle is dropped. The last thread out
 /// drops the exit. Failure: an exit that is dropped while it is written, or never.
 #[test]

@@ -59,7 +59,7 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
     pub(crate) unsafe fn end(&self, pid: Pid, exit: Exit) {
         // SAFETY: the caller's; the process's pin is given up by this alone.
         let closed = unsafe { Closed::begin(&self.0, self.slot(pid)) };
-        closed.complete(drop).tell(exit);
+        closed.complete(drop).tell(|| exit);
     }
 
     /// As `Handle::send`. Whether the process became Ready by it, so that the caller must see to
@@ -97,6 +97,24 @@ impl<Item: Send, Exit> Processes<Item, Exit> {
         // SAFETY: the caller's.
         unsafe { self.slot(pid).life.watch(Box::new(call)) };
         self.drop_handle(pid);
+    }
+
+    /// As the drop of a `JoinHandle` that has not asked, except for its pin.
+    ///
+    /// # Safety
+    /// As for `join`, and the caller gives the right to the exit up.
+    pub(crate) unsafe fn let_go_of_exit(&self, pid: Pid) {
+        // SAFETY: the caller's.
+        unsafe { self.slot(pid).life.let_go() };
+    }
+
+    /// As the clone of a future's waker, which holds a pin.
+    ///
+    /// # Safety
+    /// The caller has a pin, or the process.
+    pub(crate) unsafe fn share_pin(&self, pid: Pid) {
+        // SAFETY: the caller's.
+        unsafe { self.slot(pid).share_pin() };
     }
 
     /// As the drop of a `ProcessHandle`, which the caller has.

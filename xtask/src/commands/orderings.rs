@@ -144,7 +144,6 @@ const MODELS: &[(&str, &[&str])] = &[
     ),
     ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/promise/src/promise.rs", &["promise"]),
-    ("crates/promise/src/stage.rs", &["stage"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
     ("crates/slab/src", &["slab", "retired_slab", "walk"]),
 ];

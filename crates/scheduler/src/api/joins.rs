@@ -1,10 +1,14 @@
 //! Which futures wait for the end of which processes, as far as the scheduler has a hand in it.
 
 use std::collections::HashMap;
+use std::ptr;
 use std::task::Waker;
 
 use filch_process_table::Pid;
 use filch_sync::{CachePadded, Mutex, MutexGuard, lock};
+
+use crate::Protocol;
+use crate::table::body::Slot;
 
 /// Which waker is called at the end of which process, of those that join handles have left.
 ///
@@ -31,6 +35,11 @@ pub(crate) struct WakerId(usize);
 impl WakerId {
     pub(crate) fn of(waker: &Waker) -> Self {
         Self(waker.data().addr())
+    }
+
+    /// Of the wakers of a future of the scheduler's: these share its slot.
+    pub(crate) fn of_future_in<P: Protocol>(slot: &Slot<P>) -> Self {
+        Self(ptr::from_ref(slot).addr())
     }
 }
 

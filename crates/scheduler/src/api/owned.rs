@@ -1,6 +1,5 @@
 //! A reference that is counted, to what is also kept in another way.
 
-use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::process::abort;
 use std::ptr::NonNull;
@@ -16,7 +15,7 @@ pub(crate) trait Retire {
 }
 
 /// One of the owners of a value: an `Arc`, but for the end. When the last owner goes, the value is
-/// [retired](Retire), and those that keep it in another way have it [lent](Self::lend).
+/// [retired](Retire), and those that keep it in another way have it [lent](Self::lent).
 pub(crate) struct Owned<T: Retire>(NonNull<CachePadded<Block<T>>>);
 
 /// Padded: each owner writes the count, and others read the rest.
@@ -42,12 +41,20 @@ impl<T: Retire> Owned<T> {
         unsafe { self.0.as_ref() }
     }
 
+    /// For those that keep the value in another way: see [`lent`](Self::lent).
+    pub(crate) fn as_ptr(&self) -> *mut () {
+        self.0.as_ptr().cast()
+    }
+
     /// The same again, not counted.
     ///
     /// # Safety
-    /// It is used only while its holder keeps the value, and is not cloned.
-    pub(crate) unsafe fn lend(&self) -> ManuallyDrop<Self> {
-        ManuallyDrop::new(Self(self.0))
+    /// The pointer is [that](Self::as_ptr) of an owner of such a value. The result is used only
+    /// while its holder keeps the value; it is neither cloned nor dropped.
+    #[inline]
+    pub(crate) unsafe fn lent(pointer: *mut ()) -> Self {
+        // SAFETY: an owner's pointer is not null (contract).
+        Self(unsafe { NonNull::new_unchecked(pointer.cast()) })
     }
 
     /// Frees the value.

@@ -4,6 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Instant;
 
+use filch_process_state::Reason;
 use filch_process_table::{LifeCell, Pid};
 use filch_processors::Awaited;
 
@@ -13,15 +14,11 @@ use crate::table::body::{Body, Slot, Task};
 use crate::{Handle, Protocol};
 
 /// A pin on a process's slot: its PID means it while this lives, and the scheduler's memory is
-/// kept, as by a [`Handle`].
+/// kept, as by a [`Handle`]. One word, which leads to both.
 ///
-/// That one is counted, and this is not: the pin is there anyway, and a count would be one line
+/// A handle is counted, and this is not: the pin is there anyway, and a count would be one line
 /// that all threads write for each process that they submit.
-pub(crate) struct Pinned<P: Protocol> {
-    /// Of the scheduler's table.
-    slot: NonNull<Slot<P>>,
-    scheduler: ManuallyDrop<Handle<P>>,
-}
+pub(crate) struct Pinned<P: Protocol>(NonNull<Slot<P>>);
 
 // SAFETY: it stands for references to the slot and the scheduler, which are shared by all threads.
 unsafe impl<P: Protocol> Send for Pinned<P> {}
@@ -32,34 +29,31 @@ impl<P: Protocol> Pinned<P> {
     /// Takes over a pin on the slot.
     ///
     /// # Safety
-    /// The slot is one of the scheduler's, and the caller has the pin, and gives it up.
+    /// The slot is of a scheduler's table, whose owner is the scheduler. The caller has the pin,
+    /// and gives it up.
     #[inline]
-    pub(crate) unsafe fn new(slot: &Slot<P>, scheduler: &Handle<P>) -> Self {
-        // SAFETY: the pin keeps the memory, and this lends the handle to nobody who clones it.
-        let shared = unsafe { scheduler.shared.lend() };
-        let shared = ManuallyDrop::into_inner(shared);
-        Self {
-            slot: NonNull::from(slot),
-            scheduler: ManuallyDrop::new(Handle { shared }),
-        }
+    pub(crate) unsafe fn new(slot: NonNull<Slot<P>>) -> Self {
+        Self(slot)
     }
 
     /// The process's PID.
     #[inline]
     pub(crate) fn pid(&self) -> Pid {
-        self.scheduler.table().pid_of(self.slot())
+        self.scheduler().table().pid_of(self.slot())
     }
 
     /// The scheduler, which may have no owner any more: not to be cloned.
     #[inline]
-    pub(crate) fn scheduler(&self) -> &Handle<P> {
-        &self.scheduler
+    pub(crate) fn scheduler(&self) -> ManuallyDrop<Handle<P>> {
+        // SAFETY: the owner of a scheduler's table (contract of `new`), which the pin keeps.
+        let shared = unsafe { Owned::lent(self.slot().owner()) };
+        ManuallyDrop::new(Handle { shared })
     }
 
     #[inline]
     pub(crate) fn slot(&self) -> &Slot<P> {
         // SAFETY: slots do not move, and the pin keeps the table.
-        unsafe { self.slot.as_ref() }
+        unsafe { self.0.as_ref() }
     }
 
     pub(crate) fn life(&self) -> &LifeCell<Body<P>, Exit<P>> {
@@ -74,7 +68,8 @@ impl<P: Protocol> Pinned<P> {
     pub(crate) unsafe fn exit_until(&self, deadline: Option<Instant>) -> Option<Exit<P>> {
         let slot = self.slot();
         if deadline.is_none() {
-            self.scheduler.shared.processors.help(&AwaitedEnd(slot));
+            let scheduler = self.scheduler();
+            scheduler.shared.processors.help(&AwaitedEnd(slot));
         }
         // SAFETY: the caller's.
         unsafe { slot.life.wait(deadline) }
@@ -89,11 +84,17 @@ impl<P: Protocol> Pinned<P> {
         unsafe { self.life().watch(Box::new(watcher)) };
     }
 
+    /// Has the process take another turn, if it still lives: without an event.
+    pub(crate) fn nudge(&self) {
+        self.scheduler().wake(self.slot(), Reason::Message);
+    }
+
     /// Runs the process, which is Ready and in no run queue, on the calling thread, if a worker is
     /// idle; else puts it into a run queue.
     pub(crate) fn run_here(&self) {
         let slot = self.slot();
-        let processors = &self.scheduler.shared.processors;
+        let scheduler = self.scheduler();
+        let processors = &scheduler.shared.processors;
         processors.run_awaited(Task::of(slot), &AwaitedEnd(slot));
     }
 }
@@ -113,10 +114,11 @@ impl<P: Protocol> Awaited<Task<P>> for AwaitedEnd<'_, P> {
 
 impl<P: Protocol> Drop for Pinned<P> {
     fn drop(&mut self) {
+        let scheduler = self.scheduler();
         // SAFETY: the pin, which goes with this.
-        if unsafe { self.scheduler.table().unpin(self.slot()) } {
+        if unsafe { scheduler.table().unpin(self.slot()) } {
             // SAFETY: the table says so.
-            unsafe { Owned::free(&self.scheduler.shared) };
+            unsafe { Owned::free(&scheduler.shared) };
         }
     }
 }

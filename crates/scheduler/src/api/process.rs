@@ -1,7 +1,6 @@
 //! What a user writes: a process, and why it may refuse to start.
 
 use std::fmt;
-use std::task::Waker;
 
 use crate::protocol::error_by_display;
 use crate::{Context, Events, ExitReason, Protocol, StepOutput};
@@ -49,12 +48,6 @@ pub trait Process<P: Protocol>: Send {
     /// A process that must hear of this end [watches](crate::Handle::monitor) it.
     fn close(&mut self, reason: &ExitReason) {
         let _ = reason;
-    }
-
-    /// The waker of a future, and how many clones of it there are elsewhere.
-    #[doc(hidden)] // for the scheduler's own processes, which the futures are
-    fn waker(&self) -> Option<(&Waker, usize)> {
-        None
     }
 }
 

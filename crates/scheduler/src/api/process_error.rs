@@ -1,14 +1,26 @@
 //! How a process ends, if not well.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+
+use filch_process_table::InlineBox;
 
 use crate::protocol::error_by_display;
 use crate::{ExitReason, Exited, InitError, Pid, Protocol};
 
-/// How a process ended, once it has. Without an output if it was a future, whose output has another
-/// type, and another place.
-pub(crate) type Exit<P> = Result<Option<<P as Protocol>::Output>, ProcessError<P>>;
+/// How a process ended, once it has. An error is boxed: it is larger than most outputs, and an exit
+/// is moved several times.
+pub(crate) type Exit<P> = Result<Outcome<P>, Box<ProcessError<P>>>;
+
+/// What is left of a process that has ended well.
+pub(crate) enum Outcome<P: Protocol> {
+    Process(P::Output),
+    Future(FutureOutput),
+}
+
+/// The output of a future, whose handle knows its type.
+pub(crate) type FutureOutput = InlineBox<dyn Any + Send, 3>;
 
 /// How a process ended, if not well.
 #[non_exhaustive]

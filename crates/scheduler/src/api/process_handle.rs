@@ -6,12 +6,16 @@ use std::time::{Duration, Instant};
 use filch_process_table::Pid;
 
 use crate::api::pinned::Pinned;
-use crate::api::process_error::Exit;
+use crate::api::process_error::{Exit, Outcome};
 use crate::{CalledFromInside, ProcessError, Protocol};
 
 /// The exit of a process that is no future.
 fn with_output<P: Protocol>(exit: Exit<P>) -> Result<P::Output, ProcessError<P>> {
-    exit.map(|output| output.unwrap_or_else(|| unreachable!("a future has another handle")))
+    match exit {
+        Ok(Outcome::Process(output)) => Ok(output),
+        Ok(Outcome::Future(_)) => unreachable!("a future has another handle"),
+        Err(error) => Err(*error),
+    }
 }
 
 /// The handle to a submitted process, by which one caller learns how it ended. Dropping it lets the

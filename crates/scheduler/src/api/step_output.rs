@@ -5,7 +5,8 @@ use std::fmt;
 use filch_promise::Prepared;
 use filch_sync::panic::{drop_all_contained, drop_contained};
 
-use crate::{Caller, Process, Protocol};
+use crate::api::process_error::{Exit, FutureOutput, Outcome};
+use crate::{Caller, Process, ProcessError, Protocol};
 
 /// What a step tells the scheduler: commands to dispatch, and what the process does next.
 ///
@@ -21,6 +22,9 @@ pub struct StepOutput<P: Protocol> {
     /// Whether there are any of these two: one look, as most steps have neither.
     has_more: bool,
     status: Status<P>,
+    /// Of a process that ends. It stays here until it goes where the handle finds it: it is large,
+    /// and would be moved from function to function.
+    exit: Option<Exit<P>>,
 }
 
 /// A worker keeps memory for this many commands from step to step.
@@ -37,13 +41,15 @@ pub(crate) enum Status<P: Protocol> {
     Continue,
     Wait,
     Idle,
-    Done(P::Output),
     /// A future that is pending: it waits for its waker, which leaves no event.
     Pending,
-    /// A future whose output is elsewhere.
-    Ended,
+    /// With an exit.
+    Over,
     Upgrade(Box<Successor<P>>),
 }
+
+/// The process ends, with the exit that its step's output has.
+pub(crate) struct Over;
 
 /// The new version of a process, and how it starts.
 pub(crate) struct Successor<P: Protocol> {
@@ -70,6 +76,7 @@ impl<P: Protocol> StepOutput<P> {
             answers: Vec::new(),
             has_more: false,
             status: Status::Idle,
+            exit: None,
         }
     }
 
@@ -93,7 +100,7 @@ impl<P: Protocol> StepOutput<P> {
     /// [dump](crate::Handle::dump) names the processes. (In the original of this scheduler, a
     /// process that yields commands waits for them whatever else it says.)
     pub fn go_on(&mut self) {
-        self.status = Status::Continue;
+        self.say(Status::Continue);
     }
 
     /// The process waits for the commands that it yielded. Messages do not wake it. (One that
@@ -103,28 +110,30 @@ impl<P: Protocol> StepOutput<P> {
     /// With no command outstanding the process ends with
     /// [`ProcessError::WaitsForNothing`](crate::ProcessError::WaitsForNothing).
     pub fn wait(&mut self) {
-        self.status = Status::Wait;
+        self.say(Status::Wait);
     }
 
     /// The process waits for whatever comes: a message, or the completion of a command.
     pub fn idle(&mut self) {
-        self.status = Status::Idle;
+        self.say(Status::Idle);
     }
 
     /// The process has ended with `output`. Commands that this step yielded are still dispatched;
     /// nobody will see their completions.
+    #[inline]
     pub fn done(&mut self, output: P::Output) {
-        self.status = Status::Done(output);
+        self.over(Outcome::Process(output));
     }
 
     /// The process waits to be woken, with an event or without.
     pub(crate) fn pending(&mut self) {
-        self.status = Status::Pending;
+        self.say(Status::Pending);
     }
 
-    /// The process has ended well, and its output is elsewhere.
-    pub(crate) fn end(&mut self) {
-        self.status = Status::Ended;
+    /// The future has ended with `output`.
+    #[inline]
+    pub(crate) fn ready(&mut self, output: FutureOutput) {
+        self.over(Outcome::Future(output));
     }
 
     /// The process goes on as a new version: when this step has returned and its commands are
@@ -133,7 +142,7 @@ impl<P: Protocol> StepOutput<P> {
     /// [`Handle::upgrade`](crate::Handle::upgrade). The new version's first step comes after the
     /// others that are runnable, and may have no events.
     pub fn upgrade(&mut self, process: Box<dyn Process<P>>, method: &str, input: P::Input) {
-        self.status = Status::Upgrade(Successor::new(process, method, input));
+        self.say(Status::Upgrade(Successor::new(process, method, input)));
     }
 
     /// Answers a [call](crate::Handle::call). The caller gets the answer when the step is over, and
@@ -153,12 +162,48 @@ impl<P: Protocol> StepOutput<P> {
         self.has_more = true;
     }
 
+    /// In place of what was said before.
+    #[inline]
+    fn say(&mut self, status: Status<P>) {
+        self.status = status;
+        self.exit = None;
+    }
+
+    /// The exit first: if the destructor of an earlier one panics, and the step goes on, this does
+    /// not say that there is one where there is none.
+    #[inline(always)]
+    fn over(&mut self, outcome: Outcome<P>) {
+        self.exit = Some(Ok(outcome));
+        self.status = Status::Over;
+    }
+
     /// Takes the status of the step that just ran and leaves the next one its default.
     pub(crate) fn take_status(&mut self) -> Status<P> {
-        match self.status {
-            // The usual one, which is left as it is.
-            Status::Idle => Status::Idle,
-            _ => std::mem::replace(&mut self.status, Status::Idle),
+        std::mem::replace(&mut self.status, Status::Idle)
+    }
+
+    /// The process ends with this error, whatever its step has said.
+    #[cold]
+    pub(crate) fn fail(&mut self, error: ProcessError<P>) -> Over {
+        drop_contained(self.take_status());
+        drop_contained(self.exit.replace(Err(Box::new(error))));
+        Over
+    }
+
+    /// The error of a process that ends, if it has one.
+    pub(crate) fn error(&self) -> Option<&ProcessError<P>> {
+        match &self.exit {
+            Some(Err(error)) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The exit of a process that ends.
+    #[inline]
+    pub(crate) fn take_exit(&mut self) -> Exit<P> {
+        match self.exit.take() {
+            Some(exit) => exit,
+            None => unreachable!("a process that ends has an exit"),
         }
     }
 
@@ -190,16 +235,14 @@ impl<P: Protocol> StepOutput<P> {
         self.has_more = false;
     }
 
-    /// Forgets what a step that failed half-way had written, but not its answers: what these say
-    /// has happened before.
-    pub(crate) fn clear(&mut self) {
-        if self.has_more {
-            for Yield { command, .. } in self.yields.drain(..) {
-                drop_contained(command);
-            }
-            self.shrink();
+    /// Forgets the commands of a step that failed half-way, but not its answers: what these say has
+    /// happened before.
+    #[cold]
+    pub(crate) fn forget_yields(&mut self) {
+        for Yield { command, .. } in self.yields.drain(..) {
+            drop_contained(command);
         }
-        drop_contained(self.take_status());
+        self.shrink();
     }
 }
 
@@ -209,9 +252,8 @@ impl<P: Protocol> fmt::Debug for StepOutput<P> {
             Status::Continue => "continue",
             Status::Wait => "wait",
             Status::Idle => "idle",
-            Status::Done(_) => "done",
             Status::Pending => "pending",
-            Status::Ended => "ended",
+            Status::Over => "over",
             Status::Upgrade(_) => "upgrade",
         };
         f.debug_struct("StepOutput")

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::mem;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use filch_promise::{Promised, promise};
@@ -12,10 +12,8 @@ use filch_sync::panic::drop_contained;
 
 use crate::api::joins::WakerId;
 use crate::api::pinned::Pinned;
-use crate::api::process_error::Exit;
+use crate::api::process_error::{Exit, Outcome};
 use crate::api::wait::poll_until;
-use crate::future::contained::Contained;
-use crate::future::task::Joinable;
 use crate::{JoinError, Pid, ProcessError, Protocol};
 
 /// The handle to a [spawned](crate::Handle::spawn) future: await it, or [`join`](Self::join) it.
@@ -26,11 +24,12 @@ use crate::{JoinError, Pid, ProcessError, Protocol};
 /// [`ProcessHandle`](crate::ProcessHandle).
 ///
 /// What the future did happens before its output is seen. This keeps the process's place in the
-/// table, and the memory of the future, until it is dropped; so do clones of the future's waker.
+/// table until it is dropped; so do clones of the future's waker.
 #[must_use = "dropping it is fine, but says that nobody will learn how the future ended"]
 pub struct JoinHandle<P: Protocol, T> {
     state: JoinState<P>,
-    task: Arc<dyn Joinable<P, T>>,
+    process: Pinned<P>,
+    output: PhantomData<fn() -> T>,
 }
 
 /// How the handle learns of the end.
@@ -73,8 +72,8 @@ impl<P: Protocol> Awaited<P> {
         if exit.is_ready() {
             self.forget(process);
         } else if self.known.is_none() {
-            let joins = &process.scheduler().shared.joins;
-            joins.insert(process.pid(), waker);
+            let scheduler = process.scheduler();
+            scheduler.shared.joins.insert(process.pid(), waker);
             self.known = Some(waker);
         }
         exit
@@ -126,26 +125,24 @@ impl<P: Protocol> JoinState<P> {
 }
 
 impl<P: Protocol, T> JoinHandle<P, T> {
-    /// # Safety
-    /// It is the one handle to the task's process.
-    pub(crate) unsafe fn new(task: Arc<dyn Joinable<P, T>>) -> Self {
-        let state = JoinState::Asks;
-        Self { state, task }
-    }
-
-    fn process(&self) -> &Pinned<P> {
-        self.task.process()
+    /// There is one handle to a future, whose output is a `T`.
+    pub(crate) fn new(process: Pinned<P>) -> Self {
+        Self {
+            state: JoinState::Asks,
+            process,
+            output: PhantomData,
+        }
     }
 
     /// The PID of the future's process.
     pub fn pid(&self) -> Pid {
-        self.process().pid()
+        self.process.pid()
     }
 
     /// Whether the future has ended, so that awaiting it would not wait.
     pub fn has_ended(&self) -> bool {
         match &self.state {
-            JoinState::Asks => self.process().life().is_set(),
+            JoinState::Asks => self.process.life().is_set(),
             JoinState::Awaited(awaited) => awaited.promised.is_resolved(),
             JoinState::Told => true,
         }
@@ -155,10 +152,12 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// [`ProcessError::Terminated`], as if [terminated](crate::Handle::terminate). Lock-free.
     pub fn abort(&self) {
         // Refused: it has ended.
-        let process = self.process();
+        let process = &self.process;
         let _ = process.scheduler().terminate(process.pid());
     }
+}
 
+impl<P: Protocol, T: 'static> JoinHandle<P, T> {
     /// Waits until the future has ended, and returns its output. Blocking.
     ///
     /// # Errors
@@ -168,11 +167,10 @@ impl<P: Protocol, T> JoinHandle<P, T> {
     /// # Panics
     /// If it was polled to its end before.
     pub fn join(mut self) -> Result<T, JoinError<P, Self>> {
-        if self.process().scheduler().is_worker() && !self.has_ended() {
+        if self.process.scheduler().is_worker() && !self.has_ended() {
             return Err(JoinError::CalledFromInside(self));
         }
-        let Self { state, task } = &mut self;
-        let process = task.process();
+        let Self { state, process, .. } = &mut self;
         let exit = if let JoinState::Asks = state {
             // SAFETY: this is the handle, and asks once.
             unsafe { state.ask(process) }
@@ -181,60 +179,54 @@ impl<P: Protocol, T> JoinHandle<P, T> {
             let exit = poll_until(None, |context| unsafe { state.poll(process, context) });
             exit.unwrap_or_else(|| unreachable!("there is no deadline"))
         };
-        // SAFETY: this is the process's exit.
-        unsafe { self.output(exit) }.map_err(JoinError::Process)
+        output(exit).map_err(JoinError::Process)
     }
+}
 
-    /// The output that goes with the exit.
-    ///
-    /// # Safety
-    /// It is the exit of the future's process.
-    unsafe fn output(&self, exit: Exit<P>) -> Result<T, ProcessError<P>> {
-        // SAFETY: the caller has the exit, and it is that of the task's process.
-        let output = unsafe { self.task.output().take() };
-        // What is left over is dropped here, but is not the caller's: a panic in there must not
-        // hide how it ended.
-        match exit {
-            Ok(another) => {
-                drop_contained(another);
-                // Without an output: its process was replaced by another one. See
-                // `Handle::upgrade`.
-                output
-                    .map(Contained::into_inner)
-                    .ok_or(ProcessError::Terminated)
-            }
-            Err(error) => Err(error),
+/// The output that is in the exit of a future's process.
+fn output<P: Protocol, T: 'static>(exit: Exit<P>) -> Result<T, ProcessError<P>> {
+    match exit {
+        Ok(Outcome::Future(output)) => match output.downcast() {
+            Ok(output) => Ok(output),
+            Err(_) => unreachable!("the output of this future is a `T`"),
+        },
+        // The future was replaced by another process: see `Handle::upgrade`. Its output is dropped
+        // here, but is not the caller's: a panic in there must not hide how it ended.
+        Ok(Outcome::Process(another)) => {
+            drop_contained(another);
+            Err(ProcessError::Terminated)
         }
+        Err(error) => Err(*error),
     }
 }
 
 impl<P: Protocol, T> Drop for JoinHandle<P, T> {
-    /// An exit that has come, and that nobody has asked for, may hold what is the user's: that of a
-    /// process that has replaced the future. One that was not awaited is left in the table, which
-    /// contains it by itself.
+    /// What is the user's, and nobody will take, goes with the process, or now. (A waker may keep
+    /// the process's place for long.)
     fn drop(&mut self) {
-        if let JoinState::Awaited(mut awaited) = mem::replace(&mut self.state, JoinState::Told) {
-            awaited.forget(self.process());
-            drop_contained(awaited.promised);
+        match mem::replace(&mut self.state, JoinState::Told) {
+            // SAFETY: this is the handle, which has the right to the exit, and goes.
+            JoinState::Asks if mem::needs_drop::<T>() => unsafe { self.process.life().let_go() },
+            JoinState::Asks | JoinState::Told => {}
+            JoinState::Awaited(mut awaited) => {
+                awaited.forget(&self.process);
+                drop_contained(awaited.promised);
+            }
         }
-        // Before its share of the task goes: see `waker_clones`.
-        // SAFETY: the handle takes the output, and does not any more.
-        unsafe { self.task.output().let_go() };
+        self.process.slot().handle_goes();
     }
 }
 
-impl<P: Protocol, T> Future for JoinHandle<P, T> {
+impl<P: Protocol, T: 'static> Future for JoinHandle<P, T> {
     type Output = Result<T, ProcessError<P>>;
 
     /// # Panics
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let process = this.task.process();
+        let Self { state, process, .. } = &mut *self;
         // SAFETY: this is the handle.
-        let exit = ready!(unsafe { this.state.poll(process, context) });
-        // SAFETY: this is the process's exit.
-        Poll::Ready(unsafe { self.output(exit) })
+        let exit = ready!(unsafe { state.poll(process, context) });
+        Poll::Ready(output(exit))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Futures as processes: each step is a poll, and a waker wakes the process.
 
-#[expect(unsafe_code, reason = "pins the future that it wraps")]
-pub(crate) mod contained;
-#[expect(unsafe_code, reason = "takes the output once it has the exit")]
+#[expect(unsafe_code, reason = "has the handle's right to the exit")]
 pub(crate) mod join_handle;
-#[expect(unsafe_code, reason = "says who has a future's stage")]
+#[expect(unsafe_code, reason = "pins the future where its process is")]
+pub(crate) mod process;
 pub(crate) mod spawn;
-pub(crate) mod task;
+#[expect(unsafe_code, reason = "counts the clones of a waker by pins")]
+pub(crate) mod waker;

@@ -2,25 +2,15 @@
 
 use std::fmt;
 use std::future::Future;
-use std::mem::ManuallyDrop;
 use std::num::NonZeroUsize;
-use std::ptr;
-use std::sync::Arc;
-use std::task::{self, Poll, Waker};
 
-use filch_process_table::{Mailbox, Refusal, waker_clones};
-use filch_promise::Stage;
-use filch_sync::panic::drop_all_contained;
+use filch_process_table::{Mailbox, Refusal};
 
 use crate::api::submission::Options;
-use crate::future::contained::WithContained;
-use crate::future::task::FutureTask;
+use crate::future::process::FutureProcess;
 use crate::protocol::error_by_display;
 use crate::table::body::process_box;
-use crate::{
-    Context, Events, Handle, HookError, InitError, JoinHandle, Process, Protocol, StepOutput,
-    SubmitError,
-};
+use crate::{Handle, HookError, JoinHandle, Protocol, SubmitError};
 
 impl<P: Protocol> Handle<P> {
     /// Submits a future as a process, whatever its output. Lock-free, except for memory.
@@ -50,7 +40,7 @@ impl<P: Protocol> Handle<P> {
     ///
     /// # Errors
     /// [`SpawnError`], with the future, if the scheduler is shut down or full, or has no memory for
-    /// one more process. (The piece that a future has beside its slot is not refused: see
+    /// one more process. (The box of a future of more than four words is not refused: see
     /// [`submit`](Self::submit).)
     pub fn spawn<F>(&self, future: F) -> Result<JoinHandle<P, F::Output>, SpawnError<P, F>>
     where
@@ -65,81 +55,12 @@ impl<P: Protocol> Handle<P> {
             Err(Refusal::Full(limit)) => return Err(SpawnError::LimitReached { limit, future }),
             Err(Refusal::NoMemory) => return Err(SpawnError::NoMemory(future)),
         };
-        let task = Arc::new(FutureTask {
-            process: place,
-            stage: Stage::new(WithContained(future)),
-        });
-        let process = process_box(FutureProcess {
-            // SAFETY: the waker beside it lives as long, and has one.
-            task: unsafe { lend(&task) },
-            waker: Waker::from(Arc::clone(&task)),
-        });
-        match self.begin(&task.process, process, |_, _| Ok(()), &options) {
-            // SAFETY: there is one handle to a future.
-            Ok(()) => Ok(unsafe { JoinHandle::new(task) }),
+        let process = process_box(FutureProcess(future));
+        match self.begin(&place, process, |_, _| Ok(()), &options) {
+            Ok(()) => Ok(JoinHandle::new(place)),
             Err(SubmitError::Hook(error)) => Err(SpawnError::Hook(error)),
             Err(error) => unreachable!("it was admitted, and has no `init`: {error}"),
         }
-    }
-}
-
-/// The process of a future: three words, so that it fits into its slot.
-struct FutureProcess<P: Protocol, F: Future> {
-    waker: Waker,
-    /// What the waker is made of, and keeps: not counted here, and never dropped.
-    task: ManuallyDrop<Arc<FutureTask<P, F>>>,
-}
-
-/// The same `Arc` again, not counted. (To count it takes two RMWs in the life of a future.)
-///
-/// # Safety
-/// It is not used once the others are dropped.
-unsafe fn lend<T>(arc: &Arc<T>) -> ManuallyDrop<Arc<T>> {
-    // SAFETY: an `Arc` is what it points to, and has no destructor here.
-    ManuallyDrop::new(unsafe { ptr::read(arc) })
-}
-
-impl<P: Protocol, F> Process<P> for FutureProcess<P, F>
-where
-    F: Future + Send,
-    F::Output: Send,
-{
-    fn init(&mut self, _: &Context<'_, P>, _: &str, _: P::Input) -> Result<(), InitError<P>> {
-        unreachable!("a future is admitted without")
-    }
-
-    fn step(
-        &mut self,
-        _: &Context<'_, P>,
-        events: Events<'_, P>,
-        out: &mut StepOutput<P>,
-    ) -> Result<(), P::Error> {
-        // None of these means anything to a future: what is watched has ended, the shutdown.
-        drop_all_contained(events);
-        let mut context = task::Context::from_waker(&self.waker);
-        // SAFETY: this is the process, and it is stepped by the worker that has it.
-        match unsafe { self.task.stage.poll(&mut context) } {
-            Poll::Pending => out.pending(),
-            Poll::Ready(()) => out.end(),
-        }
-        Ok(())
-    }
-
-    fn waker(&self) -> Option<(&Waker, usize)> {
-        let clones = waker_clones(
-            1,
-            || Arc::strong_count(&self.task),
-            || self.task.stage.has_taker(),
-        );
-        Some((&self.waker, clones))
-    }
-}
-
-impl<P: Protocol, F: Future> Drop for FutureProcess<P, F> {
-    /// The handle may be kept for long: the future goes with the process, and only an output stays.
-    fn drop(&mut self) {
-        // SAFETY: as in `step`; and this is the last time.
-        unsafe { self.task.stage.give_up() };
     }
 }
 

@@ -19,18 +19,15 @@ impl<P: Protocol> Handle<P> {
         let process = self.table().pin(pid)?;
         let slot = process.slot();
         slot.state.seize().ok()?;
-        // SAFETY: seized: as a worker's `start` would, this has made the process Running, so this
-        // thread has it until it lets go, below; the Acquire in there saw the last turn.
-        let body = unsafe { slot.life.body() };
-        let wakers = body
-            .and_then(|body| body.process.waker())
-            .map(|(waker, clones)| Wakers {
-                id: WakerId::of(waker),
-                clones,
-            });
+        // Seized: as a worker's `start` would, this has made the process Running, so this thread
+        // has it until it lets go.
+        let wakers = Wakers {
+            id: WakerId::of_future_in(slot),
+            clones: slot.waker_clones(),
+        };
         // A wake-up by a clone that is not counted any more is seen here: `waker_clones`.
         match slot.state.idle() {
-            Ok(LetGo::Waits) => wakers,
+            Ok(LetGo::Waits) => Some(wakers),
             Ok(LetGo::Enqueue) => {
                 self.enqueue(slot);
                 None

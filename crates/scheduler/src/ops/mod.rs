@@ -3,7 +3,6 @@
 pub(crate) mod call;
 pub(crate) mod closing;
 pub(crate) mod info;
-#[expect(unsafe_code, reason = "has the process that it looks at")]
 pub(crate) mod look;
 pub(crate) mod monitor;
 pub(crate) mod running;

@@ -130,13 +130,6 @@ impl<P: Protocol> Handle<P> {
         }
     }
 
-    /// Has the process take another turn, if it still lives: without an event.
-    pub(crate) fn nudge(&self, pid: Pid) {
-        if let Some(process) = self.table().pin(pid) {
-            self.wake(process.slot(), Reason::Message);
-        }
-    }
-
     /// Puts a process that has become Ready into a run queue: the caller's, to be run next.
     #[inline]
     pub(crate) fn enqueue(&self, slot: &Slot<P>) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::ptr::NonNull;
 
 use filch_process_table::{Closed, Pid, Refusal};
 use filch_sync::panic::catch_panic;
@@ -123,9 +124,9 @@ impl<P: Protocol> Handle<P> {
     /// A place for one more process, with the pin of its handle.
     #[inline]
     pub(crate) fn admit(&self, options: &Options) -> Result<Pinned<P>, Refusal> {
-        // SAFETY: the second of the two pins.
-        self.occupy(options)
-            .map(|slot| unsafe { Pinned::new(slot, self) })
+        let slot = self.occupy(options)?;
+        // SAFETY: the slot is of this scheduler's table, and this is the second of the two pins.
+        Ok(unsafe { Pinned::new(NonNull::from(slot)) })
     }
 
     /// See [`Table::occupy`](filch_process_table::Table::occupy).
@@ -173,12 +174,12 @@ impl<P: Protocol> Handle<P> {
         // SAFETY: the process is not Ready yet, so no worker can have it: it is the submitter's.
         let body = unsafe { slot.life.begin(body) };
         let context = Context::new(self, pid);
-        let started = init(&mut *body.process, &context)
-            .map_err(SubmitError::Init)
-            .and_then(|()| life_cycle::start(&context).map_err(SubmitError::Hook));
-        if let Err(error) = started {
-            self.turn_away(pid, slot, &ExitReason::not_started(&error));
-            return Err(error);
+        // One after the other, so that no error is moved where there is none.
+        if let Err(error) = init(&mut *body.process, &context) {
+            return Err(self.turn_away(pid, slot, SubmitError::Init(error)));
+        }
+        if let Err(error) = life_cycle::start(&context) {
+            return Err(self.turn_away(pid, slot, SubmitError::Hook(error)));
         }
         if slot.state.submit().is_err() {
             unreachable!("the state of a slot without an occupant is Complete");
@@ -193,7 +194,8 @@ impl<P: Protocol> Handle<P> {
 
     /// Ends a process that was refused, and gives its place up. The caller is the submitter.
     #[cold]
-    fn turn_away(&self, pid: Pid, slot: &Slot<P>, reason: &ExitReason) {
+    fn turn_away(&self, pid: Pid, slot: &Slot<P>, error: SubmitError<P>) -> SubmitError<P> {
+        let reason = &ExitReason::not_started(&error);
         // SAFETY: the process was not Ready, so no worker can have it: it is the submitter's.
         if let Some(body) = unsafe { slot.life.body() } {
             // The error of `init` is the one that tells what is wrong; one of closing after it
@@ -217,6 +219,7 @@ impl<P: Protocol> Handle<P> {
         });
         completed.leave();
         self.leave();
+        error
     }
 }
 

@@ -13,8 +13,7 @@ use filch_sync::atomic::Ordering;
 use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::command::dispatch;
-use crate::api::process_error::Exit;
-use crate::api::step_output::{Status, Yield};
+use crate::api::step_output::{Over, Status, Yield};
 use crate::table::backlog::EventList;
 use crate::table::body::{Body, Slot, Task, Waits};
 use crate::worker::budget::{Backlogged, Budget, UNSAMPLED};
@@ -73,7 +72,7 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
             Ok(After::Waits) => {}
             Ok(After::Again) => self.handle.enqueue(slot),
             Ok(After::GaveWay) => self.handle.requeue(slot),
-            Err(exit) => end(&self.handle, slot, exit, scratch),
+            Err(Over) => end(&self.handle, slot, scratch),
         }
         // Behind all user code of the turn: see `StepOutput::answer`.
         if scratch.output.has_more() {
@@ -125,21 +124,24 @@ impl<P: Protocol> Driver<P> {
     /// Takes one turn of the process that this worker has just made Running, and lets go of it.
     ///
     /// # Errors
-    /// The process is to end with this exit. It has not been let go, and never will be.
-    fn turn(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> Result<After, Exit<P>> {
+    /// The process is to end. It has not been let go, and never will be.
+    fn turn(&self, slot: &Slot<P>, scratch: &mut Scratch<P>) -> Result<After, Over> {
         // SAFETY: the state is Running, by this worker's `start`: its Acquire saw the Release of
         // the worker, or the submitter, that had the process before.
         let Some(body) = (unsafe { slot.life.body() }) else {
             unreachable!("a process that runs has a body");
         };
-        let has_urgent_signal = self.end_asked(slot).map_err(Err)?;
+        let output = &mut scratch.output;
+        let asked = self.end_asked(slot);
+        let has_urgent_signal = asked.map_err(|error| output.fail(error))?;
         let events = &mut scratch.events;
         let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         let pid = self.handle.table().pid_of(slot);
         let context = Context::new(&self.handle, pid);
         let Inbox { wait_ends, pending } = inbox;
         if let Some(pending) = pending {
-            pending.carry_out(&context, body).map_err(Err)?;
+            let carried_out = pending.carry_out(&context, body);
+            carried_out.map_err(|error| output.fail(error))?;
             // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
             // counter has one writer.
             slot.awaited.set_future(false);
@@ -191,7 +193,7 @@ impl<P: Protocol> Driver<P> {
         scratch: &mut Scratch<P>,
         wait_ends: WaitEnds,
         more: bool,
-    ) -> Result<ControlFlow<After, WaitEnds>, Exit<P>> {
+    ) -> Result<ControlFlow<After, WaitEnds>, Over> {
         body.sampled = true;
         let Some(began) = self.budget.begin_sample() else {
             return Ok(ControlFlow::Continue(wait_ends));
@@ -315,11 +317,11 @@ impl<P: Protocol> Driver<P> {
         body: &mut Body<P>,
         events: &mut EventList<P>,
         output: &mut StepOutput<P>,
-    ) -> Result<Waits, Exit<P>> {
+    ) -> Result<Waits, Over> {
         match catch_panic(|| body.process.step(context, Events::new(events), output)) {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(Err(ProcessError::Failed(error))),
-            Err(message) => return Err(Err(ProcessError::Panicked(message))),
+            Ok(Err(error)) => return Err(output.fail(ProcessError::Failed(error))),
+            Err(message) => return Err(output.fail(ProcessError::Panicked(message))),
         }
         if !events.is_empty() {
             // The step has forgotten its events instead of dropping them. They are not the next
@@ -331,20 +333,20 @@ impl<P: Protocol> Driver<P> {
             self.dispatch(context.pid(), slot, output);
         }
         match status {
-            Status::Done(output) => Err(Ok(Some(output))),
-            Status::Ended => Err(Ok(None)),
+            Status::Over => Err(Over),
             Status::Pending => {
                 slot.awaited.set_future(true);
                 Ok(Waits::Wakes)
             }
-            Status::Wait if slot.awaited.commands() == 0 => Err(Err(ProcessError::WaitsForNothing)),
+            Status::Wait if slot.awaited.commands() == 0 => {
+                Err(output.fail(ProcessError::WaitsForNothing))
+            }
             Status::Wait => Ok(Waits::Commands),
             Status::Idle => Ok(Waits::Events),
             Status::Continue => Ok(Waits::Turn),
-            Status::Upgrade(successor) => match take_over(*successor, context, body) {
-                Ok(()) => Ok(Waits::Turn),
-                Err(error) => Err(Err(error)),
-            },
+            Status::Upgrade(successor) => take_over(*successor, context, body)
+                .map(|()| Waits::Turn)
+                .map_err(|error| output.fail(error)),
         }
     }
 

@@ -1,10 +1,9 @@
 //! The end of a process: in one order, whatever of the user's code panics on the way.
 
 use filch_process_table::{Closed, ExitReason};
-use filch_sync::panic::{catch_panic, drop_all_contained, drop_contained};
+use filch_sync::panic::{catch_panic, drop_all_contained};
 
 use crate::api::life_cycle;
-use crate::api::process_error::Exit;
 use crate::table::body::Slot;
 use crate::table::item::{Item, Signal};
 use crate::worker::scratch::Scratch;
@@ -13,42 +12,44 @@ use crate::{Context, Handle, ProcessError, Protocol};
 /// Ends the process that the calling worker has. Apart from `run`, which has little to do for a
 /// message, and so needs few registers.
 #[inline(never)]
-pub(crate) fn end<P: Protocol>(
-    handle: &Handle<P>,
-    slot: &Slot<P>,
-    mut exit: Exit<P>,
-    scratch: &mut Scratch<P>,
-) {
+pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut Scratch<P>) {
     // SAFETY: the state is Running, this worker made it so, and it ends the process only here.
     let closed = unsafe { Closed::begin(handle.table(), slot) };
     // SAFETY: the state is still Running, and this worker made it so.
     let Some(body) = (unsafe { slot.life.body() }) else {
         unreachable!("a process ends once");
     };
-    let mut reason = match &exit {
-        Ok(_) => ExitReason::Done,
-        Err(error) => error.reason(),
-    };
+    let output = &mut scratch.output;
+    let mut reason = ExitReason::Done;
+    if let Some(error) = output.error() {
+        reason = error.reason();
+    }
     // All of this is user code, and each part of it may panic: one by one, so that no panic keeps
     // the rest.
     let closing = catch_panic(|| body.process.close(&reason));
     let cold = body.cold.take();
     // SAFETY: as above; the reference to the body is not used any more.
     let dropping = catch_panic(|| unsafe { slot.life.drop_body() });
-    scratch.output.clear();
-    drop_all_contained(scratch.events.drain(..));
+    if !scratch.events.is_empty() {
+        drop_all_contained(scratch.events.drain(..));
+    }
     let watches = cold.map(|cold| {
         drop_all_contained(cold.backlog.into_events());
         cold.watches
     });
-    if let (true, Err(message)) = (exit.is_ok(), closing.and(dropping)) {
+    if let (Err(message), _) | (_, Err(message)) = (closing, dropping)
+        && output.error().is_none()
+    {
         reason = ExitReason::Panicked(message.as_str().into());
-        let output = std::mem::replace(&mut exit, Err(ProcessError::Panicked(message)));
-        drop_contained(output);
+        output.fail(ProcessError::Panicked(message));
+    }
+    let failed = output.error().is_some();
+    if failed {
+        output.forget_yields();
     }
     let counters = handle.counters();
     counters.ended.add(1);
-    counters.failed.add(u64::from(exit.is_err()));
+    counters.failed.add(u64::from(failed));
     let pid = handle.table().pid_of(slot);
     let context = Context::new(handle, pid);
     let fire = |watch| handle.fire(pid, &watch, &reason);
@@ -57,9 +58,11 @@ pub(crate) fn end<P: Protocol>(
             fire(watch);
         }
     });
-    watches.into_iter().flatten().for_each(fire);
+    if let Some(watches) = watches {
+        watches.into_iter().for_each(fire);
+    }
     life_cycle::complete(&context, &reason);
     // Before the thread that joins the process is told: it finds room for another one.
     handle.leave();
-    completed.tell(exit);
+    completed.tell(|| output.take_exit());
 }

@@ -13,8 +13,9 @@ pub(crate) fn init<P: Protocol>(
     method: &str,
     input: P::Input,
 ) -> Result<(), InitError<P>> {
-    match catch_panic(|| process.init(context, method, input)) {
-        Ok(outcome) => outcome,
+    let mut outcome = Ok(());
+    match catch_panic(|| outcome = process.init(context, method, input)) {
+        Ok(()) => outcome,
         Err(message) => Err(InitError::Panicked(message)),
     }
 }
@@ -39,8 +40,9 @@ pub(crate) fn take_over<P: Protocol>(
         drop_contained(process);
         return Err(ProcessError::Upgrade(error));
     }
-    let mut old = std::mem::replace(&mut body.process, ProcessBox::boxed(process));
-    let closed = catch_panic(|| old.close(&ExitReason::Upgraded));
-    let dropped = catch_panic(|| drop(old));
+    let closed = catch_panic(|| body.process.close(&ExitReason::Upgraded));
+    // The old one is dropped where it is: it may be a future, which must not move. If its
+    // destructor panics, the new one is in its place all the same.
+    let dropped = catch_panic(|| body.process = ProcessBox::boxed(process));
     closed.and(dropped).map_err(ProcessError::Panicked)
 }

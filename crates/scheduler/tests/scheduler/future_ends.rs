@@ -29,7 +29,7 @@ fn counter() -> Arc<AtomicUsize> {
     Arc::default()
 }
 
-fn error<P: Protocol, T>(future: JoinHandle<P, T>) -> ProcessError<P> {
+fn error<P: Protocol, T: 'static>(future: JoinHandle<P, T>) -> ProcessError<P> {
     match future.join() {
         Err(JoinError::Process(error)) => error,
         _ => panic!("it ends badly"),
@@ -280,4 +280,37 @@ fn whoever_is_last() {
         outputs.load(Ordering::Relaxed),
         made.load(Ordering::Relaxed)
     );
+}
+
+/// A waker is kept for long. A failure: the output stays with it, or is dropped too early.
+#[test]
+fn an_output_goes_with_its_handle_though_a_waker_is_kept() {
+    let scheduler = scheduler(1);
+    for handle_goes_first in [false, true] {
+        let outputs = counter();
+        let (give, take) = mpsc::channel::<Waker>();
+        let mut output = Some(Counted(Arc::clone(&outputs), false));
+        let mut first = true;
+        let future = scheduler.spawn(poll_fn(move |context| {
+            if std::mem::take(&mut first) {
+                give.send(context.waker().clone()).unwrap();
+                return Poll::Pending;
+            }
+            Poll::Ready(output.take())
+        }));
+        let mut future = Some(future.unwrap());
+        let waker = take.recv().unwrap();
+        scheduler.wait_for_standstill().unwrap();
+        if handle_goes_first {
+            drop(future.take());
+            assert_eq!(outputs.load(Ordering::Relaxed), 0);
+        }
+        waker.wake_by_ref();
+        scheduler.wait_for_standstill().unwrap();
+        let dropped = usize::from(handle_goes_first);
+        assert_eq!(outputs.load(Ordering::Relaxed), dropped);
+        drop(future);
+        assert_eq!(outputs.load(Ordering::Relaxed), 1);
+        waker.wake();
+    }
 }

@@ -11,7 +11,7 @@ use filch_scheduler::{JoinError, JoinHandle, Pid, ProcessError, Scheduler, Spawn
 
 use crate::common::{Test, scheduler};
 
-fn exit<T: std::fmt::Debug>(future: JoinHandle<Test, T>) -> ProcessError<Test> {
+fn exit<T: std::fmt::Debug + 'static>(future: JoinHandle<Test, T>) -> ProcessError<Test> {
     match future.join() {
         Err(JoinError::Process(error)) => error,
         other => panic!("{other:?}"),

@@ -13,6 +13,7 @@ mod first_share;
 mod forgotten;
 mod future_ends;
 mod future_mail;
+mod future_places;
 mod futures;
 mod guests;
 mod hooks;

@@ -94,3 +94,28 @@ fn a_clock_that_is_moved_too_far_panics_and_goes_on() {
     clock.advance(SECOND);
     assert_eq!(take.recv(), Ok(7));
 }
+
+/// The system may let a thread sleep for longer, unless that asks it not to. A failure: each timer
+/// is 50 µs late, and nobody notices.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_thread_of_the_systems_clock_is_woken_at_its_time() {
+    /// Of the calling thread, in nanoseconds.
+    fn slack() -> std::path::PathBuf {
+        let thread = std::fs::read_link("/proc/thread-self").unwrap();
+        let number = thread.file_name().unwrap();
+        std::path::Path::new("/proc")
+            .join(number)
+            .join("timerslack_ns")
+    }
+    if std::fs::write(slack(), "50000").is_err() {
+        println!("no thread may change its slack here");
+        return;
+    }
+    let (tell, told) = mpsc::channel();
+    let timers = Timers::new().unwrap();
+    timers.call_after(Duration::ZERO, move || {
+        tell.send(std::fs::read_to_string(slack())).unwrap();
+    });
+    assert_eq!(told.recv().unwrap().unwrap().trim(), "1");
+}

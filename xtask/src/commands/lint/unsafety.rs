@@ -70,7 +70,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
     ),
     (
         "crates/promise/src",
-        &["promise.rs", "stage.rs"],
+        &["promise.rs"],
         "a value and a waker that two ends take turns at",
     ),
     (
@@ -131,10 +131,9 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "api/owned.rs",
             "api/pinned.rs",
             "api/process_handle.rs",
-            "future/contained.rs",
             "future/join_handle.rs",
-            "future/spawn.rs",
-            "ops/look.rs",
+            "future/process.rs",
+            "future/waker.rs",
             "ops/submit.rs",
             "table/body.rs",
             "worker/budget.rs",

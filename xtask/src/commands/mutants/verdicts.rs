@@ -19,7 +19,7 @@ use crate::support::error::Result;
 /// [`orderings::models_about`].
 const MORE_MODELS: &[(&str, &[&str])] = &[(
     "process-table",
-    &["admission", "occupants", "signals", "stage", "urgency"],
+    &["admission", "occupants", "signals", "urgency"],
 )];
 
 pub(super) struct Verdicts {

@@ -1,0 +1,46 @@
+//! The process of a future.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{self, Poll};
+
+use filch_process_table::InlineBox;
+use filch_sync::panic::drop_all_contained;
+
+use crate::future::waker::lent_waker;
+use crate::{Context, Events, InitError, Process, Protocol, StepOutput};
+
+/// A future as a process: it lies in its slot, if it is small, and is polled there. Its output is
+/// the process's.
+pub(crate) struct FutureProcess<F>(pub(crate) F);
+
+impl<P: Protocol, F> Process<P> for FutureProcess<F>
+where
+    F: Future + Send,
+    F::Output: Send + 'static,
+{
+    fn init(&mut self, _: &Context<'_, P>, _: &str, _: P::Input) -> Result<(), InitError<P>> {
+        unreachable!("a future is admitted without")
+    }
+
+    fn step(
+        &mut self,
+        context: &Context<'_, P>,
+        events: Events<'_, P>,
+        out: &mut StepOutput<P>,
+    ) -> Result<(), P::Error> {
+        // None of these means anything to a future: what is watched has ended, the shutdown.
+        drop_all_contained(events);
+        let slot = context.handle().table().slot(context.pid().slot());
+        // SAFETY: the caller has the process, until this returns.
+        let waker = unsafe { lent_waker::<P>(slot) };
+        // SAFETY: since its first step the process stays where it is, in its slot or in a box of
+        // its own, and is dropped there: when it ends, or is upgraded.
+        let future = unsafe { Pin::new_unchecked(&mut self.0) };
+        match future.poll(&mut task::Context::from_waker(&waker)) {
+            Poll::Pending => out.pending(),
+            Poll::Ready(output) => out.ready(InlineBox::any(output)),
+        }
+        Ok(())
+    }
+}
