@@ -119,10 +119,13 @@ fn spawn(future: &Arc<Future>, does: fn(&Future)) -> thread::JoinHandle<()> {
 fn wake_beside_a_look() -> Option<(usize, bool)> {
     let future = Future::pending();
     let waker = spawn(&future, Future::wake);
-    let handle = spawn(&future, Future::drop_handle);
-    let found = future.look();
+    let looker = thread::spawn({
+        let future = Arc::clone(&future);
+        move || future.look()
+    });
+    future.drop_handle();
     waker.join().unwrap();
-    handle.join().unwrap();
+    let found = looker.join().unwrap();
     assert_eq!(future.clones(), 0, "nobody has one any more");
     found
 }
