@@ -34,7 +34,7 @@ mod watch;
 
 pub use admission::{Admission, Refusal};
 pub use exit_reason::ExitReason;
-pub use filch_slab::AllocateError;
+pub use filch_slab::{AllocateError, Batch};
 pub use info::{Activity, PendingFuture, PendingTimers, ProcessInfo};
 pub use inline_box::InlineBox;
 pub use life_cell::LifeCell;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 use filch_event_queue::{PushError, ReopenError};
 use filch_process_state::{Disposal, Reason, State, Wake};
-use filch_slab::{AllocateError, Slab, Unpinned};
+use filch_slab::{AllocateError, Batch, Slab, Unpinned};
 use filch_sync::atomic::Ordering;
 
 use crate::info::ProcessInfo;
@@ -19,7 +19,7 @@ use crate::slot::{Placement, Slot};
 pub struct Table<Body, Item, Exit> {
     /// What all PIDs of this table have in common.
     origin: Origin,
-    slots: Slab<Slot<Body, Item, Exit>>,
+    pub(crate) slots: Slab<Slot<Body, Item, Exit>>,
     owner: AtomicPtr<()>,
     on_vacated: Option<OnVacated>,
 }
@@ -158,7 +158,8 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         // The push may have claimed a place in the queue of a later occupant, and cancelled it.
         if matches!(error, PushError::Stale(_)) && slot.state.retract() == Wake::Dispose {
             // SAFETY: told to, just now. Senders belong to the table's owners.
-            let _ = unsafe { self.dispose(slot) };
+            let vacant = unsafe { self.dispose(slot) };
+            let _ = self.release(vacant, slot);
         }
         error.into_inner()
     }
@@ -177,7 +178,8 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         match slot.state.wake(reason) {
             Wake::Dispose => {
                 // SAFETY: told to, just now. The caller has a pin, or is one of the table's owners.
-                let _ = unsafe { self.dispose(slot) };
+                let vacant = unsafe { self.dispose(slot) };
+                let _ = self.release(vacant, slot);
                 Wake::Refused
             }
             wake => wake,
@@ -195,7 +197,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
                 pid,
             }),
             Err(gone) => {
-                let _ = self.after(gone.0, slot);
+                let _ = self.release(self.vacate(gone.0, slot), slot);
                 None
             }
         }
@@ -225,7 +227,7 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
                     pid: self.pid(index, generation),
                 }),
                 Err(gone) => {
-                    let _ = self.after(gone.0, slot);
+                    let _ = self.release(self.vacate(gone.0, slot), slot);
                     None
                 }
             }
@@ -241,7 +243,18 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     /// [`Slot::share_pin`], and gives it up.
     #[must_use = "true: the table is the caller's, to be freed"]
     pub unsafe fn unpin(&self, slot: &Slot<Body, Item, Exit>) -> bool {
-        self.after(slot.occupancy.unpin(), slot)
+        self.release(self.vacate(slot.occupancy.unpin(), slot), slot)
+    }
+
+    /// Gives back the slots of a [batch](crate::Completed::tell_into). To be called by its owner
+    /// before that one, who is one of the table's owners, too, leaves the table.
+    pub fn give_back(&self, batch: &mut Batch) {
+        let _ = self.slots.give_back(batch);
+    }
+
+    /// Gives the slot back, if it is vacant. Whether it was the last one of a retired table.
+    fn release(&self, vacant: bool, slot: &Slot<Body, Item, Exit>) -> bool {
+        vacant && self.slots.release(slot.index)
     }
 
     /// The table's last owner leaves it. Whether nobody holds a pin any more: then the table is the
@@ -256,8 +269,8 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
     }
 
     /// The last thread out cleans the slot: the next occupant must find the queue open and empty.
-    /// Whether it was the last one of a retired table, too.
-    fn after(&self, unpin: Unpinned, slot: &Slot<Body, Item, Exit>) -> bool {
+    /// Whether it is vacant, to be given back.
+    pub(crate) fn vacate(&self, unpin: Unpinned, slot: &Slot<Body, Item, Exit>) -> bool {
         if unpin == Unpinned::Others {
             return false;
         }
@@ -275,16 +288,16 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
         match slot.state.vacate() {
             // Mostly the queue was emptied when the process ended.
             // SAFETY: the queue is the caller's: it was nobody's.
-            Ok(true) => unsafe { self.reopen(slot).unwrap_or_else(|| self.dispose(slot)) },
+            Ok(true) => unsafe { self.reopen(slot) || self.dispose(slot) },
             // A sender that came too late has the queue, and will be told.
             Ok(false) => false,
             Err(_) => unreachable!("a process has a pin until it is over"),
         }
     }
 
-    /// Drops what is in the queue of a process that has ended, until no thread came meanwhile. If
-    /// the slot is vacated, and no push is under way any more, gives it back. Whether it was the
-    /// last one of a retired table.
+    /// Drops what is in the queue of a process that has ended, until no thread came meanwhile.
+    /// Whether the slot is vacant, to be given back: it is vacated, and no push is under way any
+    /// more.
     ///
     /// # Safety
     /// The process has ended, and its queue is the caller's: its wake-up was answered
@@ -299,31 +312,26 @@ impl<Body, Item: Send, Exit> Table<Body, Item, Exit> {
             };
             // SAFETY: the caller's; the queue was closed when the process ended.
             unsafe { slot.discard_events(drop) };
-            if vacated
-                // SAFETY: the caller's, and no pin is held on a slot that is vacated.
-                && let Some(is_last) = unsafe { self.reopen(slot) }
-            {
-                return is_last;
+            // SAFETY: the caller's, and no pin is held on a slot that is vacated.
+            if vacated && unsafe { self.reopen(slot) } {
+                return true;
             }
         }
     }
 
-    /// Opens the queue for the next generation, and gives the slot back: whether it was the last
-    /// one of a retired table. `None` if the queue is not empty, or a sender without a pin is
-    /// between its claim and its end: there is no need to wait for that one, as other processes get
-    /// other slots. It will be told to dispose.
+    /// Opens the queue for the next generation. Not if it is not empty, or a sender without a pin
+    /// is between its claim and its end: there is no need to wait for that one, as other processes
+    /// get other slots. It will be told to dispose.
     ///
     /// # Safety
     /// The process has ended, no pin is held, and the queue is the caller's.
-    unsafe fn reopen(&self, slot: &Slot<Body, Item, Exit>) -> Option<bool> {
+    unsafe fn reopen(&self, slot: &Slot<Body, Item, Exit>) -> bool {
         // SAFETY: the caller's.
-        match unsafe { slot.events.reopen() } {
-            Ok(_) => Some(self.slots.release(slot.index)),
-            Err(error) => {
-                debug_assert_eq!(error, ReopenError::Unfinished, "the process has ended");
-                None
-            }
+        let reopened = unsafe { slot.events.reopen() };
+        if let Err(error) = &reopened {
+            debug_assert_eq!(*error, ReopenError::Unfinished, "the process has ended");
         }
+        reopened.is_ok()
     }
 }
 

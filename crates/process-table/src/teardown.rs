@@ -6,6 +6,7 @@
 use std::fmt;
 
 use filch_process_state::Ending;
+use filch_slab::Batch;
 
 use crate::slot::Slot;
 use crate::table::Table;
@@ -64,6 +65,20 @@ impl<Body, Item: Send, Exit> Completed<'_, Body, Item, Exit> {
         // `begin`).
         unsafe { self.0.slot.life.set(exit) };
         self.leave();
+    }
+
+    /// As [`tell`](Self::tell), for a worker that ends one process after another: if the slot is
+    /// vacant then, it comes back with others of the batch. The caller is one of the table's
+    /// owners, and [gives the batch back](Table::give_back) before it leaves.
+    #[inline]
+    pub fn tell_into(self, batch: &mut Batch, exit: impl FnOnce() -> Exit) {
+        let Closed { table, slot } = self.0;
+        // SAFETY: as in `tell`.
+        unsafe { slot.life.set(exit) };
+        if table.vacate(slot.occupancy.unpin(), slot) {
+            // There is an owner: this is not the end of the table.
+            let _ = table.slots.release_into(batch, slot.index);
+        }
     }
 
     /// Gives the process's pin up, and tells nobody: for a process that nobody has a handle of.

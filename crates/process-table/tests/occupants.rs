@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use filch_process_state::{LetGo, Reason, Wake};
 use filch_process_table::{
-    Activity, Closed, Mailbox, MailboxError, Node, Pid, Placement, Slot, Table, Urgent,
+    Activity, Batch, Closed, Mailbox, MailboxError, Node, Pid, Placement, Slot, Table, Urgent,
 };
 
 type Occupant = Slot<u32, Arc<()>, Loud>;
@@ -319,4 +319,50 @@ fn what_a_process_leaves_in_its_queue() {
     drop(late);
     assert!(items.iter().all(|item| Arc::strong_count(item) == 1));
     drop_handle(&table, pid);
+}
+
+/// A failure: what the user has put into the body stays for ever.
+#[test]
+fn a_body_that_nobody_dropped_goes_at_the_end() {
+    let table = Table::<Arc<()>, (), ()>::new(Node::default());
+    let held = Arc::new(());
+    let slot = table.occupy(&Placement::default()).unwrap();
+    // SAFETY: this thread is the submitter, then the worker, and has the handle.
+    unsafe {
+        slot.life.begin(Arc::clone(&held));
+        slot.state.submit().unwrap();
+        slot.state.start().unwrap();
+        Closed::begin(&table, slot).complete(drop).tell(|| ());
+        assert_eq!(Arc::strong_count(&held), 1);
+        let _ = table.unpin(slot);
+    }
+}
+
+#[test]
+fn a_pin_leads_to_what_has_the_table() {
+    let table = Processes::new(Node::default());
+    let owner = &raw const table;
+    table.set_owner(owner.cast_mut().cast());
+    let slot = table.occupy(&Placement::default()).unwrap();
+    assert_eq!(slot.owner().cast_const().cast(), owner);
+}
+
+/// A failure: slots are lost with a batch, or come back one by one.
+#[test]
+fn slots_come_back_by_batches() {
+    let table = Processes::new(Node::default());
+    let mut batch = Batch::default();
+    let ended = [(); 2].map(|()| {
+        let (pid, slot) = running(&table);
+        drop_handle(&table, pid);
+        // SAFETY: this thread has made it Running, and ends it once.
+        let closed = unsafe { Closed::begin(&table, slot) };
+        let completed = closed.complete(drop);
+        completed.tell_into(&mut batch, || Loud(false));
+        pid.slot()
+    });
+    assert_eq!(ended, [0, 1], "the first one is kept back");
+    table.give_back(&mut batch);
+    let again = [(); 2].map(|()| running(&table).0.slot());
+    assert_eq!(again, [1, 0]);
 }

@@ -60,11 +60,12 @@ impl FreeList {
         Top::unpack(self.top.load(Ordering::Relaxed)).index != NONE
     }
 
-    /// Puts `index` on top, and says so; or the list is [retired](Self::retire). Lock-free.
+    /// Puts a chain of indices on top, and says so; or the list is [retired](Self::retire). Each
+    /// link leads to the next index, except for the last one, which is given. Lock-free.
     ///
-    /// What the caller did before happens before the [`pop`](Self::pop) that returns `index`, or
+    /// What the caller did before happens before a [`pop`](Self::pop) that returns one of them, or
     /// before the return of `retire`, if that does not come first.
-    pub(crate) fn push(&self, index: u32, link: &AtomicU32) -> bool {
+    pub(crate) fn push(&self, first: u32, last: &AtomicU32) -> bool {
         // ORDERING: Relaxed: nothing is read through this index; a stale top only fails the
         // exchange.
         let mut top = Top::unpack(self.top.load(Ordering::Relaxed));
@@ -72,15 +73,15 @@ impl FreeList {
             // ORDERING: Relaxed: the exchange below publishes it. A `pop` that read an earlier top
             // may look at the link meanwhile; the tag fails its exchange, so what it reads does not
             // matter.
-            link.store(top.index, Ordering::Relaxed);
+            last.store(top.index, Ordering::Relaxed);
             let pushed = Top {
                 tag: top.tag.wrapping_add(1),
-                index,
+                index: first,
             };
-            // ORDERING: success Release: pairs with the Acquire loads of `pop`; publishes the link
-            // and whatever the caller did with the slot. Every later change of the word is an RMW,
-            // so the edge holds too for a `pop` that finds `index` on top again after others came
-            // and went. Failure Relaxed: as the load.
+            // ORDERING: success Release: pairs with the Acquire loads of `pop`; publishes the links
+            // and whatever the caller did with the slots. Every later change of the word is an RMW,
+            // so the edge holds too for a `pop` that finds one of them on top after others came and
+            // went. Failure Relaxed: as the load.
             match self.top.compare_exchange_weak(
                 top.pack(),
                 pushed.pack(),

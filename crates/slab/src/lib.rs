@@ -9,6 +9,7 @@ compile_error!(
 );
 
 mod array;
+mod batch;
 mod free_list;
 mod occupancy;
 mod once_array;
@@ -16,6 +17,7 @@ mod pages;
 mod slab;
 mod slot;
 
+pub use batch::Batch;
 pub use occupancy::{Occupancy, Stale, Unpinned};
 pub use slab::{AllocateError, Slab};
 

@@ -222,9 +222,15 @@ impl<T> Slab<T> {
     /// If there is no such slot: the index was never allocated, nor any other of its page.
     pub fn release(&self, index: u32) -> bool {
         let slot = self.slot(index).expect("a released index was allocated");
+        self.push_free(index, &slot.link, 1)
+    }
+
+    /// Puts a chain of so many slots on the free list; or counts them down. Whether they were the
+    /// last ones of a retired slab.
+    pub(crate) fn push_free(&self, first: u32, last: &AtomicU32, slots: u32) -> bool {
         // ORDERING: partner of itself, in other threads, and of the addition in `retire`. Release:
         // what they did in the slab happens before it is freed. Acquire: by this one.
-        !self.free.push(index, &slot.link) && self.out.fetch_sub(1, Ordering::AcqRel) == 1
+        !self.free.push(first, last) && self.out.fetch_sub(slots, Ordering::AcqRel) == slots
     }
 
     /// The owner leaves the slab, from which nobody allocates any more, to those that have slots of
@@ -265,7 +271,7 @@ impl<T> Slab<T> {
     }
 
     #[inline]
-    fn slot(&self, index: u32) -> Option<&Slot<T>> {
+    pub(crate) fn slot(&self, index: u32) -> Option<&Slot<T>> {
         self.pages.slot(index)
     }
 
@@ -273,7 +279,7 @@ impl<T> Slab<T> {
         self.free.pop(|index| self.link(index))
     }
 
-    fn link(&self, index: u32) -> &AtomicU32 {
+    pub(crate) fn link(&self, index: u32) -> &AtomicU32 {
         let slot = self.slot(index).expect("a free index was allocated");
         &slot.link
     }

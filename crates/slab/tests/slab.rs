@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use filch_slab::{AllocateError, Slab};
+use filch_slab::{AllocateError, Batch, Slab};
 use proptest::prelude::*;
 
 #[test]
@@ -199,4 +199,39 @@ fn a_retired_slab_without_slots_stays_its_owner_s() {
     slab.release(index);
     assert!(slab.retire());
     assert!(Slab::new(|index: u32| index).retire(), "never used");
+}
+
+#[test]
+fn a_batch_comes_back_when_it_is_full_or_asked_for() {
+    let slab = Slab::with_limit(|index| index, Batch::SIZE + 1);
+    let mut batch = Batch::default();
+    let slots: Vec<_> = (0..Batch::SIZE).map(|_| slab.allocate().unwrap()).collect();
+    let (&last, others) = slots.split_last().unwrap();
+    for &index in others {
+        assert!(!slab.release_into(&mut batch, index));
+    }
+    assert_eq!(slab.allocate(), Ok(Batch::SIZE), "the others are kept back");
+    assert_eq!(slab.allocate(), Err(AllocateError::Full));
+    assert!(!slab.release_into(&mut batch, last));
+    let back: Vec<_> = (0..Batch::SIZE).map(|_| slab.allocate().unwrap()).collect();
+    assert!(back.iter().eq(slots.iter().rev()), "the last one first");
+    assert_eq!(slab.allocate(), Err(AllocateError::Full));
+
+    assert!(!slab.release_into(&mut batch, 7));
+    assert!(!slab.give_back(&mut batch));
+    assert!(!slab.give_back(&mut batch), "it is empty");
+    assert_eq!(slab.allocate(), Ok(7));
+    assert_eq!(slab.allocate(), Err(AllocateError::Full));
+}
+
+#[test]
+fn a_batch_may_be_the_last_of_a_retired_slab() {
+    let slab = Slab::new(|index| index);
+    let slots = [(); 3].map(|()| slab.allocate().unwrap());
+    let mut batch = Batch::default();
+    assert!(!slab.release_into(&mut batch, slots[0]));
+    assert!(!slab.retire(), "three are out");
+    assert!(!slab.release_into(&mut batch, slots[1]));
+    assert!(!slab.release(slots[2]), "two are kept back");
+    assert!(slab.give_back(&mut batch));
 }

@@ -145,7 +145,10 @@ const MODELS: &[(&str, &[&str])] = &[
     ("crates/processors/src", &["handoff", "sleep_wake"]),
     ("crates/promise/src/promise.rs", &["promise"]),
     ("crates/slab/src/occupancy.rs", &["occupancy", "walk"]),
-    ("crates/slab/src", &["slab", "retired_slab", "walk"]),
+    (
+        "crates/slab/src",
+        &["batch", "slab", "retired_slab", "walk"],
+    ),
 ];
 
 pub(crate) fn models_about(file: &Path) -> Option<&'static [&'static str]> {

@@ -38,7 +38,8 @@ impl<P: Protocol> Runner<Task<P>> for Driver<P> {
     type Scratch = Scratch<P>;
 
     fn scratch(&self, _thread: usize) -> Scratch<P> {
-        Scratch::new()
+        // SAFETY: this is the driver: a thread has it for as long as it has a scratch.
+        unsafe { Scratch::new(&self.handle) }
     }
 
     #[inline]

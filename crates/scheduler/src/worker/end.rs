@@ -64,5 +64,5 @@ pub(crate) fn end<P: Protocol>(handle: &Handle<P>, slot: &Slot<P>, scratch: &mut
     life_cycle::complete(&context, &reason);
     // Before the thread that joins the process is told: it finds room for another one.
     handle.leave();
-    completed.tell(|| output.take_exit());
+    completed.tell_into(&mut scratch.vacant, || output.take_exit());
 }

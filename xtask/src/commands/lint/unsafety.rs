@@ -139,6 +139,7 @@ const LISTED: &[(&str, &[&str], &str)] = &[
             "worker/budget.rs",
             "worker/driver.rs",
             "worker/end.rs",
+            "worker/scratch.rs",
         ],
         "the process in its slot, and what keeps that; values that must not move",
     ),
