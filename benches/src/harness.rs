@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use filch_report::estimate::median;
-use filch_report::run::{Better, Role};
+use filch_report::run::{self, Better, Role};
 
 use crate::bar::Bar;
 use crate::measured::{Measured, Series};
@@ -31,7 +31,7 @@ pub(crate) struct Effort {
 
 impl Effort {
     pub(crate) const FULL: Self = Self {
-        rounds: 15,
+        rounds: run::Effort::ENOUGH_ROUNDS,
         divisor: 1,
     };
     /// As few as have an interval.

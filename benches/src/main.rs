@@ -44,7 +44,8 @@ cargo xtask bench takes these as well:
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask bench", about, version, after_help = MORE)]
 struct Arguments {
-    /// Fewer and shorter rounds: to see that it works, not to compare.
+    /// Fewer and shorter rounds: to see that it works, not to compare. With `--rounds 15` shorter
+    /// ones only, which scatter more, but compare.
     #[arg(long)]
     quick: bool,
 

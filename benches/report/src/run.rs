@@ -56,10 +56,28 @@ impl Machine {
 pub struct Effort {
     /// Rounds that count.
     pub rounds: usize,
-    /// Whether the rounds were short ones, which are good for no comparison.
+    /// Whether each round was an eighth as long.
     pub quick: bool,
     /// Of the order in which the contenders took their turns.
     pub seed: u64,
+}
+
+impl Effort {
+    /// As many rounds are a comparison, also short ones: these scatter more, and the intervals say
+    /// how much.
+    pub const ENOUGH_ROUNDS: usize = 15;
+
+    /// How many rounds there were, and of what length.
+    pub(crate) fn in_words(self) -> String {
+        let Self { rounds, quick, .. } = self;
+        match quick {
+            true if rounds < Self::ENOUGH_ROUNDS => {
+                format!("{rounds}, **quick ones: good for no comparison**")
+            }
+            true => format!("{rounds}, an eighth as long"),
+            false => rounds.to_string(),
+        }
+    }
 }
 
 /// The same work, done by several contenders.

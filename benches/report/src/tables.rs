@@ -8,12 +8,7 @@ use crate::run::{Better, Role, Run, Scenario, Series};
 
 /// The machine, the compiler, the commit and the effort.
 pub(crate) fn machine(run: &Run) -> String {
-    let (machine, effort) = (&run.machine, run.effort);
-    let rounds = if effort.quick {
-        format!("{}, **quick ones: good for no comparison**", effort.rounds)
-    } else {
-        effort.rounds.to_string()
-    };
+    let (machine, rounds) = (&run.machine, run.effort.in_words());
     format!(
         "| processor | cores | system | compiler | commit | begun | load before | rounds |\n\
          |---|---|---|---|---|---|---|---|\n\
@@ -244,6 +239,8 @@ mod tests {
         let mut run = run();
         assert!(machine(&run).ends_with("| 0.10 | 8 |\n"));
         run.effort.quick = true;
-        assert!(machine(&run).contains("good for no comparison"));
+        assert!(machine(&run).contains("| 8, **quick ones: good for no comparison** |"));
+        run.effort.rounds = 15;
+        assert!(machine(&run).ends_with("| 15, an eighth as long |\n"));
     }
 }
