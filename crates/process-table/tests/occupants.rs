@@ -347,22 +347,26 @@ fn a_pin_leads_to_what_has_the_table() {
     assert_eq!(slot.owner().cast_const().cast(), owner);
 }
 
-/// A failure: slots are lost with a batch, or come back one by one.
+/// A failure: slots are lost with a batch, or come back one by one, or while a handle keeps them.
 #[test]
 fn slots_come_back_by_batches() {
     let table = Processes::new(Node::default());
     let mut batch = Batch::default();
-    let ended = [(); 2].map(|()| {
-        let (pid, slot) = running(&table);
+    let [first, kept, third] = [(); 3].map(|()| running(&table));
+    for (pid, _) in [first, third] {
         drop_handle(&table, pid);
+    }
+    for (_, slot) in [first, kept, third] {
         // SAFETY: this thread has made it Running, and ends it once.
         let closed = unsafe { Closed::begin(&table, slot) };
         let completed = closed.complete(drop);
         completed.tell_into(&mut batch, || Loud(false));
-        pid.slot()
-    });
-    assert_eq!(ended, [0, 1], "the first one is kept back");
+    }
+    assert!(kept.1.life.is_set(), "its handle is told");
+    assert_eq!(running(&table).0.slot(), 3, "the others are kept back");
     table.give_back(&mut batch);
-    let again = [(); 2].map(|()| running(&table).0.slot());
-    assert_eq!(again, [1, 0]);
+    let again = [(); 3].map(|()| running(&table).0.slot());
+    assert_eq!(again, [2, 0, 4], "one has a handle");
+    drop_handle(&table, kept.0);
+    assert_eq!(running(&table).0.slot(), 1);
 }
