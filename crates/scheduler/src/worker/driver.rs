@@ -132,17 +132,16 @@ impl<P: Protocol> Driver<P> {
         let Some(body) = (unsafe { slot.life.body() }) else {
             unreachable!("a process that runs has a body");
         };
-        let output = &mut scratch.output;
+        let (events, output) = (&mut scratch.events, &mut scratch.output);
         let asked = self.end_asked(slot);
         let has_urgent_signal = asked.map_err(|error| output.fail(error))?;
-        let events = &mut scratch.events;
         let (inbox, more) = self.fill(slot, body, events, has_urgent_signal);
         let pid = self.handle.table().pid_of(slot);
         let context = Context::new(&self.handle, pid);
         let Inbox { wait_ends, pending } = inbox;
         if let Some(pending) = pending {
-            let carried_out = pending.carry_out(&context, body);
-            carried_out.map_err(|error| output.fail(error))?;
+            let carried = pending.carry_out(&context, body);
+            carried.map_err(|error| output.fail(error))?;
             // It goes on, so it was replaced: by no future. Its `init` may have blocked, and each
             // counter has one writer.
             slot.awaited.set_future(false);
