@@ -98,14 +98,16 @@ fn only_the_future_has_no_mailbox() {
     assert_eq!(sender.join().unwrap(), 3);
     future.abort();
     assert!(future.join().is_err());
-    let mut occupants = Vec::new();
-    let occupant = loop {
-        let occupant = scheduler.submit(summing(1), "run", 0).unwrap();
-        if slot(occupant.pid()) == slot(pid) {
-            break occupant;
-        }
-        occupants.push(occupant);
-    };
+    // The worker may keep the slot back, until 32 have come together.
+    for _ in 0..32 {
+        let other = scheduler.submit(summing(1), "run", 0).unwrap().pid();
+        scheduler.send(other, (0, 0)).unwrap();
+    }
+    scheduler.wait_for_standstill().unwrap();
+    let mut occupants = (0..100).map(|_| scheduler.submit(summing(1), "run", 0).unwrap());
+    let occupant = occupants
+        .find(|occupant| slot(occupant.pid()) == slot(pid))
+        .expect("the slot is used again");
     scheduler.send(occupant.pid(), (0, 4)).unwrap();
     assert_eq!(occupant.join().unwrap(), 4);
 }
