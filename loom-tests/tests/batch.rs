@@ -3,15 +3,18 @@
 
 #[path = "slabs/owned.rs"]
 mod owned;
+#[path = "slabs/retired.rs"]
+mod retired;
 
 use filch_slab::{Batch, Slab};
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Crossing, Outcomes};
-use owned::{bump, owned};
+use owned::{Owned, bump, owned};
+use retired::told;
 
 /// Bumps the two slots, and gives them back together, the second one on top. Whether they were the
 /// last ones of a retired slab.
-fn give_back(slab: &Slab<owned::Owned>, slots: [u32; 2]) -> bool {
+fn give_back(slab: &Slab<Owned>, slots: [u32; 2]) -> bool {
     let mut batch = Batch::default();
     for slot in slots {
         bump(slab, slot);
@@ -110,23 +113,11 @@ fn the_last_batch_of_a_retired_slab() {
         || {
             let slab = Arc::new(Slab::new(owned));
             let slots = [(); 2].map(|()| slab.allocate().unwrap());
-            let touch_all = |slab: &Slab<owned::Owned>| {
-                assert_eq!([0, 1].map(|index| bump(slab, index)), [1, 1]);
-            };
             let other = thread::spawn({
                 let slab = slab.clone();
-                move || {
-                    let is_last = give_back(&slab, slots);
-                    if is_last {
-                        touch_all(&slab);
-                    }
-                    is_last
-                }
+                move || told(&slab, give_back(&slab, slots))
             });
-            let is_last = slab.retire();
-            if is_last {
-                touch_all(&slab);
-            }
+            let is_last = told(&slab, slab.retire());
             (is_last, other.join().unwrap())
         },
     )

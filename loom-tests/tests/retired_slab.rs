@@ -3,11 +3,14 @@
 
 #[path = "slabs/owned.rs"]
 mod owned;
+#[path = "slabs/retired.rs"]
+mod retired;
 
 use filch_slab::Slab;
 use filch_sync::{Arc, thread};
 use loom_tests::{Bound, Outcomes};
-use owned::{Owned, bump, owned};
+use owned::{bump, owned};
+use retired::told;
 
 /// Threads: main, two others. Main retires a slab of which the others have a slot each, and which
 /// they release. The claim: one of the three is told that the slab is its own, when the others have
@@ -23,17 +26,10 @@ fn the_last_one_has_a_retired_slab() {
                 let slab = slab.clone();
                 thread::spawn(move || {
                     bump(&slab, index);
-                    let is_last = slab.release(index);
-                    if is_last {
-                        touch_all(&slab);
-                    }
-                    is_last
+                    told(&slab, slab.release(index))
                 })
             });
-            let is_last = slab.retire();
-            if is_last {
-                touch_all(&slab);
-            }
+            let is_last = told(&slab, slab.retire());
             let others = others.map(|other| other.join().unwrap());
             let told = [is_last, others[0], others[1]];
             assert_eq!(told.iter().filter(|&&told| told).count(), 1, "{told:?}");
@@ -41,9 +37,4 @@ fn the_last_one_has_a_retired_slab() {
         },
     )
     .assert_exactly([Some(0), Some(1), Some(2)]);
-}
-
-/// As the drop of a slab of two slots, each of which was bumped.
-fn touch_all(slab: &Slab<Owned>) {
-    assert_eq!([0, 1].map(|index| bump(slab, index)), [1, 1]);
 }

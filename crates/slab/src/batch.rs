@@ -9,8 +9,8 @@ use crate::slab::Slab;
 /// Slots that one thread gives back to a slab, [so many](Self::SIZE) at a time: for all of them the
 /// list of free slots, which all threads write, is written once.
 ///
-/// Until then nobody allocates them. Who drops a batch [gives back](Slab::give_back) first what is
-/// in it; else these slots are lost.
+/// Until then nobody allocates them. What is in a batch is to be [given back](Slab::give_back)
+/// before the batch is dropped; else these slots are lost.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// The slots' links lead from here to the last one.
